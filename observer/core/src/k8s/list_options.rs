@@ -1,0 +1,277 @@
+//! The parameters of a list or watch.
+//!
+//! Upstream: kubernetes/apimachinery pkg/apis/meta/v1/types.go `ListOptions` and pkg/runtime/converter.go for how text becomes values.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::continue_token::{ContinueToken, InvalidContinueToken};
+use super::query;
+
+/// Longest selector that is kept, in bytes.
+const MAX_SELECTOR: usize = 1024;
+
+/// The `resourceVersion` parameter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResourceVersion {
+    /// Not given, or empty.
+    #[default]
+    Unset,
+    /// `0`: any state will do.
+    Any,
+    /// A revision.
+    At(u64),
+    /// Text that is not a number: the server answers 400.
+    Invalid,
+}
+
+impl ResourceVersion {
+    /// Reads the text of a `resourceVersion`, as a parameter or in `metadata`.
+    pub fn parse(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::Unset;
+        }
+        match text.parse() {
+            Ok(0) => Self::Any,
+            Ok(revision) => Self::At(revision),
+            Err(_) => Self::Invalid,
+        }
+    }
+}
+
+/// The `resourceVersionMatch` parameter (1.19 and later).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ResourceVersionMatch {
+    /// Not given, or empty.
+    #[default]
+    Unset,
+    /// Exactly the given revision.
+    Exact,
+    /// The given revision or a later one.
+    NotOlderThan,
+    /// Any other text: the server answers 422.
+    Invalid,
+}
+
+/// The options of a list, watch, get (of which only `resourceVersion` counts) or deletecollection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListOptions {
+    /// Which state is asked for.
+    pub resource_version: ResourceVersion,
+    /// How `resource_version` is meant.
+    pub resource_version_match: ResourceVersionMatch,
+    /// Most items in the answer; 0 is no limit. Negative values count as 0, as in the storage layer.
+    pub limit: u64,
+    /// The `continue` parameter, decoded.
+    pub continue_token: Continue,
+    /// The truth of the `watch` parameter (also on requests whose verb is not watch).
+    pub watch: bool,
+    /// `sendInitialEvents`, when given.
+    pub send_initial_events: Option<bool>,
+    /// `allowWatchBookmarks`.
+    pub allow_watch_bookmarks: bool,
+    /// `timeoutSeconds`, when given.
+    pub timeout_seconds: Option<i64>,
+    /// `labelSelector`, cut at 1 KiB.
+    pub label_selector: String,
+    /// `fieldSelector`, cut at 1 KiB.
+    pub field_selector: String,
+    /// `shardSelector` (1.36 alpha), cut at 1 KiB.
+    pub shard_selector: String,
+    /// Whether a parameter cannot be decoded (a limit that is no number): the server answers 400.
+    pub undecodable: bool,
+}
+
+/// The `continue` parameter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Continue {
+    /// Not given, or empty.
+    #[default]
+    Unset,
+    /// A token of the API server.
+    Token(ContinueToken),
+    /// Text that the API server answers with 400.
+    Invalid,
+}
+
+impl ListOptions {
+    /// Reads a query string (without `?`).
+    pub fn parse(query_string: &str) -> Self {
+        let parameter = |name| query::first(query_string, name);
+        let text = |name| parameter(name).unwrap_or_default();
+        let selector = |name| cut(text(name));
+        let mut undecodable = false;
+        let mut number = |name| match parameter(name).as_deref() {
+            None => None,
+            Some(digits) => {
+                let parsed: Option<i64> = digits.parse().ok();
+                undecodable |= parsed.is_none();
+                parsed
+            }
+        };
+        let limit = number("limit").and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0);
+        let timeout_seconds = number("timeoutSeconds");
+        Self {
+            resource_version: ResourceVersion::parse(&text("resourceVersion")),
+            resource_version_match: match text("resourceVersionMatch").as_ref() {
+                "" => ResourceVersionMatch::Unset,
+                "Exact" => ResourceVersionMatch::Exact,
+                "NotOlderThan" => ResourceVersionMatch::NotOlderThan,
+                _other => ResourceVersionMatch::Invalid,
+            },
+            limit,
+            continue_token: Continue::parse(&text("continue")),
+            watch: parameter("watch").is_some_and(|value| is_true(&value)),
+            send_initial_events: parameter("sendInitialEvents").map(|value| is_true(&value)),
+            allow_watch_bookmarks: parameter("allowWatchBookmarks").is_some_and(|value| is_true(&value)),
+            timeout_seconds,
+            label_selector: selector("labelSelector"),
+            field_selector: selector("fieldSelector"),
+            shard_selector: selector("shardSelector"),
+            undecodable,
+        }
+    }
+
+    /// The value that the field selector demands of `field`, when it demands exactly one
+    /// (kubernetes/apimachinery pkg/fields/selector.go `RequiresExactMatch`).
+    pub fn exact_field(&self, field: &str) -> Option<String> {
+        split_terms(&self.field_selector).into_iter().find_map(|term| {
+            let (name, value) = equality(term)?;
+            (name == field).then(|| unescape(value))
+        })
+    }
+}
+
+impl Continue {
+    fn parse(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::Unset;
+        }
+        let decoded: Result<_, InvalidContinueToken> = ContinueToken::decode(text);
+        decoded.map_or(Self::Invalid, Self::Token)
+    }
+}
+
+/// Truth of a boolean parameter that is present: all but `0` and `false` in any case, so empty is true
+/// (kubernetes/apimachinery pkg/runtime/converter.go `Convert_Slice_string_To_bool`).
+fn is_true(value: &str) -> bool {
+    !(value == "0" || value.eq_ignore_ascii_case("false"))
+}
+
+fn cut(text: Cow<'_, str>) -> String {
+    let mut text = text.into_owned();
+    if text.len() > MAX_SELECTOR {
+        let end = (0..=MAX_SELECTOR).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+    }
+    text
+}
+
+/// The terms between commas that are not escaped by a backslash.
+fn split_terms(selector: &str) -> Vec<&str> {
+    let mut terms = Vec::new();
+    let mut start = 0;
+    let mut escaped = false;
+    for (at, character) in selector.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            ',' => {
+                terms.extend(selector.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    terms.extend(selector.get(start..));
+    terms
+}
+
+/// The two sides of `field=value` or `field==value`; nothing for `!=` and for terms without an operator.
+fn equality(term: &str) -> Option<(&str, &str)> {
+    let operator = term.find('=')?;
+    if term.get(..operator)?.ends_with('!') {
+        return None;
+    }
+    let value = term.get(operator + 1..)?;
+    Some((term.get(..operator)?, value.strip_prefix('=').unwrap_or(value)))
+}
+
+fn unescape(value: &str) -> String {
+    let mut plain = String::with_capacity(value.len());
+    let mut escaped = false;
+    for character in value.chars() {
+        if character == '\\' && !escaped {
+            escaped = true;
+        } else {
+            escaped = false;
+            plain.push(character);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reflector_list_and_watch_are_read_whole() {
+        let list = ListOptions::parse("limit=500&resourceVersion=0");
+        assert_eq!((list.limit, list.resource_version), (500, ResourceVersion::Any));
+        let watch = ListOptions::parse(
+            "allowWatchBookmarks=true&resourceVersion=17&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=431&watch=true",
+        );
+        assert!(watch.watch && watch.allow_watch_bookmarks);
+        assert_eq!(watch.resource_version, ResourceVersion::At(17));
+        assert_eq!(watch.resource_version_match, ResourceVersionMatch::NotOlderThan);
+        assert_eq!((watch.send_initial_events, watch.timeout_seconds), (Some(true), Some(431)));
+    }
+
+    #[test]
+    fn booleans_are_true_unless_zero_or_false() {
+        for (query, expected) in [
+            ("watch=true", true),
+            ("watch=1", true),
+            ("watch", true),
+            ("watch=", true),
+            ("watch=no", true),
+            ("watch=0", false),
+            ("watch=False", false),
+            ("", false),
+            ("watch=0&watch=1", false),
+        ] {
+            assert_eq!(ListOptions::parse(query).watch, expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_are_told_apart() {
+        assert_eq!(ListOptions::parse("resourceVersion=abc").resource_version, ResourceVersion::Invalid);
+        assert_eq!(ListOptions::parse("resourceVersion=99999999999999999999").resource_version, ResourceVersion::Invalid);
+        assert!(ListOptions::parse("limit=ten").undecodable);
+        assert_eq!(ListOptions::parse("limit=-1").limit, 0);
+        assert_eq!(ListOptions::parse("continue=%21").continue_token, Continue::Invalid);
+    }
+
+    #[test]
+    fn exact_field_follows_upstream_selector_syntax() {
+        for (selector, expected) in [
+            ("metadata.name=x", Some("x")),
+            ("metadata.name==x", Some("x")),
+            ("spec.nodeName=n,metadata.name=x", Some("x")),
+            ("metadata.name!=x", None),
+            ("metadata.name", None),
+            (r"metadata.name=a\,b", Some("a,b")),
+            (r"spec.x=a\,metadata.name=b", None),
+            ("", None),
+        ] {
+            let options = ListOptions { field_selector: selector.to_owned(), ..ListOptions::default() };
+            assert_eq!(options.exact_field("metadata.name").as_deref(), expected, "{selector}");
+        }
+    }
+}

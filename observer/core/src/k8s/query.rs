@@ -1,0 +1,76 @@
+//! Query strings: which parameters are Kubernetes', and how Go reads them.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
+/// The parameters that an observer needs (`ListOptions`, and what changes an answer's form). All others are dropped where a
+/// request enters, because a client may put a credential there.
+pub const KEPT: &[&str] = &[
+    "allowWatchBookmarks",
+    "continue",
+    "dryRun",
+    "fieldManager",
+    "fieldSelector",
+    "force",
+    "includeObject",
+    "labelSelector",
+    "limit",
+    "pretty",
+    "propagationPolicy",
+    "resourceVersion",
+    "resourceVersionMatch",
+    "sendInitialEvents",
+    "shardSelector",
+    "timeout",
+    "timeoutSeconds",
+    "watch",
+];
+
+/// The parameters of `query` that are [`KEPT`], in order and as they were sent, and how many were left out.
+pub fn keep_known(query: &str) -> (String, u32) {
+    let mut kept = String::new();
+    let mut dropped = 0_u32;
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let name = pair.split('=').next().unwrap_or_default();
+        if KEPT.contains(&decode(name).as_ref()) {
+            if !kept.is_empty() {
+                kept.push('&');
+            }
+            kept.push_str(pair);
+        } else {
+            dropped = dropped.saturating_add(1);
+        }
+    }
+    (kept, dropped)
+}
+
+/// The first value of `name`, decoded as Go's `url.ParseQuery` does; `Some("")` when it is there without a value.
+///
+/// Like Go's parser, a pair with a broken percent escape or a semicolon is left out.
+pub fn first<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
+    query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && is_well_formed(pair))
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .find(|(key, _)| decode(key) == name)
+        .map(|(_, value)| decode(value))
+}
+
+/// Percent and plus decoding; invalid UTF-8 becomes U+FFFD.
+fn decode(text: &str) -> Cow<'_, str> {
+    if text.contains('+') {
+        let spaced = text.replace('+', " ");
+        return Cow::Owned(percent_decode_str(&spaced).decode_utf8_lossy().into_owned());
+    }
+    percent_decode_str(text).decode_utf8_lossy()
+}
+
+fn is_well_formed(pair: &str) -> bool {
+    let escapes_whole = pair
+        .as_bytes()
+        .split(|byte| *byte == b'%')
+        .skip(1)
+        .all(|tail| tail.get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)));
+    escapes_whole && !pair.contains(';')
+}

@@ -1,0 +1,271 @@
+//! What a request is about.
+//!
+//! Upstream: kubernetes/apiserver pkg/endpoints/request/requestinfo.go, the same from 1.16 to 1.36 in all that is read here.
+
+use std::fmt;
+
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
+
+use super::list_options::ListOptions;
+use super::verb::Verb;
+
+/// Longest name that is kept of a group, resource, namespace, …, in bytes. DNS subdomains have at most 253.
+const MAX_NAME: usize = 512;
+/// Segments of a non-resource path that are kept; what follows can be anything.
+const PATH_SEGMENTS_KEPT: usize = 4;
+
+/// A resource type.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Resource {
+    /// API group; empty for the core group.
+    pub group: String,
+    /// API version, such as `v1`.
+    pub version: String,
+    /// Plural name, such as `pods`.
+    pub resource: String,
+}
+
+impl fmt::Display for Resource {
+    /// `pods`, `deployments.apps`: as people type it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.group.is_empty() {
+            formatter.write_str(&self.resource)
+        } else {
+            write!(formatter, "{}.{}", self.resource, self.group)
+        }
+    }
+}
+
+/// Verb, resource and name of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RequestInfo {
+    /// What is to be done.
+    pub verb: Verb,
+    /// With what; `None` for discovery and operational paths.
+    pub resource: Option<Resource>,
+    /// Such as `status`, `log`; empty for the object itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subresource: String,
+    /// From the path; empty for all namespaces and for cluster-scoped resources.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// From the path, or from an exact `metadata.name` field selector.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Whether the verb came from a `/watch/` or `/proxy/` segment of the path.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verb_via_path_prefix: bool,
+    /// Of a non-resource request: the first four segments of its path.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub non_resource_path: String,
+}
+
+impl RequestInfo {
+    /// Reads method, path (percent-encoded, as sent) and options. `prefix` is a path in front of the API server's own, as a gateway
+    /// has it (`/k8s/clusters/c-1`), or empty.
+    pub fn parse(method: &str, path: &str, options: &ListOptions, prefix: &str) -> Self {
+        let path = path.strip_prefix(prefix.trim_end_matches('/')).unwrap_or(path);
+        let path = percent_decode_str(path).decode_utf8_lossy();
+        let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+        match ApiPath::of(&segments) {
+            Some(api) => api.request_info(method, options),
+            None => Self::non_resource(method, &segments),
+        }
+    }
+
+    /// Whether the request is for a collection: a list, watch or deletecollection without subresource.
+    pub fn is_collection(&self) -> bool {
+        self.resource.is_some() && matches!(self.verb, Verb::List | Verb::Watch | Verb::DeleteCollection)
+    }
+
+    fn non_resource(method: &str, segments: &[&str]) -> Self {
+        let kept: Vec<String> = segments.iter().take(PATH_SEGMENTS_KEPT).map(|segment| name(segment)).collect();
+        Self {
+            verb: if method == "GET" { Verb::Get } else { Verb::Other },
+            resource: None,
+            subresource: String::new(),
+            namespace: String::new(),
+            name: String::new(),
+            verb_via_path_prefix: false,
+            non_resource_path: format!("/{}", kept.join("/")),
+        }
+    }
+}
+
+/// A path below `/api/VERSION/` or `/apis/GROUP/VERSION/`.
+struct ApiPath<'p> {
+    group: &'p str,
+    version: &'p str,
+    /// What follows; never empty.
+    rest: &'p [&'p str],
+}
+
+impl<'p> ApiPath<'p> {
+    fn of(segments: &'p [&'p str]) -> Option<Self> {
+        let (group, version, rest) = match segments {
+            ["api", version, rest @ ..] => ("", *version, rest),
+            ["apis", group, version, rest @ ..] => (*group, *version, rest),
+            _other => return None,
+        };
+        (!rest.is_empty()).then_some(Self { group, version, rest })
+    }
+
+    fn request_info(self, method: &str, options: &ListOptions) -> RequestInfo {
+        let (verb, rest) = match self.rest {
+            ["watch", rest @ ..] if !rest.is_empty() => (Some(Verb::Watch), rest),
+            ["proxy", rest @ ..] if !rest.is_empty() => (Some(Verb::Proxy), rest),
+            rest => (None, rest),
+        };
+        let (namespace, parts) = namespace_and_parts(rest);
+        let part = |index| parts.get(index).copied().unwrap_or_default();
+        let subresource = if verb == Some(Verb::Proxy) { "" } else { part(2) };
+        let mut info = RequestInfo {
+            verb: verb.unwrap_or_else(|| verb_of_method(method)),
+            resource: Some(Resource { group: name(self.group), version: name(self.version), resource: name(part(0)) }),
+            subresource: name(subresource),
+            namespace: name(namespace),
+            name: name(part(1)),
+            verb_via_path_prefix: verb.is_some(),
+            non_resource_path: String::new(),
+        };
+        if info.name.is_empty() {
+            info.without_name(options);
+        }
+        info
+    }
+}
+
+impl RequestInfo {
+    /// A get without a name is a list or a watch, a delete without one is a deletecollection.
+    fn without_name(&mut self, options: &ListOptions) {
+        match self.verb {
+            Verb::Get => {
+                self.verb = if options.watch { Verb::Watch } else { Verb::List };
+                if !options.undecodable
+                    && let Some(selected) = options.exact_field("metadata.name").filter(|selected| is_path_segment(selected))
+                {
+                    self.name = name(&selected);
+                }
+            }
+            Verb::Delete => self.verb = Verb::DeleteCollection,
+            Verb::List
+            | Verb::Watch
+            | Verb::Create
+            | Verb::Update
+            | Verb::Patch
+            | Verb::DeleteCollection
+            | Verb::Proxy
+            | Verb::Other => {}
+        }
+    }
+}
+
+/// Namespace, and the segments from the resource on: in `namespaces/NS/pods/…` they start at `pods`, in `namespaces/NS` and
+/// `namespaces/NS/status` the resource is `namespaces` itself.
+fn namespace_and_parts<'p>(rest: &'p [&'p str]) -> (&'p str, &'p [&'p str]) {
+    match rest {
+        ["namespaces", namespace, "status" | "finalize", ..] => (namespace, rest),
+        ["namespaces", namespace, parts @ ..] if !parts.is_empty() => (namespace, parts),
+        ["namespaces", namespace] => (namespace, rest),
+        parts => ("", parts),
+    }
+}
+
+fn verb_of_method(method: &str) -> Verb {
+    match method {
+        "GET" | "HEAD" => Verb::Get,
+        "POST" => Verb::Create,
+        "PUT" => Verb::Update,
+        "PATCH" => Verb::Patch,
+        "DELETE" => Verb::Delete,
+        _other => Verb::Other,
+    }
+}
+
+/// kubernetes/apimachinery pkg/api/validation/path `IsValidPathSegmentName`.
+fn is_path_segment(name: &str) -> bool {
+    !matches!(name, "." | "..") && !name.contains(['/', '%'])
+}
+
+fn name(segment: &str) -> String {
+    segment.chars().filter(|character| !character.is_control()).take(MAX_NAME).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In the spirit of upstream's `requestinfo_test.go`: `METHOD URL → verb group/version resource/subresource namespace name`.
+    #[test]
+    fn paths_are_read_as_kube_apiserver_reads_them() {
+        for (request, expected) in [
+            ("GET /api/v1/namespaces", "list /v1 namespaces/ ns= name="),
+            ("GET /api/v1/namespaces/other", "get /v1 namespaces/ ns=other name=other"),
+            ("GET /api/v1/namespaces/other/status", "get /v1 namespaces/status ns=other name=other"),
+            ("PUT /api/v1/namespaces/other/finalize", "update /v1 namespaces/finalize ns=other name=other"),
+            ("GET /api/v1/namespaces/other/pods", "list /v1 pods/ ns=other name="),
+            ("GET /api/v1/namespaces/other/pods/foo", "get /v1 pods/ ns=other name=foo"),
+            ("HEAD /api/v1/namespaces/other/pods/foo", "get /v1 pods/ ns=other name=foo"),
+            ("GET /api/v1/pods", "list /v1 pods/ ns= name="),
+            ("HEAD /api/v1/pods", "list /v1 pods/ ns= name="),
+            ("GET /api/v1/pods/", "list /v1 pods/ ns= name="),
+            ("GET /api/v1/namespaces/other/pods/foo/log", "get /v1 pods/log ns=other name=foo"),
+            ("GET /api/v1/namespaces/other/pods/foo/proxy/a/b", "get /v1 pods/proxy ns=other name=foo"),
+            ("GET /api/v1/watch/pods", "watch! /v1 pods/ ns= name="),
+            ("GET /api/v1/watch/namespaces/other/pods/foo", "watch! /v1 pods/ ns=other name=foo"),
+            ("GET /api/v1/proxy/namespaces/other/pods/foo/bar", "proxy! /v1 pods/ ns=other name=foo"),
+            ("GET /api/v1/pods?watch=true", "watch /v1 pods/ ns= name="),
+            ("GET /api/v1/pods?watch=false", "list /v1 pods/ ns= name="),
+            ("GET /api/v1/pods?watch=0", "list /v1 pods/ ns= name="),
+            ("GET /api/v1/pods?watch=", "watch /v1 pods/ ns= name="),
+            ("GET /api/v1/namespaces/other/pods/foo?watch=1", "get /v1 pods/ ns=other name=foo"),
+            ("GET /api/v1/pods?fieldSelector=metadata.name%3Dfoo", "list /v1 pods/ ns= name=foo"),
+            ("GET /api/v1/pods?watch=true&fieldSelector=metadata.name%3Dfoo", "watch /v1 pods/ ns= name=foo"),
+            ("GET /api/v1/pods?fieldSelector=metadata.name%3D..%2Fx", "list /v1 pods/ ns= name="),
+            ("GET /api/v1/pods?limit=x&watch=true&fieldSelector=metadata.name%3Dfoo", "watch /v1 pods/ ns= name="),
+            ("POST /api/v1/namespaces/other/pods", "create /v1 pods/ ns=other name="),
+            ("DELETE /api/v1/namespaces/other/pods", "deletecollection /v1 pods/ ns=other name="),
+            ("DELETE /api/v1/namespaces/other/pods/foo", "delete /v1 pods/ ns=other name=foo"),
+            ("PATCH /apis/apps/v1/namespaces/other/deployments/foo", "patch apps/v1 deployments/ ns=other name=foo"),
+            ("GET /apis/apps/v1/deployments", "list apps/v1 deployments/ ns= name="),
+            ("OPTIONS /api/v1/pods", "other /v1 pods/ ns= name="),
+            ("GET /api/v1/namespaces/kube%2Dsystem/pods", "list /v1 pods/ ns=kube-system name="),
+        ] {
+            assert_eq!(describe(request, ""), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn discovery_and_operational_paths_are_no_resource_requests() {
+        for path in ["/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/version", "/healthz/ping", "/openapi/v3"] {
+            let info = RequestInfo::parse("GET", path, &ListOptions::default(), "");
+            assert_eq!((info.resource, info.non_resource_path.as_str()), (None, path));
+        }
+    }
+
+    #[test]
+    fn path_prefix_of_a_gateway_is_not_part_of_the_request() {
+        assert_eq!(describe("GET /k8s/clusters/c-1/api/v1/pods", "/k8s/clusters/c-1"), "list /v1 pods/ ns= name=");
+        assert_eq!(describe("GET /k8s/clusters/c-1/api/v1/pods", "/k8s/clusters/c-1/"), "list /v1 pods/ ns= name=");
+    }
+
+    #[track_caller]
+    fn describe(request: &str, prefix: &str) -> String {
+        let (method, url) = request.split_once(' ').unwrap();
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        let info = RequestInfo::parse(method, path, &ListOptions::parse(query), prefix);
+        let resource = info.resource.unwrap();
+        let mark = if info.verb_via_path_prefix { "!" } else { "" };
+        format!(
+            "{}{mark} {}/{} {}/{} ns={} name={}",
+            info.verb.as_str(),
+            resource.group,
+            resource.version,
+            resource.resource,
+            info.subresource,
+            info.namespace,
+            info.name
+        )
+    }
+}

@@ -1,0 +1,15 @@
+//! The pure core of watchtap: bytes of Kubernetes API connections in, verdicts and events out.
+//!
+//! Nothing here does I/O, reads a clock, waits, or grows without a bound; time, bytes and configuration are arguments. The same
+//! inputs give the same outputs, whatever the chunking of the bytes. Strange input yields a value ([`http::Event::Malformed`],
+//! `Unknown` with a reason), never a panic.
+//!
+//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`time`] → 1 [`http`], [`wire`], [`routing`] →
+//! 2 [`observation`] → 3 [`exchange`] → 4 [`observer`].
+
+#![forbid(unsafe_code)]
+#![warn(clippy::indexing_slicing, clippy::string_slice)]
+#![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice, reason = "a test that indexes wrongly should fail loudly"))]
+
+pub mod k8s;
+pub mod time;
