@@ -11,5 +11,6 @@
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice, reason = "a test that indexes wrongly should fail loudly"))]
 
+pub mod http;
 pub mod k8s;
 pub mod time;

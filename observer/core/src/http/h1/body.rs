@@ -1,0 +1,88 @@
+//! Reading a body by its framing.
+
+use super::chunked::Chunked;
+use super::fault::Fault;
+use super::input::Input;
+
+/// What is left of a body.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// So many bytes.
+    Length(u64),
+    /// Chunks, then trailers.
+    Chunked(Chunked),
+    /// All bytes until the connection ends.
+    UntilEnd,
+}
+
+/// What the next bytes of a body are.
+#[derive(Debug)]
+pub(super) enum BodyStep<'a> {
+    /// Content; never empty.
+    Data(&'a [u8]),
+    /// The message is complete.
+    Done,
+    /// More bytes are needed.
+    Wait,
+    /// The framing is broken.
+    Fault(Fault),
+}
+
+impl Body {
+    /// A message without content.
+    pub(super) const EMPTY: Self = Self::Length(0);
+
+    /// A chunked body before its first chunk.
+    pub(super) fn chunked() -> Self {
+        Self::Chunked(Chunked::default())
+    }
+
+    /// Reads on.
+    pub(super) fn step<'a>(&mut self, input: &mut Input<'a>) -> BodyStep<'a> {
+        match self {
+            Self::Length(0) => BodyStep::Done,
+            Self::Length(left) => {
+                let bytes = input.take(*left);
+                *left = left.saturating_sub(bytes.len() as u64);
+                data(bytes)
+            }
+            Self::Chunked(chunked) => chunked.step(input),
+            Self::UntilEnd => data(input.take(u64::MAX)),
+        }
+    }
+
+    /// How many of `missing` bytes are content for sure; they are taken as read. Less than `missing` when the hole reaches into
+    /// framing.
+    pub(super) fn skip(&mut self, missing: u64) -> u64 {
+        match self {
+            Self::Length(left) => {
+                let covered = missing.min(*left);
+                *left = left.saturating_sub(covered);
+                covered
+            }
+            Self::Chunked(chunked) => chunked.skip(missing),
+            Self::UntilEnd => missing,
+        }
+    }
+
+    /// Whether the end of the connection is its end.
+    pub(super) fn ends_with_connection(&self) -> bool {
+        match self {
+            Self::UntilEnd => true,
+            Self::Length(_) | Self::Chunked(_) => false,
+        }
+    }
+
+    /// Bytes held of a line that is not complete.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        match self {
+            Self::Chunked(chunked) => chunked.held(),
+            Self::Length(_) | Self::UntilEnd => 0,
+        }
+    }
+}
+
+fn data(bytes: &[u8]) -> BodyStep<'_> {
+    if bytes.is_empty() { BodyStep::Wait } else { BodyStep::Data(bytes) }
+}

@@ -1,0 +1,9 @@
+//! Tests of the decoder as a whole: scripts of calls in, events as text out.
+
+mod canary;
+mod exchanges;
+mod losses;
+mod middle;
+mod properties;
+mod script;
+mod upgrades;

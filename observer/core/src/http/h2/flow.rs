@@ -1,0 +1,71 @@
+//! Flow-control windows (RFC 9113 §5.2 and §6.9).
+//!
+//! A window is what its direction may still send as DATA payload, as the other side has granted it: an update that is still under way counts
+//! as arrived.
+
+use super::super::Direction;
+use super::per_direction::PerDirection;
+
+/// The window of a connection, and of a stream until SETTINGS say otherwise.
+const DEFAULT_WINDOW: i64 = 65_535;
+
+/// The windows of a connection, by the direction of the DATA.
+#[derive(Debug)]
+pub(super) struct Flow {
+    connection: PerDirection<i64>,
+    initial: PerDirection<i64>,
+}
+
+/// What one stream's windows have over the initial window: granted less sent, by the direction of the DATA.
+///
+/// So a change of `SETTINGS_INITIAL_WINDOW_SIZE` changes all streams at once (RFC 9113 §6.9.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StreamFlow(PerDirection<i64>);
+
+impl Flow {
+    pub(super) fn new() -> Self {
+        let default = PerDirection { request: DEFAULT_WINDOW, response: DEFAULT_WINDOW };
+        Self { connection: default, initial: default }
+    }
+
+    /// The window of the connection.
+    pub(super) fn connection(&self, direction: Direction) -> i64 {
+        *self.connection.of(direction)
+    }
+
+    /// The window of a stream; negative after a reduction of the initial window.
+    pub(super) fn stream(&self, direction: Direction, stream: &StreamFlow) -> i64 {
+        self.initial.of(direction).saturating_add(*stream.0.of(direction))
+    }
+
+    /// Notes DATA payload that was sent in `direction`, padding included.
+    pub(super) fn sent(&mut self, direction: Direction, length: u32) {
+        let window = self.connection.of_mut(direction);
+        *window = window.saturating_sub(i64::from(length));
+    }
+
+    /// Notes a `WINDOW_UPDATE` of the connection that lets `direction` send more.
+    pub(super) fn granted(&mut self, direction: Direction, increment: u32) {
+        let window = self.connection.of_mut(direction);
+        *window = window.saturating_add(i64::from(increment));
+    }
+
+    /// Changes the initial window of the streams.
+    pub(super) fn set_initial(&mut self, direction: Direction, window: u32) {
+        *self.initial.of_mut(direction) = i64::from(window);
+    }
+}
+
+impl StreamFlow {
+    /// Notes DATA payload that was sent on the stream.
+    pub(super) fn sent(&mut self, direction: Direction, length: u32) {
+        let window = self.0.of_mut(direction);
+        *window = window.saturating_sub(i64::from(length));
+    }
+
+    /// Notes a `WINDOW_UPDATE` of the stream.
+    pub(super) fn granted(&mut self, direction: Direction, increment: u32) {
+        let window = self.0.of_mut(direction);
+        *window = window.saturating_add(i64::from(increment));
+    }
+}

@@ -1,0 +1,175 @@
+//! The bytes of one direction into frames.
+
+use super::super::{Direction, Gap, Start};
+use super::frame::{FrameHeader, FrameType, HEADER_LENGTH, PREFACE, PartialHeader};
+use super::payload::{Payload, Piece};
+use super::search::Search;
+
+/// A part of a frame, in the order of the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    /// A frame begins.
+    Begin(FrameHeader),
+    /// A part of its content: the payload without padding and, where there are such, priority and promised stream.
+    Piece(Piece<'a>),
+    /// The frame is over.
+    End,
+    /// The framing is broken, for this reason.
+    Malformed(&'static str),
+}
+
+/// A gap that does not lie inside of the payload of one frame that can do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FramingLost;
+
+/// Follows the frames of one direction.
+#[derive(Debug)]
+pub(super) struct Framing {
+    direction: Direction,
+    state: State,
+    /// Bytes so far, missing ones included.
+    offset: u64,
+    frame_start: u64,
+    /// The frame in which the next byte is, when that is one of payload.
+    current: Option<FrameHeader>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The next byte is one of the client's preface, of which so many have come.
+    Preface(usize),
+    /// A frame boundary is not proved yet.
+    Searching(Search),
+    /// The next byte is one of the first frame's header; that frame is SETTINGS (RFC 9113 §3.4).
+    FirstHeader(PartialHeader),
+    /// The next byte is one of a frame header.
+    Header(PartialHeader),
+    /// The next byte is one of payload.
+    Payload(Payload),
+}
+
+impl Framing {
+    pub(super) fn new(direction: Direction, start: Start) -> Self {
+        let state = match (start, direction) {
+            (Start::Middle, _) => State::Searching(Search::new(direction)),
+            (Start::Beginning, Direction::Request) => State::Preface(0),
+            (Start::Beginning, Direction::Response) => State::FirstHeader(PartialHeader::new()),
+        };
+        Self { direction, state, offset: 0, frame_start: 0, current: None }
+    }
+
+    /// Whether frame boundaries are known.
+    pub(super) fn in_sync(&self) -> bool {
+        match self.state {
+            State::Searching(_) => false,
+            State::Preface(_) | State::FirstHeader(_) | State::Header(_) | State::Payload(_) => true,
+        }
+    }
+
+    /// Where the frame began that is or was decoded last.
+    pub(super) fn frame_start(&self) -> u64 {
+        self.frame_start
+    }
+
+    /// Takes the next part from the front of `bytes`; `None` when more bytes are needed.
+    pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Part<'a>> {
+        let before = bytes.len();
+        let part = self.part(bytes);
+        let taken = before.saturating_sub(bytes.len());
+        self.offset = self.offset.saturating_add(u64::try_from(taken).unwrap_or(u64::MAX));
+        if let Some(Part::Begin(header)) = part {
+            self.frame_start = self.offset.saturating_sub(HEADER_LENGTH as u64);
+            return Some(self.begin(header));
+        }
+        part
+    }
+
+    /// Skips a gap; what is missing of a frame's content.
+    ///
+    /// Only DATA may be named. Without a name the gap may lie in any payload whose loss leaves nothing but itself unknown: DATA, PING,
+    /// PRIORITY, extensions, and header blocks, as their loss is noted by [`super::hpack::Decoder::lose`].
+    pub(super) fn skip(&mut self, gap: Gap) -> Result<Option<Piece<'static>>, FramingLost> {
+        self.offset = self.offset.saturating_add(gap.length);
+        if let State::Searching(search) = &mut self.state {
+            search.restart();
+            return Ok(None);
+        }
+        let State::Payload(payload) = &mut self.state else { return Err(FramingLost) };
+        let dispensable = self.current.is_some_and(|frame| may_miss(&frame, gap.stream));
+        match u32::try_from(gap.length) {
+            Ok(length) if dispensable && payload.covers(gap.length) => {
+                Ok(Some(payload.skip(length)).filter(|content| *content > 0).map(Piece::Missing))
+            }
+            Ok(_) | Err(_) => Err(FramingLost),
+        }
+    }
+
+    fn part<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Part<'a>> {
+        if let State::Preface(matched) = &mut self.state {
+            while let Some(expected) = PREFACE.get(*matched) {
+                let (first, rest) = bytes.split_first()?;
+                *bytes = rest;
+                *matched = matched.saturating_add(1);
+                if first != expected {
+                    return Some(Part::Malformed("no HTTP/2 connection preface"));
+                }
+            }
+            self.state = State::FirstHeader(PartialHeader::new());
+        }
+        match &mut self.state {
+            State::Preface(_) => None,
+            State::Searching(search) => search.push(bytes).map(Part::Begin),
+            State::FirstHeader(partial) => FrameHeader::take(partial, bytes).map(|header| match header.frame_type {
+                FrameType::Settings => Part::Begin(header),
+                FrameType::Data
+                | FrameType::Headers
+                | FrameType::Priority
+                | FrameType::RstStream
+                | FrameType::PushPromise
+                | FrameType::Ping
+                | FrameType::GoAway
+                | FrameType::WindowUpdate
+                | FrameType::Continuation
+                | FrameType::Extension => Part::Malformed("first frame is not SETTINGS"),
+            }),
+            State::Header(partial) => FrameHeader::take(partial, bytes).map(Part::Begin),
+            State::Payload(payload) => match payload.next(bytes) {
+                Err(what) => Some(Part::Malformed(what)),
+                Ok(Some(content)) => Some(Part::Piece(Piece::Content(content))),
+                Ok(None) if payload.is_over() => {
+                    self.state = State::Header(PartialHeader::new());
+                    self.current = None;
+                    Some(Part::End)
+                }
+                Ok(None) => None,
+            },
+        }
+    }
+
+    fn begin(&mut self, header: FrameHeader) -> Part<'static> {
+        if let Some(what) = header.violation(self.direction) {
+            return Part::Malformed(what);
+        }
+        match Payload::new(&header) {
+            Err(what) => Part::Malformed(what),
+            Ok(payload) => {
+                self.state = State::Payload(payload);
+                self.current = Some(header);
+                Part::Begin(header)
+            }
+        }
+    }
+}
+
+fn may_miss(frame: &FrameHeader, stream: Option<u32>) -> bool {
+    match frame.frame_type {
+        FrameType::Data => stream.is_none_or(|stream| stream == frame.stream),
+        FrameType::Headers
+        | FrameType::PushPromise
+        | FrameType::Continuation
+        | FrameType::Priority
+        | FrameType::Ping
+        | FrameType::Extension => stream.is_none(),
+        FrameType::RstStream | FrameType::Settings | FrameType::GoAway | FrameType::WindowUpdate => false,
+    }
+}

@@ -1,0 +1,36 @@
+//! A few bytes that are needed together.
+
+/// The part of `N` bytes that has come so far.
+#[derive(Clone, Debug)]
+pub(super) struct Gather<const N: usize> {
+    bytes: [u8; N],
+    filled: usize,
+}
+
+impl<const N: usize> Gather<N> {
+    pub(super) const fn new() -> Self {
+        Self { bytes: [0; N], filled: 0 }
+    }
+
+    /// Takes from the front of `bytes` what is needed. Returns all `N` bytes once they are there, and begins anew.
+    pub(super) fn take(&mut self, bytes: &mut &[u8]) -> Option<[u8; N]> {
+        if self.filled == 0
+            && let Some((whole, rest)) = bytes.split_first_chunk()
+        {
+            *bytes = rest;
+            return Some(*whole);
+        }
+        let wanted = N.saturating_sub(self.filled).min(bytes.len());
+        let (taken, rest) = bytes.split_at_checked(wanted)?;
+        for (slot, byte) in self.bytes.iter_mut().skip(self.filled).zip(taken) {
+            *slot = *byte;
+        }
+        *bytes = rest;
+        self.filled = self.filled.saturating_add(wanted);
+        if self.filled < N {
+            return None;
+        }
+        self.filled = 0;
+        Some(self.bytes)
+    }
+}

@@ -1,0 +1,131 @@
+//! Field lines into the head of a message.
+
+use super::super::headers::printable;
+use super::super::{Field, Headers, Identity, RequestHead, ResponseHead, Target};
+use super::hpack::{FieldLine, Name, Value};
+
+/// The fields of one header block, so far.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    method: Field<String>,
+    target: Field<Target>,
+    status: Field<u16>,
+    identity: Field<Identity>,
+    headers: Headers,
+    pseudo_header: bool,
+    unknown_names: bool,
+}
+
+/// What a block in the direction of responses says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StatusField {
+    /// An interim or final head.
+    Known(u16),
+    /// There may be a `:status`.
+    Unknown,
+    /// There is none: trailers.
+    Absent,
+}
+
+impl Fields {
+    /// Adds a field line. Of several with one name the first counts.
+    pub(super) fn add(&mut self, line: &FieldLine) {
+        match line.name {
+            Name::Method => fill(&mut self.method, || text(&line.value).map(printable)),
+            Name::Path => fill(&mut self.target, || target(&line.value)),
+            Name::Status => fill(&mut self.status, || status(&line.value)),
+            Name::Authorization => fill(&mut self.identity, || identity(&line.value)),
+            Name::Listed(name) => self.headers.insert(name, text(&line.value).map_or(Field::Unknown, Field::Known)),
+            Name::OtherPseudo | Name::OffList => {}
+            Name::Unknown => self.note_unknown_name(),
+        }
+        self.pseudo_header |= match line.name {
+            Name::Method | Name::Path | Name::Status | Name::OtherPseudo => true,
+            Name::Authorization | Name::Listed(_) | Name::OffList | Name::Unknown => false,
+        };
+    }
+
+    /// Notes that there are fields of which not even the name is known.
+    pub(super) fn note_unknown_name(&mut self) {
+        self.unknown_names = true;
+        self.headers.note_unknown_name();
+    }
+
+    /// Whether a pseudo-header field was there for sure, so that these are no trailers.
+    pub(super) fn has_pseudo_header(&self) -> bool {
+        self.pseudo_header
+    }
+
+    /// Whether a `:status` is among the fields.
+    pub(super) fn status(&self) -> StatusField {
+        match self.status {
+            Field::Known(status) => StatusField::Known(status),
+            Field::Unknown => StatusField::Unknown,
+            Field::Absent if self.unknown_names => StatusField::Unknown,
+            Field::Absent => StatusField::Absent,
+        }
+    }
+
+    pub(super) fn into_request(self) -> RequestHead {
+        let unknown_names = self.unknown_names;
+        RequestHead {
+            method: settle(self.method, unknown_names),
+            target: settle(self.target, unknown_names),
+            identity: settle(self.identity, unknown_names),
+            headers: self.headers,
+        }
+    }
+
+    pub(super) fn into_response(self) -> ResponseHead {
+        ResponseHead { status: settle(self.status, self.unknown_names), headers: self.headers }
+    }
+}
+
+/// The head of a response of which nothing is known but that there is one.
+pub(super) fn unknown_response() -> ResponseHead {
+    let mut fields = Fields::default();
+    fields.note_unknown_name();
+    fields.into_response()
+}
+
+/// A field that was not found may be one of those whose names are unknown.
+fn settle<T>(field: Field<T>, unknown_names: bool) -> Field<T> {
+    match field {
+        Field::Absent if unknown_names => Field::Unknown,
+        Field::Absent | Field::Known(_) | Field::Unknown => field,
+    }
+}
+
+fn fill<T>(slot: &mut Field<T>, value: impl FnOnce() -> Option<T>) {
+    if matches!(slot, Field::Absent) {
+        *slot = value().map_or(Field::Unknown, Field::Known);
+    }
+}
+
+fn text(value: &Value) -> Option<&[u8]> {
+    match value {
+        Value::Text(text) => Some(text),
+        Value::NotKept | Value::Unknown | Value::Target(_) | Value::Status(_) | Value::Identity(_) => None,
+    }
+}
+
+fn target(value: &Value) -> Option<Target> {
+    match value {
+        Value::Target(target) => Some(Target::clone(target)),
+        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Status(_) | Value::Identity(_) => None,
+    }
+}
+
+fn status(value: &Value) -> Option<u16> {
+    match value {
+        Value::Status(status) => Some(*status),
+        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Target(_) | Value::Identity(_) => None,
+    }
+}
+
+fn identity(value: &Value) -> Option<Identity> {
+    match value {
+        Value::Identity(identity) => Some(Identity::clone(identity)),
+        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Target(_) | Value::Status(_) => None,
+    }
+}

@@ -1,0 +1,317 @@
+//! Header blocks into field lines, fed in any chunking.
+
+use super::field_line::MAX_NAME;
+use super::huffman::Huffman;
+use super::integer::{Integer, Progress};
+use super::static_table;
+use super::table::{Found, INITIAL_SIZE, Table};
+use super::text::Text;
+use super::{FieldLine, Name, Value};
+
+/// The header block cannot be decoded, and no later one either (`COMPRESSION_ERROR` of RFC 9113 §4.3); says what is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompressionError(pub &'static str);
+
+/// The decoding context of one direction.
+#[derive(Debug)]
+pub struct Decoder {
+    table: Table,
+    /// The largest size that the encoder may choose for its table; `None` when that is not known.
+    size_limit: Option<u32>,
+    state: State,
+    place: Place,
+    text: Text,
+}
+
+/// Where in a header block the decoder is: a size update is allowed before the first field only (RFC 7541 §4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    BeforeFields,
+    InFields,
+}
+
+/// What the next byte is.
+///
+/// ```text
+///  Representation ──┬─► Integer ──┬─ indexed field, size update ──────────────► Representation
+///                   │             └─ name index ──► StringStart(Value)
+///                   └─► StringStart(Name) ─► Integer ─► Octets ─► StringStart(Value) ─► Integer ─► Octets ─► Representation
+/// ```
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// The first of a representation (RFC 7541 §6).
+    Representation,
+    /// A further byte of an integer.
+    Integer(Purpose, Integer),
+    /// The first byte of a string literal (§5.2).
+    StringStart(Role),
+    /// One of `remaining` bytes of a string literal.
+    Octets { role: Role, coding: Coding, remaining: u32 },
+}
+
+/// What an integer means.
+#[derive(Clone, Copy, Debug)]
+enum Purpose {
+    IndexedField,
+    SizeUpdate,
+    NameIndex(Indexing),
+    Length(Role, Coding),
+}
+
+/// Whether a literal goes into the dynamic table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Indexing {
+    Incremental,
+    /// Without indexing, and never indexed.
+    None,
+}
+
+/// What a string literal is.
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    Name(Indexing),
+    Value { indexing: Indexing, name: Name, name_length: Option<u32> },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Coding {
+    Raw,
+    Huffman(Huffman),
+}
+
+impl Decoder {
+    /// For a direction that is seen from its beginning.
+    pub fn from_beginning() -> Self {
+        Self::with(Table::empty(), Some(INITIAL_SIZE))
+    }
+
+    /// For a direction that is seen from somewhere later.
+    pub fn from_middle() -> Self {
+        Self::with(Table::unknown(), None)
+    }
+
+    /// Sets the largest size that the encoder may choose (what the other side's `SETTINGS_HEADER_TABLE_SIZE` says).
+    ///
+    /// No effect on a decoder from the middle of a connection, where an earlier and larger setting cannot be ruled out.
+    pub fn limit_size(&mut self, limit: u32) {
+        self.size_limit = self.size_limit.map(|_before| limit);
+    }
+
+    /// Decodes the next fragment of a header block.
+    ///
+    /// # Errors
+    ///
+    /// When the block is malformed; the decoder must not be used after that.
+    pub fn fragment(&mut self, fragment: &[u8], fields: &mut dyn FnMut(&FieldLine)) -> Result<(), CompressionError> {
+        let mut rest = fragment;
+        while let Some((first, after)) = rest.split_first() {
+            match self.state {
+                State::Representation => self.representation(*first, fields)?,
+                State::Integer(purpose, integer) => self.integer(purpose, integer.push(*first)?, fields)?,
+                State::StringStart(role) => self.string_start(role, *first, fields)?,
+                State::Octets { role, coding, remaining } => {
+                    let length = rest.len().min(usize::try_from(remaining).unwrap_or(usize::MAX));
+                    let Some((octets, behind)) = rest.split_at_checked(length) else { return Ok(()) };
+                    self.octets(role, coding, remaining, octets, fields)?;
+                    rest = behind;
+                    continue;
+                }
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Notes the end of a header block.
+    ///
+    /// # Errors
+    ///
+    /// When the block ends inside of a field.
+    pub fn finish(&mut self) -> Result<(), CompressionError> {
+        self.place = Place::BeforeFields;
+        match self.state {
+            State::Representation => Ok(()),
+            State::Integer(..) | State::StringStart(_) | State::Octets { .. } => {
+                Err(CompressionError("header block ends inside of a field"))
+            }
+        }
+    }
+
+    /// Notes that a part of a header block is lost: the next [`Self::fragment`] is of another block, and every entry that the
+    /// table has now is unknown.
+    pub fn lose(&mut self) {
+        self.table = Table::unknown();
+        self.state = State::Representation;
+        self.place = Place::BeforeFields;
+        self.text.begin(0);
+    }
+
+    #[cfg(test)]
+    pub(super) fn table_size(&self) -> u64 {
+        self.table.size()
+    }
+
+    fn with(table: Table, size_limit: Option<u32>) -> Self {
+        Self { table, size_limit, state: State::Representation, place: Place::BeforeFields, text: Text::default() }
+    }
+
+    /// RFC 7541 §6: the leading bits tell the representation.
+    fn representation(&mut self, first: u8, fields: &mut dyn FnMut(&FieldLine)) -> Result<(), CompressionError> {
+        let (purpose, prefix_bits) = match first {
+            0x80.. => (Purpose::IndexedField, 7),
+            0x40.. => (Purpose::NameIndex(Indexing::Incremental), 6),
+            0x20.. => (Purpose::SizeUpdate, 5),
+            _ => (Purpose::NameIndex(Indexing::None), 4),
+        };
+        self.integer(purpose, Integer::begin(first, prefix_bits), fields)
+    }
+
+    fn integer(
+        &mut self,
+        purpose: Purpose,
+        progress: Progress,
+        fields: &mut dyn FnMut(&FieldLine),
+    ) -> Result<(), CompressionError> {
+        let value = match progress {
+            Progress::Done(value) => value,
+            Progress::More(integer) => {
+                self.state = State::Integer(purpose, integer);
+                return Ok(());
+            }
+        };
+        match purpose {
+            Purpose::IndexedField => self.indexed_field(value, fields),
+            Purpose::SizeUpdate => self.size_update(value),
+            Purpose::NameIndex(indexing) => self.name_index(indexing, value),
+            Purpose::Length(role, coding) => {
+                self.text.begin(role.limit());
+                self.octets(role, coding, value, &[], fields)
+            }
+        }
+    }
+
+    fn indexed_field(&mut self, index: u32, fields: &mut dyn FnMut(&FieldLine)) -> Result<(), CompressionError> {
+        self.place = Place::InFields;
+        self.state = State::Representation;
+        if let Some(entry) = static_table::entry(index) {
+            fields(&FieldLine::from_static(entry));
+            return Ok(());
+        }
+        match self.dynamic(index) {
+            Found::Line(line) => fields(line),
+            Found::Unknown => fields(&FieldLine::UNKNOWN),
+            Found::Nothing => return Err(CompressionError("index of no table entry")),
+        }
+        Ok(())
+    }
+
+    fn size_update(&mut self, size: u32) -> Result<(), CompressionError> {
+        self.state = State::Representation;
+        if self.place == Place::InFields {
+            return Err(CompressionError("table size update behind a field"));
+        }
+        if self.size_limit.is_some_and(|limit| size > limit) {
+            return Err(CompressionError("table size above SETTINGS_HEADER_TABLE_SIZE"));
+        }
+        self.table.resize(size);
+        Ok(())
+    }
+
+    fn name_index(&mut self, indexing: Indexing, index: u32) -> Result<(), CompressionError> {
+        self.place = Place::InFields;
+        let role = match (index, static_table::entry(index)) {
+            (0, _) => Role::Name(indexing),
+            (_, Some((name, _))) => {
+                Role::Value { indexing, name: Name::read(name.as_bytes()), name_length: u32::try_from(name.len()).ok() }
+            }
+            (_, None) => match self.dynamic(index) {
+                Found::Line(line) => Role::Value { indexing, name: line.name, name_length: line.name_length },
+                Found::Unknown => Role::Value { indexing, name: Name::Unknown, name_length: None },
+                Found::Nothing => return Err(CompressionError("name index of no table entry")),
+            },
+        };
+        self.state = State::StringStart(role);
+        Ok(())
+    }
+
+    fn dynamic(&self, index: u32) -> Found<'_> {
+        index.checked_sub(static_table::LENGTH + 1).map_or(Found::Nothing, |position| self.table.get(position))
+    }
+
+    fn string_start(&mut self, role: Role, first: u8, fields: &mut dyn FnMut(&FieldLine)) -> Result<(), CompressionError> {
+        let coding = if first & 0x80 == 0 { Coding::Raw } else { Coding::Huffman(Huffman::default()) };
+        self.integer(Purpose::Length(role, coding), Integer::begin(first, 7), fields)
+    }
+
+    fn octets(
+        &mut self,
+        role: Role,
+        coding: Coding,
+        remaining: u32,
+        octets: &[u8],
+        fields: &mut dyn FnMut(&FieldLine),
+    ) -> Result<(), CompressionError> {
+        let coding = coding.decode(octets, &mut self.text)?;
+        let remaining = remaining.saturating_sub(u32::try_from(octets.len()).unwrap_or(u32::MAX));
+        if remaining > 0 {
+            self.state = State::Octets { role, coding, remaining };
+            return Ok(());
+        }
+        coding.finish()?;
+        self.string_end(role, fields);
+        Ok(())
+    }
+
+    fn string_end(&mut self, role: Role, fields: &mut dyn FnMut(&FieldLine)) {
+        match role {
+            Role::Name(indexing) => {
+                let name = self.text.whole().map_or(Name::OffList, Name::read);
+                self.state = State::StringStart(Role::Value { indexing, name, name_length: Some(self.text.length()) });
+            }
+            Role::Value { indexing, name, name_length } => {
+                let value = Value::read(name, &self.text);
+                let line = FieldLine { name, name_length, value, value_length: Some(self.text.length()) };
+                self.text.begin(0);
+                fields(&line);
+                if indexing == Indexing::Incremental {
+                    self.table.insert(line);
+                }
+                self.state = State::Representation;
+            }
+        }
+    }
+}
+
+impl Role {
+    /// How many bytes of the string are kept while it is decoded.
+    fn limit(self) -> usize {
+        match self {
+            Self::Name(_) => MAX_NAME,
+            Self::Value { name, .. } => name.value_limit(),
+        }
+    }
+}
+
+impl Coding {
+    fn decode(self, octets: &[u8], text: &mut Text) -> Result<Self, CompressionError> {
+        match self {
+            Self::Raw => {
+                text.extend(octets);
+                Ok(self)
+            }
+            Self::Huffman(mut huffman) => {
+                for octet in octets {
+                    huffman.push(*octet, |symbol| text.extend(&[symbol]))?;
+                }
+                Ok(Self::Huffman(huffman))
+            }
+        }
+    }
+
+    fn finish(self) -> Result<(), CompressionError> {
+        match self {
+            Self::Raw => Ok(()),
+            Self::Huffman(huffman) => huffman.finish(),
+        }
+    }
+}

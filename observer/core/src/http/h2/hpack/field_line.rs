@@ -1,0 +1,136 @@
+//! A field line as far as it may be known on this floor.
+
+use super::text::Text;
+use crate::http::headers::MAX_VALUE;
+use crate::http::{HeaderName, Identity, Target};
+
+/// Longest name that is looked at, in bytes; no name that means something here is longer.
+pub(super) const MAX_NAME: usize = 64;
+/// Longest method that is kept, in bytes.
+const MAX_METHOD: usize = 32;
+/// Longest `:path` that is understood, in bytes; a longer one is unknown, because a cut one could say something else.
+const MAX_TARGET: usize = 64 * 1024;
+/// Longest `authorization` that is looked at, in bytes: more than [`Identity::from_authorization`] looks into.
+const MAX_AUTHORIZATION: usize = 16 * 1024 + 64;
+
+/// What a field's name means here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// `:method`.
+    Method,
+    /// `:path`.
+    Path,
+    /// `:status`.
+    Status,
+    /// Another pseudo-header field: `:scheme`, `:authority`, `:protocol`.
+    OtherPseudo,
+    /// `authorization`.
+    Authorization,
+    /// A name on the allow-list.
+    Listed(HeaderName),
+    /// Any other name.
+    OffList,
+    /// A name from a table entry that was never seen.
+    Unknown,
+}
+
+/// What is kept of a field's value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing, because the name does not allow it.
+    NotKept,
+    /// Nothing, because the value was never seen or is not what its name asks for.
+    Unknown,
+    /// The value of an allow-listed field, at most its first 1024 bytes; or the method.
+    Text(Box<[u8]>),
+    /// What a `:path` says; never the text itself.
+    Target(Box<Target>),
+    /// A `:status`.
+    Status(u16),
+    /// What an `authorization` says about its sender.
+    Identity(Box<Identity>),
+}
+
+/// One field line of a header block, and one entry of the dynamic table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldLine {
+    /// The name, as far as it matters.
+    pub name: Name,
+    /// Length of the name in bytes; `None` when the name was never seen.
+    pub name_length: Option<u32>,
+    /// What is kept of the value.
+    pub value: Value,
+    /// Length of the whole value in bytes; `None` when it was never seen.
+    pub value_length: Option<u32>,
+}
+
+impl FieldLine {
+    /// A reference to a table entry that was never seen.
+    pub(super) const UNKNOWN: Self = Self { name: Name::Unknown, name_length: None, value: Value::Unknown, value_length: None };
+
+    /// Reads a field of the static table.
+    pub(super) fn from_static((name, value): (&str, &str)) -> Self {
+        let known_name = Name::read(name.as_bytes());
+        let mut text = Text::default();
+        text.begin(known_name.value_limit());
+        text.extend(value.as_bytes());
+        Self {
+            name: known_name,
+            name_length: u32::try_from(name.len()).ok(),
+            value: Value::read(known_name, &text),
+            value_length: Some(text.length()),
+        }
+    }
+
+    /// Size in the dynamic table (RFC 7541 §4.1). A length that is not known counts as 0, so this may be less than the size in the
+    /// table of the encoder, never more.
+    pub(super) fn size(&self) -> u64 {
+        let lengths = [self.name_length, self.value_length];
+        lengths.into_iter().flatten().map(u64::from).fold(32, u64::saturating_add)
+    }
+}
+
+impl Name {
+    /// Reads a whole name.
+    pub(super) fn read(name: &[u8]) -> Self {
+        match name {
+            b":method" => Self::Method,
+            b":path" => Self::Path,
+            b":status" => Self::Status,
+            [b':', ..] => Self::OtherPseudo,
+            _ if name.eq_ignore_ascii_case(b"authorization") => Self::Authorization,
+            _ => HeaderName::of(name).map_or(Self::OffList, Self::Listed),
+        }
+    }
+
+    /// How many bytes of the value are looked at.
+    pub(super) fn value_limit(self) -> usize {
+        match self {
+            Self::Method => MAX_METHOD,
+            Self::Path => MAX_TARGET,
+            Self::Status => 3,
+            Self::Authorization => MAX_AUTHORIZATION,
+            Self::Listed(_) => MAX_VALUE,
+            Self::OtherPseudo | Self::OffList | Self::Unknown => 0,
+        }
+    }
+}
+
+impl Value {
+    /// Takes from the value of `name` what may be kept.
+    pub(super) fn read(name: Name, text: &Text) -> Self {
+        match name {
+            Name::Method | Name::Listed(_) => Self::Text(text.bytes().into()),
+            Name::Path => text.whole().map_or(Self::Unknown, |path| Self::Target(Box::new(Target::parse(path)))),
+            Name::Status => text.whole().and_then(status_code).map_or(Self::Unknown, Self::Status),
+            Name::Authorization => Self::Identity(Box::new(Identity::from_authorization(text.bytes()))),
+            Name::OtherPseudo | Name::OffList | Name::Unknown => Self::NotKept,
+        }
+    }
+}
+
+fn status_code(text: &[u8]) -> Option<u16> {
+    let digits = text.len() == 3 && text.iter().all(u8::is_ascii_digit);
+    let code = str::from_utf8(text).ok()?.parse().ok()?;
+    (digits && code >= 100).then_some(code)
+}

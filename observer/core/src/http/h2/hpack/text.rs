@@ -1,0 +1,44 @@
+//! The string that is being decoded.
+
+use crate::http::held::HeldBytes;
+
+/// The first bytes of a string, as many as its field's meaning needs, and its length.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    held: HeldBytes,
+    limit: usize,
+    length: u32,
+}
+
+impl Text {
+    /// Begins a string of which at most `limit` bytes are kept; the one before is overwritten.
+    pub(super) fn begin(&mut self, limit: usize) {
+        self.held.forget();
+        self.limit = limit;
+        self.length = 0;
+    }
+
+    /// Adds decoded bytes.
+    pub(super) fn extend(&mut self, bytes: &[u8]) {
+        let room = self.limit.saturating_sub(self.held.len()).min(bytes.len());
+        if let Some((kept, _rest)) = bytes.split_at_checked(room) {
+            self.held.extend(kept);
+        }
+        self.length = self.length.saturating_add(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    }
+
+    /// What was kept of the string.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.held.as_slice()
+    }
+
+    /// The whole string, unless a part of it was not kept.
+    pub(super) fn whole(&self) -> Option<&[u8]> {
+        (u32::try_from(self.held.len()) == Ok(self.length)).then(|| self.bytes())
+    }
+
+    /// Length of the whole string in bytes.
+    pub(super) fn length(&self) -> u32 {
+        self.length
+    }
+}

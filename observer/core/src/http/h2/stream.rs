@@ -1,0 +1,248 @@
+//! One stream: a request and its response (RFC 9113 §8.1).
+
+use std::mem;
+
+use super::super::{Direction, Event, ResponseHead, StreamId};
+use super::flow::StreamFlow;
+use super::head::{Fields, StatusField, unknown_response};
+
+/// The message breaks a rule that an endpoint resets the stream for (RFC 9113 §5.4.2); says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StreamError(pub(super) &'static str);
+
+/// A stream whose request head was seen.
+#[derive(Debug)]
+pub(super) struct Stream {
+    id: StreamId,
+    request: RequestState,
+    response: ResponseState,
+    tunnel: Tunnel,
+    pub(super) flow: StreamFlow,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestState {
+    /// A body or trailers may come.
+    Open,
+    Over,
+}
+
+/// Where the response is.
+///
+/// ```text
+///            ┌─ 1xx ─┐                   DATA, or trailers: it was final
+///            ▼       │  :status unknown ──► Undecided ─────┐
+///         Awaited ───┴─────── final ───────────────────────▼
+///            ▲ :status known                              Open ──► Over
+///       PerhapsBegun ───────── DATA ────────────────────► Missed ──► Over
+/// ```
+#[derive(Debug)]
+pub(super) enum ResponseState {
+    /// Its final head is still to come.
+    Awaited,
+    /// Frames in this direction are not found yet (the decoder began in the middle), so its head may have passed unseen.
+    PerhapsBegun,
+    /// A head has come, but whether interim or final is unknown, as its status is.
+    Undecided(Box<ResponseHead>),
+    /// A body or trailers may come.
+    Open,
+    /// The same, but its head has passed unseen: only its end is told.
+    Missed,
+    /// Ended, cut, or not observed any more.
+    Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tunnel {
+    /// The method is not CONNECT.
+    None,
+    /// It is; the response will tell.
+    Requested,
+    /// DATA belongs to the tunnel, or may do.
+    Open,
+}
+
+/// What DATA means in one direction of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carries {
+    Body,
+    Tunnel,
+    /// Nothing that could be told: the message is over, or its head was missed.
+    Nothing,
+}
+
+impl Stream {
+    pub(super) fn new(id: StreamId, response: ResponseState, connect: bool) -> Self {
+        let tunnel = if connect { Tunnel::Requested } else { Tunnel::None };
+        Self { id, request: RequestState::Open, response, tunnel, flow: StreamFlow::default() }
+    }
+
+    /// Whether both messages are over.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_message_over(Direction::Request) && self.is_message_over(Direction::Response)
+    }
+
+    /// What DATA in `direction` is.
+    pub(super) fn carries(&self, direction: Direction) -> Carries {
+        let open = match direction {
+            Direction::Request => self.request == RequestState::Open,
+            Direction::Response => matches!(self.response, ResponseState::Open),
+        };
+        match self.tunnel {
+            _ if !open => Carries::Nothing,
+            Tunnel::Open => Carries::Tunnel,
+            Tunnel::None | Tunnel::Requested => Carries::Body,
+        }
+    }
+
+    /// A header block behind that of the request.
+    pub(super) fn request_trailers(&mut self, end_stream: bool, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), StreamError> {
+        match self.request {
+            RequestState::Over => Ok(()),
+            RequestState::Open => self.trailers(Direction::Request, end_stream, sink),
+        }
+    }
+
+    /// A header block in the direction of responses.
+    pub(super) fn response_block(
+        &mut self,
+        fields: Fields,
+        end_stream: bool,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), StreamError> {
+        let status = fields.status();
+        match (&self.response, status) {
+            (ResponseState::Over, _) => Ok(()),
+            (ResponseState::Open | ResponseState::Missed, StatusField::Known(_)) => Err(StreamError("second final response")),
+            (ResponseState::Open | ResponseState::Missed | ResponseState::PerhapsBegun, StatusField::Absent)
+            | (ResponseState::Open | ResponseState::Missed, StatusField::Unknown) => {
+                self.trailers(Direction::Response, end_stream, sink)
+            }
+            (ResponseState::Awaited, StatusField::Absent) => Err(StreamError("response without :status")),
+            (ResponseState::Undecided(_), StatusField::Absent) => {
+                self.decide_final(sink);
+                self.trailers(Direction::Response, end_stream, sink)
+            }
+            (ResponseState::Awaited | ResponseState::PerhapsBegun | ResponseState::Undecided(_), StatusField::Known(code)) => {
+                self.response_head(code, fields, end_stream, sink)
+            }
+            (ResponseState::Awaited | ResponseState::PerhapsBegun | ResponseState::Undecided(_), StatusField::Unknown) => {
+                self.response_of_unknown_status(fields, end_stream, sink);
+                Ok(())
+            }
+        }
+    }
+
+    /// A DATA frame begins.
+    pub(super) fn data(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), StreamError> {
+        match (direction, &self.response) {
+            (Direction::Response, ResponseState::Awaited) => return Err(StreamError("DATA before the head of the response")),
+            (Direction::Response, ResponseState::PerhapsBegun) => self.response = ResponseState::Missed,
+            (Direction::Response, ResponseState::Undecided(_)) => self.decide_final(sink),
+            (Direction::Response, ResponseState::Open | ResponseState::Missed | ResponseState::Over) | (Direction::Request, _) => {}
+        }
+        Ok(())
+    }
+
+    /// `END_STREAM`.
+    pub(super) fn end(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) {
+        if !self.is_message_over(direction) {
+            sink(Event::MessageEnd { stream: self.id, direction });
+            self.lose(direction);
+        }
+    }
+
+    /// The message will not be completed; unless it was completed unseen.
+    pub(super) fn cut(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) {
+        let perhaps_complete = direction == Direction::Response && matches!(self.response, ResponseState::PerhapsBegun);
+        if !self.is_message_over(direction) && !perhaps_complete {
+            sink(Event::MessageCut { stream: self.id, direction });
+        }
+        self.lose(direction);
+    }
+
+    /// Nothing more is said about the message.
+    pub(super) fn lose(&mut self, direction: Direction) {
+        match direction {
+            Direction::Request => self.request = RequestState::Over,
+            Direction::Response => self.response = ResponseState::Over,
+        }
+    }
+
+    fn is_message_over(&self, direction: Direction) -> bool {
+        match direction {
+            Direction::Request => self.request == RequestState::Over,
+            Direction::Response => matches!(self.response, ResponseState::Over),
+        }
+    }
+
+    fn trailers(&mut self, direction: Direction, end_stream: bool, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), StreamError> {
+        if !end_stream {
+            return Err(StreamError("trailers without END_STREAM"));
+        }
+        self.end(direction, sink);
+        Ok(())
+    }
+
+    fn response_head(
+        &mut self,
+        status: u16,
+        fields: Fields,
+        end_stream: bool,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), StreamError> {
+        match status {
+            101 => return Err(StreamError("101 on HTTP/2")),
+            ..200 if end_stream => return Err(StreamError("interim response with END_STREAM")),
+            ..200 => {
+                self.response = ResponseState::Awaited;
+                sink(Event::Informational { stream: self.id, status });
+            }
+            200.. => {
+                self.final_head(fields.into_response(), sink);
+                if self.tunnel == Tunnel::Requested && status < 300 {
+                    self.tunnel = Tunnel::Open;
+                    sink(Event::Upgraded { stream: self.id, protocol: String::new() });
+                }
+                if end_stream {
+                    self.end(Direction::Response, sink);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Neither interim responses nor what stands before trailers has `END_STREAM`, which tells some of the cases apart.
+    fn response_of_unknown_status(&mut self, fields: Fields, end_stream: bool, sink: &mut dyn FnMut(Event<'_>)) {
+        match (&self.response, end_stream) {
+            (ResponseState::PerhapsBegun, true) => self.end(Direction::Response, sink),
+            (ResponseState::Undecided(_), true) => {
+                // Either an interim response and now the final one, or the final one and now its trailers.
+                self.final_head(unknown_response(), sink);
+                self.end(Direction::Response, sink);
+            }
+            (_, true) => {
+                self.final_head(fields.into_response(), sink);
+                self.end(Direction::Response, sink);
+            }
+            (ResponseState::PerhapsBegun, false) => {}
+            (_, false) => self.response = ResponseState::Undecided(Box::new(fields.into_response())),
+        }
+    }
+
+    /// What has come shows that the undecided head was the final one.
+    fn decide_final(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
+        if let ResponseState::Undecided(head) = mem::replace(&mut self.response, ResponseState::Open) {
+            self.final_head(*head, sink);
+            if self.tunnel == Tunnel::Requested {
+                // Success or not is unknown, so what follows may be the tunnel's.
+                self.tunnel = Tunnel::Open;
+            }
+        }
+    }
+
+    fn final_head(&mut self, head: ResponseHead, sink: &mut dyn FnMut(Event<'_>)) {
+        self.response = ResponseState::Open;
+        sink(Event::Response { stream: self.id, head });
+    }
+}

@@ -1,0 +1,159 @@
+//! The open streams of a connection.
+//!
+//! Only streams whose request head was seen are here; frames of all others (from before the decoder's start, pushed ones, or still under
+//! way after a reset) change the header table and the flow control, and nothing is said about them, because what they answer is not
+//! known. A stream that is over leaves nothing behind: identifiers only grow (RFC 9113 §5.1.1), so one that is not above the highest
+//! and not open is over.
+
+use std::collections::BTreeMap;
+
+use super::super::{Direction, Event, Field, Start, StreamId};
+use super::head::Fields;
+use super::payload::Piece;
+use super::stream::{Carries, ResponseState, Stream, StreamError};
+
+/// Most streams that are open at once: one API server allows 100 to 1000 on a connection.
+const MAX_OPEN: usize = 10_000;
+
+/// More than [`MAX_OPEN`] streams are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooManyStreams;
+
+/// The open streams.
+#[derive(Debug)]
+pub(super) struct Streams {
+    start: Start,
+    open: BTreeMap<u32, Stream>,
+    /// The highest stream of which a request's header block was seen.
+    highest: u32,
+}
+
+impl Streams {
+    pub(super) fn new(start: Start) -> Self {
+        Self { start, open: BTreeMap::new(), highest: 0 }
+    }
+
+    pub(super) fn get(&self, id: u32) -> Option<&Stream> {
+        self.open.get(&id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut Stream> {
+        self.open.get_mut(&id)
+    }
+
+    /// Whether a header block on `id` in the direction of requests begins a request; otherwise it is trailers, or of a stream that is
+    /// over, or of one from before the decoder's start.
+    pub(super) fn begins_request(&self, id: u32, fields: &Fields) -> bool {
+        let new = id > self.highest && !self.open.contains_key(&id);
+        let head_for_sure = match self.start {
+            Start::Beginning => true,
+            Start::Middle => fields.has_pseudo_header(),
+        };
+        new && head_for_sure
+    }
+
+    /// A request's head; `response` is where its response is.
+    pub(super) fn open(
+        &mut self,
+        id: u32,
+        fields: Fields,
+        response: ResponseState,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), TooManyStreams> {
+        if self.open.len() >= MAX_OPEN {
+            return Err(TooManyStreams);
+        }
+        let (stream, head) = (StreamId(u64::from(id)), fields.into_request());
+        let connect = matches!(&head.method, Field::Known(method) if method == "CONNECT");
+        self.open.insert(id, Stream::new(stream, response, connect));
+        sink(Event::Request { stream, head });
+        Ok(())
+    }
+
+    /// Notes that a header block on `id` was seen in the direction of requests.
+    pub(super) fn note_request_block(&mut self, id: u32) {
+        self.highest = self.highest.max(id);
+    }
+
+    /// A header block of an open stream, unless it is a request's head.
+    pub(super) fn block(
+        &mut self,
+        direction: Direction,
+        id: u32,
+        fields: Fields,
+        end_stream: bool,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), StreamError> {
+        let Some(stream) = self.open.get_mut(&id) else { return Ok(()) };
+        match direction {
+            Direction::Request => stream.request_trailers(end_stream, sink)?,
+            Direction::Response => stream.response_block(fields, end_stream, sink)?,
+        }
+        self.forget_if_over(id);
+        Ok(())
+    }
+
+    /// A DATA frame begins.
+    pub(super) fn data(&mut self, direction: Direction, id: u32, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), StreamError> {
+        self.open.get_mut(&id).map_or(Ok(()), |stream| stream.data(direction, sink))
+    }
+
+    /// A piece of a DATA frame's content.
+    pub(super) fn piece(&self, direction: Direction, id: u32, piece: Piece<'_>, sink: &mut dyn FnMut(Event<'_>)) {
+        let carries = self.open.get(&id).map_or(Carries::Nothing, |stream| stream.carries(direction));
+        let stream = StreamId(u64::from(id));
+        match (carries, piece) {
+            (Carries::Body, Piece::Content(bytes)) => sink(Event::Body { stream, direction, bytes }),
+            (Carries::Body, Piece::Missing(length)) => {
+                sink(Event::BodyGap { stream, direction, length: u64::from(length) });
+            }
+            (Carries::Tunnel, piece) => sink(Event::Opaque { stream, direction, length: piece.length() }),
+            (Carries::Nothing, _) => {}
+        }
+    }
+
+    /// `END_STREAM`.
+    pub(super) fn end(&mut self, direction: Direction, id: u32, sink: &mut dyn FnMut(Event<'_>)) {
+        if let Some(stream) = self.open.get_mut(&id) {
+            stream.end(direction, sink);
+        }
+        self.forget_if_over(id);
+    }
+
+    /// The message will not be completed.
+    pub(super) fn cut(&mut self, direction: Direction, id: u32, sink: &mut dyn FnMut(Event<'_>)) {
+        if let Some(stream) = self.open.get_mut(&id) {
+            stream.cut(direction, sink);
+        }
+        self.forget_if_over(id);
+    }
+
+    /// `RST_STREAM`.
+    pub(super) fn reset(&mut self, by: Direction, id: u32, code: u32, sink: &mut dyn FnMut(Event<'_>)) {
+        if self.open.remove(&id).is_some() {
+            sink(Event::Reset { stream: StreamId(u64::from(id)), by, code });
+        }
+    }
+
+    /// `direction` ended: no open message in it will be completed.
+    pub(super) fn cut_all(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) {
+        for stream in self.open.values_mut() {
+            stream.cut(direction, sink);
+        }
+        self.open.retain(|_id, stream| !stream.is_over());
+    }
+
+    /// `direction` is not observed any more: nothing more is said about its messages.
+    pub(super) fn lose_all(&mut self, direction: Direction) {
+        for stream in self.open.values_mut() {
+            stream.lose(direction);
+        }
+        self.open.retain(|_id, stream| !stream.is_over());
+    }
+
+    fn forget_if_over(&mut self, id: u32) {
+        if self.open.get(&id).is_some_and(Stream::is_over) {
+            self.open.remove(&id);
+        }
+    }
+}

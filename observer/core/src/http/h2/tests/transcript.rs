@@ -1,0 +1,147 @@
+//! What a decoder tells, as text.
+
+use super::super::super::{Direction, Event, Field, Gap, HeaderName, Headers, RequestHead, ResponseHead, Start};
+use super::super::Decoder;
+
+/// One thing that was told; bodies are joined with what comes next to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Line(String),
+    Body(Direction, u64, Vec<u8>),
+    Missing(Direction, u64, u64),
+    Opaque(Direction, u64, u64),
+}
+
+/// A decoder and what it has told.
+pub(super) struct Tap {
+    pub(super) decoder: Decoder,
+    told: Vec<Told>,
+}
+
+impl Tap {
+    pub(super) fn new(start: Start) -> Self {
+        Self { decoder: Decoder::new(start), told: Vec::new() }
+    }
+
+    pub(super) fn bytes(&mut self, direction: Direction, bytes: &[u8]) {
+        self.decoder.bytes(direction, bytes, &mut |event| tell(&mut self.told, of(event)));
+    }
+
+    pub(super) fn gap(&mut self, direction: Direction, stream: Option<u32>, length: usize) {
+        let gap = Gap { stream, length: u64::try_from(length).unwrap() };
+        self.decoder.gap(direction, gap, &mut |event| tell(&mut self.told, of(event)));
+    }
+
+    pub(super) fn end(&mut self, direction: Direction) {
+        self.decoder.end(direction, &mut |event| tell(&mut self.told, of(event)));
+    }
+
+    pub(super) fn told(self) -> Vec<Told> {
+        self.told
+    }
+
+    /// One line for each thing told.
+    pub(super) fn text(self) -> String {
+        let lines = self.told.into_iter().map(|told| match told {
+            Told::Line(line) => line,
+            Told::Body(direction, stream, bytes) => {
+                format!("{} {stream} body {:?}", arrow(direction), String::from_utf8_lossy(&bytes))
+            }
+            Told::Missing(direction, stream, length) => format!("{} {stream} missing {length}", arrow(direction)),
+            Told::Opaque(direction, stream, length) => format!("{} {stream} opaque {length}", arrow(direction)),
+        });
+        lines.map(|line| line + "\n").collect()
+    }
+}
+
+/// Adds what was told, joined with the last where both are parts of one body.
+pub(super) fn tell(all: &mut Vec<Told>, told: Told) {
+    match (all.last_mut(), told) {
+        (Some(Told::Body(direction, stream, bytes)), Told::Body(next, on, more)) if (*direction, *stream) == (next, on) => {
+            bytes.extend(more);
+        }
+        (Some(Told::Missing(direction, stream, length)), Told::Missing(next, on, more))
+        | (Some(Told::Opaque(direction, stream, length)), Told::Opaque(next, on, more))
+            if (*direction, *stream) == (next, on) =>
+        {
+            *length += more;
+        }
+        (_, told) => all.push(told),
+    }
+}
+
+/// Who speaks.
+pub(super) fn arrow(direction: Direction) -> char {
+    match direction {
+        Direction::Request => '>',
+        Direction::Response => '<',
+    }
+}
+
+fn of(event: Event<'_>) -> Told {
+    Told::Line(match event {
+        Event::Request { stream, head } => format!("> {} request {}", stream.0, request(&head)),
+        Event::Informational { stream, status } => format!("< {} interim {status}", stream.0),
+        Event::Response { stream, head } => format!("< {} response {}", stream.0, response(&head)),
+        Event::Body { stream, direction, bytes } => {
+            assert!(!bytes.is_empty());
+            return Told::Body(direction, stream.0, bytes.to_vec());
+        }
+        Event::BodyGap { stream, direction, length } => {
+            assert!(length > 0);
+            return Told::Missing(direction, stream.0, length);
+        }
+        Event::MessageEnd { stream, direction } => format!("{} {} end", arrow(direction), stream.0),
+        Event::MessageCut { stream, direction } => format!("{} {} cut", arrow(direction), stream.0),
+        Event::Reset { stream, by, code } => format!("{} {} reset {code}", arrow(by), stream.0),
+        Event::Upgraded { stream, protocol } => format!("< {} upgraded {protocol:?}", stream.0),
+        Event::Opaque { stream, direction, length } => return Told::Opaque(direction, stream.0, length),
+        Event::GoAway { by, last_stream, code } => format!("{} goaway last={last_stream} code={code}", arrow(by)),
+        Event::Malformed { direction, at, what } => format!("{} malformed at {at}: {what}", arrow(direction)),
+        Event::Dark { direction, loss } => format!("{} dark {loss:?}", arrow(direction)),
+    })
+}
+
+fn request(head: &RequestHead) -> String {
+    let target = match head.target.as_ref() {
+        Field::Known(target) if target.query.is_empty() => target.path.clone(),
+        Field::Known(target) => format!("{}?{}", target.path, target.query),
+        Field::Absent => "-".to_owned(),
+        Field::Unknown => "?".to_owned(),
+    };
+    let identity = match head.identity.as_ref() {
+        Field::Known(identity) => format!("{identity:?}"),
+        Field::Absent => "-".to_owned(),
+        Field::Unknown => "?".to_owned(),
+    };
+    format!("{} {target} identity={identity}{}", text(&head.method), fields(&head.headers))
+}
+
+fn response(head: &ResponseHead) -> String {
+    let status = match head.status {
+        Field::Known(status) => status.to_string(),
+        Field::Absent => "-".to_owned(),
+        Field::Unknown => "?".to_owned(),
+    };
+    format!("{status}{}", fields(&head.headers))
+}
+
+/// The fields that the tests send.
+fn fields(headers: &Headers) -> String {
+    [HeaderName::Accept, HeaderName::AuditId, HeaderName::ContentType, HeaderName::UserAgent]
+        .into_iter()
+        .filter_map(|name| match headers.get(name) {
+            Field::Absent => None,
+            Field::Known(value) => Some(format!(" {}={value}", name.as_str())),
+            Field::Unknown => Some(format!(" {}=?", name.as_str())),
+        })
+        .collect()
+}
+
+fn text(field: &Field<String>) -> &str {
+    match field {
+        Field::Known(text) => text,
+        Field::Absent => "-",
+        Field::Unknown => "?",
+    }
+}

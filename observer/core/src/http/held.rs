@@ -1,0 +1,80 @@
+//! Bytes that wait for a decision.
+
+use std::{fmt, hint, mem};
+
+/// Bytes kept until it is known what they are; a credential may be among them.
+///
+/// So they are never shown, not even by `Debug`, and are overwritten before their memory is given back, also when the buffer grows.
+/// The caller keeps the bound.
+#[derive(Default)]
+pub(super) struct HeldBytes(Vec<u8>);
+
+impl HeldBytes {
+    /// How many bytes are held.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The bytes.
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Appends `bytes`.
+    pub(super) fn extend(&mut self, bytes: &[u8]) {
+        let needed = self.0.len().saturating_add(bytes.len());
+        if needed > self.0.capacity() {
+            let mut larger = Vec::with_capacity(needed.max(self.0.capacity().saturating_mul(2)));
+            larger.extend_from_slice(&self.0);
+            overwrite(mem::replace(&mut self.0, larger));
+        }
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Overwrites the bytes and gives their memory back.
+    pub(super) fn forget(&mut self) {
+        overwrite(mem::take(&mut self.0));
+    }
+}
+
+impl Drop for HeldBytes {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+impl fmt::Debug for HeldBytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "HeldBytes({})", self.0.len())
+    }
+}
+
+fn overwrite(mut bytes: Vec<u8>) {
+    bytes.fill(0);
+    // Without a reader, the compiler may leave the stores out.
+    hint::black_box(&bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HeldBytes;
+
+    #[test]
+    fn growing_keeps_all_bytes_in_order() {
+        let mut held = HeldBytes::default();
+        let bytes: Vec<u8> = (0..=255).cycle().take(10_000).collect();
+        for piece in bytes.chunks(7) {
+            held.extend(piece);
+        }
+        assert_eq!(held.as_slice(), bytes);
+    }
+
+    #[test]
+    fn forgetting_leaves_nothing_and_debug_shows_a_length_only() {
+        let mut held = HeldBytes::default();
+        held.extend(b"canary");
+        assert_eq!(format!("{held:?}"), "HeldBytes(6)");
+        held.forget();
+        assert_eq!(held.len(), 0);
+    }
+}

@@ -1,0 +1,29 @@
+//! Passive decoding of one HTTP connection: both directions' bytes in, heads, body slices and ends out.
+//!
+//! Nothing is answered, corrected or buffered for anybody: the bytes have already gone on. Names follow RFC 9110, RFC 9112
+//! (HTTP/1.1), RFC 9113 (HTTP/2) and RFC 7541 (HPACK). This floor is where secrets stop: of header fields only those on
+//! [`HeaderName`]'s allow-list leave it, of query parameters only those of [`crate::k8s::query`], of `Authorization` only
+//! an [`Identity`].
+
+mod connection;
+mod detection;
+mod event;
+mod field;
+mod gap;
+mod h1;
+mod h2;
+mod headers;
+mod held;
+mod identity;
+mod target;
+
+pub use connection::{Connection, Start};
+pub use event::{Direction, Event, Loss, Protocol, RequestHead, ResponseHead, StreamId};
+pub use field::Field;
+pub use gap::Gap;
+#[doc(hidden)]
+pub use h2::hpack;
+pub use h2::walker::{FrameWalker, Span};
+pub use headers::{HeaderName, Headers};
+pub use identity::Identity;
+pub use target::Target;

@@ -1,0 +1,161 @@
+//! The request target: its path, and of its query what Kubernetes defines.
+
+use crate::k8s::query;
+
+/// Longest path that is kept, in bytes (kube-apiserver itself accepts a request line or header block of 1 MiB).
+const MAX_PATH: usize = 4096;
+/// Longest query that is looked at, in bytes. Continue tokens are the long part.
+const MAX_QUERY: usize = 32 * 1024;
+
+/// Path and query of a request, in origin form.
+///
+/// Of the query only the parameters named in [`query::KEPT`] are there, in the order they were sent and still percent-encoded: a
+/// token in a query string (as WebSocket clients and the watch of old dashboards send it) does not get this far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// The path as sent, starting with `/`; cut at 4096 bytes.
+    pub path: String,
+    /// `name=value` pairs joined by `&`, without `?`.
+    pub query: String,
+    /// Parameters that were left out because they are not on the list, or lay behind the first 32 KiB.
+    pub dropped_parameters: u32,
+}
+
+impl Target {
+    /// Parses a `:path` pseudo-header or the target of a request line (RFC 9112 §3.2). Absolute form loses scheme and authority, which
+    /// may hold a password.
+    pub fn parse(target: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(target);
+        let origin = strip_authority(&text);
+        let origin = origin.split('#').next().unwrap_or_default();
+        let (path, raw_query) = origin.split_once('?').unwrap_or((origin, ""));
+        let whole_pairs = cut_query(raw_query);
+        let (query, dropped_parameters) = keep(whole_pairs);
+        let lost_tail = u32::from(raw_query.len() > whole_pairs.len());
+        let path = if path.is_empty() { "/" } else { cut(path, MAX_PATH) };
+        Self { path: path.to_owned(), query, dropped_parameters: dropped_parameters.saturating_add(lost_tail) }
+    }
+}
+
+fn strip_authority(target: &str) -> &str {
+    if target.starts_with('/') {
+        return target;
+    }
+    match target.split_once("://") {
+        Some((scheme, rest)) if !scheme.contains(['/', '?', '#']) => {
+            rest.find(['/', '?', '#']).and_then(|end| rest.get(end..)).unwrap_or("/")
+        }
+        // The authority form of CONNECT has no place for a user, but a sender may put one there.
+        Some(_) | None => target.rsplit('@').next().unwrap_or_default(),
+    }
+}
+
+/// At most 32 KiB of a query, and no pair by half: half a selector would be another selector.
+fn cut_query(query: &str) -> &str {
+    if query.len() <= MAX_QUERY {
+        return query;
+    }
+    cut(query, MAX_QUERY).rsplit_once('&').map_or("", |(whole, _half)| whole)
+}
+
+/// The parameters that are kept, and how many are not.
+///
+/// Go leaves out a pair with a semicolon (`net/url`, `ParseQuery`), so it means nothing to kube-apiserver; older software reads the
+/// semicolon as a separator, so there may be another parameter behind it.
+fn keep(query: &str) -> (String, u32) {
+    if !query.contains(';') {
+        return query::keep_known(query);
+    }
+    let (without, with): (Vec<_>, Vec<_>) = query.split('&').partition(|pair| !pair.contains(';'));
+    let (kept, dropped) = query::keep_known(&without.join("&"));
+    (kept, dropped.saturating_add(u32::try_from(with.len()).unwrap_or(u32::MAX)))
+}
+
+/// The longest prefix of at most `limit` bytes that ends at a character boundary.
+fn cut(text: &str, limit: usize) -> &str {
+    (0..=limit.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_PATH, MAX_QUERY, Target};
+
+    #[test]
+    fn forms_of_a_target() {
+        for (target, path, query) in [
+            ("/", "/", ""),
+            ("/api/v1/pods", "/api/v1/pods", ""),
+            ("/api/v1/pods?limit=500&resourceVersion=0", "/api/v1/pods", "limit=500&resourceVersion=0"),
+            ("/a?labelSelector=app%3Dx%2Cb+c", "/a", "labelSelector=app%3Dx%2Cb+c"),
+            ("/a%2Fb?watch", "/a%2Fb", "watch"),
+            ("/a?", "/a", ""),
+            ("/a?limit=1?2#fragment", "/a", "limit=1?2"),
+            ("*", "*", ""),
+            ("api.example:443", "api.example:443", ""),
+            ("https://api.example/version?pretty=true", "/version", "pretty=true"),
+            ("https://api.example", "/", ""),
+            ("https://api.example?limit=1", "/", "limit=1"),
+            ("/apis/http://x", "/apis/http://x", ""),
+            ("", "/", ""),
+        ] {
+            let parsed = Target::parse(target.as_bytes());
+            assert_eq!((parsed.path.as_str(), parsed.query.as_str()), (path, query), "{target}");
+        }
+    }
+
+    #[test]
+    fn unknown_parameters_are_dropped_and_counted() {
+        for (query, kept, dropped) in [
+            ("watch=1&token=a&limit=2&x", "watch=1&limit=2", 2),
+            ("token=a", "", 1),
+            ("&&watch=1&&", "watch=1", 0),
+            ("Watch=1", "", 1),
+            ("%77atch=1", "%77atch=1", 0),
+            ("watch=1;token=a&limit=2;&x=y", "", 3),
+        ] {
+            let parsed = Target::parse(format!("/a?{query}").as_bytes());
+            assert_eq!((parsed.query.as_str(), parsed.dropped_parameters), (kept, dropped), "{query}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_credential_remains() {
+        for target in [
+            "/a?access_token=c4n4ry/c4n4ry",
+            "/a?watch=1;access_token=c4n4ry",
+            "/a?access_token=c4n4ry%3D&watch=1#c4n4ry",
+            "/a?c4n4ry",
+            "/a?=c4n4ry",
+            "/a#c4n4ry",
+            "https://user:c4n4ry@api.example/a",
+            "https://api.example?access_token=x/c4n4ry",
+            "https://api.example#x/c4n4ry",
+            "user:c4n4ry@api.example:443",
+            "a?access_token=://x/c4n4ry",
+        ] {
+            let parsed = format!("{:?}", Target::parse(target.as_bytes()));
+            assert!(!parsed.contains("c4n4ry"), "{target} became {parsed}");
+        }
+    }
+
+    #[test]
+    fn a_long_path_is_cut_between_characters() {
+        let target = format!("/{}", "é".repeat(MAX_PATH));
+        let path = Target::parse(target.as_bytes()).path;
+        assert_eq!(path.len(), MAX_PATH - 1);
+        assert!(target.starts_with(&path));
+    }
+
+    #[test]
+    fn a_long_query_is_cut_between_parameters() {
+        let long = "x".repeat(MAX_QUERY);
+        let parsed = Target::parse(format!("/a?limit=1&token=a&labelSelector={long}&watch=1").as_bytes());
+        assert_eq!((parsed.query.as_str(), parsed.dropped_parameters), ("limit=1", 2));
+        assert_eq!(Target::parse(format!("/a?continue={long}").as_bytes()).query, "");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_replaced() {
+        assert_eq!(Target::parse(b"/a\xff").path, "/a\u{fffd}");
+    }
+}
