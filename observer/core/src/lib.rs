@@ -14,3 +14,4 @@
 pub mod http;
 pub mod k8s;
 pub mod time;
+pub mod wire;

@@ -1,0 +1,236 @@
+//! One document: a list, a single object or a `Status`.
+//!
+//! Which of them it is may become clear only at its end, as members may come in any order. A list is what has `items` or `rows`;
+//! its `kind` decides only when neither is there, for a custom resource may be named `…List`, too.
+
+use super::outline::{Outline, is_full, note_identity};
+use super::parser::{Instead, Next, Parser, Progress, Receiver, without_space};
+use super::place::{Field, Place};
+use crate::wire::{Fact, ObjectRef};
+
+/// Reads one document.
+#[derive(Debug)]
+pub(in crate::wire) struct DocumentReader {
+    parser: Parser,
+    found: Found,
+    state: State,
+    /// Bytes read.
+    position: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Reading,
+    /// Only whitespace may follow.
+    Complete,
+    /// Nothing more is said.
+    Silent,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    outline: Outline,
+    item: ObjectRef,
+    is_list: bool,
+    metadata: Metadata,
+    kind_told: bool,
+}
+
+/// How far the `metadata` of the document is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Metadata {
+    #[default]
+    Absent,
+    Complete,
+    Told,
+}
+
+impl DocumentReader {
+    pub(in crate::wire) fn new() -> Self {
+        Self { parser: Parser::new(Place::Object), found: Found::default(), state: State::Reading, position: 0 }
+    }
+
+    /// Whether nothing more will be said.
+    pub(in crate::wire) fn is_silent(&self) -> bool {
+        self.state == State::Silent
+    }
+
+    pub(in crate::wire) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) {
+        let rest = if self.state == State::Reading { self.read(bytes, sink) } else { bytes };
+        if self.state == State::Complete {
+            let garbage = without_space(rest);
+            self.position += (rest.len() - garbage.len()) as u64;
+            if !garbage.is_empty() {
+                self.malformed("bytes after the document", sink);
+            }
+        }
+    }
+
+    /// Falls silent, as what follows cannot be placed.
+    pub(in crate::wire) fn silence(&mut self) {
+        self.state = State::Silent;
+    }
+
+    pub(in crate::wire) fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
+        if self.state == State::Reading {
+            let what = if self.parser.is_inside() { "ends in the middle of a document" } else { "no document" };
+            self.malformed(what, sink);
+        }
+        self.state = State::Silent;
+    }
+
+    /// Falls silent with a reason.
+    pub(in crate::wire) fn malformed(&mut self, what: &'static str, sink: &mut dyn FnMut(Fact)) {
+        self.state = State::Silent;
+        sink(Fact::Malformed { at: self.position, what });
+    }
+
+    /// Reads up to the end of the document; what follows it.
+    fn read<'a>(&mut self, bytes: &'a [u8], sink: &mut dyn FnMut(Fact)) -> &'a [u8] {
+        let progress = self.parser.push(bytes, &mut Telling { found: &mut self.found, sink });
+        let read = match progress {
+            Progress::Pending => bytes.len(),
+            Progress::Complete(end) => end,
+            Progress::Malformed(at, _) => at,
+        };
+        self.position += read as u64;
+        match progress {
+            Progress::Pending => {}
+            Progress::Complete(_) => self.state = State::Complete,
+            Progress::Malformed(_, what) => self.malformed(what, sink),
+        }
+        bytes.get(read..).unwrap_or_default()
+    }
+}
+
+/// Tells what is found as soon as it is certain.
+struct Telling<'a> {
+    found: &'a mut Found,
+    sink: &'a mut dyn FnMut(Fact),
+}
+
+impl Receiver for Telling<'_> {
+    fn enter(&mut self, place: Place) -> Next {
+        match place {
+            Place::Items | Place::Rows => self.note_list(),
+            Place::Item | Place::Row => self.found.item = ObjectRef::default(),
+            Place::Annotations | Place::RowAnnotations => return Next::SkipToEndOf(place),
+            Place::Cause if !self.found.outline.begin_cause() => return Next::SkipToEndOf(Place::Causes),
+            Place::Event
+            | Place::Object
+            | Place::Metadata
+            | Place::ItemMetadata
+            | Place::RowObject
+            | Place::RowMetadata
+            | Place::Details
+            | Place::Causes
+            | Place::Cause => {}
+        }
+        Next::Read
+    }
+
+    fn leave(&mut self, place: Place) -> Next {
+        match place {
+            Place::ItemMetadata => return Next::SkipToEndOf(Place::Item),
+            Place::RowObject => return Next::SkipToEndOf(Place::Row),
+            Place::Item | Place::Row => (self.sink)(Fact::Item(std::mem::take(&mut self.found.item))),
+            Place::Metadata => {
+                self.found.metadata = Metadata::Complete;
+                self.tell_list_meta();
+            }
+            Place::Object => self.tell_all(),
+            Place::Event
+            | Place::Annotations
+            | Place::Items
+            | Place::Rows
+            | Place::RowMetadata
+            | Place::RowAnnotations
+            | Place::Details
+            | Place::Causes
+            | Place::Cause => {}
+        }
+        Next::Read
+    }
+
+    fn text(&mut self, place: Place, field: Field, text: &str) -> Next {
+        let element = match place {
+            Place::ItemMetadata => Place::Item,
+            Place::RowMetadata => Place::Row,
+            Place::Event
+            | Place::Object
+            | Place::Metadata
+            | Place::Annotations
+            | Place::Items
+            | Place::Item
+            | Place::Rows
+            | Place::Row
+            | Place::RowObject
+            | Place::RowAnnotations
+            | Place::Details
+            | Place::Causes
+            | Place::Cause => {
+                self.found.outline.note_text(field, text);
+                self.tell_kind_once_known();
+                return Next::Read;
+            }
+        };
+        note_identity(&mut self.found.item, field, text);
+        if is_full(&self.found.item) { Next::SkipToEndOf(element) } else { Next::Read }
+    }
+
+    fn number(&mut self, field: Field, number: i64) {
+        self.found.outline.note_number(field, number);
+    }
+
+    fn misshapen(&mut self, place: Place, instead: Instead) {
+        match (place, instead) {
+            (Place::Items | Place::Rows, Instead::Null) => self.note_list(),
+            (Place::Item | Place::Row, _) => (self.sink)(Fact::Item(ObjectRef::default())),
+            _ => {}
+        }
+    }
+}
+
+impl Telling<'_> {
+    fn note_list(&mut self) {
+        self.found.is_list = true;
+        self.tell_list_meta();
+    }
+
+    fn tell_list_meta(&mut self) {
+        if self.found.is_list && self.found.metadata == Metadata::Complete {
+            self.found.metadata = Metadata::Told;
+            (self.sink)(Fact::ListMeta(self.found.outline.list_meta()));
+        }
+    }
+
+    fn tell_kind_once_known(&mut self) {
+        let outline = &self.found.outline;
+        if outline.kind.is_some() && outline.api_version.is_some() {
+            self.tell_kind();
+        }
+    }
+
+    fn tell_kind(&mut self) {
+        if !std::mem::replace(&mut self.found.kind_told, true) {
+            let outline = &self.found.outline;
+            (self.sink)(Fact::Kind { kind: outline.kind().to_owned(), api_version: outline.api_version().to_owned() });
+        }
+    }
+
+    /// At the end of the document everything is known.
+    fn tell_all(&mut self) {
+        self.tell_kind();
+        let outline = &mut self.found.outline;
+        if outline.is_status() {
+            (self.sink)(Fact::Status(Box::new(outline.take_status())));
+        } else if self.found.metadata == Metadata::Complete {
+            if outline.is_list_by_name() && outline.object.name.is_empty() && outline.object.uid.is_empty() {
+                self.note_list();
+            } else {
+                (self.sink)(Fact::Object(std::mem::take(&mut outline.object)));
+            }
+        }
+        (self.sink)(Fact::Complete);
+    }
+}

@@ -1,0 +1,157 @@
+//! Finding the end of a value that nobody wants to read.
+
+use super::block::{BLOCK, Block, parity, transpose};
+
+/// The way to the end of one or several nested values, across chunks.
+///
+/// Only strings and the number of open brackets matter: a `]` that closes a `{` is not noticed. Depth costs nothing and has no bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nesting {
+    /// Values that are open.
+    depth: u64,
+    /// All ones inside a string, else zero.
+    in_string: u64,
+    /// One when the next byte follows a backslash that escapes it, else zero.
+    escaped: u64,
+}
+
+impl Nesting {
+    /// Outside of any string, with `depth` values open.
+    pub(super) const fn new(depth: u64) -> Self {
+        Self { depth, in_string: 0, escaped: 0 }
+    }
+
+    /// Reads on: the offset just after the bracket that closes the outermost value, if `bytes` has it.
+    #[inline]
+    pub(super) fn end_within(&mut self, bytes: &[u8]) -> Option<usize> {
+        let (blocks, tail) = bytes.as_chunks::<BLOCK>();
+        for (index, block) in blocks.iter().enumerate() {
+            if let Some(end) = self.end_in_block(block, BLOCK) {
+                return Some(index * BLOCK + end);
+            }
+        }
+        let mut padded = [b' '; BLOCK];
+        padded.iter_mut().zip(tail).for_each(|(to, from)| *to = *from);
+        self.end_in_block(&padded, tail.len()).map(|end| blocks.len() * BLOCK + end)
+    }
+
+    /// Reads the first `length` bytes of `block`; after them it holds spaces.
+    #[inline]
+    fn end_in_block(&mut self, block: &[u8; BLOCK], length: usize) -> Option<usize> {
+        let last = length.checked_sub(1)?;
+        let block = Block::of(block);
+        let quotes = block.quotes & !self.escapes(block.backslashes, last);
+        let strings = parity(quotes) ^ self.in_string;
+        self.in_string = if strings >> (BLOCK - 1) == 0 { 0 } else { u64::MAX };
+
+        let (opens, closes) = (block.opens & !strings, block.closes & !strings);
+        let (deeper, shallower) = (u64::from(opens.count_ones()), u64::from(closes.count_ones()));
+        if shallower >= self.depth
+            && let Some(end) = end_at(self.depth, transpose(opens), transpose(closes))
+        {
+            return Some(end);
+        }
+        self.depth = (self.depth + deeper).saturating_sub(shallower);
+        None
+    }
+
+    /// Which bytes are escaped by the one before them. Both bitmaps are woven; backslashes are rare enough to put them in order.
+    #[inline]
+    fn escapes(&mut self, backslashes: u64, last: usize) -> u64 {
+        let carried = std::mem::take(&mut self.escaped);
+        if backslashes == 0 {
+            return carried;
+        }
+        let backslashes = transpose(backslashes);
+        let (escaping, escaped) = escape_runs(backslashes, carried);
+        self.escaped = (escaping >> last) & 1;
+        transpose(escaped)
+    }
+}
+
+/// The backslashes that escape the next byte, and the bytes that are escaped (simdjson's `json_escape_scanner.h`): of a run of
+/// backslashes every other one escapes, and a subtraction finds which, by borrowing through the run.
+fn escape_runs(backslashes: u64, carried: u64) -> (u64, u64) {
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+    let runs = backslashes & !carried;
+    let escaping_or_after_run = ((runs << 1) | ODD).wrapping_sub(runs) ^ ODD;
+    (escaping_or_after_run & backslashes, escaping_or_after_run ^ (backslashes | carried))
+}
+
+/// The offset after the close that brings `depth` to zero; both bitmaps are in order.
+fn end_at(depth: u64, opens: u64, mut closes: u64) -> Option<usize> {
+    let mut count = 0;
+    while closes != 0 {
+        let close = closes & closes.wrapping_neg();
+        count += 1;
+        if depth + u64::from((opens & (close - 1)).count_ones()) == count {
+            return usize::try_from(close.trailing_zeros()).ok().map(|offset| offset + 1);
+        }
+        closes ^= close;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Nesting;
+
+    #[test]
+    fn brackets_in_strings_do_not_count() {
+        check(r#""a}b":{"c":"]\"}"},"d":["\\"]} rest"#, Some(30));
+    }
+
+    #[test]
+    fn a_value_that_goes_on_has_no_end() {
+        check(r#""a":{"#, None);
+    }
+
+    proptest! {
+        #[test]
+        fn end_is_where_counting_byte_by_byte_finds_it(
+            bytes in prop::collection::vec(prop::sample::select(br#""\{}[]abc"#.as_slice()), 0..400),
+            depth in 1_u64..5,
+            cuts in prop::collection::vec(1_usize..150, 1..8),
+        ) {
+            prop_assert_eq!(in_chunks(&bytes, depth, &cuts), byte_by_byte(&bytes, depth));
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, end: Option<usize>) {
+        assert_eq!(Nesting::new(1).end_within(text.as_bytes()), end);
+        assert_eq!(byte_by_byte(text.as_bytes(), 1), end);
+    }
+
+    fn in_chunks(bytes: &[u8], depth: u64, cuts: &[usize]) -> Option<usize> {
+        let mut nesting = Nesting::new(depth);
+        let (mut done, mut cuts) = (0, cuts.iter().cycle());
+        while done < bytes.len() {
+            let chunk = &bytes[done..bytes.len().min(done + cuts.next().unwrap())];
+            if let Some(end) = nesting.end_within(chunk) {
+                return Some(done + end);
+            }
+            done += chunk.len();
+        }
+        None
+    }
+
+    fn byte_by_byte(bytes: &[u8], mut depth: u64) -> Option<usize> {
+        let (mut in_string, mut escaped) = (false, false);
+        for (index, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'"' if !escaped => in_string = !in_string,
+                b'{' | b'[' if !in_string => depth += 1,
+                b'}' | b']' if !in_string => depth -= 1,
+                _ => {}
+            }
+            escaped = *byte == b'\\' && !escaped;
+            if depth == 0 {
+                return Some(index + 1);
+            }
+        }
+        None
+    }
+}

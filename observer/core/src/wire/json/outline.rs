@@ -1,0 +1,138 @@
+//! What is remembered of one object while it is read.
+
+use super::place::Field;
+use crate::k8s::{Status, StatusCause};
+use crate::wire::{ListMeta, ObjectRef};
+
+/// What the top of an object says, whichever of a list, a single object and a `Status` it turns out to be.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    /// `kind`.
+    pub kind: Option<String>,
+    /// `apiVersion`.
+    pub api_version: Option<String>,
+    /// Its identity, if it is a single object. The resource version is a list's, too.
+    pub object: ObjectRef,
+    /// `metadata.continue`.
+    pub continue_token: String,
+    /// `metadata.remainingItemCount`.
+    pub remaining_item_count: Option<i64>,
+    /// Whether `metadata` or that of the first row bears the annotation that ends the initial events.
+    pub initial_events_end: bool,
+    /// The members of a `Status`, but for its `metadata`.
+    status: Status,
+}
+
+impl Outline {
+    /// Notes a string at the top of the object, in its metadata or in its details.
+    pub(super) fn note_text(&mut self, field: Field, text: &str) {
+        match field {
+            Field::Kind => self.kind = Some(text.to_owned()),
+            Field::ApiVersion => self.api_version = Some(text.to_owned()),
+            Field::Namespace | Field::Name | Field::Uid | Field::ResourceVersion => note_identity(&mut self.object, field, text),
+            Field::Continue => replace(&mut self.continue_token, text),
+            Field::InitialEventsEnd => self.initial_events_end |= text == "true",
+            Field::Status => replace(&mut self.status.status, text),
+            Field::Message => replace(&mut self.status.message, text),
+            Field::Reason => replace(&mut self.status.reason, text),
+            Field::CauseReason => self.note_cause(|cause| &mut cause.reason, text),
+            Field::CauseMessage => self.note_cause(|cause| &mut cause.message, text),
+            Field::CausePath => self.note_cause(|cause| &mut cause.field, text),
+            Field::Type | Field::RemainingItemCount | Field::Code | Field::RetryAfterSeconds => {}
+        }
+    }
+
+    /// Notes a number at the top of the object, in its metadata or in its details. One that cannot be is as good as absent.
+    pub(super) fn note_number(&mut self, field: Field, number: i64) {
+        if field == Field::RemainingItemCount {
+            self.remaining_item_count = Some(number);
+        } else if field == Field::Code {
+            self.status.code = u16::try_from(number).unwrap_or_default();
+        } else if field == Field::RetryAfterSeconds {
+            self.status.retry_after_seconds = u32::try_from(number).ok();
+        }
+    }
+
+    /// Makes room for a cause; `false` when there are as many as are kept.
+    pub(super) fn begin_cause(&mut self) -> bool {
+        let room = self.status.causes.len() < Status::MAX_CAUSES;
+        if room {
+            self.status.causes.push(StatusCause::default());
+        }
+        room
+    }
+
+    /// Whether this is a `Status` of the API itself, not of some custom resource.
+    pub(super) fn is_status(&self) -> bool {
+        self.kind() == "Status" && (matches!(self.api_version(), "v1" | "") || self.is_meta())
+    }
+
+    /// Whether this is a `Table` of the API itself.
+    pub(super) fn is_table(&self) -> bool {
+        self.kind() == "Table" && self.is_meta()
+    }
+
+    /// Whether the kind is one of lists.
+    pub(super) fn is_list_by_name(&self) -> bool {
+        self.is_table() || self.kind().ends_with("List")
+    }
+
+    /// `kind`, empty when absent.
+    pub(super) fn kind(&self) -> &str {
+        self.kind.as_deref().unwrap_or_default()
+    }
+
+    /// `apiVersion`, empty when absent.
+    pub(super) fn api_version(&self) -> &str {
+        self.api_version.as_deref().unwrap_or_default()
+    }
+
+    /// What `metadata` says, if it is a list's.
+    pub(super) fn list_meta(&self) -> ListMeta {
+        ListMeta {
+            resource_version: self.object.resource_version.clone(),
+            continue_token: self.continue_token.clone(),
+            remaining_item_count: self.remaining_item_count,
+        }
+    }
+
+    /// The whole of a `Status`. Its token is cut as all its strings are; a real one is shorter.
+    pub(super) fn take_status(&mut self) -> Status {
+        let mut continue_token = std::mem::take(&mut self.continue_token);
+        continue_token.truncate(continue_token.floor_char_boundary(Status::MAX_TEXT));
+        Status { continue_token, ..std::mem::take(&mut self.status) }
+    }
+
+    fn is_meta(&self) -> bool {
+        self.api_version().starts_with("meta.k8s.io/")
+    }
+
+    fn note_cause(&mut self, part: impl Fn(&mut StatusCause) -> &mut String, text: &str) {
+        if let Some(cause) = self.status.causes.last_mut() {
+            replace(part(cause), text);
+        }
+    }
+}
+
+/// Notes a part of an identity.
+pub(super) fn note_identity(object: &mut ObjectRef, field: Field, text: &str) {
+    if field == Field::Namespace {
+        replace(&mut object.namespace, text);
+    } else if field == Field::Name {
+        replace(&mut object.name, text);
+    } else if field == Field::Uid {
+        replace(&mut object.uid, text);
+    } else if field == Field::ResourceVersion {
+        replace(&mut object.resource_version, text);
+    }
+}
+
+/// Whether nothing can be added to an identity.
+pub(super) fn is_full(object: &ObjectRef) -> bool {
+    [&object.namespace, &object.name, &object.uid, &object.resource_version].into_iter().all(|part| !part.is_empty())
+}
+
+fn replace(old: &mut String, new: &str) {
+    old.clear();
+    old.push_str(new);
+}

@@ -1,0 +1,263 @@
+//! The few values whose inside is read, and what is read there.
+//!
+//! Everything else in a body is skipped, so a `metadata` inside some `spec` is never looked at. Member names are matched exactly, as
+//! Go's encoder writes them.
+
+use super::super::{ListMeta, ObjectRef};
+use crate::k8s::Status;
+
+/// A value whose inside is read, named by its path. As each has one parent only, the place is all there is to remember of the path.
+///
+/// ```text
+/// Event                                 a watch event
+/// └ Object                              a document, or the object of an event
+///   ├ Metadata ─ Annotations
+///   ├ Items ─ Item ─ ItemMetadata                      of a list
+///   ├ Rows ─ Row ─ RowObject ─ RowMetadata ─ RowAnnotations   of a Table
+///   └ Details ─ Causes ─ Cause                         of a Status
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A watch event.
+    Event,
+    /// A document, or `object` of an event.
+    Object,
+    /// `metadata` of the object: an `ObjectMeta` or a `ListMeta`.
+    Metadata,
+    /// `metadata.annotations`.
+    Annotations,
+    /// `items`.
+    Items,
+    /// An element of `items`.
+    Item,
+    /// `metadata` of an item.
+    ItemMetadata,
+    /// `rows`.
+    Rows,
+    /// An element of `rows`.
+    Row,
+    /// `object` of a row.
+    RowObject,
+    /// `metadata` of a row's object.
+    RowMetadata,
+    /// `metadata.annotations` of a row's object.
+    RowAnnotations,
+    /// `details`.
+    Details,
+    /// `details.causes`.
+    Causes,
+    /// An element of `details.causes`.
+    Cause,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// In braces.
+    Object,
+    /// In brackets.
+    Array,
+}
+
+/// A string or a number that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    /// `type` of an event.
+    Type,
+    /// `kind`.
+    Kind,
+    /// `apiVersion`.
+    ApiVersion,
+    /// `metadata.namespace`.
+    Namespace,
+    /// `metadata.name`.
+    Name,
+    /// `metadata.uid`.
+    Uid,
+    /// `metadata.resourceVersion`.
+    ResourceVersion,
+    /// `metadata.continue`.
+    Continue,
+    /// `metadata.remainingItemCount`.
+    RemainingItemCount,
+    /// The annotation that ends the initial events.
+    InitialEventsEnd,
+    /// `status` of a Status.
+    Status,
+    /// `message` of a Status.
+    Message,
+    /// `reason` of a Status.
+    Reason,
+    /// `code` of a Status.
+    Code,
+    /// `details.retryAfterSeconds`.
+    RetryAfterSeconds,
+    /// `reason` of a cause.
+    CauseReason,
+    /// `message` of a cause.
+    CauseMessage,
+    /// `field` of a cause.
+    CausePath,
+}
+
+/// What is wanted of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interest {
+    /// Nothing: it is skipped.
+    Nothing,
+    /// Its text, if it is a string.
+    Text(Field),
+    /// Its value, if it is a number.
+    Number(Field),
+    /// What is in it, if it has the shape of the place.
+    Inside(Place),
+}
+
+impl Place {
+    /// The place that holds this one.
+    pub(super) const fn parent(self) -> Option<Self> {
+        match self {
+            Self::Event => None,
+            Self::Object => Some(Self::Event),
+            Self::Metadata | Self::Items | Self::Rows | Self::Details => Some(Self::Object),
+            Self::Annotations => Some(Self::Metadata),
+            Self::Item => Some(Self::Items),
+            Self::ItemMetadata => Some(Self::Item),
+            Self::Row => Some(Self::Rows),
+            Self::RowObject => Some(Self::Row),
+            Self::RowMetadata => Some(Self::RowObject),
+            Self::RowAnnotations => Some(Self::RowMetadata),
+            Self::Causes => Some(Self::Details),
+            Self::Cause => Some(Self::Causes),
+        }
+    }
+
+    /// How the value there is written.
+    pub(super) fn shape(self) -> Shape {
+        if self.element() == Interest::Nothing { Shape::Object } else { Shape::Array }
+    }
+
+    /// What is wanted of the elements of an array.
+    pub(super) const fn element(self) -> Interest {
+        match self {
+            Self::Items => Interest::Inside(Self::Item),
+            Self::Rows => Interest::Inside(Self::Row),
+            Self::Causes => Interest::Inside(Self::Cause),
+            Self::Event
+            | Self::Object
+            | Self::Metadata
+            | Self::Annotations
+            | Self::Item
+            | Self::ItemMetadata
+            | Self::Row
+            | Self::RowObject
+            | Self::RowMetadata
+            | Self::RowAnnotations
+            | Self::Details
+            | Self::Cause => Interest::Nothing,
+        }
+    }
+
+    /// What is wanted of the member `name` of an object.
+    pub(super) fn member(self, name: &[u8]) -> Interest {
+        match self {
+            Self::Event => in_event(name),
+            Self::Object => in_object(name),
+            Self::Metadata => match name {
+                b"continue" => Interest::Text(Field::Continue),
+                b"remainingItemCount" => Interest::Number(Field::RemainingItemCount),
+                b"annotations" => Interest::Inside(Self::Annotations),
+                _ => in_object_meta(name),
+            },
+            Self::RowMetadata => match name {
+                b"annotations" => Interest::Inside(Self::RowAnnotations),
+                _ => in_object_meta(name),
+            },
+            Self::ItemMetadata => in_object_meta(name),
+            Self::Annotations | Self::RowAnnotations => match name {
+                b"k8s.io/initial-events-end" => Interest::Text(Field::InitialEventsEnd),
+                _ => Interest::Nothing,
+            },
+            Self::Item if name == b"metadata" => Interest::Inside(Self::ItemMetadata),
+            Self::Row if name == b"object" => Interest::Inside(Self::RowObject),
+            Self::RowObject if name == b"metadata" => Interest::Inside(Self::RowMetadata),
+            Self::Details => in_details(name),
+            Self::Cause => in_cause(name),
+            Self::Item | Self::Row | Self::RowObject | Self::Items | Self::Rows | Self::Causes => Interest::Nothing,
+        }
+    }
+}
+
+fn in_event(name: &[u8]) -> Interest {
+    match name {
+        b"type" => Interest::Text(Field::Type),
+        b"object" => Interest::Inside(Place::Object),
+        _ => Interest::Nothing,
+    }
+}
+
+fn in_object(name: &[u8]) -> Interest {
+    match name {
+        b"kind" => Interest::Text(Field::Kind),
+        b"apiVersion" => Interest::Text(Field::ApiVersion),
+        b"metadata" => Interest::Inside(Place::Metadata),
+        b"items" => Interest::Inside(Place::Items),
+        b"rows" => Interest::Inside(Place::Rows),
+        b"status" => Interest::Text(Field::Status),
+        b"message" => Interest::Text(Field::Message),
+        b"reason" => Interest::Text(Field::Reason),
+        b"code" => Interest::Number(Field::Code),
+        b"details" => Interest::Inside(Place::Details),
+        _ => Interest::Nothing,
+    }
+}
+
+fn in_object_meta(name: &[u8]) -> Interest {
+    match name {
+        b"namespace" => Interest::Text(Field::Namespace),
+        b"name" => Interest::Text(Field::Name),
+        b"uid" => Interest::Text(Field::Uid),
+        b"resourceVersion" => Interest::Text(Field::ResourceVersion),
+        _ => Interest::Nothing,
+    }
+}
+
+fn in_details(name: &[u8]) -> Interest {
+    match name {
+        b"retryAfterSeconds" => Interest::Number(Field::RetryAfterSeconds),
+        b"causes" => Interest::Inside(Place::Causes),
+        _ => Interest::Nothing,
+    }
+}
+
+fn in_cause(name: &[u8]) -> Interest {
+    match name {
+        b"reason" => Interest::Text(Field::CauseReason),
+        b"message" => Interest::Text(Field::CauseMessage),
+        b"field" => Interest::Text(Field::CausePath),
+        _ => Interest::Nothing,
+    }
+}
+
+impl Field {
+    /// Longest text kept, in bytes.
+    pub(super) const fn limit(self) -> usize {
+        match self {
+            Self::Continue => ListMeta::MAX_CONTINUE,
+            Self::Status | Self::Message | Self::Reason | Self::CauseReason | Self::CauseMessage | Self::CausePath => {
+                Status::MAX_TEXT
+            }
+            Self::Type
+            | Self::Kind
+            | Self::ApiVersion
+            | Self::Namespace
+            | Self::Name
+            | Self::Uid
+            | Self::ResourceVersion
+            | Self::InitialEventsEnd
+            | Self::RemainingItemCount
+            | Self::Code
+            | Self::RetryAfterSeconds => ObjectRef::MAX_TEXT,
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One string, decoded and bounded.
+
+use std::borrow::Cow;
+use std::str;
+
+use memchr::memchr2;
+
+/// Splits a string without escapes, of which `bytes` holds everything after the opening quote, from what follows its closing quote.
+#[inline]
+pub(super) fn split_plain(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    match bytes.split_at_checked(end)? {
+        (text, [b'"', rest @ ..]) => Some((text, rest)),
+        _ => None,
+    }
+}
+
+/// At most `limit` bytes of text that needs no unescaping. Invalid UTF-8 becomes U+FFFD, as in Go.
+#[inline]
+pub(super) fn plain(bytes: &[u8], limit: usize) -> Cow<'_, str> {
+    let kept = bytes.get(..limit).unwrap_or(bytes);
+    decode(kept, limit, kept.len() < bytes.len())
+}
+
+/// A string that is being read.
+///
+/// ```text
+///          `\`            `u`               four hex digits
+/// Plain ───────► Escape ───────► Unicode ─────────────────────► Plain
+///                  └── one of "\/bfnrt ──► Plain
+/// ```
+///
+/// A leading surrogate waits in `leading` until it is known whether a trailing one follows.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    bytes: Vec<u8>,
+    limit: usize,
+    cut: bool,
+    state: State,
+    leading: Option<u16>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum State {
+    #[default]
+    Plain,
+    Escape,
+    Unicode {
+        digits: u8,
+        unit: u16,
+    },
+}
+
+/// What the bytes offered to a [`Text`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// All of them belong to it, and it goes on.
+    All,
+    /// It ended, and the next thing is at this offset.
+    UpTo(usize),
+    /// The byte at this offset cannot be there.
+    Malformed(usize),
+}
+
+impl Text {
+    /// Begins a string of which at most `limit` bytes are kept.
+    pub(super) fn begin(&mut self, limit: usize) {
+        self.bytes.clear();
+        (self.limit, self.cut, self.state, self.leading) = (limit, false, State::Plain, None);
+    }
+
+    /// Reads on, up to and including the closing quote.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Taken {
+        let mut rest = bytes;
+        while let [byte, after @ ..] = rest {
+            let at = bytes.len() - rest.len();
+            match self.state {
+                State::Plain => {
+                    let (run, from_stop) =
+                        rest.split_at_checked(memchr2(b'"', b'\\', rest).unwrap_or(rest.len())).unwrap_or((rest, &[]));
+                    self.append(run);
+                    match from_stop {
+                        [b'"', ..] => {
+                            self.settle_surrogate();
+                            return Taken::UpTo(at + run.len() + 1);
+                        }
+                        [_, after_backslash @ ..] => {
+                            self.state = State::Escape;
+                            rest = after_backslash;
+                        }
+                        [] => return Taken::All,
+                    }
+                }
+                State::Escape | State::Unicode { .. } => {
+                    if self.escape(*byte).is_none() {
+                        return Taken::Malformed(at);
+                    }
+                    rest = after;
+                }
+            }
+        }
+        Taken::All
+    }
+
+    /// Notes bytes that are all known already, such as those of a number.
+    pub(super) fn append(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.settle_surrogate();
+        self.push(bytes);
+    }
+
+    /// The bytes kept so far.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What was kept, as text.
+    pub(super) fn decoded(&self) -> Cow<'_, str> {
+        decode(&self.bytes, self.limit, self.cut)
+    }
+
+    /// One byte of an escape sequence; `None` when it cannot be there.
+    fn escape(&mut self, byte: u8) -> Option<()> {
+        match self.state {
+            State::Plain => {}
+            State::Escape if byte == b'u' => self.state = State::Unicode { digits: 0, unit: 0 },
+            State::Escape => {
+                self.append(&[unescaped(byte)?]);
+                self.state = State::Plain;
+            }
+            State::Unicode { digits, unit } => {
+                let digit = u16::try_from(char::from(byte).to_digit(16)?).ok()?;
+                let (digits, unit) = (digits + 1, unit << 4 | digit);
+                self.state = State::Unicode { digits, unit };
+                if digits == 4 {
+                    self.state = State::Plain;
+                    self.append_unit(unit);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// One UTF-16 code unit, as `\u` gives them.
+    fn append_unit(&mut self, unit: u16) {
+        match (self.leading, unit) {
+            (Some(leading), 0xdc00..=0xdfff) => {
+                self.leading = None;
+                char::decode_utf16([leading, unit]).flatten().for_each(|char| self.push_char(char));
+            }
+            (_, 0xd800..=0xdbff) => {
+                self.settle_surrogate();
+                self.leading = Some(unit);
+            }
+            _ => {
+                self.settle_surrogate();
+                self.push_char(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+        }
+    }
+
+    /// A leading surrogate that nothing followed is U+FFFD, as in Go.
+    fn settle_surrogate(&mut self) {
+        if self.leading.take().is_some() {
+            self.push_char(char::REPLACEMENT_CHARACTER);
+        }
+    }
+
+    fn push_char(&mut self, char: char) {
+        self.push(char.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let room = if self.cut { 0 } else { self.limit - self.bytes.len() };
+        let kept = bytes.get(..room).unwrap_or(bytes);
+        self.cut |= kept.len() < bytes.len();
+        self.bytes.extend_from_slice(kept);
+    }
+}
+
+/// The character that `\` and `byte` stand for.
+fn unescaped(byte: u8) -> Option<u8> {
+    match byte {
+        b'"' | b'\\' | b'/' => Some(byte),
+        b'b' => Some(0x08),
+        b'f' => Some(0x0c),
+        b'n' => Some(b'\n'),
+        b'r' => Some(b'\r'),
+        b't' => Some(b'\t'),
+        _ => None,
+    }
+}
+
+/// `bytes` as text of at most `limit` bytes; a character that the cut has split is left out.
+fn decode(bytes: &[u8], limit: usize, cut: bool) -> Cow<'_, str> {
+    match str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(error) if cut && error.error_len().is_none() => {
+            String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default())
+        }
+        Err(_) => {
+            let mut text = String::from_utf8_lossy(bytes).into_owned();
+            text.truncate(text.floor_char_boundary(limit));
+            Cow::Owned(text)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Taken, Text, plain, split_plain};
+
+    #[test]
+    fn every_escape_is_decoded() {
+        check(r#"\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC""#, "\"\\/\u{8}\u{c}\n\r\tAé€");
+    }
+
+    #[test]
+    fn surrogate_pairs_are_joined_and_lone_ones_replaced() {
+        check(r#"\ud83d\ude00|\ud83d|\ude00|\ud83d\ud83d\ude00\ud83d""#, "😀|\u{fffd}|\u{fffd}|\u{fffd}😀\u{fffd}");
+    }
+
+    #[test]
+    fn a_cut_never_splits_a_character() {
+        let mut text = Text::default();
+        text.begin(4);
+        assert_eq!(text.take("abc€x\"".as_bytes()), Taken::UpTo(8));
+        assert_eq!(text.decoded(), "abc");
+        assert_eq!(plain("abc€x".as_bytes(), 4), "abc");
+    }
+
+    #[test]
+    fn unknown_escapes_are_malformed_where_they_are() {
+        let mut text = Text::default();
+        text.begin(9);
+        assert_eq!(text.take(br"ab\q"), Taken::Malformed(3));
+        text.begin(9);
+        assert_eq!(text.take(br"ab\u00g0"), Taken::Malformed(6));
+    }
+
+    proptest! {
+        #[test]
+        fn reading_piecewise_equals_reading_at_once(bytes in prop::collection::vec(any::<u8>(), 0..40), limit in 0_usize..50) {
+            prop_assume!(!bytes.contains(&b'"') && !bytes.contains(&b'\\'));
+            let quoted = [bytes.as_slice(), b"\""].concat();
+            let (at_once, rest) = split_plain(&quoted).unwrap();
+            prop_assert!(rest.is_empty());
+            prop_assert_eq!(plain(at_once, limit), byte_by_byte(&quoted, limit));
+            prop_assert!(plain(at_once, limit).len() <= limit);
+        }
+    }
+
+    #[track_caller]
+    fn check(quoted: &str, decoded: &str) {
+        assert_eq!(byte_by_byte(quoted.as_bytes(), 100), decoded);
+    }
+
+    #[track_caller]
+    fn byte_by_byte(quoted: &[u8], limit: usize) -> String {
+        let mut text = Text::default();
+        text.begin(limit);
+        for byte in &quoted[..quoted.len() - 1] {
+            assert_eq!(text.take(&[*byte]), Taken::All);
+        }
+        assert_eq!(text.take(b"\""), Taken::UpTo(1));
+        text.decoded().into_owned()
+    }
+}

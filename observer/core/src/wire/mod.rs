@@ -1,0 +1,19 @@
+//! What Kubernetes response bodies say: lists, watch frames, single objects, `Status`, read as a stream.
+//!
+//! A [`BodyReader`] is fed the bytes of one body in any chunking and tells [`Fact`]s. It holds no object: of an item only the
+//! four words of an [`ObjectRef`] exist, one item at a time, and memory does not grow with the list. Encodings: JSON, plain and gzip
+//! (several members); protobuf and CBOR take their place beside `json` as further modules behind the same reader.
+
+mod body;
+mod fact;
+mod media;
+
+mod gzip;
+mod json;
+
+#[cfg(test)]
+mod tests;
+
+pub use body::{BodyKind, BodyReader};
+pub use fact::{EventType, Fact, ListMeta, ObjectRef, WatchFrame};
+pub use media::{ContentCoding, MediaType, Unsupported};
