@@ -13,5 +13,6 @@
 
 pub mod http;
 pub mod k8s;
+pub mod routing;
 pub mod time;
 pub mod wire;

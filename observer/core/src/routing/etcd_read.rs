@@ -1,0 +1,211 @@
+//! What one request reads from etcd (§4.1 of the semantics reference; kubernetes/apiserver `pkg/storage/etcd3/store.go` and
+//! `watcher.go`).
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::columns::{Keys, Match};
+use super::facts::{Facts, named_revision, selected_namespace};
+use super::keys::{Scope, end_of_prefix, resource_prefix, scope_of};
+use super::rules::ReadsOf;
+use super::version::Release;
+use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, ResourceVersion, Verb};
+
+/// Objects in one page of an etcd watch's initial list, from 1.29 on.
+const WATCH_PAGE: u64 = 10_000;
+
+/// One call to etcd. All reads are linearizable, in every version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct EtcdRead {
+    /// Which call.
+    pub operation: EtcdOperation,
+    /// What for.
+    pub purpose: Purpose,
+    /// The key, or the first key of a range.
+    pub key: String,
+    /// The key that ends the range and is not part of it; `None` for a single key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_end: Option<String>,
+    /// Most keys in one answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// The revision to read at, or to start from; `None` is the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<RevisionAt>,
+    /// Whether the call is repeated, each time from the last key on, until the limit is met or the range is exhausted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
+}
+
+/// A call of etcd's API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum EtcdOperation {
+    /// `etcdserverpb.KV/Range`.
+    Range,
+    /// The streaming range of etcd 3.7; with an older etcd a paged Range.
+    RangeStream,
+    /// `etcdserverpb.Watch/Watch`.
+    Watch,
+}
+
+/// What a call is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum Purpose {
+    /// Objects.
+    Data,
+    /// The revision in the answer's header; the key does not exist.
+    CurrentRevision,
+}
+
+/// A revision of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum RevisionAt {
+    /// Read as it was at this one.
+    At(u64),
+    /// Read as it was at the one that the call before stated.
+    Stated,
+    /// Watched from this one on.
+    From(u64),
+    /// Watched from the one behind that of the call before.
+    AfterStated,
+}
+
+/// The calls that answering by a rule makes.
+pub(super) fn etcd_reads(reads: ReadsOf, info: &RequestInfo, options: &ListOptions, facts: &Facts<'_>) -> Vec<EtcdRead> {
+    let Some(resource) = &info.resource else { return Vec::new() };
+    match (reads, info.verb) {
+        (ReadsOf::Nothing | ReadsOf::Undecided, _) => Vec::new(),
+        (ReadsOf::CurrentRevision, _) => vec![current_revision(resource, facts)],
+        (ReadsOf::CurrentRevisionThenObjects, _) => {
+            vec![
+                current_revision(resource, facts),
+                EtcdRead { revision: Some(RevisionAt::Stated), ..list(resource, info, options, facts) },
+            ]
+        }
+        (ReadsOf::Objects, Verb::Get) => vec![object(resource, info, facts)],
+        (ReadsOf::ObjectsThenWatch, _) | (ReadsOf::Objects, Verb::Watch) => watch(resource, info, options, facts),
+        (ReadsOf::Objects, _) => vec![list(resource, info, options, facts)],
+    }
+}
+
+/// One key that does not exist: the resource's prefix without its slash (§1.7). 1.37 asks without a limit, which is the same.
+fn current_revision(resource: &Resource, facts: &Facts<'_>) -> EtcdRead {
+    let limit = (facts.release < Release::new(37, 0)).then_some(1);
+    EtcdRead { limit, ..EtcdRead::of(Purpose::CurrentRevision, resource_prefix(resource)) }
+}
+
+/// One object by name. 1.32 and later say that they want one key.
+fn object(resource: &Resource, info: &RequestInfo, facts: &Facts<'_>) -> EtcdRead {
+    let limit = (facts.release >= Release::new(32, 0)).then_some(1);
+    EtcdRead { limit, ..EtcdRead::of(Purpose::Data, format!("{}{}", scope_prefix(resource, info, None), info.name)) }
+}
+
+fn list(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &Facts<'_>) -> EtcdRead {
+    let read = collection(resource, info, options, facts);
+    let revision = list_revision(options, facts).map(RevisionAt::At);
+    if facts.keys == Keys::One {
+        return EtcdRead { revision, ..read };
+    }
+    let limit = facts.limit.then_some(options.limit);
+    let streams = facts.release >= Release::new(37, 0) && !facts.limit && options.continue_token == Continue::Unset;
+    let operation = if streams { EtcdOperation::RangeStream } else { EtcdOperation::Range };
+    let key = match &options.continue_token {
+        Continue::Token(token) => format!("{}{}\0", read.key, token.start_key),
+        Continue::Unset | Continue::Invalid => read.key,
+    };
+    EtcdRead { operation, key, limit, revision, repeated: facts.limit && facts.selective, ..read }
+}
+
+/// An initial list where no revision is given, then the client's own watch in etcd.
+fn watch(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &Facts<'_>) -> Vec<EtcdRead> {
+    let initial = collection(resource, info, options, facts);
+    let watch = EtcdRead { operation: EtcdOperation::Watch, ..initial.clone() };
+    if let ResourceVersion::At(revision) = options.resource_version {
+        return vec![EtcdRead { revision: Some(RevisionAt::From(revision.saturating_add(1))), ..watch }];
+    }
+    let is_range = facts.keys == Keys::Many;
+    let streams = is_range && facts.release >= Release::new(37, 0);
+    let pages = is_range && !streams && facts.release >= Release::new(29, 0);
+    let initial = EtcdRead {
+        operation: if streams { EtcdOperation::RangeStream } else { EtcdOperation::Range },
+        limit: pages.then_some(WATCH_PAGE),
+        repeated: pages,
+        ..initial
+    };
+    vec![initial, EtcdRead { revision: Some(RevisionAt::AfterStated), ..watch }]
+}
+
+/// The key of one object by name, or the range of a prefix.
+fn collection(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &Facts<'_>) -> EtcdRead {
+    let prefix = scope_prefix(resource, info, selected_namespace(options, facts.release));
+    match facts.keys {
+        Keys::One => {
+            let name = options.exact_field("metadata.name").unwrap_or_else(|| info.name.clone());
+            EtcdRead::of(Purpose::Data, format!("{prefix}{name}"))
+        }
+        Keys::Many => EtcdRead { range_end: Some(end_of_prefix(&prefix)), ..EtcdRead::of(Purpose::Data, prefix) },
+    }
+}
+
+/// The revision that etcd is asked for. 1.16 reads any revision exactly; a legacy exact read of one key reads the latest state.
+fn list_revision(options: &ListOptions, facts: &Facts<'_>) -> Option<u64> {
+    let revision = named_revision(options)?;
+    let is_range = facts.keys == Keys::Many;
+    let is_exact = match facts.matching {
+        Match::Exact => true,
+        Match::Unset => is_range && (facts.limit || facts.release < Release::new(17, 0)),
+        Match::NotOlderThan | Match::Invalid => false,
+    };
+    (is_exact || options.continue_token != Continue::Unset).then_some(revision)
+}
+
+/// `/registry/pods/` or `/registry/pods/default/`. `selected` is the namespace that a field selector demands: it counts where the
+/// path has none and the resource has namespaces.
+fn scope_prefix(resource: &Resource, info: &RequestInfo, selected: Option<String>) -> String {
+    let prefix = resource_prefix(resource);
+    let has_namespaces = scope_of(resource) != Scope::Cluster;
+    let namespace = if info.namespace.is_empty() { selected.unwrap_or_default() } else { info.namespace.clone() };
+    if has_namespaces && !namespace.is_empty() { format!("{prefix}/{namespace}/") } else { format!("{prefix}/") }
+}
+
+impl EtcdRead {
+    fn of(purpose: Purpose, key: String) -> Self {
+        Self { operation: EtcdOperation::Range, purpose, key, range_end: None, limit: None, revision: None, repeated: false }
+    }
+}
+
+impl fmt::Display for EtcdRead {
+    /// `Range /registry/pods/ … /registry/pods0  limit 500 at the current revision`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.operation, self.key.replace('\0', "\\0"))?;
+        if let Some(end) = &self.range_end {
+            write!(formatter, " … {end}")?;
+        }
+        if let Some(limit) = self.limit {
+            write!(formatter, "  limit {limit}")?;
+        }
+        match self.revision {
+            Some(RevisionAt::At(revision)) => write!(formatter, " at revision {revision}")?,
+            Some(RevisionAt::Stated) => formatter.write_str(" at the revision just stated")?,
+            Some(RevisionAt::From(revision)) => write!(formatter, " from revision {revision} on")?,
+            Some(RevisionAt::AfterStated) => formatter.write_str(" from the next revision on")?,
+            None => formatter.write_str(" at the current revision")?,
+        }
+        match (self.purpose, self.repeated) {
+            (Purpose::CurrentRevision, _) => formatter.write_str(", for the revision only"),
+            (Purpose::Data, true) => formatter.write_str(", repeated until the limit is met or all is read"),
+            (Purpose::Data, false) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for EtcdOperation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Range => "Range",
+            Self::RangeStream => "RangeStream",
+            Self::Watch => "Watch",
+        })
+    }
+}

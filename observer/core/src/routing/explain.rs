@@ -1,0 +1,109 @@
+//! How other versions would answer, and what would be cheaper.
+
+use serde::Serialize;
+
+use super::etcd_support::EtcdSupport;
+use super::profile::ServerProfile;
+use super::route::route;
+use super::rules::RuleId;
+use super::served_from::{Layer, Otherwise, ServedFrom};
+use super::tables::boundaries;
+use super::verdict::{CacheState, Question, Verdict};
+use super::version::{Release, ServerVersion, Versions};
+use crate::k8s::{Continue, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
+use crate::time::Timestamp;
+
+/// Versions that answer a request alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VersionSpan {
+    /// Which.
+    pub versions: Versions,
+    /// The verdict of the first of them.
+    pub verdict: Verdict,
+}
+
+/// How every version that was read would answer, oldest first; empty for what is not routed. Gates and etcd are those of
+/// `template`, where a version has them; the cache is ready, and nothing is known of revisions.
+pub fn across_versions(info: &RequestInfo, options: &ListOptions, template: &ServerProfile) -> Vec<VersionSpan> {
+    let mut spans: Vec<VersionSpan> = Vec::new();
+    for release in boundaries() {
+        let profile = ServerProfile { version: Some(ServerVersion::from(release)), ..template.clone() };
+        let Some(verdict) = route(&question(info, options, &profile)) else { return Vec::new() };
+        if let Some(previous) = spans.last_mut() {
+            previous.versions.last = release.previous();
+            if is_alike(&previous.verdict, &verdict) {
+                continue;
+            }
+        }
+        spans.push(VersionSpan { versions: Versions { first: release, last: Release::NEWEST }, verdict });
+    }
+    if let Some(last) = spans.last_mut() {
+        last.versions.last = Release::NEWEST;
+    }
+    spans
+}
+
+/// What would spare etcd, a phrase each; empty where the request reads no objects from etcd anyway.
+pub fn cheaper(asked: &Question<'_>) -> Vec<String> {
+    let reads_objects = |verdict: &Verdict| verdict.served_from.layers().contains(&Layer::Etcd);
+    if !route(asked).is_some_and(|verdict| reads_objects(&verdict)) {
+        return Vec::new();
+    }
+    let mut phrases = Vec::new();
+    let any_state = ListOptions {
+        resource_version: ResourceVersion::Any,
+        resource_version_match: ResourceVersionMatch::Unset,
+        continue_token: Continue::Unset,
+        ..asked.options.clone()
+    };
+    if served_from(&Question { options: &any_state, ..*asked }) == Some(ServedFrom::Cache) {
+        phrases.push("resourceVersion=0 (cache, may be stale)".to_owned());
+        if asked.info.verb != Verb::Watch {
+            phrases.push("an informer".to_owned());
+        }
+    }
+    let sound = ServerProfile { etcd: EtcdSupport::AssumedSound, ..asked.profile.clone() };
+    let with_sound_etcd = served_from(&Question { profile: &sound, ..*asked });
+    if let Some(cached) = with_sound_etcd.filter(is_cached) {
+        phrases.push(format!("etcd ≥ 3.4.31 / 3.5.13: {cached}"));
+    }
+    phrases.extend(newer_server(asked));
+    phrases
+}
+
+/// `API server ≥ 1.31: cache, consistent`: the first newer version that answers from its cache.
+fn newer_server(asked: &Question<'_>) -> Option<String> {
+    let version = asked.profile.version.as_ref()?;
+    let present = Release::new(version.minor(), version.patch().unwrap_or(Release::LAST_PATCH));
+    let spans = across_versions(asked.info, asked.options, asked.profile);
+    let newer = spans.into_iter().find(|span| span.versions.first > present && may_be_cached(&span.verdict.served_from))?;
+    let first = newer.versions.first;
+    let first = if first.patch == 0 { format!("1.{}", first.minor) } else { first.to_string() };
+    let served_from = &newer.verdict.served_from;
+    let answer = if is_cached(served_from) { served_from.to_string() } else { "snapshot, while it is held".to_owned() };
+    Some(format!("API server ≥ {first}: {answer}"))
+}
+
+fn question<'q>(info: &'q RequestInfo, options: &'q ListOptions, profile: &'q ServerProfile) -> Question<'q> {
+    Question { info, options, profile, cache: CacheState::Ready, history: None, now: Timestamp::default() }
+}
+
+fn served_from(question: &Question<'_>) -> Option<ServedFrom> {
+    route(question).map(|verdict| verdict.served_from)
+}
+
+fn is_cached(served_from: &ServedFrom) -> bool {
+    matches!(served_from, ServedFrom::Cache | ServedFrom::CacheConsistent | ServedFrom::Snapshot)
+}
+
+fn may_be_cached(served_from: &ServedFrom) -> bool {
+    is_cached(served_from) || served_from.layers().contains(&Layer::Snapshot)
+}
+
+/// Certainty and reads aside.
+fn is_alike(one: &Verdict, other: &Verdict) -> bool {
+    let key = |verdict: &Verdict| -> (ServedFrom, RuleId, Option<Otherwise>) {
+        (verdict.served_from.clone(), verdict.rule, verdict.otherwise)
+    };
+    key(one) == key(other)
+}

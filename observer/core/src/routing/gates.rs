@@ -1,0 +1,197 @@
+//! Feature gates of kube-apiserver that decide which layer answers.
+//!
+//! Upstream: kubernetes/apiserver `pkg/features/kube_features.go` at every tag from v0.27.0 to v0.37.0-beta.0.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::version::Release;
+
+/// A gate with an effect on routing. Text and JSON use upstream's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Gate {
+    /// Lists without resourceVersion are answered from the watch cache.
+    ConsistentListFromCache,
+    /// A consistent list whose cache is late gets 429 instead of an etcd read.
+    ConsistentListFromCacheSkipTimeoutFallback,
+    /// Exact and continued lists are answered from snapshots of the watch cache.
+    ListFromCacheSnapshot,
+    /// While its watch cache is not ready, the server answers from etcd or with 429 instead of waiting.
+    ResilientWatchCacheInitialization,
+    /// Watches without resourceVersion go to etcd.
+    WatchFromStorageWithoutResourceVersion,
+    /// `sendInitialEvents` is understood, and watches without resourceVersion get it.
+    WatchList,
+}
+
+/// What a release lets people do with a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateStage {
+    /// The release does not know it yet.
+    Absent,
+    /// Can be set.
+    Alpha,
+    /// Can be set.
+    Beta,
+    /// Known, but cannot be changed.
+    Locked,
+    /// Removed: its last behaviour is permanent, and a server that is given it does not start.
+    Gone,
+}
+
+impl fmt::Display for GateStage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Absent => "not there yet",
+            Self::Alpha => "alpha",
+            Self::Beta => "beta",
+            Self::Locked => "locked to its default",
+            Self::Gone => "gone, its behaviour permanent",
+        })
+    }
+}
+
+/// A gate in one release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GateState {
+    /// Whether setting it has an effect.
+    pub stage: GateStage,
+    /// Whether it is on unless it is set.
+    pub default: bool,
+}
+
+/// From `from` on, until the next row of the same gate.
+struct GateRow {
+    gate: Gate,
+    from: Release,
+    state: GateState,
+}
+
+macro_rules! gate_rows {
+    ($($gate:ident $minor:literal.$patch:literal $stage:ident $default:ident;)*) => {
+        &[$(GateRow {
+            gate: Gate::$gate,
+            from: Release::new($minor, $patch),
+            state: GateState { stage: GateStage::$stage, default: gate_rows!(@ $default) },
+        }),*]
+    };
+    (@ on) => { true };
+    (@ off) => { false };
+}
+
+/// §1.2 of the semantics reference, one line for each change. Gate, minor and patch, stage, default.
+const GATES: &[GateRow] = gate_rows! {
+    ConsistentListFromCache                     28 . 0   Alpha   off;
+    ConsistentListFromCache                     31 . 0   Beta    on;
+    ConsistentListFromCache                     34 . 0   Locked  on;
+    ConsistentListFromCache                     37 . 0   Gone    on;
+    ConsistentListFromCacheSkipTimeoutFallback  37 . 0   Alpha   off;
+    WatchList                                   27 . 0   Alpha   off;
+    WatchList                                   32 . 0   Beta    on;
+    WatchList                                   33 . 0   Beta    off;
+    WatchList                                   34 . 0   Beta    on;
+    WatchFromStorageWithoutResourceVersion      27 . 13  Beta    off;
+    WatchFromStorageWithoutResourceVersion      28 . 0   Absent  off;
+    WatchFromStorageWithoutResourceVersion      28 . 9   Beta    off;
+    WatchFromStorageWithoutResourceVersion      29 . 0   Absent  off;
+    WatchFromStorageWithoutResourceVersion      29 . 4   Beta    off;
+    WatchFromStorageWithoutResourceVersion      33 . 0   Locked  off;
+    WatchFromStorageWithoutResourceVersion      36 . 0   Gone    off;
+    ResilientWatchCacheInitialization           31 . 0   Beta    on;
+    ResilientWatchCacheInitialization           34 . 0   Locked  on;
+    ResilientWatchCacheInitialization           37 . 0   Gone    on;
+    ListFromCacheSnapshot                       33 . 0   Alpha   off;
+    ListFromCacheSnapshot                       34 . 0   Beta    on;
+};
+
+impl Gate {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::ConsistentListFromCache,
+        Self::ConsistentListFromCacheSkipTimeoutFallback,
+        Self::ListFromCacheSnapshot,
+        Self::ResilientWatchCacheInitialization,
+        Self::WatchFromStorageWithoutResourceVersion,
+        Self::WatchList,
+    ];
+
+    /// The name, as in `--feature-gates` and in the metric `kubernetes_feature_enabled`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ConsistentListFromCache => "ConsistentListFromCache",
+            Self::ConsistentListFromCacheSkipTimeoutFallback => "ConsistentListFromCacheSkipTimeoutFallback",
+            Self::ListFromCacheSnapshot => "ListFromCacheSnapshot",
+            Self::ResilientWatchCacheInitialization => "ResilientWatchCacheInitialization",
+            Self::WatchFromStorageWithoutResourceVersion => "WatchFromStorageWithoutResourceVersion",
+            Self::WatchList => "WatchList",
+        }
+    }
+
+    /// Stage and default in `release`.
+    pub fn state(self, release: Release) -> GateState {
+        GATES
+            .iter()
+            .filter(|row| row.gate == self && row.from <= release)
+            .max_by_key(|row| row.from)
+            .map_or(GateState { stage: GateStage::Absent, default: false }, |row| row.state)
+    }
+
+    /// The releases in which a gate changes.
+    pub(super) fn boundaries() -> impl Iterator<Item = Release> {
+        GATES.iter().map(|row| row.from)
+    }
+}
+
+impl GateStage {
+    /// Whether a setting is obeyed.
+    pub const fn is_settable(self) -> bool {
+        matches!(self, Self::Alpha | Self::Beta)
+    }
+}
+
+/// No gate of this name has an effect on routing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no gate with an effect on routing; known are {}", Gate::ALL.map(Gate::as_str).join(", "))]
+pub struct UnknownGate;
+
+impl FromStr for Gate {
+    type Err = UnknownGate;
+
+    fn from_str(name: &str) -> Result<Self, UnknownGate> {
+        Self::ALL.into_iter().find(|gate| gate.as_str() == name).ok_or(UnknownGate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_gate_changes_only_forward_in_time() {
+        for gate in Gate::ALL {
+            let changes: Vec<Release> = GATES.iter().filter(|row| row.gate == gate).map(|row| row.from).collect();
+            assert!(!changes.is_empty() && changes.is_sorted(), "{gate:?}");
+        }
+    }
+
+    #[test]
+    fn gate_is_absent_on_the_patches_before_its_backport() {
+        let stage = |minor, patch| Gate::WatchFromStorageWithoutResourceVersion.state(Release::new(minor, patch)).stage;
+        assert_eq!(
+            [stage(27, 12), stage(27, 13), stage(28, 8), stage(28, 9)],
+            [GateStage::Absent, GateStage::Beta, GateStage::Absent, GateStage::Beta]
+        );
+    }
+
+    #[test]
+    fn names_are_upstreams_in_text_and_json() {
+        for gate in Gate::ALL {
+            assert_eq!(gate.as_str().parse(), Ok(gate));
+            assert_eq!(serde_json::to_string(&gate).unwrap(), format!("\"{}\"", gate.as_str()));
+        }
+        assert_eq!("WatchBookmark".parse::<Gate>(), Err(UnknownGate));
+    }
+}

@@ -1,0 +1,179 @@
+//! Where objects lie in etcd (§4.4 of the semantics reference).
+//!
+//! Upstream: kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` (special prefixes, cohabitation),
+//! kubernetes/apiextensions-apiserver `pkg/apiserver/customresource_handler.go`, kubernetes/kube-aggregator
+//! `pkg/apiserver/apiserver.go`.
+
+use crate::k8s::Resource;
+
+/// The default of `--etcd-prefix`.
+const ROOT: &str = "/registry";
+
+/// Groups of kube-apiserver itself, whose keys hold no group. Any other group is that of custom resources.
+const BUILT_IN_GROUPS: &[&str] = &[
+    "",
+    "admissionregistration.k8s.io",
+    "apps",
+    "auditregistration.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "extensions",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "settings.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+];
+
+/// Groups of kube-apiserver itself whose keys hold the group.
+const BUILT_IN_GROUPS_IN_KEYS: &[&str] = &["apiextensions.k8s.io", "apiregistration.k8s.io"];
+
+/// Built-in resources that do not lie under their plural name.
+const SPECIAL_PREFIXES: &[(&str, &str)] = &[
+    ("replicationcontrollers", "controllers"),
+    ("services", "services/specs"),
+    ("endpoints", "services/endpoints"),
+    ("nodes", "minions"),
+    ("ingresses", "ingress"),
+    ("podsecuritypolicies", "podsecuritypolicy"),
+];
+
+/// Built-in resources without namespaces.
+const CLUSTER_SCOPED: &[&str] = &[
+    "apiservices",
+    "auditsinks",
+    "certificatesigningrequests",
+    "clusterrolebindings",
+    "clusterroles",
+    "clustertrustbundles",
+    "csidrivers",
+    "csinodes",
+    "customresourcedefinitions",
+    "deviceclasses",
+    "devicetaintrules",
+    "flowschemas",
+    "ingressclasses",
+    "ipaddresses",
+    "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings",
+    "mutatingwebhookconfigurations",
+    "namespaces",
+    "nodes",
+    "persistentvolumes",
+    "podsecuritypolicies",
+    "priorityclasses",
+    "prioritylevelconfigurations",
+    "resourceslices",
+    "runtimeclasses",
+    "servicecidrs",
+    "storageclasses",
+    "storageversionmigrations",
+    "storageversions",
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+    "validatingwebhookconfigurations",
+    "volumeattachments",
+    "volumeattributesclasses",
+];
+
+/// Resources that are computed and lie nowhere.
+const VIRTUAL: &[&str] = &[
+    "bindings",
+    "componentstatuses",
+    "localsubjectaccessreviews",
+    "selfsubjectaccessreviews",
+    "selfsubjectreviews",
+    "selfsubjectrulesreviews",
+    "subjectaccessreviews",
+    "tokenreviews",
+];
+
+/// Whether a resource has namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    Namespaced,
+    Cluster,
+    /// A custom resource: its definition says it.
+    Unknown,
+}
+
+pub(super) fn scope_of(resource: &Resource) -> Scope {
+    let in_cluster = CLUSTER_SCOPED.contains(&resource.resource.as_str());
+    match (is_built_in(resource), in_cluster) {
+        (true, true) => Scope::Cluster,
+        (true, false) => Scope::Namespaced,
+        (false, _) => Scope::Unknown,
+    }
+}
+
+/// Whether `resource` lies nowhere, so that neither cache nor etcd answers.
+pub(super) fn is_virtual(resource: &Resource) -> bool {
+    is_built_in(resource) && VIRTUAL.contains(&resource.resource.as_str())
+}
+
+/// The key that all objects of `resource` begin with, without the slash behind it: `/registry/pods`.
+pub(super) fn resource_prefix(resource: &Resource) -> String {
+    let Resource { group, resource: plural, .. } = resource;
+    if !BUILT_IN_GROUPS.contains(&group.as_str()) {
+        return format!("{ROOT}/{group}/{plural}");
+    }
+    let special = SPECIAL_PREFIXES.iter().find(|(special, _)| special == plural).map(|(_, prefix)| *prefix);
+    format!("{ROOT}/{}", special.unwrap_or(plural))
+}
+
+/// The key that ends the range of all keys beginning with `prefix`, which ends in a slash: the slash becomes `0`, the byte after
+/// it.
+pub(super) fn end_of_prefix(prefix: &str) -> String {
+    format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
+}
+
+fn is_built_in(resource: &Resource) -> bool {
+    let group = resource.group.as_str();
+    BUILT_IN_GROUPS.contains(&group) || BUILT_IN_GROUPS_IN_KEYS.contains(&group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_those_of_the_key_layout() {
+        for (group, plural, expected) in [
+            ("", "pods", "/registry/pods"),
+            ("", "replicationcontrollers", "/registry/controllers"),
+            ("", "services", "/registry/services/specs"),
+            ("", "endpoints", "/registry/services/endpoints"),
+            ("", "nodes", "/registry/minions"),
+            ("extensions", "ingresses", "/registry/ingress"),
+            ("networking.k8s.io", "ingresses", "/registry/ingress"),
+            ("policy", "podsecuritypolicies", "/registry/podsecuritypolicy"),
+            ("events.k8s.io", "events", "/registry/events"),
+            ("apps", "deployments", "/registry/deployments"),
+            ("rbac.authorization.k8s.io", "clusterroles", "/registry/clusterroles"),
+            ("apiextensions.k8s.io", "customresourcedefinitions", "/registry/apiextensions.k8s.io/customresourcedefinitions"),
+            ("apiregistration.k8s.io", "apiservices", "/registry/apiregistration.k8s.io/apiservices"),
+            ("example.com", "widgets", "/registry/example.com/widgets"),
+            ("example.com", "services", "/registry/example.com/services"),
+        ] {
+            let resource = Resource { group: group.to_owned(), version: "v1".to_owned(), resource: plural.to_owned() };
+            assert_eq!(resource_prefix(&resource), expected);
+        }
+    }
+
+    #[test]
+    fn tables_are_sorted_so_that_a_reader_finds_what_is_missing() {
+        assert!(BUILT_IN_GROUPS.is_sorted() && CLUSTER_SCOPED.is_sorted() && VIRTUAL.is_sorted());
+    }
+}

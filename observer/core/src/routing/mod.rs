@@ -1,0 +1,43 @@
+//! Which layer of kube-apiserver answers a list, get or watch: watch cache, snapshot or etcd.
+//!
+//! The decision is data, to be held beside the semantics reference: [`rules`] say why, `tables` say when, [`Gate`] what each
+//! version does by default. [`route`] sorts a request into the classes of the tables' columns and looks it up; where something is
+//! not known it looks up every possibility, and answers [`ServedFrom::Unknown`] with the layers that remain when they differ.
+
+mod etcd_support;
+mod gates;
+mod version;
+
+mod profile;
+
+mod history;
+
+mod keys;
+
+mod columns;
+mod facts;
+mod tables;
+
+pub mod rules;
+
+mod etcd_read;
+mod served_from;
+mod verdict;
+
+mod explain;
+mod route;
+
+#[cfg(test)]
+mod tests;
+
+pub use etcd_read::{EtcdOperation, EtcdRead, Purpose, RevisionAt};
+pub use etcd_support::{EtcdSupport, EtcdVersion, InvalidEtcdVersion};
+pub use explain::{VersionSpan, across_versions, cheaper};
+pub use gates::{Gate, GateStage, GateState, UnknownGate};
+pub use history::{Coverage, RevisionHistory, SURELY_COMPACTED, SURELY_HELD};
+pub use profile::{Basis, Provenance, ServerProfile};
+pub use route::route;
+pub use rules::{ReadsOf, Rule, RuleId, all_rules, rule};
+pub use served_from::{Certainty, Fallback, Layer, Otherwise, ServedFrom, UnknownReason};
+pub use verdict::{Alternative, CacheState, Question, Verdict};
+pub use version::{InvalidVersion, Release, ServerVersion, Versions};

@@ -1,0 +1,222 @@
+//! What is known of an API server, and what that rests on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::etcd_support::EtcdSupport;
+use super::gates::{Gate, GateStage};
+use super::version::{Release, ServerVersion};
+use crate::k8s::Resource;
+
+/// Groups that are served by extension servers wherever they are served at all.
+const COMMONLY_AGGREGATED: [&str; 3] = ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"];
+
+/// What a fact rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// A flag of ours. Outranks everything.
+    Flag,
+    /// The server's own answer to `GET /version`.
+    VersionEndpoint,
+    /// The server's own metrics.
+    Metrics,
+    /// The default of the server's minor version.
+    MinorDefault,
+    /// Nothing: it is what most servers are.
+    #[default]
+    Assumed,
+    /// Nothing, and nothing is assumed: it is not known.
+    NotKnown,
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Flag => "flag",
+            Self::VersionEndpoint => "/version",
+            Self::Metrics => "/metrics",
+            Self::MinorDefault => "assumed default",
+            Self::Assumed => "assumed",
+            Self::NotKnown => "not known",
+        })
+    }
+}
+
+/// What each fact of a profile rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Provenance {
+    /// Of the version.
+    pub version: Basis,
+    /// Of the gates that are not in [`ServerProfile::gates`].
+    pub gates: Basis,
+    /// Of what etcd can do.
+    pub etcd: Basis,
+    /// Of the resources without a watch cache.
+    pub watch_cache: Basis,
+    /// Of the aggregated groups.
+    pub aggregated: Basis,
+}
+
+impl Default for Provenance {
+    fn default() -> Self {
+        Self {
+            version: Basis::NotKnown,
+            gates: Basis::MinorDefault,
+            etcd: Basis::Assumed,
+            watch_cache: Basis::Assumed,
+            aggregated: Basis::Assumed,
+        }
+    }
+}
+
+/// One API server, as far as it decides which layer answers. Every value is legal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct ServerProfile {
+    /// `None` when it was not learned.
+    pub version: Option<ServerVersion>,
+    /// Gates that are set, or that the server reported. One that cannot be set in that version has no effect.
+    pub gates: BTreeMap<Gate, bool>,
+    /// What the etcd behind it can do.
+    pub etcd: EtcdSupport,
+    /// `--watch-cache`: whether anything is cached at all.
+    pub watch_cache: bool,
+    /// Resources without a watch cache beyond `events`, as `pods` or `deployments.apps` (`--watch-cache-sizes=deployments.apps#0`).
+    pub uncached: BTreeSet<String>,
+    /// API groups that an extension server serves.
+    pub aggregated: BTreeSet<String>,
+    /// What all that rests on.
+    pub provenance: Provenance,
+}
+
+impl Default for ServerProfile {
+    fn default() -> Self {
+        Self {
+            version: None,
+            gates: BTreeMap::new(),
+            etcd: EtcdSupport::default(),
+            watch_cache: true,
+            uncached: BTreeSet::new(),
+            aggregated: COMMONLY_AGGREGATED.map(str::to_owned).into(),
+            provenance: Provenance::default(),
+        }
+    }
+}
+
+impl ServerProfile {
+    /// A server of `version` with that version's defaults.
+    pub fn of_version(version: ServerVersion, basis: Basis) -> Self {
+        Self { version: Some(version), provenance: Provenance { version: basis, ..Provenance::default() }, ..Self::default() }
+    }
+
+    /// Whether `gate` is on in `release`: as set where that is possible, else the default.
+    pub fn gate(&self, gate: Gate, release: Release) -> bool {
+        let state = gate.state(release);
+        let set = self.gates.get(&gate).copied().filter(|_| state.stage.is_settable());
+        set.unwrap_or(state.default)
+    }
+
+    /// Gates that are set but have no effect in the server's version, with the reason.
+    pub fn gates_without_effect(&self) -> Vec<(Gate, GateStage)> {
+        let Some(version) = &self.version else { return Vec::new() };
+        let release =
+            version.borrowed_from().unwrap_or(Release::new(version.minor(), version.patch().unwrap_or(Release::LAST_PATCH)));
+        let stages = self.gates.keys().map(|gate| (*gate, gate.state(release).stage));
+        stages.filter(|(_, stage)| !stage.is_settable()).collect()
+    }
+
+    /// Whether an extension server answers for `resource`.
+    pub fn is_aggregated(&self, resource: &Resource) -> bool {
+        self.aggregated.contains(&resource.group)
+    }
+
+    /// Whether `resource` has a watch cache. Core events have none in any version, under either of their groups (§3.1 of the
+    /// reference; kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` `DefaultWatchCacheSizes`).
+    pub fn is_cached(&self, resource: &Resource) -> bool {
+        let is_event = resource.resource == "events" && matches!(resource.group.as_str(), "" | "events.k8s.io");
+        self.watch_cache && !is_event && !self.uncached.contains(&resource.to_string())
+    }
+
+    /// What verdicts about this server rest on, a phrase each: `version v1.34.4 (/version)`.
+    pub fn assumptions(&self) -> Vec<String> {
+        let basis = &self.provenance;
+        let version = match &self.version {
+            Some(version) => format!("version {version} ({})", basis.version),
+            None => "version not known".to_owned(),
+        };
+        let etcd = match self.etcd {
+            EtcdSupport::Version(version) => format!("etcd {version} ({})", basis.etcd),
+            EtcdSupport::AssumedSound => format!("etcd answers progress requests ({})", basis.etcd),
+            EtcdSupport::Unknown => "etcd not known".to_owned(),
+        };
+        let mut phrases = vec![version, format!("gates {}", basis.gates)];
+        phrases.extend(self.gates.iter().map(|(gate, on)| format!("{}={on}", gate.as_str())));
+        phrases.push(etcd);
+        if !self.watch_cache {
+            phrases.push(format!("no watch cache ({})", basis.watch_cache));
+        }
+        phrases.extend(self.uncached.iter().map(|resource| format!("{resource} without watch cache ({})", basis.watch_cache)));
+        if let Some(newest) = self.version.as_ref().and_then(ServerVersion::borrowed_from) {
+            phrases.push(format!("rules of {newest} borrowed: nothing newer was read"));
+        }
+        phrases
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_a_gate_counts_only_where_it_can_be_set() {
+        let gates = BTreeMap::from([(Gate::ConsistentListFromCache, false), (Gate::WatchList, false)]);
+        let profile = ServerProfile { gates, version: "1.34.4".parse().ok(), ..ServerProfile::default() };
+        let release = Release::new(34, 4);
+        assert!(profile.gate(Gate::ConsistentListFromCache, release));
+        assert!(!profile.gate(Gate::WatchList, release));
+        assert_eq!(profile.gates_without_effect(), [(Gate::ConsistentListFromCache, GateStage::Locked)]);
+    }
+
+    #[test]
+    fn events_and_listed_resources_have_no_cache() {
+        let profile = ServerProfile { uncached: ["deployments.apps".to_owned()].into(), ..ServerProfile::default() };
+        for (group, resource, cached) in [
+            ("", "events", false),
+            ("events.k8s.io", "events", false),
+            ("apps", "deployments", false),
+            ("", "pods", true),
+            ("example.com", "events", true),
+        ] {
+            let resource = Resource { group: group.to_owned(), version: "v1".to_owned(), resource: resource.to_owned() };
+            assert_eq!(profile.is_cached(&resource), cached, "{resource}");
+        }
+    }
+
+    #[test]
+    fn profile_survives_its_json_form() {
+        let mut profile = ServerProfile::of_version("v1.34.4-gke.1".parse().unwrap(), Basis::VersionEndpoint);
+        profile.gates.insert(Gate::WatchList, false);
+        profile.etcd = EtcdSupport::Version("3.5.13".parse().unwrap());
+        let json = serde_json::to_string(&profile).unwrap();
+        assert!(json.contains(r#""etcd":{"version":"3.5.13"}"#), "{json}");
+        assert_eq!(serde_json::from_str::<ServerProfile>(&json).unwrap(), profile);
+    }
+
+    #[test]
+    fn assumptions_say_what_each_fact_rests_on() {
+        let profile = ServerProfile::of_version("v1.38.0".parse().unwrap(), Basis::VersionEndpoint);
+        assert_eq!(
+            profile.assumptions(),
+            [
+                "version v1.38.0 (/version)",
+                "gates assumed default",
+                "etcd answers progress requests (assumed)",
+                "rules of 1.37 borrowed: nothing newer was read",
+            ]
+        );
+    }
+}

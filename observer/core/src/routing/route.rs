@@ -1,0 +1,220 @@
+//! From a question to its verdict: every world that what is known leaves possible is looked up in the tables, and worlds that
+//! agree are one verdict.
+
+use std::collections::BTreeSet;
+
+use super::columns::{Keys, Snapshot};
+use super::etcd_read::{EtcdRead, etcd_reads};
+use super::facts::{Facts, World, named_revision, possible_keys};
+use super::history::Coverage;
+use super::keys::is_virtual;
+use super::rules::{self, ReadsOf, RuleId};
+use super::served_from::{Certainty, Layer, ServedFrom, UnknownReason};
+use super::tables::{Decision, boundaries, decide_get, decide_list, decide_refusal, decide_watch};
+use super::verdict::{Alternative, CacheState, Question, Verdict};
+use super::version::{Release, ServerVersion};
+use crate::k8s::{Resource, ResourceVersion, Verb};
+
+/// Subresources whose get reads the object, then connects to a node or a pod. All others read the object and answer with it or a
+/// part.
+const CONNECTING: [&str; 6] = ["attach", "exec", "log", "metrics", "portforward", "proxy"];
+
+/// A test proves that the tables never give it.
+const NO_RULE: ServedFrom = ServedFrom::Unknown { reason: UnknownReason::NoRule, remaining: Vec::new() };
+
+/// Which layer answers; `None` for what reads no stored objects for its client: requests that are not about a resource, writes
+/// (whose reads are their own affair), the legacy `/proxy/` prefix, and resources that are stored nowhere.
+pub fn route(question: &Question<'_>) -> Option<Verdict> {
+    let resource = question.info.resource.as_ref()?;
+    let reads = matches!(question.info.verb, Verb::Get | Verb::List | Verb::Watch | Verb::DeleteCollection);
+    if !reads || is_virtual(resource) {
+        return None;
+    }
+    if question.profile.is_aggregated(resource) {
+        return Some(Verdict::certain(ServedFrom::Proxied, rules::AGGREGATED_API));
+    }
+    let Some(version) = &question.profile.version else {
+        let worlds = World::all(question, resource, boundaries());
+        return Some(unknown(question, resource, UnknownReason::VersionUnknown, &worlds));
+    };
+    if version.is_too_old() {
+        let remaining = vec![Layer::Cache, Layer::Etcd];
+        return Some(Verdict::certain(
+            ServedFrom::Unknown { reason: UnknownReason::VersionTooOld, remaining },
+            rules::UNKNOWN_VERSION_TOO_OLD,
+        ));
+    }
+    let releases = version.releases(boundaries);
+    let worlds = World::all(question, resource, releases);
+    let mut verdict = agree(question, resource, &worlds);
+    verdict.notes = notes(question, resource, version, &verdict);
+    Some(verdict)
+}
+
+/// The verdict that all worlds share, or an unknown one with what each of them says.
+fn agree(question: &Question<'_>, resource: &Resource, worlds: &[World]) -> Verdict {
+    let decisions: Vec<Decision> = worlds.iter().map(|world| decide(question, resource, *world)).collect();
+    let (Some(first), Some(world)) = (decisions.first(), worlds.first()) else {
+        return Verdict::certain(NO_RULE, rules::UNKNOWN_NO_RULE);
+    };
+    if decisions.iter().all(|decision| decision.served_from == first.served_from) {
+        let reads = reads_of(question, *world, first);
+        return Verdict { otherwise: first.otherwise, reads, ..Verdict::certain(first.served_from.clone(), first.rule) };
+    }
+    unknown(question, resource, reason(worlds, &decisions), worlds)
+}
+
+fn unknown(question: &Question<'_>, resource: &Resource, reason: UnknownReason, worlds: &[World]) -> Verdict {
+    let mut alternatives: Vec<Alternative> = Vec::new();
+    let mut remaining = BTreeSet::new();
+    for world in worlds {
+        let decision = decide(question, resource, *world);
+        remaining.extend(decision.served_from.layers());
+        if reason == UnknownReason::VersionUnknown || alternatives.iter().any(|known| known.rule == decision.rule) {
+            continue;
+        }
+        let reads = reads_of(question, *world, &decision);
+        let Decision { served_from, otherwise, rule } = decision;
+        alternatives.push(Alternative { when: world.condition(reason), served_from, rule, otherwise, reads });
+    }
+    let remaining = remaining.into_iter().collect();
+    Verdict { alternatives, ..Verdict::certain(ServedFrom::Unknown { reason, remaining }, rules::rule_of(reason)) }
+}
+
+/// The first thing that is not known and on which alone two worlds disagree.
+fn reason(worlds: &[World], decisions: &[Decision]) -> UnknownReason {
+    let known: Vec<(&World, &Decision)> = worlds.iter().zip(decisions).collect();
+    let depends_on = |same_but_for: fn(World, World) -> World| {
+        known.iter().any(|(one, said)| {
+            known.iter().any(|(other, says)| same_but_for(**one, **other) == **one && said.served_from != says.served_from)
+        })
+    };
+    if depends_on(|one, other| World { release: one.release, ..other }) {
+        UnknownReason::PatchUnknown
+    } else if depends_on(|one, other| World { progress: one.progress, ..other }) {
+        UnknownReason::EtcdUnknown
+    } else if depends_on(|one, other| World { keys: one.keys, ..other }) {
+        UnknownReason::ScopeUnknown
+    } else {
+        UnknownReason::SnapshotUnknown
+    }
+}
+
+fn decide(question: &Question<'_>, resource: &Resource, world: World) -> Decision {
+    let facts = facts(question, world);
+    let info = question.info;
+    if let Some(refusal) = decide_refusal(info, question.options, &facts) {
+        return refusal;
+    }
+    if info.verb == Verb::Get && CONNECTING.contains(&info.subresource.as_str()) {
+        return Decision { served_from: ServedFrom::Etcd, otherwise: None, rule: rules::GET_CONNECT_ETCD };
+    }
+    if !question.profile.is_cached(resource) {
+        return Decision { served_from: ServedFrom::Etcd, otherwise: None, rule: rules::UNCACHED_RESOURCE };
+    }
+    let decision = match info.verb {
+        Verb::Get => decide_get(&facts),
+        Verb::Watch => decide_watch(&facts),
+        Verb::List | Verb::DeleteCollection => decide_list(&facts),
+        Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::Proxy | Verb::Other => None,
+    };
+    decision.unwrap_or(Decision { served_from: NO_RULE, otherwise: None, rule: rules::UNKNOWN_NO_RULE })
+}
+
+fn facts<'q>(question: &Question<'q>, world: World) -> Facts<'q> {
+    Facts::new(question.profile, question.cache == CacheState::Ready, question.options, world)
+}
+
+fn reads_of(question: &Question<'_>, world: World, decision: &Decision) -> Vec<EtcdRead> {
+    let reads = rules::rule(decision.rule.as_str()).map_or(ReadsOf::Nothing, |rule| rule.reads);
+    etcd_reads(reads, question.info, question.options, &facts(question, world))
+}
+
+fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, verdict: &Verdict) -> Vec<&'static str> {
+    let options = question.options;
+    let limit_is_ignored = verdict.served_from == ServedFrom::Cache
+        && question.info.is_collection()
+        && question.info.verb != Verb::Watch
+        && options.resource_version == ResourceVersion::Any
+        && options.limit > 0;
+    let is_in_stream = verdict.rule == rules::WATCH_LIST_NO_PROGRESS;
+    let is_served = question.profile.is_cached(resource) && !matches!(verdict.served_from, ServedFrom::Rejected { .. });
+    [
+        (limit_is_ignored, "the limit is ignored: all items come in one answer"),
+        (is_in_stream, "the status is that of an ERROR event in a watch that is answered with 200"),
+        (
+            verdict.served_from == ServedFrom::Snapshot,
+            "from etcd instead where nothing of this resource was written since the revision that etcd was last compacted to: no snapshot is left then",
+        ),
+        (question.info.verb == Verb::DeleteCollection, "this is the list that a deletecollection begins with"),
+        (version.borrowed_from().is_some() && is_served, "the rules of 1.37 are borrowed: nothing newer was read"),
+        (version.minor() == Release::NEWEST.minor && is_served, "of 1.37 only a beta was read"),
+    ]
+    .into_iter()
+    .filter_map(|(holds, note)| holds.then_some(note))
+    .collect()
+}
+
+impl World {
+    /// Every world that what is known leaves possible; in each thing that is not known, the cheaper answer first.
+    fn all(question: &Question<'_>, resource: &Resource, releases: impl IntoIterator<Item = Release>) -> Vec<Self> {
+        let progress = question.profile.etcd.supports_progress_requests().map_or(vec![true, false], |known| vec![known]);
+        let snapshots = possible_snapshots(question);
+        let is_get = question.info.verb == Verb::Get || !question.profile.is_cached(resource);
+        let mut worlds = Vec::new();
+        for release in releases {
+            let keys = possible_keys(question.info, question.options, release);
+            let keys = keys.iter().take(if is_get { 1 } else { keys.len() });
+            for (keys, progress) in keys.flat_map(|keys| progress.iter().map(move |progress| (*keys, *progress))) {
+                worlds.extend(snapshots.iter().map(|snapshot| Self { release, progress, keys, snapshot: *snapshot }));
+            }
+        }
+        worlds
+    }
+
+    /// What sets this world apart, for a person.
+    fn condition(self, reason: UnknownReason) -> String {
+        match reason {
+            UnknownReason::VersionUnknown | UnknownReason::VersionTooOld | UnknownReason::PatchUnknown => {
+                format!("API server from {} on", self.release)
+            }
+            UnknownReason::EtcdUnknown if self.progress => "etcd answers progress requests (3.4.31, 3.5.13 and later)".to_owned(),
+            UnknownReason::EtcdUnknown => "etcd does not answer progress requests".to_owned(),
+            UnknownReason::ScopeUnknown => match self.keys {
+                Keys::Many => "the resource has namespaces".to_owned(),
+                Keys::One => "the resource has no namespaces".to_owned(),
+            },
+            UnknownReason::SnapshotUnknown => match self.snapshot {
+                Snapshot::Held => "the watch cache still holds a snapshot of that revision".to_owned(),
+                Snapshot::Ahead => "the watch cache has not reached that revision".to_owned(),
+                Snapshot::Gone => "every snapshot is newer than that revision".to_owned(),
+            },
+            UnknownReason::NoRule => String::new(),
+        }
+    }
+}
+
+/// Where the request names a revision: what can be true of its snapshot. Otherwise it does not matter.
+fn possible_snapshots(question: &Question<'_>) -> Vec<Snapshot> {
+    let Some(revision) = named_revision(question.options) else { return vec![Snapshot::Held] };
+    match question.history.map_or(Coverage::Undecided, |history| history.coverage(revision, question.now)) {
+        Coverage::Held => vec![Snapshot::Held],
+        Coverage::Ahead => vec![Snapshot::Ahead, Snapshot::Held],
+        Coverage::Gone => vec![Snapshot::Gone],
+        Coverage::Undecided => vec![Snapshot::Held, Snapshot::Gone],
+    }
+}
+
+impl Verdict {
+    fn certain(served_from: ServedFrom, rule: RuleId) -> Self {
+        Self {
+            served_from,
+            rule,
+            certainty: Certainty::Predicted,
+            otherwise: None,
+            reads: Vec::new(),
+            alternatives: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The rules that verdicts name: for each a stable identifier, a sentence, its place in the semantics reference, the upstream
+//! source, and what it reads from etcd.
+//!
+//! Which rule holds when is said by the rows of `tables`.
+
+mod rule;
+
+mod elsewhere;
+mod get;
+mod list;
+mod refused;
+mod unknown;
+mod watch;
+
+mod catalogue;
+
+pub use catalogue::{all_rules, rule};
+pub use elsewhere::*;
+pub use get::*;
+pub use list::*;
+pub use refused::*;
+pub use rule::{ReadsOf, Rule, RuleId};
+pub use unknown::*;
+pub use watch::*;

@@ -1,0 +1,36 @@
+//! Rules that say why a verdict cannot be given.
+
+use super::rule::{ReadsOf, Rule, RuleId, rules};
+use crate::routing::served_from::UnknownReason;
+
+const NONE: &str = "none: it is this observer that does not know";
+
+rules! {
+    UNKNOWN_VERSION = "unknown-version", "§1, §2", NONE, Undecided,
+        "the server's version is not known, and versions differ; give it with --server-version";
+    UNKNOWN_VERSION_TOO_OLD = "unknown-version-too-old", "§0.1", NONE, Undecided,
+        "the server is older than 1.16, the oldest version whose rules were read";
+    UNKNOWN_PATCH = "unknown-patch", "§0.3", NONE, Undecided,
+        "the patch of the server's version is not known, and patches of this minor differ; give the full version";
+    UNKNOWN_ETCD = "unknown-etcd", "§1.8", NONE, Undecided,
+        "whether etcd answers progress requests is not known (3.4.31 and 3.5.13 do); give its version with --etcd-version";
+    UNKNOWN_SCOPE = "unknown-scope", "§1.1", NONE, Undecided,
+        "whether the resource has namespaces is not known, and with it whether the list by name reads one key or a prefix";
+    UNKNOWN_SNAPSHOT = "unknown-snapshot", "§1.4, §9 step 6", NONE, Undecided,
+        "this run did not see that revision as current within the last 75 s, so the watch cache may or may not hold a snapshot of it";
+    UNKNOWN_NO_RULE = "unknown-no-rule", "§9", NONE, Undecided,
+        "no row of the tables covers the request, which is a defect of the tables";
+}
+
+/// The rule that stands for a reason.
+pub(in crate::routing) const fn rule_of(reason: UnknownReason) -> RuleId {
+    match reason {
+        UnknownReason::VersionUnknown => UNKNOWN_VERSION,
+        UnknownReason::VersionTooOld => UNKNOWN_VERSION_TOO_OLD,
+        UnknownReason::PatchUnknown => UNKNOWN_PATCH,
+        UnknownReason::EtcdUnknown => UNKNOWN_ETCD,
+        UnknownReason::ScopeUnknown => UNKNOWN_SCOPE,
+        UnknownReason::SnapshotUnknown => UNKNOWN_SNAPSHOT,
+        UnknownReason::NoRule => UNKNOWN_NO_RULE,
+    }
+}

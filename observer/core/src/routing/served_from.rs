@@ -1,0 +1,209 @@
+//! Which layer of the API server answers a request.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where an answer comes from (§0.2 of the semantics reference). JSON has the names of the variants.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ServedFrom {
+    /// The watch cache's present state, perhaps after waiting up to 3 s for a revision. Nothing is read from etcd.
+    Cache,
+    /// The watch cache, once it has reached the revision that etcd states as current. No object is read from etcd.
+    CacheConsistent,
+    /// An older state that the watch cache keeps. Nothing is read from etcd.
+    Snapshot,
+    /// etcd.
+    Etcd,
+    /// An extension server: the API server only passes the request on.
+    Proxied,
+    /// Nobody: the request is refused before an object is read.
+    Rejected {
+        /// The HTTP status, or the code of the `ERROR` event in a watch that was answered with 200.
+        status: u16,
+        /// Whether etcd was asked for its current revision before.
+        etcd_touched: bool,
+    },
+    /// What is known does not decide it.
+    Unknown {
+        /// What would have to be known.
+        reason: UnknownReason,
+        /// The layers that remain possible, in order.
+        remaining: Vec<Layer>,
+    },
+}
+
+/// A layer that remains possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Layer {
+    /// As [`ServedFrom::Cache`].
+    Cache,
+    /// As [`ServedFrom::CacheConsistent`].
+    CacheConsistent,
+    /// As [`ServedFrom::Snapshot`].
+    Snapshot,
+    /// As [`ServedFrom::Etcd`].
+    Etcd,
+    /// As [`ServedFrom::Proxied`].
+    Proxied,
+    /// As [`ServedFrom::Rejected`].
+    Rejected,
+}
+
+/// Why a verdict cannot be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum UnknownReason {
+    /// The server's version is not known.
+    VersionUnknown,
+    /// The server is older than every version that was read.
+    VersionTooOld,
+    /// The patch of the server's version is not known, and patches differ.
+    PatchUnknown,
+    /// Whether etcd answers progress requests is not known.
+    EtcdUnknown,
+    /// Whether the resource has namespaces is not known, and with it whether the list reads one key.
+    ScopeUnknown,
+    /// Whether the watch cache still holds a snapshot of the revision is not known.
+    SnapshotUnknown,
+    /// No row of the tables covers the request.
+    NoRule,
+}
+
+/// How sure a verdict is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Certainty {
+    /// It follows from the request and what is known of the server.
+    Predicted,
+    /// The response proved it.
+    Confirmed,
+    /// The response disproved it.
+    Contradicted,
+}
+
+/// The second outcome of a request, when the first does not come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Otherwise {
+    /// The condition.
+    pub when: &'static str,
+    /// What happens then.
+    pub then: Fallback,
+}
+
+/// What happens instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Fallback {
+    /// The answer is read from etcd.
+    Etcd,
+    /// The request is refused.
+    Rejected {
+        /// With this HTTP status.
+        status: u16,
+    },
+    /// The watch is answered with 200 and one `ERROR` event.
+    ErrorEvent {
+        /// The code in the event's `Status`.
+        code: u16,
+    },
+}
+
+impl ServedFrom {
+    /// The layer; `None` for [`ServedFrom::Unknown`].
+    pub const fn layer(&self) -> Option<Layer> {
+        match self {
+            Self::Cache => Some(Layer::Cache),
+            Self::CacheConsistent => Some(Layer::CacheConsistent),
+            Self::Snapshot => Some(Layer::Snapshot),
+            Self::Etcd => Some(Layer::Etcd),
+            Self::Proxied => Some(Layer::Proxied),
+            Self::Rejected { .. } => Some(Layer::Rejected),
+            Self::Unknown { .. } => None,
+        }
+    }
+
+    /// The layers that can be the answer: one, or those that remain.
+    pub fn layers(&self) -> BTreeSet<Layer> {
+        match self {
+            Self::Unknown { remaining, .. } => remaining.iter().copied().collect(),
+            Self::Cache | Self::CacheConsistent | Self::Snapshot | Self::Etcd | Self::Proxied | Self::Rejected { .. } => {
+                self.layer().into_iter().collect()
+            }
+        }
+    }
+}
+
+impl Otherwise {
+    /// Whether the second outcome is a refusal with this HTTP status.
+    pub fn is_refusal(&self, status: u16) -> bool {
+        self.then == Fallback::Rejected { status }
+    }
+}
+
+impl fmt::Display for ServedFrom {
+    /// In the words of every screen.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Cache => "cache",
+            Self::CacheConsistent => "cache, consistent",
+            Self::Snapshot => "snapshot",
+            Self::Etcd => "etcd",
+            Self::Proxied => "proxied",
+            Self::Rejected { .. } => "refused",
+            Self::Unknown { .. } => "unknown",
+        })
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Cache => "cache",
+            Self::CacheConsistent => "cache, consistent",
+            Self::Snapshot => "snapshot",
+            Self::Etcd => "etcd",
+            Self::Proxied => "proxied",
+            Self::Rejected => "refused",
+        })
+    }
+}
+
+impl fmt::Display for UnknownReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::VersionUnknown => "the server's version is not known",
+            Self::VersionTooOld => "the server is older than 1.16",
+            Self::PatchUnknown => "the patch of the server's version is not known",
+            Self::EtcdUnknown => "whether etcd answers progress requests is not known",
+            Self::ScopeUnknown => "whether the resource has namespaces is not known",
+            Self::SnapshotUnknown => "whether a snapshot of that revision is still held is not known",
+            Self::NoRule => "no rule covers the request",
+        })
+    }
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Etcd => formatter.write_str("etcd"),
+            Self::Rejected { status } => write!(formatter, "refused with {status}"),
+            Self::ErrorEvent { code } => write!(formatter, "an ERROR event {code} in the watch"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_the_names_of_the_types() {
+        let unknown = ServedFrom::Unknown { reason: UnknownReason::SnapshotUnknown, remaining: vec![Layer::Snapshot, Layer::Etcd] };
+        for (served_from, expected) in [
+            (ServedFrom::CacheConsistent, r#""CacheConsistent""#),
+            (ServedFrom::Rejected { status: 429, etcd_touched: true }, r#"{"Rejected":{"status":429,"etcd_touched":true}}"#),
+            (unknown, r#"{"Unknown":{"reason":"SnapshotUnknown","remaining":["Snapshot","Etcd"]}}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&served_from).unwrap(), expected);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a row answers.
+
+use crate::routing::rules::RuleId;
+use crate::routing::served_from::{Fallback, Otherwise, ServedFrom};
+
+/// The first outcome, and the second where the reference states one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) served_from: ServedFrom,
+    pub(super) otherwise: Option<Otherwise>,
+}
+
+/// An answer and the rule of its row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::routing) struct Decision {
+    pub(in crate::routing) served_from: ServedFrom,
+    pub(in crate::routing) otherwise: Option<Otherwise>,
+    pub(in crate::routing) rule: RuleId,
+}
+
+impl Answer {
+    pub(super) fn by(&self, rule: RuleId) -> Decision {
+        Decision { served_from: self.served_from.clone(), otherwise: self.otherwise, rule }
+    }
+}
+
+pub(super) const ETCD: Answer = only(ServedFrom::Etcd);
+pub(super) const CACHE: Answer = only(ServedFrom::Cache);
+pub(super) const CACHE_OR_504: Answer = late(ServedFrom::Cache, Fallback::Rejected { status: 504 });
+pub(super) const CACHE_OR_EVENT_504: Answer = late(ServedFrom::Cache, Fallback::ErrorEvent { code: 504 });
+pub(super) const CONSISTENT: Answer = only(ServedFrom::CacheConsistent);
+pub(super) const CONSISTENT_OR_ETCD: Answer = late(ServedFrom::CacheConsistent, Fallback::Etcd);
+pub(super) const CONSISTENT_OR_429: Answer = late(ServedFrom::CacheConsistent, Fallback::Rejected { status: 429 });
+pub(super) const CONSISTENT_OR_504: Answer = late(ServedFrom::CacheConsistent, Fallback::Rejected { status: 504 });
+pub(super) const CONSISTENT_OR_EVENT_504: Answer = late(ServedFrom::CacheConsistent, Fallback::ErrorEvent { code: 504 });
+pub(super) const SNAPSHOT: Answer = only(ServedFrom::Snapshot);
+pub(super) const SNAPSHOT_OR_504: Answer = late(ServedFrom::Snapshot, Fallback::Rejected { status: 504 });
+pub(super) const REFUSED_400: Answer = only(ServedFrom::Rejected { status: 400, etcd_touched: false });
+pub(super) const REFUSED_422: Answer = only(ServedFrom::Rejected { status: 422, etcd_touched: false });
+pub(super) const REFUSED_429: Answer = only(ServedFrom::Rejected { status: 429, etcd_touched: false });
+pub(super) const REFUSED_429_LATE: Answer = only(ServedFrom::Rejected { status: 429, etcd_touched: true });
+pub(super) const REFUSED_500: Answer = only(ServedFrom::Rejected { status: 500, etcd_touched: false });
+
+const fn only(served_from: ServedFrom) -> Answer {
+    Answer { served_from, otherwise: None }
+}
+
+/// The wait is a constant of all versions (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` `blockTimeout`).
+const fn late(served_from: ServedFrom, then: Fallback) -> Answer {
+    Answer { served_from, otherwise: Some(Otherwise { when: "the watch cache does not reach the revision within 3 s", then }) }
+}

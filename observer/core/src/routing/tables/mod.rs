@@ -1,0 +1,25 @@
+//! The decision tables, row by row as the semantics reference has them: §1.3 in `list_eras`, §2.1 in `get`, §2.2 and §2.3 in
+//! `watch`, §1.5 in `not_ready`, §1.11 in `validation`.
+//!
+//! Within a table rows are tested top-down and the first match wins.
+
+mod answer;
+mod list_eras;
+
+mod get;
+mod list;
+mod not_ready;
+mod validation;
+mod watch;
+
+mod boundaries;
+
+pub(super) use answer::Decision;
+pub(super) use boundaries::boundaries;
+pub(super) use get::decide_get;
+pub(super) use list::decide_list;
+pub(super) use validation::decide_refusal;
+pub(super) use watch::decide_watch;
+
+#[cfg(test)]
+pub(super) use list_eras::LIST_ERAS;

@@ -1,0 +1,38 @@
+//! Asking for a verdict in the words of a request line.
+
+use crate::k8s::{ListOptions, RequestInfo};
+use crate::routing::{CacheState, Question, RevisionHistory, ServerProfile, Verdict, route};
+use crate::time::Timestamp;
+
+/// A request as `METHOD URL`.
+pub(super) struct Request {
+    pub(super) info: RequestInfo,
+    pub(super) options: ListOptions,
+}
+
+impl Request {
+    #[track_caller]
+    pub(super) fn new(line: &str) -> Self {
+        let (method, url) = line.split_once(' ').unwrap();
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        let options = ListOptions::parse(query);
+        Self { info: RequestInfo::parse(method, path, &options, ""), options }
+    }
+
+    pub(super) fn question<'q>(&'q self, profile: &'q ServerProfile, history: Option<&'q RevisionHistory>) -> Question<'q> {
+        let now = Timestamp::from_nanos(1_000_000_000_000);
+        Question { info: &self.info, options: &self.options, profile, cache: CacheState::Ready, history, now }
+    }
+}
+
+/// A server of this version, all else default.
+#[track_caller]
+pub(super) fn server(version: &str) -> ServerProfile {
+    ServerProfile { version: Some(version.parse().unwrap()), ..ServerProfile::default() }
+}
+
+/// The verdict of a server of this version on a request line.
+#[track_caller]
+pub(super) fn verdict(version: &str, line: &str) -> Verdict {
+    route(&Request::new(line).question(&server(version), None)).unwrap()
+}

@@ -1,0 +1,7 @@
+//! Tests of the verdict as a whole. Each table has its oracle in `observer/core/tests/oracle.rs`.
+
+mod asking;
+mod explain;
+mod reads;
+mod totality;
+mod unknown;
