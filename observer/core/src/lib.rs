@@ -11,8 +11,11 @@
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice, reason = "a test that indexes wrongly should fail loudly"))]
 
+pub mod exchange;
 pub mod http;
 pub mod k8s;
+pub mod observation;
+pub mod observer;
 pub mod routing;
 pub mod time;
 pub mod wire;

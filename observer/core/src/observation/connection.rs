@@ -1,0 +1,178 @@
+//! The decoder of one connection: bytes in, observations out.
+
+use std::collections::BTreeMap;
+
+use super::request::{RequestLine, ResponseLine};
+use super::stream::Stream;
+use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, What};
+use crate::http::{self, Direction, Event, Gap, Protocol, Start, StreamId};
+use crate::time::Timestamp;
+
+/// Decodes one connection of a client with the API server.
+///
+/// The same bytes give the same observations, whatever their chunking, but for how counts, items and events are gathered into batches.
+#[derive(Debug)]
+pub struct ConnectionDecoder {
+    http: http::Connection,
+    state: State,
+}
+
+/// All but the HTTP decoder itself, so that both can be borrowed at once.
+#[derive(Debug)]
+struct State {
+    connection: ConnectionId,
+    /// A path in front of the API server's own, or empty.
+    path_prefix: String,
+    streams: BTreeMap<StreamId, Stream>,
+    /// Streams that may have something to tell at the end of this piece, in the order they were touched.
+    touched: Vec<StreamId>,
+    /// Whether responses can no longer be seen: what is asked then is told, and is out of sight at once.
+    response_is_dark: bool,
+    /// The end that came first: what an exchange without an end of its own died of.
+    first_end: Option<ConnectionEnd>,
+}
+
+impl ConnectionDecoder {
+    /// A decoder of a connection that is observed from its first byte on. `protocol` is what ALPN chose, `path_prefix` the path in
+    /// front of the API server's own, or empty.
+    pub fn new(connection: ConnectionId, protocol: Option<Protocol>, path_prefix: &str) -> Self {
+        let state = State {
+            connection,
+            path_prefix: path_prefix.to_owned(),
+            streams: BTreeMap::new(),
+            touched: Vec::new(),
+            response_is_dark: false,
+            first_end: None,
+        };
+        Self { http: http::Connection::new(Start::Beginning, protocol), state }
+    }
+
+    /// Decodes the next bytes of one direction.
+    pub fn bytes(&mut self, at: Timestamp, direction: Direction, bytes: &[u8], told: &mut dyn FnMut(Observation)) {
+        self.decode(at, told, |http, sink| http.bytes(direction, bytes, sink));
+    }
+
+    /// Notes forwarded bytes that were not shown.
+    pub fn gap(&mut self, at: Timestamp, direction: Direction, gap: Gap, told: &mut dyn FnMut(Observation)) {
+        let stream = gap.stream.map(|stream| StreamId(u64::from(stream)));
+        told(Observation { at, what: What::Missed { connection: self.state.connection, stream, direction, bytes: gap.length } });
+        self.decode(at, told, |http, sink| http.gap(direction, gap, sink));
+    }
+
+    /// Notes that one side ended its half.
+    pub fn end(&mut self, at: Timestamp, direction: Direction, manner: EndManner, told: &mut dyn FnMut(Observation)) {
+        let end = ConnectionEnd { direction, manner };
+        self.state.first_end.get_or_insert(end);
+        told(Observation { at, what: What::ConnectionEnded { connection: self.state.connection, end } });
+        self.decode(at, told, |http, sink| http.end(direction, sink));
+    }
+
+    /// Notes that the connection is over, whatever its halves said before.
+    pub fn close(&mut self, at: Timestamp, told: &mut dyn FnMut(Observation)) {
+        let mut tell = |what| told(Observation { at, what });
+        let cut = ExchangeEnd::Cut(self.state.first_end);
+        for (stream, mut open) in std::mem::take(&mut self.state.streams) {
+            open.flush(&mut tell);
+            tell(What::Ended { exchange: self.state.exchange(stream), end: cut });
+        }
+        tell(What::ConnectionClosed { connection: self.state.connection });
+    }
+
+    fn decode(
+        &mut self,
+        at: Timestamp,
+        told: &mut dyn FnMut(Observation),
+        feed: impl FnOnce(&mut http::Connection, &mut dyn FnMut(Event<'_>)),
+    ) {
+        let mut tell = |what| told(Observation { at, what });
+        let state = &mut self.state;
+        feed(&mut self.http, &mut |event| state.event(event, &mut tell));
+        for stream in std::mem::take(&mut state.touched) {
+            if let Some(open) = state.streams.get_mut(&stream) {
+                open.flush(&mut tell);
+            }
+        }
+    }
+}
+
+impl State {
+    fn exchange(&self, stream: StreamId) -> ExchangeId {
+        ExchangeId { connection: self.connection, stream }
+    }
+
+    fn event(&mut self, event: Event<'_>, told: &mut dyn FnMut(What)) {
+        let connection = self.connection;
+        match event {
+            Event::Request { stream, head } => self.request(stream, &RequestLine::of(&head, &self.path_prefix), told),
+            Event::Informational { stream, status } => told(What::Informed { exchange: self.exchange(stream), status }),
+            Event::Response { stream, head } => self.response(stream, &ResponseLine::of(&head), told),
+            Event::Body { stream, direction, bytes } => self.on(stream, |open| open.body(direction, bytes, told)),
+            Event::BodyGap { stream, direction, length } => {
+                told(What::BodyMissed { exchange: self.exchange(stream), direction, bytes: length });
+                self.on(stream, |open| open.gap(direction, length));
+            }
+            Event::Opaque { stream, direction, length } => self.on(stream, |open| open.count(direction, length)),
+            Event::MessageEnd { stream, direction: Direction::Response } => self.finish(stream, ExchangeEnd::Complete, told),
+            Event::MessageCut { stream, direction: Direction::Response } => {
+                self.finish(stream, ExchangeEnd::Cut(self.first_end), told);
+            }
+            Event::MessageEnd { direction: Direction::Request, .. } | Event::MessageCut { direction: Direction::Request, .. } => {}
+            Event::Reset { stream, by, code } => self.finish(stream, ExchangeEnd::Reset { by, code }, told),
+            Event::Upgraded { stream, protocol } => told(What::Upgraded { exchange: self.exchange(stream), protocol }),
+            Event::GoAway { by, code, .. } => told(What::GoAway { connection, by, code }),
+            Event::Malformed { direction, at, what } => {
+                told(What::Malformed { connection, direction, offset: at, what: what.to_owned() });
+            }
+            Event::Dark { direction, loss } => self.dark(direction, loss, told),
+        }
+    }
+
+    fn request(&mut self, stream: StreamId, request: &RequestLine, told: &mut dyn FnMut(What)) {
+        let exchange = self.exchange(stream);
+        told(What::Requested { exchange, request: Box::new(request.clone()) });
+        if self.response_is_dark {
+            told(What::Ended { exchange, end: ExchangeEnd::OutOfSight });
+        } else {
+            self.streams.insert(stream, Stream::new(exchange, request));
+        }
+    }
+
+    fn response(&mut self, stream: StreamId, response: &ResponseLine, told: &mut dyn FnMut(What)) {
+        let exchange = self.exchange(stream);
+        told(What::Responded { exchange, response: Box::new(response.clone()) });
+        self.on(stream, |open| open.response(response, told));
+    }
+
+    fn on(&mut self, stream: StreamId, act: impl FnOnce(&mut Stream)) {
+        if let Some(open) = self.streams.get_mut(&stream) {
+            act(open);
+            if self.touched.last() != Some(&stream) {
+                self.touched.push(stream);
+            }
+        }
+    }
+
+    fn finish(&mut self, stream: StreamId, end: ExchangeEnd, told: &mut dyn FnMut(What)) {
+        if let Some(mut open) = self.streams.remove(&stream) {
+            match end {
+                ExchangeEnd::Complete => open.finish(told),
+                // The body is incomplete because the exchange is, not because it is malformed.
+                ExchangeEnd::Reset { .. } | ExchangeEnd::Cut(_) | ExchangeEnd::OutOfSight => open.flush(told),
+            }
+            told(What::Ended { exchange: self.exchange(stream), end });
+        }
+    }
+
+    /// What was open goes on out of our sight: without its response nothing more will be known of it, without its request its
+    /// answer cannot be matched.
+    fn dark(&mut self, direction: Direction, loss: http::Loss, told: &mut dyn FnMut(What)) {
+        told(What::Dark { connection: self.connection, direction, loss });
+        if direction == Direction::Response {
+            self.response_is_dark = true;
+            for (stream, mut open) in std::mem::take(&mut self.streams) {
+                open.flush(told);
+                told(What::Ended { exchange: self.exchange(stream), end: ExchangeEnd::OutOfSight });
+            }
+        }
+    }
+}

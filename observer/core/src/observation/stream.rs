@@ -1,0 +1,173 @@
+//! What is remembered of one exchange while its bytes pass.
+
+use super::request::{RequestLine, ResponseLine};
+use super::vocabulary::{Body, BodyNotRead, ExchangeId, What};
+use crate::http::Direction;
+use crate::k8s::{RequestInfo, Verb};
+use crate::wire::{BodyKind, BodyReader, Fact, ObjectRef, Unsupported, WatchFrame};
+
+/// Most items or events in one observation; a read of 64 KiB rarely holds more.
+const BATCH: usize = 1024;
+
+/// Reads the response body of one exchange and counts the bytes of both.
+///
+/// Counts and facts are gathered while one piece of the connection is decoded and told at its end, so that a read costs few
+/// observations.
+#[derive(Debug)]
+pub(super) struct Stream {
+    exchange: ExchangeId,
+    /// What the body is read as; `None` for requests whose answers are only counted.
+    expected: Option<BodyKind>,
+    reader: Option<BodyReader>,
+    has_body: bool,
+    items: Vec<ObjectRef>,
+    events: Vec<WatchFrame>,
+    request_bytes: u64,
+    response_bytes: u64,
+}
+
+impl Stream {
+    pub(super) fn new(exchange: ExchangeId, request: &RequestLine) -> Self {
+        Self {
+            exchange,
+            expected: request.info.as_ref().and_then(expected_body),
+            reader: None,
+            has_body: false,
+            items: Vec::new(),
+            events: Vec::new(),
+            request_bytes: 0,
+            response_bytes: 0,
+        }
+    }
+
+    pub(super) fn response(&mut self, response: &ResponseLine, told: &mut dyn FnMut(What)) {
+        let success = response.status.is_some_and(|status| (200..300).contains(&status));
+        let kind = match self.expected {
+            Some(BodyKind::Watch) if !success => BodyKind::Document,
+            Some(kind) => kind,
+            None => return,
+        };
+        let content_type = response.content_type.as_deref().unwrap_or_default();
+        let content_encoding = response.content_encoding.as_deref().unwrap_or_default();
+        match BodyReader::new(kind, content_type, content_encoding) {
+            Ok(reader) => self.reader = Some(reader),
+            // A rejection by priority and fairness is plain text, and a response without a body has no type: neither is a loss.
+            Err(Unsupported::MediaType) if content_type.is_empty() || (!success && content_type.starts_with("text/plain")) => {}
+            Err(Unsupported::MediaType) => self.not_read(BodyNotRead::MediaType(media_type(content_type)), told),
+            Err(Unsupported::ContentCoding) => self.not_read(BodyNotRead::ContentCoding(content_encoding.to_owned()), told),
+        }
+    }
+
+    pub(super) fn body(&mut self, direction: Direction, bytes: &[u8], told: &mut dyn FnMut(What)) {
+        self.count(direction, bytes.len() as u64);
+        if direction == Direction::Response {
+            self.has_body = true;
+            self.read(told, |reader, sink| reader.push(bytes, sink));
+        }
+    }
+
+    /// Counts bytes that are not read: opaque ones, and those that fell out.
+    pub(super) fn count(&mut self, direction: Direction, bytes: u64) {
+        match direction {
+            Direction::Request => self.request_bytes = self.request_bytes.saturating_add(bytes),
+            Direction::Response => self.response_bytes = self.response_bytes.saturating_add(bytes),
+        }
+    }
+
+    pub(super) fn gap(&mut self, direction: Direction, length: u64) {
+        self.count(direction, length);
+        if direction == Direction::Response
+            && let Some(reader) = &mut self.reader
+        {
+            self.has_body = true;
+            reader.gap(length);
+        }
+    }
+
+    /// The response is complete: what the reader still holds is told. A response without a body (HEAD, 204) has nothing to read.
+    pub(super) fn finish(&mut self, told: &mut dyn FnMut(What)) {
+        if self.has_body {
+            self.read(told, |reader, sink| reader.finish(sink));
+        }
+        self.flush(told);
+    }
+
+    /// Tells what was gathered.
+    pub(super) fn flush(&mut self, told: &mut dyn FnMut(What)) {
+        let exchange = self.exchange;
+        for (direction, bytes) in [(Direction::Request, &mut self.request_bytes), (Direction::Response, &mut self.response_bytes)] {
+            if *bytes > 0 {
+                told(What::Bytes { exchange, direction, bytes: std::mem::take(bytes) });
+            }
+        }
+        if !self.items.is_empty() {
+            told(What::Understood { exchange, body: Body::Items(std::mem::take(&mut self.items)) });
+        }
+        if !self.events.is_empty() {
+            told(What::Understood { exchange, body: Body::Events(std::mem::take(&mut self.events)) });
+        }
+    }
+
+    fn not_read(&mut self, reason: BodyNotRead, told: &mut dyn FnMut(What)) {
+        self.reader = None;
+        told(What::NotRead { exchange: self.exchange, reason });
+    }
+
+    fn read(&mut self, told: &mut dyn FnMut(What), feed: impl FnOnce(&mut BodyReader, &mut dyn FnMut(Fact))) {
+        let Some(mut reader) = self.reader.take() else { return };
+        let mut malformed = None;
+        feed(&mut reader, &mut |fact| match self.fact(fact, told) {
+            Ok(()) => {}
+            Err(reason) => malformed = Some(reason),
+        });
+        match malformed {
+            Some(reason) => self.not_read(reason, told),
+            None => self.reader = Some(reader),
+        }
+    }
+
+    fn fact(&mut self, fact: Fact, told: &mut dyn FnMut(What)) -> Result<(), BodyNotRead> {
+        match fact {
+            Fact::Item(item) => {
+                self.items.push(item);
+                if self.items.len() >= BATCH {
+                    self.flush(told);
+                }
+            }
+            Fact::Frame(frame) => {
+                self.events.push(frame);
+                if self.events.len() >= BATCH {
+                    self.flush(told);
+                }
+            }
+            Fact::Kind { kind, .. } => self.tell(Body::Kind(kind), told),
+            Fact::ListMeta(meta) => self.tell(Body::List(meta), told),
+            Fact::Object(object) => self.tell(Body::Object(object), told),
+            Fact::Status(status) => self.tell(Body::Status(status), told),
+            Fact::Complete => {}
+            Fact::Malformed { at, what } => return Err(BodyNotRead::Malformed { at, what: what.to_owned() }),
+        }
+        Ok(())
+    }
+
+    fn tell(&self, body: Body, told: &mut dyn FnMut(What)) {
+        told(What::Understood { exchange: self.exchange, body });
+    }
+}
+
+/// What the answer to `info` is read as. Logs, exec streams and proxied bodies are nobody's business, and discovery documents
+/// hold nothing that is asked here.
+fn expected_body(info: &RequestInfo) -> Option<BodyKind> {
+    info.resource.as_ref()?;
+    match (info.verb, info.subresource.as_str()) {
+        (Verb::Watch, "") => Some(BodyKind::Watch),
+        (Verb::Proxy | Verb::Other, _) => None,
+        (_, "" | "status" | "scale") => Some(BodyKind::Document),
+        (_, _subresource) => None,
+    }
+}
+
+/// A media type without its parameters, cut to what a screen can take.
+fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().chars().take(128).collect()
+}

@@ -1,0 +1,285 @@
+//! The words of an observation.
+
+use serde::{Deserialize, Serialize};
+
+use super::request::{RequestLine, ResponseLine};
+use crate::http::{Direction, Loss, Protocol, StreamId};
+use crate::k8s::Status;
+use crate::routing::ServerProfile;
+use crate::time::Timestamp;
+use crate::wire::{ListMeta, ObjectRef, WatchFrame};
+
+/// A connection between a client and the API server, numbered by the tap from 1 in the order of their beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ConnectionId(pub u64);
+
+/// A request and its response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ExchangeId {
+    /// On which connection.
+    pub connection: ConnectionId,
+    /// Which stream of it.
+    pub stream: StreamId,
+}
+
+/// One thing that was seen, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observation {
+    /// When the tap saw it.
+    pub at: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "observation")]
+pub enum What {
+    /// What is known of the API server, and on what that rests.
+    Profile {
+        /// All of it; replaces what was known before.
+        profile: Box<ServerProfile>,
+    },
+    /// A client's connection reached the API server.
+    ConnectionOpened {
+        /// Its number.
+        connection: ConnectionId,
+        /// What ALPN chose, when TLS told.
+        protocol: Option<Protocol>,
+    },
+    /// One side ended its half of a connection.
+    ConnectionEnded {
+        /// Which connection.
+        connection: ConnectionId,
+        /// Who and how.
+        end: ConnectionEnd,
+    },
+    /// Both halves are over.
+    ConnectionClosed {
+        /// Which connection.
+        connection: ConnectionId,
+    },
+    /// GOAWAY.
+    GoAway {
+        /// Which connection.
+        connection: ConnectionId,
+        /// `Response` when the server sent it.
+        by: Direction,
+        /// The error code of RFC 9113 §7.
+        code: u32,
+    },
+    /// A request's head is complete.
+    Requested {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// What it asks.
+        request: Box<RequestLine>,
+    },
+    /// An interim response (1xx).
+    Informed {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// 100, 103, …
+        status: u16,
+    },
+    /// A response's head is complete.
+    Responded {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// What it says.
+        response: Box<ResponseLine>,
+    },
+    /// Bytes of a body passed.
+    Bytes {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// Request or response body.
+        direction: Direction,
+        /// How many, content coding included, transfer coding not.
+        bytes: u64,
+    },
+    /// A part of a response body was understood.
+    Understood {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// What it says.
+        body: Body,
+    },
+    /// A response body is not, or from here on no longer, understood. Its bytes are still counted.
+    NotRead {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// Why.
+        reason: BodyNotRead,
+    },
+    /// The exchange became another protocol; its bytes are counted only.
+    Upgraded {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// Such as `websocket`, `spdy/3.1`.
+        protocol: String,
+    },
+    /// The exchange is over.
+    Ended {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// How.
+        end: ExchangeEnd,
+    },
+    /// Forwarded bytes that the decoder was not shown.
+    Missed {
+        /// Which connection.
+        connection: ConnectionId,
+        /// The HTTP/2 stream whose body they belong to, when the tap knows it.
+        stream: Option<StreamId>,
+        /// Which way.
+        direction: Direction,
+        /// How many.
+        bytes: u64,
+    },
+    /// Bytes of a body among those that the decoder was not shown.
+    BodyMissed {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// Request or response body.
+        direction: Direction,
+        /// How many.
+        bytes: u64,
+    },
+    /// Bytes that are not HTTP as the standard has it.
+    Malformed {
+        /// Which connection.
+        connection: ConnectionId,
+        /// Which way.
+        direction: Direction,
+        /// Offset in that direction.
+        offset: u64,
+        /// What is wrong, in words.
+        what: String,
+    },
+    /// One direction of a connection is not decoded any more.
+    Dark {
+        /// Which connection.
+        connection: ConnectionId,
+        /// Which way.
+        direction: Direction,
+        /// Why.
+        loss: Loss,
+    },
+    /// The decoder of a connection failed on its own account; the connection goes on unobserved.
+    DecoderFailed {
+        /// Which connection.
+        connection: ConnectionId,
+    },
+    /// The listening side of a tap changed.
+    Listener {
+        /// Whether clients are accepted.
+        state: ListenerState,
+    },
+    /// Clients that were reset although the API server itself refused: the refusal came too late to be passed on as such.
+    ResetInsteadOfRefused {
+        /// How many, since the last such observation.
+        connections: u64,
+    },
+    /// A client's connection did not come about for another reason than a refusal.
+    ConnectFailed {
+        /// Why, in words.
+        why: String,
+    },
+    /// Client connections that were forwarded unobserved, because there was no room to observe another one.
+    Unobserved {
+        /// How many, since the last such observation.
+        connections: u64,
+    },
+    /// Time passed.
+    Tick,
+}
+
+/// Whether a tap's listener takes connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ListenerState {
+    /// It does.
+    Listening,
+    /// The API server refuses, so the listener does.
+    Refusing,
+}
+
+/// How one side ended its half of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndManner {
+    /// TLS `close_notify` (and then FIN).
+    CloseNotify,
+    /// FIN without `close_notify`.
+    Fin,
+    /// RST, or a path that died.
+    Reset,
+    /// Bytes that are not TLS, or a fatal alert.
+    BrokenTls,
+}
+
+/// Who ended a half of a connection, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ConnectionEnd {
+    /// `Request` when the client ended, `Response` when the server did.
+    pub direction: Direction,
+    /// How.
+    pub manner: EndManner,
+}
+
+/// What a response body says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Body {
+    /// `kind` of the document.
+    Kind(String),
+    /// A list's metadata.
+    List(ListMeta),
+    /// Items of a list, in order; how they are cut into batches has no meaning.
+    Items(Vec<ObjectRef>),
+    /// A single object.
+    Object(ObjectRef),
+    /// Events of a watch, in order; how they are cut into batches has no meaning.
+    Events(Vec<WatchFrame>),
+    /// A `Status`.
+    Status(Box<Status>),
+}
+
+/// Why a body is not understood.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BodyNotRead {
+    /// A media type that is not decoded.
+    MediaType(String),
+    /// A content coding that is not decoded.
+    ContentCoding(String),
+    /// Not what the media type promises, from this offset on.
+    Malformed {
+        /// Offset after content coding.
+        at: u64,
+        /// What is wrong, in words.
+        what: String,
+    },
+}
+
+/// How an exchange ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExchangeEnd {
+    /// The response is complete.
+    Complete,
+    /// `RST_STREAM`.
+    Reset {
+        /// `Request` when the client sent it.
+        by: Direction,
+        /// The error code of RFC 9113 §7.
+        code: u32,
+    },
+    /// The connection ended before the response did; the end that came first, when it is known.
+    Cut(Option<ConnectionEnd>),
+    /// The observing of the connection ended before the exchange did; it may still go on.
+    OutOfSight,
+}

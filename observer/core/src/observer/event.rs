@@ -1,0 +1,139 @@
+//! What happened, one thing at a time, for those who want to follow.
+
+use serde::Serialize;
+
+use super::record::RequestRecord;
+use crate::http::{Direction, Loss, Protocol, StreamId};
+use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState};
+use crate::routing::ServerProfile;
+use crate::time::Timestamp;
+
+/// An event. Its JSON form is a line of `--events` (schema `watchtap.events/v1`, documented in `docs/events.md`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "event")]
+pub enum Event {
+    /// What is known of the API server changed.
+    Profile {
+        /// When.
+        at: Timestamp,
+        /// All that is known.
+        profile: Box<ServerProfile>,
+    },
+    /// A client connected.
+    ConnectionOpened {
+        /// When.
+        at: Timestamp,
+        /// Which connection.
+        connection: ConnectionId,
+        /// What ALPN chose.
+        protocol: Option<Protocol>,
+    },
+    /// A connection is over.
+    ConnectionClosed {
+        /// When.
+        at: Timestamp,
+        /// Which connection.
+        connection: ConnectionId,
+        /// Which end came first.
+        first_end: Option<ConnectionEnd>,
+    },
+    /// The server or the client announced the end of a connection by GOAWAY.
+    GoAway {
+        /// When.
+        at: Timestamp,
+        /// Which connection.
+        connection: ConnectionId,
+        /// `response` when the server did.
+        by: Direction,
+        /// The error code of RFC 9113 §7.
+        code: u32,
+    },
+    /// A request that is no watch is over.
+    Request {
+        /// All about it.
+        #[serde(flatten)]
+        record: Box<RequestRecord>,
+    },
+    /// A watch was established: its response's head came.
+    WatchOpened {
+        /// All about it so far.
+        #[serde(flatten)]
+        record: Box<RequestRecord>,
+    },
+    /// A watch is over, or was refused.
+    WatchEnded {
+        /// When it ended.
+        ended_at: Timestamp,
+        /// All about it.
+        #[serde(flatten)]
+        record: Box<RequestRecord>,
+    },
+    /// An exchange became another protocol (exec, attach, port-forward, a WebSocket watch).
+    Upgraded {
+        /// When.
+        at: Timestamp,
+        /// Which exchange.
+        #[serde(flatten)]
+        exchange: ExchangeId,
+        /// Such as `websocket`.
+        protocol: String,
+    },
+    /// Traffic passed that was not observed.
+    Missed {
+        /// When.
+        at: Timestamp,
+        /// On which connection.
+        connection: ConnectionId,
+        /// In which stream, when that is known.
+        stream: Option<StreamId>,
+        /// Which way.
+        direction: Direction,
+        /// How much.
+        bytes: u64,
+    },
+    /// Bytes that are not HTTP as the standard has it.
+    Malformed {
+        /// When.
+        at: Timestamp,
+        /// On which connection.
+        connection: ConnectionId,
+        /// Which way.
+        direction: Direction,
+        /// Offset in that direction.
+        offset: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A direction of a connection is not observed any more.
+    Dark {
+        /// When.
+        at: Timestamp,
+        /// Which connection.
+        connection: ConnectionId,
+        /// Which way.
+        direction: Direction,
+        /// Why.
+        loss: Loss,
+    },
+    /// The decoder of a connection failed; its traffic goes on unobserved.
+    DecoderFailed {
+        /// When.
+        at: Timestamp,
+        /// Which connection.
+        connection: ConnectionId,
+    },
+    /// The API server began or ceased to refuse connections, and so did the tap.
+    Listener {
+        /// When.
+        at: Timestamp,
+        /// What it does now.
+        state: ListenerState,
+    },
+    /// A client could not be connected.
+    ConnectFailed {
+        /// When.
+        at: Timestamp,
+        /// Why.
+        why: String,
+    },
+}

@@ -1,0 +1,20 @@
+//! The bounds of the observer's tables.
+
+/// How much is kept. What does not fit is counted in [`super::Missed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Requests that are under way at once; 10 000 watches and their lists fit.
+    pub open_exchanges: usize,
+    /// Finished requests kept one by one, the latest.
+    pub records: usize,
+    /// Rows of each table of a snapshot.
+    pub rows: usize,
+    /// Resource types whose revisions are remembered.
+    pub histories: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { open_exchanges: 16_384, records: 2_048, rows: 512, histories: 512 }
+    }
+}

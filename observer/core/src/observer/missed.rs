@@ -1,0 +1,63 @@
+//! What was not seen, or seen and not understood.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::observation::BodyNotRead;
+
+/// Different reasons that are kept apart; further ones are counted as `other`.
+const MAX_REASONS: usize = 16;
+
+/// Counters of everything that the rest of a snapshot leaves out. All zero means that it is the whole truth.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Missed {
+    /// Forwarded bytes that the decoders were not shown, because observing lagged behind.
+    pub bytes: u64,
+    /// Holes that these bytes made.
+    pub gaps: u64,
+    /// Places where bytes were not HTTP as the standard has it.
+    pub malformed: u64,
+    /// Directions of connections that could not be decoded any further.
+    pub dark: u64,
+    /// Client connections that were forwarded unobserved.
+    pub connections: u64,
+    /// Connections whose decoder failed on its own account.
+    pub decoder_failures: u64,
+    /// Response bodies that were not understood, by reason.
+    pub bodies: BTreeMap<String, u64>,
+    /// Requests whose method or path could not be known.
+    pub unknown_requests: u64,
+    /// Requests that were not followed, because too many were under way.
+    pub exchanges_dropped: u64,
+    /// Finished requests that are in the tables but no longer in the list of single requests.
+    pub records_dropped: u64,
+    /// Finished requests that are in the totals only, because their table was full.
+    pub rows_dropped: u64,
+    /// Clients that were reset although the API server refused.
+    pub reset_instead_of_refused: u64,
+    /// Client connections that did not come about for another reason.
+    pub connect_failures: u64,
+    /// The last of these reasons, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub last_connect_failure: String,
+}
+
+impl Missed {
+    /// Whether some traffic was not shown to the decoders, or could not be followed.
+    pub fn unseen(&self) -> bool {
+        self.bytes > 0 || self.dark > 0 || self.connections > 0 || self.decoder_failures > 0 || self.exchanges_dropped > 0
+    }
+
+    pub(super) fn note_body(&mut self, reason: &BodyNotRead) {
+        let text = match reason {
+            BodyNotRead::MediaType(media_type) => media_type.clone(),
+            BodyNotRead::ContentCoding(coding) => format!("content-encoding {coding}"),
+            BodyNotRead::Malformed { what, .. } => format!("malformed: {what}"),
+        };
+        let known = self.bodies.contains_key(&text) || self.bodies.len() < MAX_REASONS;
+        let key = if known { text } else { "other".to_owned() };
+        let count = self.bodies.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+}

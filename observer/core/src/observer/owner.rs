@@ -1,0 +1,256 @@
+//! The observer itself.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::event::Event;
+use super::history::Histories;
+use super::limits::Limits;
+use super::missed::Missed;
+use super::record::RequestRecord;
+use super::snapshot::{Snapshot, Totals};
+use super::tables::Tables;
+use crate::exchange::Exchange;
+use crate::http::Direction;
+use crate::k8s::{RequestInfo, Verb};
+use crate::observation::{
+    ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine, What,
+};
+use crate::routing::{CacheState, Question, ServedFrom, ServerProfile, Verdict, route};
+use crate::time::Timestamp;
+
+/// Puts observations together, in their order; the same observations give the same events and the same snapshot.
+#[derive(Debug)]
+pub struct Observer {
+    limits: Limits,
+    started: Option<Timestamp>,
+    now: Timestamp,
+    profile: ServerProfile,
+    histories: Histories,
+    connections: BTreeMap<ConnectionId, Option<ConnectionEnd>>,
+    open: BTreeMap<ExchangeId, Exchange>,
+    finished: VecDeque<RequestRecord>,
+    tables: Tables,
+    totals: Totals,
+    missed: Missed,
+}
+
+impl Observer {
+    /// An observer that has seen nothing.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            started: None,
+            now: Timestamp::default(),
+            profile: ServerProfile::default(),
+            histories: Histories::default(),
+            connections: BTreeMap::new(),
+            open: BTreeMap::new(),
+            finished: VecDeque::new(),
+            tables: Tables::default(),
+            totals: Totals::default(),
+            missed: Missed::default(),
+        }
+    }
+
+    /// Takes the next observation and tells what follows from it.
+    pub fn observe(&mut self, observation: Observation, told: &mut dyn FnMut(Event)) {
+        let Observation { at, what } = observation;
+        self.now = self.now.max(at);
+        self.started.get_or_insert(at);
+        match what {
+            What::Profile { profile } => {
+                self.profile = ServerProfile::clone(&profile);
+                told(Event::Profile { at, profile });
+            }
+            What::ConnectionOpened { connection, protocol } => {
+                self.totals.connections += 1;
+                self.connections.insert(connection, None);
+                told(Event::ConnectionOpened { at, connection, protocol });
+            }
+            What::ConnectionEnded { connection, end } => {
+                let first_end = self.connections.entry(connection).or_default().get_or_insert(end);
+                if first_end.direction == Direction::Response {
+                    // Behind a load balancer, the end of a connection may be all that is seen of a restart.
+                    self.histories.forget();
+                }
+            }
+            What::ConnectionClosed { connection } => {
+                let first_end = self.connections.remove(&connection).flatten();
+                told(Event::ConnectionClosed { at, connection, first_end });
+            }
+            What::GoAway { connection, by, code } => {
+                if by == Direction::Response {
+                    self.histories.forget();
+                }
+                told(Event::GoAway { at, connection, by, code });
+            }
+            What::Requested { exchange, request } => self.requested(exchange, at, *request),
+            What::Responded { exchange, ref response } => self.responded(exchange, at, response, &what, told),
+            What::Understood { exchange, ref body } => {
+                if let Some(open) = self.open.get_mut(&exchange) {
+                    open.apply(at, &what);
+                    self.histories.learn(open, at, body, &self.limits);
+                }
+            }
+            What::NotRead { exchange, ref reason } => {
+                self.missed.note_body(reason);
+                self.on(exchange, at, &what);
+            }
+            What::Bytes { exchange, .. } | What::BodyMissed { exchange, .. } => self.on(exchange, at, &what),
+            What::Upgraded { exchange, ref protocol } => {
+                told(Event::Upgraded { at, exchange, protocol: protocol.clone() });
+                self.on(exchange, at, &what);
+            }
+            What::Ended { exchange, .. } => {
+                self.on(exchange, at, &what);
+                self.finish(exchange, at, told);
+            }
+            What::Missed { connection, stream, direction, bytes } => {
+                self.missed.gaps = self.missed.gaps.saturating_add(1);
+                self.missed.bytes = self.missed.bytes.saturating_add(bytes);
+                told(Event::Missed { at, connection, stream, direction, bytes });
+            }
+            What::Malformed { connection, direction, offset, what } => {
+                self.missed.malformed = self.missed.malformed.saturating_add(1);
+                told(Event::Malformed { at, connection, direction, offset, what });
+            }
+            What::Dark { connection, direction, loss } => {
+                self.missed.dark = self.missed.dark.saturating_add(1);
+                told(Event::Dark { at, connection, direction, loss });
+            }
+            What::DecoderFailed { connection } => {
+                self.missed.decoder_failures = self.missed.decoder_failures.saturating_add(1);
+                told(Event::DecoderFailed { at, connection });
+                self.lose_sight_of(connection, at, told);
+            }
+            What::Listener { state } => {
+                if state == ListenerState::Refusing {
+                    self.histories.forget();
+                }
+                told(Event::Listener { at, state });
+            }
+            What::ResetInsteadOfRefused { connections } => {
+                self.missed.reset_instead_of_refused = self.missed.reset_instead_of_refused.saturating_add(connections);
+            }
+            What::ConnectFailed { why } => {
+                self.missed.connect_failures = self.missed.connect_failures.saturating_add(1);
+                self.missed.last_connect_failure.clone_from(&why);
+                told(Event::ConnectFailed { at, why });
+            }
+            What::Unobserved { connections } => {
+                self.missed.connections = self.missed.connections.saturating_add(connections);
+            }
+            What::Informed { .. } | What::Tick => {}
+        }
+    }
+
+    /// The latest time that an observation told.
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// All that is known now.
+    pub fn snapshot(&self) -> Snapshot {
+        let open_watches = self.open.values().filter(|exchange| exchange.verb() == Some(Verb::Watch));
+        let mut requests: Vec<RequestRecord> = self.finished.iter().cloned().collect();
+        requests.extend(self.open.values().take(self.limits.records).map(RequestRecord::from));
+        Snapshot {
+            started: self.started,
+            at: self.now,
+            profile: self.profile.clone(),
+            totals: Totals { open: self.open.len() as u64, ..self.totals.clone() },
+            lists: self.tables.lists(),
+            watches: self.tables.watches(open_watches, self.now),
+            others: self.tables.others(),
+            requests,
+            missed: self.missed.clone(),
+        }
+    }
+
+    fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine) {
+        self.totals.requests += 1;
+        let Some(info) = &request.info else {
+            self.missed.unknown_requests = self.missed.unknown_requests.saturating_add(1);
+            return self.begin(id, at, request, None);
+        };
+        self.totals.watches += u64::from(info.verb == Verb::Watch);
+        let verdict = self.verdict(info, &request, at);
+        self.begin(id, at, request, verdict);
+    }
+
+    fn begin(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, verdict: Option<Verdict>) {
+        if self.open.len() >= self.limits.open_exchanges {
+            self.missed.exchanges_dropped = self.missed.exchanges_dropped.saturating_add(1);
+            return;
+        }
+        self.open.insert(id, Exchange::begin(id, at, request, verdict));
+    }
+
+    fn verdict(&self, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
+        let history = info.resource.as_ref().and_then(|resource| self.histories.of(resource));
+        route(&Question { info, options: &request.options, profile: &self.profile, cache: CacheState::Ready, history, now })
+    }
+
+    fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, what: &What, told: &mut dyn FnMut(Event)) {
+        let Some(open) = self.open.get_mut(&id) else { return };
+        open.apply(at, what);
+        let established = response.status.is_some_and(|status| (200..300).contains(&status));
+        if open.watch.is_some() && established {
+            told(Event::WatchOpened { record: Box::new(RequestRecord::from(&*open)) });
+        }
+    }
+
+    /// What is open on `connection` goes on, but nothing more will be known of it.
+    fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let lost: Vec<ExchangeId> = self.open.keys().copied().filter(|id| id.connection == connection).collect();
+        for exchange in lost {
+            self.on(exchange, at, &What::Ended { exchange, end: ExchangeEnd::OutOfSight });
+            self.finish(exchange, at, told);
+        }
+    }
+
+    fn on(&mut self, id: ExchangeId, at: Timestamp, what: &What) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.apply(at, what);
+        }
+    }
+
+    fn finish(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let Some(exchange) = self.open.remove(&id) else { return };
+        self.total(&exchange);
+        if self.tables.add(&exchange, self.limits.rows).is_err() {
+            self.missed.rows_dropped = self.missed.rows_dropped.saturating_add(1);
+        }
+        let record = RequestRecord::from(&exchange);
+        if self.finished.len() >= self.limits.records {
+            self.finished.pop_front();
+            self.missed.records_dropped = self.missed.records_dropped.saturating_add(1);
+        }
+        self.finished.push_back(record.clone());
+        let record = Box::new(record);
+        told(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
+    }
+
+    fn total(&mut self, exchange: &Exchange) {
+        let totals = &mut self.totals;
+        totals.response_bytes = totals.response_bytes.saturating_add(exchange.response_bytes);
+        totals.items = totals.items.saturating_add(exchange.items);
+        let events = exchange.watch.as_ref().map_or(0, crate::exchange::WatchStream::events);
+        totals.watch_events = totals.watch_events.saturating_add(events);
+        let answered = exchange.status_code().is_some_and(|status| (200..300).contains(&status));
+        totals.lists += u64::from(exchange.verb() == Some(Verb::List));
+        if exchange.verb() == Some(Verb::List) && answered {
+            match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {
+                Some(ServedFrom::Etcd) => totals.lists_from_etcd += 1,
+                Some(ServedFrom::Unknown { .. }) | None => totals.lists_unknown += 1,
+                Some(
+                    ServedFrom::Cache
+                    | ServedFrom::CacheConsistent
+                    | ServedFrom::Snapshot
+                    | ServedFrom::Proxied
+                    | ServedFrom::Rejected { .. },
+                ) => {}
+            }
+        }
+    }
+}

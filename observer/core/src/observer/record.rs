@@ -1,0 +1,192 @@
+//! One request as a plain record, for events and reports.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::shape::Shape;
+use crate::exchange::{Exchange, WatchStream};
+use crate::http::Identity;
+use crate::k8s::{ListOptions, Verb};
+use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
+use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ServedFrom, Verdict};
+use crate::time::Timestamp;
+
+/// Who asked, as far as the request tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Client {
+    /// Name and version, the first product of `User-Agent`; empty when there is none.
+    pub program: String,
+    /// Whom the credential names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
+    /// Such as `kubectl get`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kubectl_command: Option<String>,
+}
+
+/// A verdict with its rule spelt out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VerdictRecord {
+    /// Which layer answers.
+    pub served_from: ServedFrom,
+    /// The rule's identifier, for `watchtap explain RULE`.
+    pub rule: &'static str,
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// The second outcome, when there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub otherwise: Option<Otherwise>,
+    /// What is read from etcd for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub etcd_reads: Vec<EtcdRead>,
+    /// What remains possible when the layer is unknown, each with its condition.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Alternative>,
+    /// What else is worth knowing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<&'static str>,
+}
+
+impl From<&Verdict> for VerdictRecord {
+    fn from(verdict: &Verdict) -> Self {
+        Self {
+            served_from: verdict.served_from.clone(),
+            rule: verdict.rule.as_str(),
+            certainty: verdict.certainty,
+            otherwise: verdict.otherwise,
+            etcd_reads: verdict.reads.clone(),
+            alternatives: verdict.alternatives.clone(),
+            notes: verdict.notes.clone(),
+        }
+    }
+}
+
+/// A request and its response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RequestRecord {
+    /// Connection and stream.
+    #[serde(flatten)]
+    pub id: ExchangeId,
+    /// When the request was made.
+    pub at: Timestamp,
+    /// By whom.
+    pub client: Client,
+    /// What was to be done; `None` when it is not known.
+    pub verb: Option<Verb>,
+    /// With what.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// The one object that is asked for.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// With which options.
+    #[serde(skip_serializing_if = "is_default")]
+    pub list_options: ListOptions,
+    /// HTTP status.
+    pub status: Option<u16>,
+    /// Which layer answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictRecord>,
+    /// Items of a list.
+    pub items: u64,
+    /// The list's resource version, or the object's.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub resource_version: String,
+    /// Items behind this page, when the server says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining_item_count: Option<i64>,
+    /// Bytes of the response body, content coding included.
+    pub bytes: u64,
+    /// Bytes of the request body.
+    #[serde(skip_serializing_if = "is_default")]
+    pub request_bytes: u64,
+    /// Bytes among `bytes` that were not seen: items are then a lower bound.
+    #[serde(skip_serializing_if = "is_default")]
+    pub missed_bytes: u64,
+    /// From the request to the head of the response, in microseconds.
+    pub first_byte_us: Option<u64>,
+    /// From the request to the end, in microseconds; `None` while it goes on.
+    pub total_us: Option<u64>,
+    /// How it ended; `None` while it goes on.
+    pub end: Option<ExchangeEnd>,
+    /// What a watch delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<WatchStream>,
+    /// `reason` of a `Status` answer.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Why the body was not understood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_read: Option<BodyNotRead>,
+    /// `Content-Type` of the response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// `Audit-Id`: joins the record to the server's audit log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_id: Option<String>,
+    /// FlowSchema that classified the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_schema_uid: Option<String>,
+    /// Priority level it was assigned to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority_level_uid: Option<String>,
+}
+
+impl From<&Exchange> for RequestRecord {
+    fn from(exchange: &Exchange) -> Self {
+        let request = &exchange.request;
+        let response = exchange.response.as_ref().map(|(_, response)| response);
+        let list_version = exchange.list.as_ref().map(|list| list.resource_version.clone());
+        let object_version = exchange.object.as_ref().map(|object| object.resource_version.clone());
+        Self {
+            id: exchange.id,
+            at: exchange.started,
+            client: Client::of(exchange),
+            verb: exchange.verb(),
+            shape: Shape::of(exchange),
+            name: request.info.as_ref().map(|info| info.name.clone()).unwrap_or_default(),
+            list_options: request.options.clone(),
+            status: exchange.status_code(),
+            verdict: exchange.verdict.as_ref().map(VerdictRecord::from),
+            items: exchange.items,
+            resource_version: list_version.or(object_version).unwrap_or_default(),
+            remaining_item_count: exchange.list.as_ref().and_then(|list| list.remaining_item_count),
+            bytes: exchange.response_bytes,
+            request_bytes: exchange.request_bytes,
+            missed_bytes: exchange.missed_bytes,
+            first_byte_us: exchange.first_byte().map(microseconds),
+            total_us: exchange.total().map(microseconds),
+            end: exchange.ended.map(|(_, end)| end),
+            watch: exchange.watch.clone(),
+            reason: exchange.status.as_ref().map(|status| status.reason.clone()).unwrap_or_default(),
+            not_read: exchange.not_read.clone(),
+            content_type: response.and_then(|response| response.content_type.clone()),
+            audit_id: response.and_then(|response| response.audit_id.clone()),
+            flow_schema_uid: response.and_then(|response| response.flow_schema_uid.clone()),
+            priority_level_uid: response.and_then(|response| response.priority_level_uid.clone()),
+        }
+    }
+}
+
+impl Client {
+    /// The client of an exchange.
+    pub fn of(exchange: &Exchange) -> Self {
+        let request = &exchange.request;
+        let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
+        Self {
+            program: product.unwrap_or_default().to_owned(),
+            identity: request.identity.clone(),
+            kubectl_command: request.kubectl_command.clone(),
+        }
+    }
+}
+
+/// Whole microseconds, as all durations in records are.
+pub(super) fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

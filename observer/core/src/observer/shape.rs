@@ -1,0 +1,124 @@
+//! The shape of a request: what makes two requests the same question.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::exchange::Exchange;
+use crate::k8s::{Continue, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
+
+/// Which objects of a resource are asked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Those of one namespace.
+    Namespace(String),
+    /// Those of all namespaces.
+    AllNamespaces,
+    /// Those of a resource without namespaces.
+    Cluster,
+    /// No namespace in the path and no object in the answer: all namespaces, or a resource without them.
+    All,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Namespace(namespace) => write!(formatter, "{namespace}/"),
+            Self::AllNamespaces => formatter.write_str("all namespaces"),
+            Self::Cluster => formatter.write_str("cluster"),
+            Self::All => formatter.write_str("all"),
+        }
+    }
+}
+
+/// What a request asks, without its particular revision.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Shape {
+    /// `pods`, `deployments.apps`, with the subresource behind a slash; for requests that are not about a resource the path.
+    pub resource: String,
+    /// Which objects.
+    pub scope: Option<Scope>,
+    /// The options that matter for the answer, joined by ` · `: `limit=500`, `RV=0`, `continue`, selectors.
+    pub options: String,
+}
+
+impl Shape {
+    /// The shape of an exchange. Whether a resource has namespaces is told by the objects of the answer, so it may become clearer until the end.
+    pub fn of(exchange: &Exchange) -> Self {
+        let Some(info) = &exchange.request.info else {
+            return Self { resource: "unknown".to_owned(), scope: None, options: String::new() };
+        };
+        let Some(resource) = &info.resource else {
+            return Self { resource: info.non_resource_path.clone(), scope: None, options: String::new() };
+        };
+        let subresource = if info.subresource.is_empty() { String::new() } else { format!("/{}", info.subresource) };
+        Self {
+            resource: format!("{resource}{subresource}"),
+            scope: Some(scope(info, exchange.namespaced)),
+            options: options(info, &exchange.request.options),
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.resource)?;
+        if let Some(scope) = &self.scope {
+            write!(formatter, " · {scope}")?;
+        }
+        if !self.options.is_empty() {
+            write!(formatter, " · {}", self.options)?;
+        }
+        Ok(())
+    }
+}
+
+fn scope(info: &RequestInfo, namespaced: Option<bool>) -> Scope {
+    if !info.namespace.is_empty() {
+        return Scope::Namespace(info.namespace.clone());
+    }
+    match namespaced {
+        Some(true) => Scope::AllNamespaces,
+        Some(false) => Scope::Cluster,
+        None => Scope::All,
+    }
+}
+
+fn options(info: &RequestInfo, options: &ListOptions) -> String {
+    let mut words = Vec::new();
+    if options.continue_token == Continue::Unset {
+        words.extend(revision(options));
+    } else {
+        words.push("continue".to_owned());
+    }
+    if options.limit > 0 {
+        words.push(format!("limit={}", options.limit));
+    }
+    if info.verb == Verb::Watch && options.send_initial_events == Some(true) {
+        words.push("sendInitialEvents".to_owned());
+    }
+    for (name, selector) in
+        [("labels", &options.label_selector), ("fields", &options.field_selector), ("shard", &options.shard_selector)]
+    {
+        if !selector.is_empty() {
+            words.push(format!("{name} {selector}"));
+        }
+    }
+    words.join(" · ")
+}
+
+fn revision(options: &ListOptions) -> Option<String> {
+    let text = match options.resource_version {
+        ResourceVersion::Unset => return None,
+        ResourceVersion::Any => "RV=0",
+        ResourceVersion::At(_) => "RV=N",
+        ResourceVersion::Invalid => "RV invalid",
+    };
+    Some(match options.resource_version_match {
+        ResourceVersionMatch::Unset => text.to_owned(),
+        ResourceVersionMatch::Exact => format!("{text} Exact"),
+        ResourceVersionMatch::NotOlderThan => format!("{text} NotOlderThan"),
+        ResourceVersionMatch::Invalid => format!("{text} match invalid"),
+    })
+}

@@ -1,0 +1,144 @@
+//! All that is known at one moment, as plain data.
+
+use serde::Serialize;
+
+use super::missed::Missed;
+use super::record::{RequestRecord, VerdictRecord};
+use super::shape::Shape;
+use crate::k8s::Verb;
+use crate::routing::ServerProfile;
+use crate::time::Timestamp;
+
+/// Totals over everything that was seen, whatever fell out of the tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Client connections.
+    pub connections: u64,
+    /// Requests of any kind.
+    pub requests: u64,
+    /// Requests that are under way.
+    pub open: u64,
+    /// Finished lists.
+    pub lists: u64,
+    /// Those among them that read their objects from etcd.
+    pub lists_from_etcd: u64,
+    /// Those among them of which it is not known.
+    pub lists_unknown: u64,
+    /// Watches, finished or not.
+    pub watches: u64,
+    /// Items of all finished lists.
+    pub items: u64,
+    /// Events of all finished watches, bookmarks not counted.
+    pub watch_events: u64,
+    /// Bytes of the response bodies of all finished requests.
+    pub response_bytes: u64,
+}
+
+/// Finished lists of one shape that were answered by one rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListRow {
+    /// What was asked.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// Which layer answered; `etcd_reads` are those of the first.
+    pub verdict: Option<VerdictRecord>,
+    /// Whether others read other keys or revisions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub etcd_reads_vary: bool,
+    /// How many lists.
+    pub count: u64,
+    /// How many were answered with 4xx or 5xx.
+    pub failed: u64,
+    /// Items of all of them.
+    pub items: u64,
+    /// Answers that were not understood, so that the number before is a lower bound.
+    pub unread: u64,
+    /// Bytes that were not seen, likewise.
+    pub missed_bytes: u64,
+    /// Bytes of all their bodies.
+    pub bytes: u64,
+    /// Median time to the head of the response, in microseconds (two significant digits).
+    pub first_byte_us: u64,
+    /// Median time to the end, in microseconds (two significant digits).
+    pub total_us: u64,
+}
+
+/// Watches of one shape that were answered by one rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WatchRow {
+    /// What was asked.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// Which layer answered; `etcd_reads` are those of the first.
+    pub verdict: Option<VerdictRecord>,
+    /// Whether others read other keys or revisions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub etcd_reads_vary: bool,
+    /// How many watches.
+    pub count: u64,
+    /// How many are open.
+    pub open: u64,
+    /// How many were refused or broke with an `ERROR` event.
+    pub failed: u64,
+    /// Events about objects.
+    pub events: u64,
+    /// Answers that were not understood, so that the number before is a lower bound.
+    pub unread: u64,
+    /// Bytes that were not seen, likewise.
+    pub missed_bytes: u64,
+    /// Bookmarks.
+    pub bookmarks: u64,
+    /// Bytes of all their bodies.
+    pub bytes: u64,
+    /// How long they were or are open, all together, in microseconds.
+    pub open_us: u64,
+    /// How the last one ended; empty while none has.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub last_end: String,
+}
+
+/// Finished requests that are neither lists nor watches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OtherRow {
+    /// What was to be done.
+    pub verb: Option<Verb>,
+    /// With what.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// Which layer answered a get; `etcd_reads` are those of the first.
+    pub verdict: Option<VerdictRecord>,
+    /// Whether others read other keys or revisions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub etcd_reads_vary: bool,
+    /// How many.
+    pub count: u64,
+    /// How many were answered with 4xx or 5xx.
+    pub failed: u64,
+    /// Bytes of all their bodies.
+    pub bytes: u64,
+    /// Median time to the end, in microseconds (two significant digits).
+    pub total_us: u64,
+}
+
+/// The state of an [`super::Observer`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Snapshot {
+    /// When the first observation was made; `None` before it.
+    pub started: Option<Timestamp>,
+    /// When the last one was made.
+    pub at: Timestamp,
+    /// What is known of the API server, and on what that rests.
+    pub profile: ServerProfile,
+    /// Totals.
+    pub totals: Totals,
+    /// Lists by shape and rule, the most bytes first.
+    pub lists: Vec<ListRow>,
+    /// Watches by shape and rule, the most bytes first.
+    pub watches: Vec<WatchRow>,
+    /// Everything else by verb, shape and rule, the most bytes first.
+    pub others: Vec<OtherRow>,
+    /// Single requests: the latest finished ones in the order of their end, then those that are under way.
+    pub requests: Vec<RequestRecord>,
+    /// What all this leaves out.
+    pub missed: Missed,
+}

@@ -1,0 +1,265 @@
+//! The tables that a snapshot is made from.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::record::{VerdictRecord, microseconds};
+use super::shape::Shape;
+use super::snapshot::{ListRow, OtherRow, WatchRow};
+use crate::exchange::Exchange;
+use crate::k8s::Verb;
+use crate::observation::ExchangeEnd;
+use crate::routing::ServedFrom;
+use crate::time::Timestamp;
+
+/// A row's key: verb, shape, rule and the status of a refusal, so that each row has one layer and one reason.
+type Key = (Option<Verb>, Shape, Option<&'static str>, Option<u16>);
+
+/// Sums over finished exchanges that share a [`Key`], and for watches over open ones too.
+#[derive(Debug)]
+struct Row {
+    verdict: Option<VerdictRecord>,
+    etcd_reads_vary: bool,
+    unread: u64,
+    missed_bytes: u64,
+    count: u64,
+    failed: u64,
+    items: u64,
+    bytes: u64,
+    first_byte: Latency,
+    total: Latency,
+    events: u64,
+    bookmarks: u64,
+    open_time: Duration,
+    last_end: String,
+}
+
+/// All rows, bounded.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    rows: BTreeMap<Key, Row>,
+}
+
+/// The row could not be made, because the table is full.
+pub(super) struct TableFull;
+
+impl Tables {
+    /// Adds a finished exchange.
+    pub(super) fn add(&mut self, exchange: &Exchange, max_rows: usize) -> Result<(), TableFull> {
+        let key = key(exchange);
+        if !self.rows.contains_key(&key) && self.rows.len() >= max_rows {
+            return Err(TableFull);
+        }
+        self.rows.entry(key).or_insert_with(|| Row::new(exchange)).add(exchange);
+        Ok(())
+    }
+
+    pub(super) fn lists(&self) -> Vec<ListRow> {
+        let mut rows: Vec<ListRow> = self.of(|verb| verb == Some(Verb::List)).map(|(key, row)| row.list(&key.1)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.bytes, row.count)));
+        rows
+    }
+
+    /// Finished watches together with `open` ones, which run until `now`.
+    pub(super) fn watches<'e>(&self, open: impl Iterator<Item = &'e Exchange>, now: Timestamp) -> Vec<WatchRow> {
+        let mut rows: BTreeMap<Key, WatchRow> =
+            self.of(|verb| verb == Some(Verb::Watch)).map(|(key, row)| (key.clone(), row.watch(&key.1))).collect();
+        for exchange in open {
+            let key = key(exchange);
+            let mut so_far = Row::new(exchange);
+            so_far.add(exchange);
+            let fresh = so_far.watch(&key.1);
+            let row = rows.entry(key).or_insert_with(|| WatchRow {
+                count: 0,
+                events: 0,
+                bookmarks: 0,
+                bytes: 0,
+                unread: 0,
+                missed_bytes: 0,
+                ..fresh.clone()
+            });
+            row.count += 1;
+            row.open += 1;
+            row.events = row.events.saturating_add(fresh.events);
+            row.bookmarks = row.bookmarks.saturating_add(fresh.bookmarks);
+            row.bytes = row.bytes.saturating_add(fresh.bytes);
+            row.unread = row.unread.saturating_add(fresh.unread);
+            row.missed_bytes = row.missed_bytes.saturating_add(fresh.missed_bytes);
+            row.open_us = row.open_us.saturating_add(microseconds(now.since(exchange.started)));
+        }
+        let mut rows: Vec<WatchRow> = rows.into_values().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.bytes, row.count)));
+        rows
+    }
+
+    pub(super) fn others(&self) -> Vec<OtherRow> {
+        let neither = |verb| !matches!(verb, Some(Verb::List | Verb::Watch));
+        let mut rows: Vec<OtherRow> = self.of(neither).map(|(key, row)| row.other(key.0, &key.1)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.bytes, row.count)));
+        rows
+    }
+
+    fn of(&self, wanted: impl Fn(Option<Verb>) -> bool) -> impl Iterator<Item = (&Key, &Row)> {
+        self.rows.iter().filter(move |((verb, ..), _)| wanted(*verb))
+    }
+}
+
+fn key(exchange: &Exchange) -> Key {
+    let verdict = exchange.verdict.as_ref();
+    let refused = match verdict.map(|verdict| &verdict.served_from) {
+        Some(ServedFrom::Rejected { status, .. }) => Some(*status),
+        Some(
+            ServedFrom::Cache
+            | ServedFrom::CacheConsistent
+            | ServedFrom::Snapshot
+            | ServedFrom::Etcd
+            | ServedFrom::Proxied
+            | ServedFrom::Unknown { .. },
+        )
+        | None => None,
+    };
+    (exchange.verb(), Shape::of(exchange), verdict.map(|verdict| verdict.rule.as_str()), refused)
+}
+
+impl Row {
+    fn new(exchange: &Exchange) -> Self {
+        Self {
+            verdict: exchange.verdict.as_ref().map(VerdictRecord::from),
+            etcd_reads_vary: false,
+            unread: 0,
+            missed_bytes: 0,
+            count: 0,
+            failed: 0,
+            items: 0,
+            bytes: 0,
+            first_byte: Latency::new(),
+            total: Latency::new(),
+            events: 0,
+            bookmarks: 0,
+            open_time: Duration::ZERO,
+            last_end: String::new(),
+        }
+    }
+
+    fn add(&mut self, exchange: &Exchange) {
+        self.count = self.count.saturating_add(1);
+        self.unread = self.unread.saturating_add(u64::from(exchange.not_read.is_some()));
+        self.missed_bytes = self.missed_bytes.saturating_add(exchange.missed_bytes);
+        let reads = |verdict: &VerdictRecord| exchange.verdict.as_ref().is_some_and(|other| other.reads != verdict.etcd_reads);
+        self.etcd_reads_vary |= self.verdict.as_ref().is_some_and(reads);
+        self.failed = self.failed.saturating_add(u64::from(failed(exchange)));
+        self.items = self.items.saturating_add(exchange.items);
+        self.bytes = self.bytes.saturating_add(exchange.response_bytes);
+        self.first_byte.record(exchange.first_byte());
+        self.total.record(exchange.total());
+        self.open_time = self.open_time.saturating_add(exchange.total().unwrap_or_default());
+        if let Some(watch) = &exchange.watch {
+            self.events = self.events.saturating_add(watch.events());
+            self.bookmarks = self.bookmarks.saturating_add(watch.bookmarks);
+        }
+        if let Some((_, end)) = exchange.ended {
+            self.last_end = end_in_words(exchange, end);
+        }
+    }
+
+    fn list(&self, shape: &Shape) -> ListRow {
+        ListRow {
+            shape: shape.clone(),
+            verdict: self.verdict.clone(),
+            etcd_reads_vary: self.etcd_reads_vary,
+            count: self.count,
+            failed: self.failed,
+            items: self.items,
+            unread: self.unread,
+            missed_bytes: self.missed_bytes,
+            bytes: self.bytes,
+            first_byte_us: self.first_byte.median(),
+            total_us: self.total.median(),
+        }
+    }
+
+    fn watch(&self, shape: &Shape) -> WatchRow {
+        WatchRow {
+            shape: shape.clone(),
+            verdict: self.verdict.clone(),
+            etcd_reads_vary: self.etcd_reads_vary,
+            count: self.count,
+            open: 0,
+            failed: self.failed,
+            events: self.events,
+            unread: self.unread,
+            missed_bytes: self.missed_bytes,
+            bookmarks: self.bookmarks,
+            bytes: self.bytes,
+            open_us: microseconds(self.open_time),
+            last_end: self.last_end.clone(),
+        }
+    }
+
+    fn other(&self, verb: Option<Verb>, shape: &Shape) -> OtherRow {
+        OtherRow {
+            verb,
+            shape: shape.clone(),
+            verdict: self.verdict.clone(),
+            etcd_reads_vary: self.etcd_reads_vary,
+            count: self.count,
+            failed: self.failed,
+            bytes: self.bytes,
+            total_us: self.total.median(),
+        }
+    }
+}
+
+fn failed(exchange: &Exchange) -> bool {
+    let refused = exchange.status_code().is_some_and(|status| status >= 400);
+    let broke = exchange.watch.as_ref().is_some_and(|watch| watch.error.is_some());
+    refused || broke
+}
+
+/// How a watch ended, as a person would say it.
+fn end_in_words(exchange: &Exchange, end: ExchangeEnd) -> String {
+    if let Some(error) = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref()) {
+        return format!("{} {}", error.code, error.reason);
+    }
+    if let Some(status) = exchange.status_code().filter(|status| *status >= 400) {
+        return format!("refused with {status}");
+    }
+    match end {
+        ExchangeEnd::Complete => "ended by the server".to_owned(),
+        ExchangeEnd::Reset { by, code } => match by {
+            crate::http::Direction::Request => "cancelled by the client".to_owned(),
+            crate::http::Direction::Response => format!("reset by the server (code {code})"),
+        },
+        ExchangeEnd::Cut(Some(end)) => match end.direction {
+            crate::http::Direction::Request => "client disconnected".to_owned(),
+            crate::http::Direction::Response => "connection ended by the server".to_owned(),
+        },
+        ExchangeEnd::Cut(None) => "connection lost".to_owned(),
+        ExchangeEnd::OutOfSight => "out of sight".to_owned(),
+    }
+}
+
+/// A distribution of durations, from 1 µs to 24 h with two significant digits.
+#[derive(Debug)]
+struct Latency(Option<Histogram<u32>>);
+
+impl Latency {
+    const MAX_US: u64 = 24 * 60 * 60 * 1_000_000;
+
+    fn new() -> Self {
+        // The arguments are constants within the library's limits; without a histogram the median would read 0.
+        Self(Histogram::new_with_bounds(1, Self::MAX_US, 2).ok())
+    }
+
+    fn record(&mut self, duration: Option<Duration>) {
+        if let (Some(histogram), Some(duration)) = (&mut self.0, duration) {
+            histogram.saturating_record(microseconds(duration).max(1));
+        }
+    }
+
+    fn median(&self) -> u64 {
+        self.0.as_ref().filter(|histogram| !histogram.is_empty()).map_or(0, |histogram| histogram.value_at_quantile(0.5))
+    }
+}

@@ -1,0 +1,323 @@
+//! Scripts in text, outcomes in text.
+//!
+//! A line is `TIME WORDS`: `0s version v1.34.4`, `0s open 1`, `1ms 1/3 GET /api/v1/pods?limit=500`, `4ms 1/3 <- 200`,
+//! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::http::{Direction, Protocol, StreamId};
+use crate::k8s::{ListOptions, RequestInfo, Status};
+use crate::observation::{
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine,
+    ResponseLine, What,
+};
+use crate::routing::{Basis, ServedFrom, ServerProfile};
+use crate::time::Timestamp;
+use crate::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
+
+#[test]
+fn pages_of_a_list_are_followed_from_cache_to_snapshot() {
+    check(
+        "0s version v1.34.4
+         0s open 1
+         1ms 1/1 GET /api/v1/configmaps?limit=500
+         5ms 1/1 <- 200
+         6ms 1/1 list rv=100 items=500
+         6ms 1/1 end
+         7ms 1/3 GET /api/v1/configmaps?limit=500&continue=@100
+         8ms 1/3 <- 200
+         9ms 1/3 list rv=100 items=200
+         9ms 1/3 end",
+        &expect![[r"
+            6ms request list configmaps · all namespaces · limit=500 → 200 CacheConsistent items=500
+            9ms request list configmaps · all namespaces · continue · limit=500 → 200 Snapshot items=200
+            2 requests, 2 lists (0 etcd, 0 unknown), 700 items
+        "]],
+    );
+}
+
+#[test]
+fn exact_revision_is_a_snapshot_only_if_this_run_saw_it() {
+    check(
+        "0s version v1.34.4
+         0s open 1
+         1s 1/1 GET /api/v1/configmaps?resourceVersion=0
+         1s 1/1 <- 200
+         1s 1/1 list rv=100 items=3
+         1s 1/1 end
+         70s 1/3 GET /api/v1/configmaps?resourceVersion=100&limit=3
+         70s 1/3 <- 200
+         70s 1/3 end
+         71s 1/5 GET /api/v1/configmaps?resourceVersion=7&limit=3
+         71s 1/5 <- 200
+         71s 1/5 end
+         72s 1/7 GET /api/v1/secrets?resourceVersion=100&limit=3
+         72s 1/7 <- 200
+         72s 1/7 end",
+        &expect![[r"
+            1s request list configmaps · all namespaces · RV=0 → 200 Cache items=3
+            70s request list configmaps · all · RV=N · limit=3 → 200 Snapshot items=0
+            71s request list configmaps · all · RV=N · limit=3 → 200 Unknown{Snapshot,Etcd} items=0
+            72s request list secrets · all · RV=N · limit=3 → 200 Unknown{Snapshot,Etcd} items=0
+            4 requests, 4 lists (0 etcd, 2 unknown), 3 items
+        "]],
+    );
+}
+
+#[test]
+fn refusing_server_loses_its_snapshots() {
+    check(
+        "0s version v1.34.4
+         0s open 1
+         1s 1/1 GET /api/v1/configmaps
+         1s 1/1 <- 200
+         1s 1/1 list rv=100 items=3
+         1s 1/1 end
+         2s refusing
+         3s 1/3 GET /api/v1/configmaps?resourceVersion=100&resourceVersionMatch=Exact
+         3s 1/3 <- 200
+         3s 1/3 end",
+        &expect![[r"
+            1s request list configmaps · all namespaces → 200 CacheConsistent items=3
+            2s listener Refusing
+            3s request list configmaps · all · RV=N Exact → 200 Unknown{Snapshot,Etcd} items=0
+            2 requests, 2 lists (0 etcd, 1 unknown), 3 items
+        "]],
+    );
+}
+
+#[test]
+fn watch_tells_its_beginning_its_events_and_its_end() {
+    check(
+        "0s version v1.34.4
+         0s open 1
+         1s 1/1 GET /api/v1/configmaps?watch=true&resourceVersion=7&allowWatchBookmarks=true
+         1s 1/1 <- 200
+         2s 1/1 event ADDED default/a rv=8
+         3s 1/1 event BOOKMARK / rv=9
+         60s 1/1 event ERROR 410 Expired
+         60s 1/1 end",
+        &expect![[r"
+            1s watch-opened watch configmaps · all · RV=N → 200 Cache items=0
+            60s watch-ended watch configmaps · all namespaces · RV=N → 200 Cache items=0 events=1 bookmarks=1 last=9 error=410
+            1 requests, 0 lists (0 etcd, 0 unknown), 0 items
+        "]],
+    );
+}
+
+#[test]
+fn refused_requests_are_no_reads() {
+    check(
+        "0s version v1.30.1
+         0s open 1
+         1s 1/1 GET /api/v1/pods
+         1s 1/1 <- 403
+         1s 1/1 end
+         2s 1/3 GET /api/v1/pods
+         2s 1/3 <- 200
+         2s 1/3 list rv=5 items=2
+         2s 1/3 end",
+        &expect![[r"
+            1s request list pods · all → 403 Rejected items=0
+            2s request list pods · all namespaces → 200 Etcd items=2
+            2 requests, 2 lists (1 etcd, 0 unknown), 2 items
+        "]],
+    );
+}
+
+#[test]
+fn without_a_version_nothing_is_guessed() {
+    let (snapshot, _) = play(
+        "0s open 1
+         1s 1/1 GET /api/v1/pods
+         1s 1/1 <- 200
+         1s 1/1 end",
+        Limits::default(),
+    );
+    let verdict = snapshot.requests[0].verdict.clone().unwrap();
+    assert!(matches!(verdict.served_from, ServedFrom::Unknown { .. }), "{verdict:?}");
+}
+
+#[test]
+fn tables_are_bounded_and_say_what_fell_out() {
+    let script: String = (0..40)
+        .flat_map(|n| [format!("1s 1/{n} GET /api/v1/namespaces/n{n}/pods"), format!("2s 1/{n} <- 200"), format!("3s 1/{n} end")])
+        .collect::<Vec<_>>()
+        .join("\n");
+    let (snapshot, _) = play(&script, Limits { open_exchanges: 8, records: 4, rows: 8, histories: 1 });
+    assert_eq!(snapshot.totals.requests, 40);
+    assert_eq!((snapshot.requests.len(), snapshot.missed.records_dropped), (4, 36));
+    assert_eq!((snapshot.lists.len(), snapshot.missed.rows_dropped), (8, 32));
+
+    let opened: Vec<String> = (0..40).map(|n| format!("1s 1/{n} GET /api/v1/pods")).collect();
+    let (snapshot, _) = play(&opened.join("\n"), Limits { open_exchanges: 8, records: 4, rows: 8, histories: 1 });
+    assert_eq!((snapshot.totals.open, snapshot.missed.exchanges_dropped), (8, 32));
+}
+
+#[test]
+fn what_was_missed_is_counted_and_told() {
+    let (snapshot, events) = play(
+        "0s open 1
+         1s 1/1 GET /api/v1/pods
+         1s 1/1 <- 200
+         1s 1/1 missed 4096
+         1s 1/1 unread application/x-custom
+         2s 1/1 end",
+        Limits::default(),
+    );
+    assert_eq!((snapshot.missed.bytes, snapshot.missed.gaps), (4096, 1));
+    assert_eq!(snapshot.missed.bodies.get("application/x-custom"), Some(&1));
+    assert_eq!(snapshot.requests[0].missed_bytes, 4096);
+    assert!(events.iter().any(|event| matches!(event, Event::Missed { bytes: 4096, .. })));
+}
+
+#[track_caller]
+fn check(script: &str, expected: &Expect) {
+    let (snapshot, events) = play(script, Limits::default());
+    let mut text: String = events.iter().filter_map(describe).map(|line| line + "\n").collect();
+    let totals = &snapshot.totals;
+    let sums = format!(
+        "{} requests, {} lists ({} etcd, {} unknown), {} items\n",
+        totals.requests, totals.lists, totals.lists_from_etcd, totals.lists_unknown, totals.items
+    );
+    text.push_str(&sums);
+    expected.assert_eq(&text);
+}
+
+fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
+    let mut observer = Observer::new(limits);
+    let mut events = Vec::new();
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (time, words) = line.split_once(' ').unwrap();
+        let at = Timestamp::default().plus(humantime::parse_duration(time).unwrap());
+        for what in parse(words) {
+            observer.observe(Observation { at, what }, &mut |event| events.push(event));
+        }
+    }
+    (observer.snapshot(), events)
+}
+
+fn parse(words: &str) -> Vec<What> {
+    let connection = ConnectionId(1);
+    let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
+    match first {
+        "version" => {
+            let profile = ServerProfile::of_version(rest.parse().unwrap(), Basis::VersionEndpoint);
+            vec![What::Profile { profile: Box::new(profile) }]
+        }
+        "open" => vec![What::ConnectionOpened { connection, protocol: Some(Protocol::Http2) }],
+        "refusing" => vec![What::Listener { state: ListenerState::Refusing }],
+        id => {
+            let stream = StreamId(id.split_once('/').unwrap().1.parse().unwrap());
+            of_exchange(ExchangeId { connection, stream }, rest)
+        }
+    }
+}
+
+fn of_exchange(exchange: ExchangeId, words: &str) -> Vec<What> {
+    let parts: Vec<&str> = words.split(' ').collect();
+    let understood = |body| vec![What::Understood { exchange, body }];
+    match *parts.as_slice() {
+        ["GET", url] => vec![What::Requested { exchange, request: Box::new(request(url)) }],
+        ["<-", status] => {
+            let response = ResponseLine { status: Some(status.parse().unwrap()), ..ResponseLine::default() };
+            vec![What::Responded { exchange, response: Box::new(response) }]
+        }
+        ["list", version, items] => {
+            let number: usize = items.strip_prefix("items=").unwrap().parse().unwrap();
+            let object = ObjectRef { namespace: "default".to_owned(), name: "x".to_owned(), ..ObjectRef::default() };
+            let meta = ListMeta { resource_version: revision(version), ..ListMeta::default() };
+            [understood(Body::List(meta)), understood(Body::Items(vec![object; number]))].concat()
+        }
+        ["event", "ERROR", code, reason] => {
+            let status = Status { code: code.parse().unwrap(), reason: reason.to_owned(), ..Status::default() };
+            let frame = WatchFrame { status: Some(Box::new(status)), ..frame(EventType::Error, ObjectRef::default()) };
+            understood(Body::Events(vec![frame]))
+        }
+        ["event", kind, name, version] => {
+            let (namespace, name) = name.split_once('/').unwrap();
+            let object = ObjectRef {
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+                uid: String::new(),
+                resource_version: revision(version),
+            };
+            let kind = if kind == "BOOKMARK" { EventType::Bookmark } else { EventType::Added };
+            understood(Body::Events(vec![frame(kind, object)]))
+        }
+        ["missed", bytes] => {
+            let bytes = bytes.parse().unwrap();
+            let (connection, stream) = (exchange.connection, Some(exchange.stream));
+            let direction = Direction::Response;
+            vec![What::Missed { connection, stream, direction, bytes }, What::BodyMissed { exchange, direction, bytes }]
+        }
+        ["unread", media_type] => vec![What::NotRead { exchange, reason: BodyNotRead::MediaType(media_type.to_owned()) }],
+        ["end"] => vec![What::Ended { exchange, end: ExchangeEnd::Complete }],
+        ["cut"] => {
+            let end = ConnectionEnd { direction: Direction::Response, manner: EndManner::Reset };
+            vec![What::Ended { exchange, end: ExchangeEnd::Cut(Some(end)) }]
+        }
+        _ => panic!("no such words: {words}"),
+    }
+}
+
+fn request(url: &str) -> RequestLine {
+    let url = url.replace("@100", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAwLCJzdGFydCI6ImRlZmF1bHQveFx1MDAwMCJ9");
+    let (path, query) = url.split_once('?').unwrap_or((&url, ""));
+    let options = ListOptions::parse(query);
+    let info = RequestInfo::parse("GET", path, &options, "");
+    RequestLine { method: Some("GET".to_owned()), info: Some(info), options, ..RequestLine::default() }
+}
+
+fn frame(event_type: EventType, object: ObjectRef) -> WatchFrame {
+    WatchFrame { event_type, object, initial_events_end: false, status: None, bytes: 100 }
+}
+
+fn revision(words: &str) -> String {
+    words.strip_prefix("rv=").unwrap().to_owned()
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "events that no script here is about are not shown")]
+fn describe(event: &Event) -> Option<String> {
+    let (at, name, record) = match event {
+        Event::Request { record } => (record.at.plus(micros(record.total_us)), "request", record),
+        Event::WatchOpened { record } => (record.at, "watch-opened", record),
+        Event::WatchEnded { ended_at, record } => (*ended_at, "watch-ended", record),
+        Event::Listener { at, state } => return Some(format!("{} listener {state:?}", seconds(*at))),
+        _ => return None,
+    };
+    let verdict = record.verdict.as_ref().map_or_else(String::new, |verdict| layer(&verdict.served_from));
+    let verb = record.verb.unwrap().as_str();
+    let mut line =
+        format!("{} {name} {verb} {} → {} {verdict} items={}", seconds(at), record.shape, record.status.unwrap_or(0), record.items);
+    if let (Some(watch), Some(_)) = (&record.watch, record.end) {
+        let error = watch.error.as_ref().map_or(0, |status| status.code);
+        let last = &watch.last_resource_version;
+        let account = format!(" events={} bookmarks={} last={last} error={error}", watch.events(), watch.bookmarks);
+        line.push_str(&account);
+    }
+    Some(line)
+}
+
+fn layer(served_from: &ServedFrom) -> String {
+    match served_from {
+        ServedFrom::Unknown { remaining, .. } => {
+            let layers: Vec<String> = remaining.iter().map(|layer| format!("{layer:?}")).collect();
+            format!("Unknown{{{}}}", layers.join(","))
+        }
+        ServedFrom::Rejected { .. } => "Rejected".to_owned(),
+        ServedFrom::Cache | ServedFrom::CacheConsistent | ServedFrom::Snapshot | ServedFrom::Etcd | ServedFrom::Proxied => {
+            format!("{served_from:?}")
+        }
+    }
+}
+
+fn micros(number: Option<u64>) -> std::time::Duration {
+    std::time::Duration::from_micros(number.unwrap_or(0))
+}
+
+fn seconds(at: Timestamp) -> String {
+    let millis = at.since(Timestamp::default()).as_millis();
+    if millis.is_multiple_of(1000) { format!("{}s", millis / 1000) } else { format!("{millis}ms") }
+}
