@@ -1,0 +1,13 @@
+//! The command that `watchtap exec` runs: its environment, its signals, its end.
+
+mod command;
+mod disposition;
+mod environment;
+mod origin;
+mod signals;
+
+pub use command::{Child, SpawnError, exit_code};
+pub use environment::variables;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Commands that run, end, or cannot be run.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::child::{Child, SpawnError, exit_code};
+
+#[tokio::test]
+async fn the_exit_code_of_the_command_is_ours() {
+    for code in [0, 1, 42, 255] {
+        assert_eq!(run(&format!("exit {code}")).await, code);
+    }
+}
+
+#[tokio::test]
+async fn an_end_by_a_signal_is_128_and_its_number() {
+    for (signal, code) in [("KILL", 137), ("TERM", 143), ("INT", 130)] {
+        assert_eq!(run(&format!("kill -{signal} $$")).await, code);
+    }
+}
+
+#[tokio::test]
+async fn the_command_is_not_deaf_to_a_broken_pipe_as_we_are() {
+    assert_eq!(run("kill -PIPE $$; exit 3").await, 141);
+}
+
+#[tokio::test]
+async fn variables_are_set_beside_the_inherited_ones() {
+    assert_eq!(run("test \"$KUBECONFIG\" = /run/k && test -n \"$PATH\"").await, 0);
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_exist() {
+    let error = refused("watchtap-no-such-command");
+    assert_eq!(
+        (error.exit_code(), error.to_string()),
+        (127, "cannot run watchtap-no-such-command: no such command; is it installed, and in PATH?".to_owned())
+    );
+    assert_eq!(refused("/absent/command").exit_code(), 127);
+    assert_eq!(refused("").exit_code(), 127);
+}
+
+#[tokio::test]
+async fn a_command_that_may_not_or_cannot_be_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("command");
+    fs::write(&path, "not a program").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let error = refused(&path);
+    assert_eq!(
+        (error.exit_code(), error.to_string()),
+        (126, format!("cannot run {}: Permission denied (os error 13)", path.display()))
+    );
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(refused(&path).exit_code(), 126);
+    assert_eq!(refused(folder.path()).exit_code(), 126);
+}
+
+async fn run(script: &str) -> u8 {
+    let variables = [(OsString::from("KUBECONFIG"), OsString::from("/run/k"))];
+    let child = Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), script.into()], &variables).unwrap();
+    exit_code(child.wait_forwarding().await.unwrap())
+}
+
+#[track_caller]
+fn refused(command: impl AsRef<OsStr>) -> SpawnError {
+    Child::spawn(command.as_ref(), &[], &[]).err().expect("it cannot be run")
+}

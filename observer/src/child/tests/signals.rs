@@ -1,0 +1,80 @@
+//! Signals that come while the command runs.
+
+use rustix::process::{Pid, Signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::supervised::{Start, Supervised};
+use crate::child::disposition::Ignored;
+use crate::child::origin::{Circumstances, Sender, is_forwarded};
+
+#[test]
+fn a_signal_sent_to_us_alone_reaches_the_command_once() {
+    let supervised = Supervised::start("child::tests::signals::a_signal_sent_to_us_alone_reaches_the_command_once", Start::Plain);
+    for (signal, name) in
+        [(Signal::TERM, "TERM"), (Signal::INT, "INT"), (Signal::HUP, "HUP"), (Signal::QUIT, "QUIT"), (Signal::USR2, "USR2")]
+    {
+        supervised.send(signal);
+        supervised.says(name);
+    }
+    supervised.ends();
+}
+
+#[test]
+fn a_key_at_the_terminal_reaches_the_command_once() {
+    let mut supervised =
+        Supervised::start("child::tests::signals::a_key_at_the_terminal_reaches_the_command_once", Start::AtTerminal);
+    supervised.types("\x03");
+    supervised.says("INT");
+    supervised.types("\x1c");
+    supervised.says("QUIT");
+    supervised.ends();
+}
+
+#[test]
+fn the_end_of_the_terminal_reaches_the_command_through_the_leader_of_the_session() {
+    let mut supervised = Supervised::start(
+        "child::tests::signals::the_end_of_the_terminal_reaches_the_command_through_the_leader_of_the_session",
+        Start::AtTerminal,
+    );
+    supervised.hangs_up();
+    supervised.says("HUP");
+    supervised.ends();
+}
+
+#[test]
+fn what_we_are_told_to_ignore_the_command_ignores_too() {
+    let supervised =
+        Supervised::start("child::tests::signals::what_we_are_told_to_ignore_the_command_ignores_too", Start::WithoutHangups);
+    supervised.send(Signal::HUP);
+    supervised.send(Signal::TERM);
+    supervised.says("TERM");
+    supervised.ends();
+}
+
+#[test]
+fn the_sender_decides_whether_a_signal_is_handed_on() {
+    let command = Pid::from_raw(100);
+    let follows = Circumstances { command, leads_session: false };
+    let leads = Circumstances { command, leads_session: true };
+    for (signal, sender, circumstances, expected) in [
+        (SIGTERM, Sender::Process(Pid::from_raw(7)), follows, true),
+        (SIGTERM, Sender::Process(None), follows, true),
+        (SIGTERM, Sender::Process(command), follows, false),
+        (SIGINT, Sender::Kernel, follows, false),
+        (SIGINT, Sender::Kernel, leads, false),
+        (SIGHUP, Sender::Kernel, follows, false),
+        (SIGHUP, Sender::Kernel, leads, true),
+        (SIGTERM, Sender::Other, leads, false),
+    ] {
+        assert_eq!(is_forwarded(signal, sender, circumstances), expected, "{signal} {sender:?} {circumstances:?}");
+    }
+}
+
+#[test]
+fn ignored_signals_are_read_from_the_status_of_a_process() {
+    let ignored = Ignored::parse("Name:\tx\nSigBlk:\tffffffffffffffff\nSigIgn:\t8000000000000003\nSigCgt:\tffffffffffffffff\n");
+    assert_eq!((1..=64).filter(|signal| ignored.contains(*signal)).collect::<Vec<_>>(), [1, 2, 64]);
+    for nothing in ["", "SigIgn:", "SigIgn:\tx", "SigIgn:\t0"] {
+        assert!((i32::MIN..=i32::MIN + 1).chain(-1..70).all(|signal| !Ignored::parse(nothing).contains(signal)), "{nothing}");
+    }
+}

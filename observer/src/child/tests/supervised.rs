@@ -1,0 +1,162 @@
+//! A command under our supervision in a process of its own: signals are sent to whole processes, and the tests share one.
+//!
+//! A test starts itself again in a new process, which becomes the supervisor of a shell script and ends as that does. What the
+//! script gets it says on standard error.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child as Process, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
+
+use crate::child::{Child, exit_code};
+
+/// Says every signal once, and ends with 7 at SIGUSR1. The pauses only give `wait` something to wait for.
+const SCRIPT: &str = "
+for signal in TERM INT HUP QUIT USR2; do trap \"echo $signal >&2\" $signal; done
+trap 'echo USR1 >&2; exit 7' USR1
+echo ready >&2
+while :; do sleep 1 2>&- & wait $!; done
+";
+/// Set for the process that is the supervisor.
+const MARK: &str = "WATCHTAP_TEST_SUPERVISES";
+/// How long a script may take to say something before the test fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How the supervisor is started.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    Plain,
+    /// As the leader of a session with a terminal of its own.
+    AtTerminal,
+    /// As nohup(1) does.
+    WithoutHangups,
+}
+
+pub(super) struct Supervised {
+    supervisor: Process,
+    said: Receiver<String>,
+    terminal: Option<File>,
+}
+
+impl Supervised {
+    /// To be called first in the test that is called `test`, because in the other process it does not return.
+    #[track_caller]
+    pub(super) fn start(test: &str, start: Start) -> Self {
+        if std::env::var_os(MARK).is_some() {
+            supervise();
+        }
+        restore_defaults();
+        let (terminal, input) = open_terminal();
+        let mut supervisor = command(test, start).stdin(input).spawn().expect("the test can start itself");
+        let words = BufReader::new(supervisor.stderr.take().expect("it is piped"));
+        let (sender, said) = mpsc::channel();
+        thread::spawn(move || words.lines().map_while(Result::ok).try_for_each(|word| sender.send(word)));
+        let started = Self { supervisor, said, terminal: Some(terminal) };
+        started.says("ready");
+        started
+    }
+
+    /// Sends a signal to the supervisor alone.
+    #[track_caller]
+    pub(super) fn send(&self, signal: Signal) {
+        let supervisor = i32::try_from(self.supervisor.id()).ok().and_then(Pid::from_raw).expect("a process id");
+        kill_process(supervisor, signal).expect("the supervisor lives");
+    }
+
+    /// Presses keys at the terminal.
+    #[track_caller]
+    pub(super) fn types(&mut self, keys: &str) {
+        self.terminal.as_mut().expect("the terminal is there").write_all(keys.as_bytes()).expect("keys can be pressed");
+    }
+
+    /// Takes the terminal away.
+    pub(super) fn hangs_up(&mut self) {
+        self.terminal = None;
+    }
+
+    /// The next that the script says.
+    #[track_caller]
+    pub(super) fn says(&self, expected: &str) {
+        assert_eq!(self.said.recv_timeout(PATIENCE).as_deref(), Ok(expected));
+    }
+
+    /// Ends the script; what it says until then must be that only, so nothing that came before came twice.
+    #[track_caller]
+    pub(super) fn ends(mut self) {
+        self.send(Signal::USR1);
+        self.says("USR1");
+        assert_eq!(self.said.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
+        let status = self.supervisor.wait().expect("it can be waited for");
+        assert_eq!((status.code(), status.signal()), (Some(7), None));
+    }
+}
+
+impl Drop for Supervised {
+    /// Leaves nothing behind when a test fails; the supervisor has ended already when it succeeds.
+    fn drop(&mut self) {
+        if matches!(self.supervisor.try_wait(), Ok(None)) {
+            self.send(Signal::USR1);
+        }
+    }
+}
+
+/// Becomes the supervisor of the script.
+fn supervise() -> ! {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let status = runtime.block_on(async {
+        let child = Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), SCRIPT.into()], &[]).expect("there is a shell");
+        child.wait_forwarding().await.expect("it can be waited for")
+    });
+    std::process::exit(exit_code(status).into());
+}
+
+fn command(test: &str, start: Start) -> Command {
+    let this = std::env::current_exe().expect("a test is a program");
+    let (program, arguments): (&OsStr, &[&str]) = match start {
+        Start::Plain => (this.as_os_str(), &[]),
+        Start::AtTerminal => (OsStr::new("setsid"), &["-c"]),
+        Start::WithoutHangups => (OsStr::new("/bin/sh"), &["-c", "trap '' HUP; exec \"$0\" \"$@\""]),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if start != Start::Plain {
+        command.arg(&this);
+    }
+    command.args(["--exact", test, "--nocapture"]).env(MARK, "1").stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// The keyboard's side and the program's side of a new terminal.
+fn open_terminal() -> (File, OwnedFd) {
+    let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("there are terminals");
+    grantpt(&keyboard).and_then(|()| unlockpt(&keyboard)).expect("it is ours");
+    let name = ptsname(&keyboard, Vec::new()).expect("it has a name");
+    let name = name.to_str().expect("its name is ASCII");
+    let program = open_without_control(name);
+    (keyboard.into(), program)
+}
+
+fn open_without_control(name: &str) -> OwnedFd {
+    use std::os::unix::fs::OpenOptionsExt;
+    let no_control = i32::try_from(OpenptFlags::NOCTTY.bits()).expect("a flag of open(2)");
+    OpenOptions::new().read(true).write(true).custom_flags(no_control).open(name).expect("it can be opened").into()
+}
+
+/// Whoever runs the tests may ignore some signals (a script in the background, nohup). A handled one starts as a default one in
+/// the processes that we start; handled here means ended by it, as before.
+fn restore_defaults() {
+    for signal in [SIGHUP, SIGINT, SIGQUIT] {
+        signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true))).expect("a handler");
+    }
+}

@@ -1,0 +1,59 @@
+//! The command line as a whole.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use super::completions::Completions;
+use super::exec::{Exec, OWN_FAILURE};
+use super::explain::Explain;
+
+/// Shows which layer of the Kubernetes API server answers each list and watch.
+///
+/// watchtap sits between a Kubernetes client and the API server, passes every byte on unchanged, and says of each list, get and watch which
+/// layer answered it (watch cache, cache snapshot, etcd) and by which rule.
+#[derive(Debug, Parser)]
+#[command(name = "watchtap", version, max_term_width = 110, arg_required_else_help = true)]
+#[command(after_help = "EXAMPLES:
+  watchtap exec -- kubectl get pods -A
+  watchtap exec --format json --report run.json -- ./my-controller
+  watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
+  watchtap explain list-unset-consistent")]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Exec(Exec),
+    Explain(Explain),
+    Completions(Completions),
+}
+
+/// Runs the command line and returns the process's exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments),
+    };
+    match cli.command {
+        Command::Exec(exec) => exec.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::Completions(completions) => completions.run(),
+    }
+}
+
+/// Prints help or a usage error. `exec` keeps 2 for the command it runs, so its own usage errors are 125.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let is_exec = arguments.get(1).is_some_and(|command| command == "exec");
+    // A closed stdout or stderr leaves nobody to tell.
+    let _printed = error.print();
+    match error.exit_code() {
+        0 => ExitCode::SUCCESS,
+        _usage if is_exec => ExitCode::from(OWN_FAILURE),
+        _usage => ExitCode::from(2),
+    }
+}

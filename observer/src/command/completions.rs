@@ -1,0 +1,25 @@
+//! `watchtap completions`.
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+/// Prints a completion script for a shell.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES:
+  source <(watchtap completions bash)
+  watchtap completions zsh > \"${fpath[1]}/_watchtap\"
+  watchtap completions fish > ~/.config/fish/completions/watchtap.fish")]
+pub(super) struct Completions {
+    /// The shell.
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(&self) -> ExitCode {
+        clap_complete::generate(self.shell, &mut super::cli::Cli::command(), "watchtap", &mut io::stdout().lock());
+        ExitCode::SUCCESS
+    }
+}

@@ -1,0 +1,96 @@
+//! `watchtap explain`.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use observer_core::k8s::{ListOptions, RequestInfo};
+use observer_core::routing::{Rule, ServerProfile, all_rules, rule};
+
+use super::output::{Format, say, say_error};
+use super::profile_flags::ProfileFlags;
+use crate::view::{Colour, Explained, explain_request, explain_rule};
+
+/// Says without a cluster which layer of the API server answers a request, by which rule, and what is read from etcd.
+///
+/// The argument is a request (`GET /api/v1/pods?limit=500`) or the identifier of a rule, as reports print it.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES:
+  watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
+  watchtap explain 'GET /apis/apps/v1/deployments?watch=true&resourceVersion=0' --server-version 1.33.1 --gate WatchList=true
+  watchtap explain 'GET /api/v1/pods' --server-version 1.31.0 --etcd-version 3.5.10
+  watchtap explain list-unset-consistent
+
+Without --server-version the answer for every version is printed.")]
+pub(super) struct Explain {
+    /// METHOD URL (the URL may carry scheme, host and query), or a rule's identifier
+    #[arg(value_name = "REQUEST|RULE")]
+    subject: String,
+
+    #[command(flatten)]
+    profile: ProfileFlags,
+
+    /// How to print it
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Explain {
+    pub(super) fn run(&self) -> ExitCode {
+        match self.explain().and_then(|text| Ok(io::stdout().lock().write_all(text.as_bytes())?)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                say_error(&error);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn explain(&self) -> Result<String> {
+        let colour = Colour::for_stream(&io::stdout(), std::env::var_os("NO_COLOR").as_deref());
+        let profile = self.profile.over(ServerProfile::default());
+        for sentence in ProfileFlags::without_effect(&profile) {
+            say(sentence);
+        }
+        let subject = self.subject.trim();
+        let Some((method, url)) = subject.split_once(char::is_whitespace) else {
+            return Ok(explain_rule(found_rule(subject)?, self.format.into(), colour)?);
+        };
+        let (info, options) = parse_request(method, url.trim())?;
+        let explained = Explained::of(subject, &info, &options, &profile).with_context(|| {
+            format!("no object is read for `{subject}`; list, watch, get and deletecollection can be explained")
+        })?;
+        Ok(explain_request(&explained, self.format.into(), colour)?)
+    }
+}
+
+fn found_rule(id: &str) -> Result<&'static Rule> {
+    rule(id).with_context(|| {
+        let near: Vec<&str> = all_rules().map(|rule| rule.id.as_str()).filter(|known| shares_a_word(known, id)).take(6).collect();
+        let hint = if near.is_empty() { String::new() } else { format!("; similar: {}", near.join(", ")) };
+        format!("`{id}` is neither a request (METHOD URL) nor the identifier of a rule{hint}")
+    })
+}
+
+fn shares_a_word(known: &str, id: &str) -> bool {
+    known.split('-').any(|word| word.len() > 3 && id.split('-').any(|other| other == word))
+}
+
+/// `METHOD URL` as kube-apiserver would read it.
+fn parse_request(method: &str, url: &str) -> Result<(RequestInfo, ListOptions)> {
+    let method = method.to_ascii_uppercase();
+    if !matches!(method.as_str(), "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE") {
+        bail!("`{method}` is not a method of the Kubernetes API; GET, HEAD, POST, PUT, PATCH and DELETE are");
+    }
+    let origin = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/"),
+        None => url,
+    };
+    if !origin.starts_with('/') {
+        bail!("`{url}` is not a path; it begins with /api/ or /apis/");
+    }
+    let (path, query) = origin.split_once('?').unwrap_or((origin, ""));
+    let options = ListOptions::parse(query);
+    Ok((RequestInfo::parse(&method, path, &options, ""), options))
+}

@@ -1,0 +1,13 @@
+//! The command line: one file a subcommand.
+
+mod cli;
+
+mod completions;
+mod exec;
+mod explain;
+
+mod output;
+mod profile_flags;
+mod upstream;
+
+pub use cli::main;

@@ -1,0 +1,127 @@
+//! From a kubeconfig's current context to the upstream of a tap, and to the question for its version.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, bail};
+use observer_core::routing::{Basis, ServerProfile, ServerVersion};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::output::say;
+use crate::intake::Intake;
+use crate::kubeconfig::{BearerToken, Selected};
+use crate::tap::Clock;
+use crate::tap::proxy::{ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust};
+use crate::version::{self, VersionError};
+
+/// Longest token file that is read, in bytes.
+const MAX_TOKEN: u64 = 64 * 1024;
+
+/// A listener on `listen` in front of the current context's API server. Where the user has a client certificate, the tap presents it
+/// upstream, and admits only clients with a certificate of `authority`.
+pub(super) fn proxy_config(
+    selected: &Selected,
+    authority: PrivateAuthority,
+    listen: SocketAddr,
+    intake: Intake,
+    clock: Clock,
+) -> Result<ProxyConfig> {
+    Ok(ProxyConfig {
+        listen,
+        upstream: UpstreamEndpoint { host: selected.upstream.host.clone(), port: selected.upstream.port },
+        upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
+        authority,
+        require_client_certificate: selected.client_certificate.is_some(),
+        intake: Some(intake),
+        clock,
+        handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
+    })
+}
+
+/// Asks the API server for its version, without credentials first and then with the static ones of the kubeconfig. What goes wrong is
+/// said; the verdicts are then unknown.
+pub(super) async fn learn_version(selected: &Selected) -> ServerProfile {
+    say(format!(
+        "asking {}:{} for /version (one request of ours, not in the report)",
+        selected.upstream.host, selected.upstream.port
+    ));
+    match ask_version(selected).await {
+        Ok(version) => match version.parse::<ServerVersion>() {
+            Ok(parsed) => return ServerProfile::of_version(parsed, Basis::VersionEndpoint),
+            Err(error) => {
+                say(format!("the API server says that its version is `{version}`: {error}; give --server-version"));
+            }
+        },
+        Err(error) => {
+            say(format!("the API server's version is not known: {error}; give --server-version, or every verdict is unknown"));
+        }
+    }
+    ServerProfile::default()
+}
+
+async fn ask_version(selected: &Selected) -> Result<String> {
+    let denied = match ask(selected, None, None).await {
+        Ok(version) => return Ok(version),
+        Err(denied) => denied,
+    };
+    let is_denied = matches!(denied.downcast_ref(), Some(VersionError::Status(status)) if matches!(status.as_u16(), 401 | 403));
+    let (certificate, token) = (certificate(selected), token(selected));
+    if !is_denied || (certificate.is_none() && token.is_none()) {
+        return Err(denied);
+    }
+    ask(selected, certificate.as_ref(), token.as_deref()).await
+}
+
+async fn ask(selected: &Selected, certificate: Option<&ClientCertificate>, token: Option<&str>) -> Result<String> {
+    let upstream = &selected.upstream;
+    let tls = upstream_tls(selected, certificate)?;
+    let connect = async {
+        let tcp = TcpStream::connect((upstream.host.as_str(), upstream.port)).await?;
+        TlsConnector::from(tls.client_config()).connect(tls.server_name(), tcp).await
+    };
+    let stream = timeout(version::LIMIT, connect)
+        .await
+        .map_err(|_elapsed| VersionError::TimedOut)?
+        .map_err(|error| VersionError::Connect(error.to_string()))?;
+    Ok(version::ask(stream, &host_field(&upstream.host, upstream.port), &upstream.path_prefix, token).await?)
+}
+
+fn upstream_tls(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<UpstreamTls> {
+    let trust = match (selected.insecure_skip_tls_verify, selected.ca.pem()) {
+        (true, Some(_)) => bail!(
+            "cluster `{}` has both a certificate authority and insecure-skip-tls-verify, which kubectl refuses; remove one of them",
+            selected.cluster
+        ),
+        (true, None) => UpstreamTrust::Anybody,
+        (false, Some(pem)) => UpstreamTrust::Authorities(pem.to_vec()),
+        (false, None) => UpstreamTrust::Native,
+    };
+    let upstream = &selected.upstream;
+    let name = upstream.tls_server_name.as_deref().unwrap_or(&upstream.host);
+    UpstreamTls::new(&trust, name, certificate).with_context(|| format!("cluster `{}`", selected.cluster))
+}
+
+fn certificate(selected: &Selected) -> Option<ClientCertificate> {
+    let certificate = selected.client_certificate.as_ref()?;
+    Some(ClientCertificate { chain_pem: certificate.certificate_pem.clone(), key_pem: certificate.key_pem.expose().to_vec() })
+}
+
+fn token(selected: &Selected) -> Option<String> {
+    let bytes = match &selected.bearer_token {
+        BearerToken::None => return None,
+        BearerToken::Inline(token) => token.expose().to_vec(),
+        BearerToken::File(path) => {
+            let mut token = Vec::new();
+            let read = File::open(path).and_then(|file| file.take(MAX_TOKEN).read_to_end(&mut token));
+            read.is_ok().then_some(token)?
+        }
+    };
+    Some(String::from_utf8(bytes).ok()?.trim().to_owned())
+}
+
+fn host_field(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+}

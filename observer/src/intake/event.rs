@@ -1,0 +1,81 @@
+//! What a tap tells about one connection.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use observer_core::http::{Direction, Gap, Protocol};
+use observer_core::time::Timestamp;
+
+/// Names one connection within a run; never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(pub u64);
+
+/// What is known of a connection when it opens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionInfo {
+    /// The client's address.
+    pub client: SocketAddr,
+    /// The address of ours that the client reached; it tells listeners apart.
+    pub listener: SocketAddr,
+    /// The API server's address.
+    pub upstream: SocketAddr,
+    /// What ALPN chose; `None` when nothing was chosen, or something that is not HTTP as we know it.
+    pub protocol: Option<Protocol>,
+}
+
+/// How one direction of a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EndManner {
+    /// TLS `close_notify` (RFC 8446 §6.1).
+    CloseNotify,
+    /// A TCP FIN without `close_notify`.
+    Fin,
+    /// A TCP RST, or a path that died (keep-alive, unreachable).
+    Reset,
+    /// Bytes that are not TLS, or a fatal alert (RFC 8446 §6.2).
+    BrokenTls,
+}
+
+/// One thing that happened on a connection; both directions are in one order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TapEvent {
+    /// Both handshakes are done. Always first.
+    Opened {
+        /// When.
+        at: Timestamp,
+        /// Whose.
+        info: ConnectionInfo,
+    },
+    /// Plaintext that was forwarded.
+    Bytes {
+        /// When it was read.
+        at: Timestamp,
+        /// Which way it went.
+        direction: Direction,
+        /// The bytes, never empty.
+        bytes: Bytes,
+    },
+    /// Plaintext that was forwarded but did not fit here.
+    Gap {
+        /// When its first byte was read.
+        at: Timestamp,
+        /// Which way it went.
+        direction: Direction,
+        /// What is missing.
+        gap: Gap,
+    },
+    /// One direction is over.
+    Ended {
+        /// When the end was read.
+        at: Timestamp,
+        /// Which one.
+        direction: Direction,
+        /// How.
+        manner: EndManner,
+    },
+    /// Nothing more will come. Always last.
+    Closed {
+        /// When.
+        at: Timestamp,
+    },
+}

@@ -1,0 +1,152 @@
+//! A tap's handle on one observed connection.
+
+use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span};
+use observer_core::time::Timestamp;
+
+use super::account::Charge;
+use super::outbox::Outbox;
+use super::{ConnectionInfo, EndManner, TapEvent};
+
+/// Offers what one connection carries, in the order in which it is called; never waits.
+///
+/// Dropped without [`Self::closed`] it closes the connection all the same.
+#[derive(Debug)]
+pub struct ConnectionFeed {
+    outbox: Outbox,
+    request: Way,
+    response: Way,
+    /// Pays for the ends until the last of them is taken.
+    closing: Option<Charge>,
+}
+
+/// One direction.
+#[derive(Debug)]
+struct Way {
+    direction: Direction,
+    /// Follows the frames of HTTP/2 from the first byte; it goes on when the direction is dark, since GOAWAY matters all the same.
+    walker: Option<FrameWalker>,
+    /// A frame header or control frame of HTTP/2 is missing: nothing after it can be understood.
+    dark: bool,
+}
+
+impl ConnectionFeed {
+    pub(super) fn open(mut outbox: Outbox, closing: Charge, at: Timestamp, info: ConnectionInfo) -> Option<Self> {
+        let framed = info.protocol == Some(Protocol::Http2);
+        let way = |direction, walker: fn() -> FrameWalker| Way { direction, walker: framed.then(walker), dark: false };
+        let request = way(Direction::Request, FrameWalker::of_requests);
+        let response = way(Direction::Response, FrameWalker::of_responses);
+        outbox.event(at, TapEvent::Opened { at, info }, None).then_some(Self { outbox, request, response, closing: Some(closing) })
+    }
+
+    /// Offers the next bytes of one direction.
+    pub fn bytes(&mut self, at: Timestamp, direction: Direction, bytes: &[u8]) {
+        match direction {
+            Direction::Request => self.request.offer(&mut self.outbox, at, bytes),
+            Direction::Response => self.response.offer(&mut self.outbox, at, bytes),
+        }
+    }
+
+    /// Whether the server has announced with GOAWAY that it takes no more requests.
+    pub fn saw_goaway(&self) -> bool {
+        self.response.walker.as_ref().is_some_and(FrameWalker::saw_goaway)
+    }
+
+    /// Notes the end of one direction.
+    pub fn ended(&mut self, at: Timestamp, direction: Direction, manner: EndManner) {
+        self.outbox.event(at, TapEvent::Ended { at, direction, manner }, None);
+    }
+
+    /// Notes that the connection is over.
+    pub fn closed(mut self, at: Timestamp) {
+        self.close(at);
+    }
+
+    fn close(&mut self, at: Timestamp) {
+        if let Some(charge) = self.closing.take() {
+            self.outbox.event(at, TapEvent::Closed { at }, Some(charge));
+        }
+    }
+}
+
+impl Drop for ConnectionFeed {
+    fn drop(&mut self) {
+        self.close(self.outbox.last());
+    }
+}
+
+impl Way {
+    fn offer(&mut self, outbox: &mut Outbox, at: Timestamp, bytes: &[u8]) {
+        let room = if self.dark { None } else { outbox.room(bytes) };
+        match (room, &mut self.walker) {
+            (Some(charge), walker) => {
+                if let Some(walker) = walker {
+                    walker.walk(bytes, |_| {});
+                }
+                outbox.bytes(at, self.direction, bytes, charge);
+            }
+            (None, Some(walker)) => {
+                outbox.count_lossy_read();
+                let mut shedding = Shedding { outbox, at, direction: self.direction, control: Vec::new(), dark: self.dark };
+                walker.walk(bytes, |span| shedding.span(span));
+                self.dark = shedding.finish();
+            }
+            (None, None) => {
+                outbox.count_lossy_read();
+                outbox.gap(at, self.direction, unknown(bytes));
+            }
+        }
+    }
+}
+
+fn unknown(bytes: &[u8]) -> Gap {
+    Gap { stream: None, length: bytes.len() as u64 }
+}
+
+/// One read of HTTP/2 for which there is no room: DATA payload goes, what the decoder cannot do without is sent on the reserve.
+struct Shedding<'a> {
+    outbox: &'a mut Outbox,
+    at: Timestamp,
+    direction: Direction,
+    /// Control bytes since the last payload.
+    control: Vec<u8>,
+    dark: bool,
+}
+
+impl Shedding<'_> {
+    fn span(&mut self, span: Span<'_>) {
+        match span {
+            Span::Control(bytes) => self.control.extend_from_slice(bytes),
+            Span::Data { stream, bytes } => {
+                self.flush_control();
+                let stream = Some(stream).filter(|_| !self.dark);
+                self.outbox.gap(self.at, self.direction, Gap { stream, length: bytes.len() as u64 });
+            }
+        }
+    }
+
+    /// Sends the rest; true when the direction is dark from here on.
+    fn finish(mut self) -> bool {
+        self.flush_control();
+        self.dark
+    }
+
+    fn flush_control(&mut self) {
+        if self.control.is_empty() {
+            return;
+        }
+        let room = if self.dark { None } else { self.outbox.reserved_room(&self.control) };
+        match room {
+            Some(charge) => self.outbox.bytes(self.at, self.direction, &self.control, charge),
+            None => self.go_dark(),
+        }
+        self.control.clear();
+    }
+
+    fn go_dark(&mut self) {
+        if !self.dark {
+            self.dark = true;
+            self.outbox.count_dark_direction();
+        }
+        self.outbox.gap(self.at, self.direction, unknown(&self.control));
+    }
+}

@@ -1,0 +1,181 @@
+//! The queue between the forwarding threads and the observing thread.
+//!
+//! It is a lock-free list without a bound of its own; every entry carries a [`Charge`] against a bounded account, so its length has
+//! one all the same. No lock is shared with the observing thread: one that is descheduled at the wrong moment would stop traffic.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::time::Duration;
+use std::vec::Drain;
+
+use observer_core::time::Timestamp;
+
+use super::account::{Account, Charge};
+use super::losses::LossCounters;
+use super::outbox::Outbox;
+use super::{ConnectionFeed, ConnectionId, ConnectionInfo, IntakeLimits, IntakeLosses, Notice, TapEvent};
+
+/// Where taps put what they see. Cheap to clone; all clones are one queue.
+#[derive(Clone, Debug)]
+pub struct Intake {
+    sender: Sender<Delivered>,
+    shared: Arc<Shared>,
+}
+
+/// Where the observing thread takes it.
+#[derive(Debug)]
+pub struct IntakeReceiver {
+    receiver: Receiver<Delivered>,
+    hurry: Receiver<()>,
+    shared: Arc<Shared>,
+    batch: Vec<Delivered>,
+    closed: bool,
+}
+
+/// One entry of a batch. Its memory counts against the limits until this is dropped.
+#[derive(Debug)]
+pub struct Delivered {
+    /// What happened.
+    pub delivery: Delivery,
+    _charge: Option<Charge>,
+}
+
+/// What a tap has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// About a connection.
+    Connection(ConnectionId, TapEvent),
+    /// About the tap itself.
+    Notice(Notice),
+}
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    limits: IntakeLimits,
+    next_connection: AtomicU64,
+    pub(super) data: Arc<Account>,
+    pub(super) reserve: Arc<Account>,
+    pub(super) losses: LossCounters,
+    hurry: SyncSender<()>,
+    hurried: AtomicBool,
+}
+
+/// Each connection's opening, ends and last gaps, paid in advance so that they always fit.
+const CONNECTION_COST: usize = 1024;
+const NOTICE_COST: usize = 256;
+
+impl Intake {
+    /// An empty queue and its only reader.
+    pub fn new(limits: IntakeLimits) -> (Self, IntakeReceiver) {
+        let (sender, receiver) = mpsc::channel();
+        let (hurry, hurry_receiver) = mpsc::sync_channel(1);
+        let shared = Arc::new(Shared {
+            limits,
+            next_connection: AtomicU64::new(1),
+            data: Account::of(limits.total),
+            reserve: Account::of(limits.total_reserve),
+            losses: LossCounters::default(),
+            hurry,
+            hurried: AtomicBool::new(false),
+        });
+        let receiver =
+            IntakeReceiver { receiver, hurry: hurry_receiver, shared: Arc::clone(&shared), batch: Vec::new(), closed: false };
+        (Self { sender, shared }, receiver)
+    }
+
+    /// Begins to observe a connection; `None` when there is no room for another one or nobody to observe it.
+    pub fn register(&self, at: Timestamp, info: ConnectionInfo) -> Option<ConnectionFeed> {
+        let feed = self.shared.reserve.charge(CONNECTION_COST).and_then(|charge| {
+            let id = ConnectionId(self.shared.next_connection.fetch_add(1, Ordering::Relaxed));
+            let limits = self.shared.limits;
+            let outbox = Outbox::new(id, self.sender.clone(), Arc::clone(&self.shared), limits);
+            ConnectionFeed::open(outbox, charge, at, info)
+        });
+        if feed.is_none() {
+            self.shared.losses.connections.fetch_add(1, Ordering::Relaxed);
+        }
+        feed
+    }
+
+    /// Tells something that belongs to no connection.
+    pub fn notice(&self, notice: Notice) {
+        let told = self.shared.reserve.charge(NOTICE_COST).is_some_and(|charge| {
+            self.sender.send(Delivered { delivery: Delivery::Notice(notice), _charge: Some(charge) }).is_ok()
+        });
+        if !told {
+            self.shared.losses.notices.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// What fell out so far.
+    pub fn losses(&self) -> IntakeLosses {
+        self.shared.losses.snapshot()
+    }
+}
+
+impl IntakeReceiver {
+    /// Waits up to `max_wait` for something to come, then a little longer for more, and returns it in the order of its coming.
+    ///
+    /// Empty when nothing came; see [`Self::is_closed`].
+    pub fn drain(&mut self, max_wait: Duration) -> Drain<'_, Delivered> {
+        match self.receiver.recv_timeout(max_wait) {
+            Ok(first) => {
+                self.batch.push(first);
+                self.collect();
+                self.batch.extend(self.receiver.try_iter().take(BATCH));
+            }
+            Err(RecvTimeoutError::Disconnected) => self.closed = true,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        self.batch.drain(..)
+    }
+
+    /// Whether all [`Intake`]s and connections are gone and everything was drained.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// What fell out so far.
+    pub fn losses(&self) -> IntakeLosses {
+        self.shared.losses.snapshot()
+    }
+
+    /// Sleeps while little is waiting: a wake-up of this thread costs more than the bytes of a small event.
+    fn collect(&self) {
+        while self.hurry.try_recv().is_ok() {}
+        self.shared.hurried.store(false, Ordering::SeqCst);
+        if !self.shared.is_much_waiting() {
+            // Whether the time passed or somebody is in a hurry, the batch is due.
+            self.hurry.recv_timeout(COLLECT).ok();
+        }
+    }
+}
+
+/// How long a first event may wait for company.
+const COLLECT: Duration = Duration::from_millis(5);
+/// Above this much, the observing thread is woken at once.
+const MUCH: usize = 256 << 10;
+/// A bound on one batch, so that one drain ends however fast the traffic is.
+const BATCH: usize = 8192;
+
+impl Shared {
+    /// Wakes the observing thread when much is waiting.
+    pub(super) fn hurry_if_much_waits(&self) {
+        if self.is_much_waiting() && !self.hurried.swap(true, Ordering::SeqCst) {
+            // A full bell has been rung already; no receiver means that nobody will come.
+            self.hurry.try_send(()).ok();
+        }
+    }
+
+    /// The reserve is not asked: connections that are open and silent are charged to it, and what else is there waits behind much data.
+    fn is_much_waiting(&self) -> bool {
+        self.data.used() >= MUCH
+    }
+}
+
+impl Delivered {
+    pub(super) fn of_connection(id: ConnectionId, event: TapEvent, charge: Option<Charge>) -> Self {
+        Self { delivery: Delivery::Connection(id, event), _charge: charge }
+    }
+}

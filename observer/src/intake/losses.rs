@@ -1,0 +1,40 @@
+//! What fell out on the way to the observing thread.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What was forwarded but not observed, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IntakeLosses {
+    /// Bytes of plaintext.
+    pub bytes: u64,
+    /// Reads of which at least a part was dropped.
+    pub reads: u64,
+    /// Directions of HTTP/2 connections that are dark for good, because a frame header or control frame had to go.
+    pub dark_directions: u64,
+    /// Connections that were not observed at all.
+    pub connections: u64,
+    /// [`super::Notice`]s.
+    pub notices: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct LossCounters {
+    pub(super) bytes: AtomicU64,
+    pub(super) reads: AtomicU64,
+    pub(super) dark_directions: AtomicU64,
+    pub(super) connections: AtomicU64,
+    pub(super) notices: AtomicU64,
+}
+
+impl LossCounters {
+    pub(super) fn snapshot(&self) -> IntakeLosses {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        IntakeLosses {
+            bytes: read(&self.bytes),
+            reads: read(&self.reads),
+            dark_directions: read(&self.dark_directions),
+            connections: read(&self.connections),
+            notices: read(&self.notices),
+        }
+    }
+}

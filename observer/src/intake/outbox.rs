@@ -1,0 +1,108 @@
+//! One connection's end of the queue: events within the budgets, and the gaps between them.
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+
+use bytes::Bytes;
+use observer_core::http::{Direction, Gap};
+use observer_core::time::Timestamp;
+
+use super::account::{Account, Charge};
+use super::handover::Shared;
+use super::{ConnectionId, Delivered, IntakeLimits, TapEvent};
+
+/// Sends one connection's events in order.
+///
+/// Gaps are counters here until the next event that is sent, so that they always fit and adjacent ones are one.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    id: ConnectionId,
+    sender: Sender<Delivered>,
+    shared: Arc<Shared>,
+    data: Arc<Account>,
+    reserve: Arc<Account>,
+    gaps: Vec<PendingGap>,
+    last: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PendingGap {
+    at: Timestamp,
+    direction: Direction,
+    gap: Gap,
+}
+
+/// What a queued event costs besides its bytes: its place in the list, the header of its allocation, and the gaps before it.
+const EVENT_COST: usize = 256;
+
+impl Outbox {
+    pub(super) fn new(id: ConnectionId, sender: Sender<Delivered>, shared: Arc<Shared>, limits: IntakeLimits) -> Self {
+        let data = Account::part_of(&shared.data, limits.connection);
+        let reserve = Account::part_of(&shared.reserve, limits.connection_reserve);
+        Self { id, sender, shared, data, reserve, gaps: Vec::new(), last: Timestamp::default() }
+    }
+
+    /// When the last event or gap was.
+    pub(super) fn last(&self) -> Timestamp {
+        self.last
+    }
+
+    /// Room for `bytes` among the forwarded bytes.
+    pub(super) fn room(&self, bytes: &[u8]) -> Option<Charge> {
+        self.data.charge(bytes.len() + EVENT_COST)
+    }
+
+    /// Room for `bytes` that the decoder cannot do without.
+    pub(super) fn reserved_room(&self, bytes: &[u8]) -> Option<Charge> {
+        self.reserve.charge(bytes.len() + EVENT_COST)
+    }
+
+    /// Sends a copy of `bytes`, paid by `charge`.
+    pub(super) fn bytes(&mut self, at: Timestamp, direction: Direction, bytes: &[u8], charge: Charge) {
+        let event = TapEvent::Bytes { at, direction, bytes: Bytes::copy_from_slice(bytes) };
+        self.event(at, event, Some(charge));
+        self.shared.hurry_if_much_waits();
+    }
+
+    /// Notes bytes that are not sent.
+    pub(super) fn gap(&mut self, at: Timestamp, direction: Direction, gap: Gap) {
+        self.last = at;
+        self.shared.losses.bytes.fetch_add(gap.length, Ordering::Relaxed);
+        match self.mergeable(direction, gap) {
+            Some(pending) => pending.gap.length += gap.length,
+            None => self.gaps.push(PendingGap { at, direction, gap }),
+        }
+    }
+
+    /// Notes that a read was not sent as a whole.
+    pub(super) fn count_lossy_read(&self) {
+        self.shared.losses.reads.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a direction is dark from here on.
+    pub(super) fn count_dark_direction(&self) {
+        self.shared.losses.dark_directions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sends an event that has its room already; false when nobody receives any more.
+    pub(super) fn event(&mut self, at: Timestamp, event: TapEvent, charge: Option<Charge>) -> bool {
+        self.last = at;
+        for PendingGap { at, direction, gap } in mem::take(&mut self.gaps) {
+            self.send(TapEvent::Gap { at, direction, gap }, None);
+        }
+        self.send(event, charge)
+    }
+
+    fn send(&self, event: TapEvent, charge: Option<Charge>) -> bool {
+        self.sender.send(Delivered::of_connection(self.id, event, charge)).is_ok()
+    }
+
+    /// The pending gap that `gap` continues: the last one, or the one before when the last is of the other direction (with nothing
+    /// sent in between, gaps of different directions may change places). So at most two of one kind are ever pending.
+    fn mergeable(&mut self, direction: Direction, gap: Gap) -> Option<&mut PendingGap> {
+        let same_direction = self.gaps.iter_mut().rev().find(|pending| pending.direction == direction);
+        same_direction.filter(|pending| pending.gap.stream == gap.stream)
+    }
+}

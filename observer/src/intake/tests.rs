@@ -1,0 +1,218 @@
+//! What the queue does when the observing thread lags, stalls or is gone.
+
+use std::time::Duration;
+
+use observer_core::http::{Direction, Protocol};
+use observer_core::time::Timestamp;
+
+use super::*;
+
+const REQUEST: Direction = Direction::Request;
+const RESPONSE: Direction = Direction::Response;
+
+#[test]
+fn both_directions_arrive_in_the_order_they_were_offered() {
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let mut feed = open(&intake, Some(Protocol::Http1));
+
+    feed.bytes(at(1), REQUEST, b"GET");
+    feed.bytes(at(2), RESPONSE, b"200");
+    feed.bytes(at(3), REQUEST, b"GET");
+    feed.ended(at(4), RESPONSE, EndManner::Fin);
+    feed.closed(at(5));
+
+    let expected = ["0 opened", "1 request bytes 3", "2 response bytes 3", "3 request bytes 3", "4 response ended Fin", "5 closed"];
+    assert_eq!(drain(&mut receiver), expected);
+    assert_eq!(intake.losses(), IntakeLosses::default());
+}
+
+#[test]
+fn http1_bytes_without_room_become_one_gap_in_their_place() {
+    let (intake, mut receiver) = Intake::new(limits(3_000, 10_000));
+    let mut feed = open(&intake, Some(Protocol::Http1));
+
+    feed.bytes(at(1), RESPONSE, &[0; 2_000]);
+    feed.bytes(at(2), RESPONSE, &[0; 2_001]);
+    feed.bytes(at(3), REQUEST, &[0; 3_000]);
+    feed.bytes(at(4), RESPONSE, &[0; 2_002]);
+    feed.bytes(at(5), REQUEST, b"small enough");
+
+    let expected = [
+        "0 opened",
+        "1 response bytes 2000",
+        "2 response gap stream=None length=4003",
+        "3 request gap stream=None length=3000",
+        "5 request bytes 12",
+    ];
+    assert_eq!(drain(&mut receiver), expected);
+    assert_eq!(intake.losses(), IntakeLosses { bytes: 7_003, reads: 3, ..IntakeLosses::default() });
+}
+
+#[test]
+fn what_was_drained_makes_room_again() {
+    let (intake, mut receiver) = Intake::new(limits(3_000, 10_000));
+    let mut feed = open(&intake, Some(Protocol::Http1));
+    for round in 1..=3 {
+        feed.bytes(at(round), RESPONSE, &[0; 2_000]);
+        drain(&mut receiver);
+    }
+    assert_eq!(intake.losses(), IntakeLosses::default());
+}
+
+#[test]
+fn http2_loses_data_payload_and_keeps_frame_headers_and_control_frames() {
+    let (intake, mut receiver) = Intake::new(limits(0, 10_000));
+    let mut feed = open(&intake, Some(Protocol::Http2));
+    let mut response = frame(SETTINGS, 0, &[]);
+    response.extend(frame(HEADERS, 1, &[1; 20]));
+    response.extend(frame(DATA, 1, &[2; 1_000]));
+    response.extend(frame(DATA, 3, &[3; 500]));
+    response.extend(frame(HEADERS, 3, &[4; 5]));
+    for read in response.chunks(700) {
+        feed.bytes(at(1), RESPONSE, read);
+    }
+    feed.closed(at(2));
+
+    let expected = [
+        "0 opened",
+        "1 response bytes 47", // two frames and a frame header
+        "1 response gap stream=Some(1) length=1000",
+        "1 response bytes 9",
+        "1 response gap stream=Some(3) length=500",
+        "1 response bytes 14",
+        "2 closed",
+    ];
+    assert_eq!(drain(&mut receiver), expected);
+}
+
+#[test]
+fn http2_goes_dark_when_the_reserve_is_used_up_and_says_so_once() {
+    let (intake, mut receiver) = Intake::new(limits(0, 300));
+    let mut feed = open(&intake, Some(Protocol::Http2));
+    feed.bytes(at(1), RESPONSE, &frame(SETTINGS, 0, &[]));
+    feed.bytes(at(2), RESPONSE, &frame(DATA, 1, &[0; 100]));
+    drop(drain(&mut receiver));
+    feed.bytes(at(3), RESPONSE, &frame(HEADERS, 1, &[0; 10]));
+    feed.closed(at(4));
+
+    assert_eq!(drain(&mut receiver), ["2 response gap stream=None length=128", "4 closed"]);
+    assert_eq!(intake.losses(), IntakeLosses { bytes: 128, reads: 3, dark_directions: 1, ..IntakeLosses::default() });
+}
+
+#[test]
+fn goaway_is_seen_in_a_dark_direction() {
+    let (intake, _receiver) = Intake::new(limits(0, 0));
+    let mut feed = open(&intake, Some(Protocol::Http2));
+    feed.bytes(at(1), RESPONSE, &frame(SETTINGS, 0, &[]));
+    assert!(!feed.saw_goaway());
+    feed.bytes(at(2), RESPONSE, &frame(GOAWAY, 0, &[0; 8]));
+    assert!(feed.saw_goaway());
+}
+
+#[test]
+fn a_stalled_observer_bounds_the_number_of_connections_too() {
+    let limits = IntakeLimits { total_reserve: 10 << 10, ..IntakeLimits::default() };
+    let (intake, mut receiver) = Intake::new(limits);
+    let observed = (0..100).filter_map(|_| intake.register(at(0), info(None))).count();
+    assert_eq!((observed, intake.losses().connections), (10, 90));
+
+    drain(&mut receiver);
+    assert!(intake.register(at(1), info(None)).is_some(), "closed and drained connections give their room back");
+}
+
+#[test]
+fn a_feed_that_is_dropped_closes_its_connection() {
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let mut feed = open(&intake, None);
+    feed.bytes(at(7), REQUEST, b"x");
+    drop(feed);
+    assert_eq!(drain(&mut receiver), ["0 opened", "7 request bytes 1", "7 closed"]);
+}
+
+#[test]
+fn nothing_is_kept_for_an_observer_that_is_gone() {
+    let (intake, receiver) = Intake::new(IntakeLimits::default());
+    let mut feed = open(&intake, None);
+    drop(receiver);
+    let read = vec![0; 1 << 20];
+    for _ in 0..1_000 {
+        feed.bytes(at(1), REQUEST, &read);
+    }
+    assert!(intake.register(at(2), info(None)).is_none());
+    assert_eq!(intake.losses().bytes, 0, "each read found room");
+}
+
+#[test]
+fn the_receiver_learns_that_all_is_over() {
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let feed = open(&intake, None);
+    drop(intake);
+    feed.closed(at(1));
+    assert_eq!(drain(&mut receiver), ["0 opened", "1 closed"]);
+    assert!(receiver.is_closed());
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
+
+/// An HTTP/2 frame without flags (RFC 9113 §4.1).
+fn frame(frame_type: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    let mut frame = length[1..].to_vec();
+    frame.extend([frame_type, 0, 0, 0, 0, stream]);
+    frame.extend(payload);
+    frame
+}
+
+fn at(nanos: u64) -> Timestamp {
+    Timestamp::from_nanos(nanos)
+}
+
+fn limits(connection: usize, connection_reserve: usize) -> IntakeLimits {
+    IntakeLimits { connection, connection_reserve, ..IntakeLimits::default() }
+}
+
+fn info(protocol: Option<Protocol>) -> ConnectionInfo {
+    let address = "127.0.0.1:1".parse().unwrap();
+    ConnectionInfo { client: address, listener: address, upstream: address, protocol }
+}
+
+#[track_caller]
+fn open(intake: &Intake, protocol: Option<Protocol>) -> ConnectionFeed {
+    intake.register(at(0), info(protocol)).expect("there is room")
+}
+
+/// All that waits, a line each.
+fn drain(receiver: &mut IntakeReceiver) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    loop {
+        let batch: Vec<_> = receiver.drain(Duration::ZERO).map(|delivered| delivered.delivery).collect();
+        if batch.is_empty() {
+            return lines;
+        }
+        lines.extend(batch.into_iter().map(line));
+    }
+}
+
+fn line(delivery: Delivery) -> String {
+    let word = |direction| match direction {
+        Direction::Request => "request",
+        Direction::Response => "response",
+    };
+    match delivery {
+        Delivery::Notice(notice) => format!("{notice:?}"),
+        Delivery::Connection(_, TapEvent::Opened { at, .. }) => format!("{} opened", at.as_nanos()),
+        Delivery::Connection(_, TapEvent::Bytes { at, direction, bytes }) => {
+            format!("{} {} bytes {}", at.as_nanos(), word(direction), bytes.len())
+        }
+        Delivery::Connection(_, TapEvent::Gap { at, direction, gap }) => {
+            format!("{} {} gap stream={:?} length={}", at.as_nanos(), word(direction), gap.stream, gap.length)
+        }
+        Delivery::Connection(_, TapEvent::Ended { at, direction, manner }) => {
+            format!("{} {} ended {manner:?}", at.as_nanos(), word(direction))
+        }
+        Delivery::Connection(_, TapEvent::Closed { at }) => format!("{} closed", at.as_nanos()),
+    }
+}

@@ -1,0 +1,101 @@
+//! One kubeconfig file: its bytes as YAML documents.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use serde_saphyr::DuplicateKeyPolicy;
+use serde_saphyr::options::NonFiniteFloatPolicy;
+
+use super::error::{Error, Place};
+use super::section::type_name;
+
+/// Most bytes of a kubeconfig that are read. A fleet's contexts, each with certificates, take some 6 KiB each.
+pub(super) const MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Most nodes that aliases (`*name`) may stand for, all told.
+const MAX_REPLAYED: usize = 50_000;
+
+/// The documents of a kubeconfig file; `None` when the file does not exist.
+///
+/// client-go reads the first document of a file only, kube-rs all of them. All are read here, as though each were a file.
+pub(super) fn read(file: &Path) -> Result<Option<Vec<Map<String, Value>>>, Error> {
+    let bytes = match read_bounded(file) {
+        Ok(bytes) => bytes,
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) if source.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(Error::TooLarge { file: file.to_owned(), limit: MAX_BYTES });
+        }
+        Err(source) => return Err(Error::Read { file: file.to_owned(), source }),
+    };
+    let text = decode(bytes).ok_or_else(|| Error::NotText { file: file.to_owned() })?;
+    parse(file, &text)?.into_iter().map(|document| mapping(file, document)).collect::<Result<_, _>>().map(Some)
+}
+
+/// Reads to the end, which a pipe (`KUBECONFIG=<(…)`) has too; a file with more than [`MAX_BYTES`] is an error.
+pub(super) fn read_bounded(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|read| read > MAX_BYTES) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}
+
+/// UTF-8, or UTF-16 with its mark: PowerShell's `>` writes that, and kube-rs reads it (`kube-client/src/config/file_config.rs`).
+fn decode(bytes: Vec<u8>) -> Option<String> {
+    match bytes.as_slice() {
+        [0xFF, 0xFE, units @ ..] => decode_utf16(units, u16::from_le_bytes),
+        [0xFE, 0xFF, units @ ..] => decode_utf16(units, u16::from_be_bytes),
+        [0xEF, 0xBB, 0xBF, text @ ..] => std::str::from_utf8(text).map(str::to_owned).ok(),
+        _ => String::from_utf8(bytes).ok(),
+    }
+}
+
+fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    char::decode_utf16(pairs.iter().copied().map(unit)).collect::<Result<_, _>>().ok()
+}
+
+/// Reads YAML as client-go does: of a key that comes twice the last value counts, `yes` and `on` are booleans, `<<` merges.
+/// Depth and nodes are bounded by the library's default budget. Snippets stay off: they would show tokens.
+fn parse(file: &Path, text: &str) -> Result<Vec<Value>, Error> {
+    let options = serde_saphyr::options! {
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_REPLAYED },
+        with_snippet: false,
+    };
+    serde_saphyr::from_multiple_with_options(text, options)
+        .map_err(|error| Error::Yaml { file: file.to_owned(), what: error.to_string() })
+}
+
+fn mapping(file: &Path, document: Value) -> Result<Map<String, Value>, Error> {
+    let Value::Object(document) = document else {
+        let what = format!("holds {}, not a kubeconfig", type_name(&document));
+        return Err(Error::NotAKubeconfig { file: file.to_owned(), what });
+    };
+    expect_word(file, &document, "apiVersion", "v1")?;
+    expect_word(file, &document, "kind", "Config")?;
+    Ok(document)
+}
+
+/// Both words may be missing (client-go then assumes them); any other word is that of another object.
+fn expect_word(file: &Path, document: &Map<String, Value>, key: &str, word: &str) -> Result<(), Error> {
+    match document.get(key) {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::String(found)) if found.is_empty() || found == word => Ok(()),
+        Some(Value::String(found)) => {
+            let what = format!("{key} is {found:?}, which a kubeconfig's is not");
+            Err(Error::NotAKubeconfig { file: file.to_owned(), what })
+        }
+        Some(other) => {
+            let what = format!("expected {word:?} but found {}", type_name(other));
+            Err(Error::WrongType { place: Place::new(file, key), what })
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! All kubeconfig files as one tree.
+//!
+//! Merged as by client-go's `ClientConfigLoadingRules.Load`: of each cluster, user, context and other value the first file that
+//! has it wins, and nothing of the others' is mixed in; files that do not exist are skipped.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::document;
+use super::environment::Environment;
+use super::error::{Error, Place};
+use super::paths;
+use super::section::{Entry, Section, wrong_type};
+
+/// The kubeconfig of a user: all that was read, whether understood or not, with absolute paths.
+///
+/// It holds credentials; its `Debug` output shows names only.
+#[derive(Clone, Default)]
+pub struct Kubeconfig {
+    files: Vec<PathBuf>,
+    clusters: Vec<Entry>,
+    users: Vec<Entry>,
+    contexts: Vec<Entry>,
+    current_context: Option<(String, Place)>,
+    /// Every top-level value, in order; those of the three lists are empty and stand for their place only.
+    top_level: Map<String, Value>,
+}
+
+impl Kubeconfig {
+    /// Reads and merges the files that `environment` leads to.
+    pub fn load(environment: &Environment) -> Result<Self, Error> {
+        let looked_at = environment.paths()?;
+        let mut merged = Self::default();
+        for file in &looked_at {
+            let Some(documents) = document::read(file)? else { continue };
+            merged.files.push(file.clone());
+            for document in documents {
+                merged.absorb(file, document)?;
+            }
+        }
+        if merged.files.is_empty() { Err(Error::NoFile { looked_at }) } else { Ok(merged) }
+    }
+
+    /// The files that were read, the most important first.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// The name of the current context and where it is written.
+    pub(super) fn current_context(&self) -> Result<(&str, &Place), Error> {
+        match &self.current_context {
+            Some((name, place)) => Ok((name, place)),
+            None if self.top_level.is_empty() => Err(Error::Empty { files: self.files.clone() }),
+            None => Err(Error::NoCurrentContext { files: self.files.clone(), contexts: self.context_names() }),
+        }
+    }
+
+    pub(super) fn context_names(&self) -> Vec<String> {
+        self.contexts.iter().map(|context| context.name.clone()).collect()
+    }
+
+    pub(super) fn find(&self, section: Section, name: &str) -> Option<&Entry> {
+        self.entries(section).iter().find(|entry| entry.name == name)
+    }
+
+    pub(super) fn find_mut(&mut self, section: Section, name: &str) -> Option<&mut Entry> {
+        self.entries_mut(section).iter_mut().find(|entry| entry.name == name)
+    }
+
+    /// The merged kubeconfig as one tree again.
+    pub(super) fn to_value(&self) -> Value {
+        let mut tree = self.top_level.clone();
+        for section in Section::ALL {
+            if let Some(list) = tree.get_mut(section.list_key()) {
+                *list = self.entries(section).iter().map(Entry::to_value).collect();
+            }
+        }
+        if let Some((name, _)) = &self.current_context {
+            tree.insert("current-context".to_owned(), Value::from(name.as_str()));
+        }
+        Value::Object(tree)
+    }
+
+    fn entries(&self, section: Section) -> &[Entry] {
+        match section {
+            Section::Clusters => &self.clusters,
+            Section::Users => &self.users,
+            Section::Contexts => &self.contexts,
+        }
+    }
+
+    fn entries_mut(&mut self, section: Section) -> &mut Vec<Entry> {
+        match section {
+            Section::Clusters => &mut self.clusters,
+            Section::Users => &mut self.users,
+            Section::Contexts => &mut self.contexts,
+        }
+    }
+
+    fn absorb(&mut self, file: &Path, document: Map<String, Value>) -> Result<(), Error> {
+        for (key, value) in document {
+            if let Some(section) = Section::ALL.into_iter().find(|section| section.list_key() == key) {
+                self.top_level.entry(key).or_insert(Value::Null);
+                self.absorb_entries(section, file, value)?;
+            } else if key == "current-context" {
+                self.absorb_current_context(file, value)?;
+            } else {
+                absorb_other(&mut self.top_level, key, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// A name that comes twice in one file stays so: what a client says to that is not ours to change. The first one is used.
+    fn absorb_entries(&mut self, section: Section, file: &Path, list: Value) -> Result<(), Error> {
+        let mut fresh = section.entries(file, list)?;
+        for entry in &mut fresh {
+            paths::make_absolute(section, entry)?;
+        }
+        let known = self.entries_mut(section);
+        fresh.retain(|entry| known.iter().all(|earlier| earlier.name != entry.name));
+        known.append(&mut fresh);
+        Ok(())
+    }
+
+    fn absorb_current_context(&mut self, file: &Path, value: Value) -> Result<(), Error> {
+        let place = Place::new(file, "current-context");
+        match value {
+            Value::Null => {}
+            Value::String(name) => {
+                self.top_level.entry("current-context").or_insert(Value::from(""));
+                if !name.is_empty() && self.current_context.is_none() {
+                    self.current_context = Some((name, place));
+                }
+            }
+            other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                return Err(wrong_type(place, "a string", &other));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Of `preferences` each value counts alone, of a list of `extensions` each name; of the rest the first file's whole value.
+fn absorb_other(into: &mut Map<String, Value>, key: String, value: Value) {
+    match (into.get_mut(&key), value) {
+        (None | Some(Value::Null), value) => {
+            into.insert(key, value);
+        }
+        (Some(Value::Object(earlier)), Value::Object(later)) => {
+            for (key, value) in later {
+                absorb_other(earlier, key, value);
+            }
+        }
+        (Some(Value::Array(earlier)), Value::Array(later)) if key == "extensions" => {
+            let known = |name: Option<&Value>, list: &[Value]| list.iter().any(|extension| extension.get("name") == name);
+            let fresh: Vec<_> = later.into_iter().filter(|extension| !known(extension.get("name"), earlier)).collect();
+            earlier.extend(fresh);
+        }
+        (Some(_), _) => {}
+    }
+}
+
+impl fmt::Debug for Kubeconfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Kubeconfig")
+            .field("files", &self.files)
+            .field("current_context", &self.current_context.as_ref().map(|(name, _)| name))
+            .field("contexts", &self.context_names())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,31 @@
+//! Kubeconfigs: what the current context means, and the copy of it that leads a client through the tap.
+//!
+//! The meaning of clusters, users and contexts is that of the `kube` crate, the merging of several files that of client-go
+//! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). The copy is made by editing the tree that was read, because a
+//! typed kubeconfig that is written again loses what its types do not know. Nothing here reads the environment of the process:
+//! it is an argument.
+
+mod client_copy;
+mod document;
+mod environment;
+mod error;
+mod merged;
+mod paths;
+mod pem;
+mod run_folder;
+mod secret;
+mod section;
+mod selected;
+mod upstream;
+
+pub use client_copy::{ClientCertificatePair, ClientEndpoint};
+pub use environment::Environment;
+pub use error::{Error, Place};
+pub use merged::Kubeconfig;
+pub use run_folder::RunFolder;
+pub use secret::Secret;
+pub use selected::{BasicAuth, BearerToken, CaSource, ClientCertificate, Selected};
+pub use upstream::Upstream;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Certificates and keys that a kubeconfig holds as data or names as files.
+
+use std::path::PathBuf;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::document;
+use super::error::{Error, Place};
+use super::section::Entry;
+
+/// PEM text and where it came from.
+pub(super) struct Loaded {
+    pub(super) pem: Vec<u8>,
+    /// The file, when it was not in the kubeconfig itself.
+    pub(super) path: Option<PathBuf>,
+    place: Place,
+}
+
+/// The field `NAME-data`, which outranks the file that the field `NAME` names; `None` when neither is set.
+pub(super) fn load(entry: &Entry, name: &str) -> Result<Option<Loaded>, Error> {
+    let data_field = format!("{name}-data");
+    if let Some(data) = entry.text(&data_field) {
+        let place = entry.place.child(&data_field);
+        let pem = decode(data).ok_or_else(|| Error::Base64 { place: place.clone() })?;
+        return Ok(Some(Loaded { pem, path: None, place }));
+    }
+    let Some(path) = entry.text(name).map(PathBuf::from) else { return Ok(None) };
+    let place = entry.place.child(name);
+    match document::read_bounded(&path) {
+        Ok(pem) => Ok(Some(Loaded { pem, path: Some(path), place })),
+        Err(source) => Err(Error::UnreadableFile { place, path, source }),
+    }
+}
+
+/// Line ends within the text are allowed, as Go's decoder allows them.
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+    STANDARD.decode(text).ok()
+}
+
+impl Loaded {
+    /// Makes sure that there is at least one certificate.
+    pub(super) fn with_certificate(self) -> Result<Self, Error> {
+        if CertificateDer::pem_slice_iter(&self.pem).any(|certificate| certificate.is_ok()) {
+            return Ok(self);
+        }
+        Err(Error::Pem { place: self.place, what: "holds no certificate" })
+    }
+
+    /// Makes sure that there is a private key.
+    pub(super) fn with_private_key(self) -> Result<Self, Error> {
+        match PrivateKeyDer::from_pem_slice(&self.pem) {
+            Ok(_) => Ok(self),
+            Err(_) => Err(Error::Pem { place: self.place, what: "holds no private key" }),
+        }
+    }
+}

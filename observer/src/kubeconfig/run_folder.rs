@@ -1,0 +1,50 @@
+//! The folder that holds the private files of one run.
+
+use std::fs::{OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// A folder that only its owner can enter, removed with all that is in it when this is dropped.
+///
+/// A signal that ends the process at once leaves it behind; so the run survives the signals that it is asked to end by, and
+/// removes the folder on its way out.
+#[derive(Debug)]
+pub struct RunFolder {
+    folder: TempDir,
+}
+
+impl RunFolder {
+    /// Creates one in `runtime_directory` (the value of `XDG_RUNTIME_DIR`, kept in memory and per user), or in
+    /// `temporary_directory` where that is unset, relative or unusable. Mode 0700.
+    pub fn create(runtime_directory: Option<&Path>, temporary_directory: &Path) -> io::Result<Self> {
+        let preferred = runtime_directory.filter(|folder| folder.is_absolute());
+        if let Some(folder) = preferred.and_then(|folder| create_in(folder).ok()) {
+            return Ok(Self { folder });
+        }
+        Ok(Self { folder: create_in(temporary_directory)? })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file that only its owner can read, mode 0600, and fails if there is one of that name.
+    pub fn write(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
+        let path = self.path().join(name);
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?.write_all(contents)?;
+        Ok(path)
+    }
+
+    /// Removes it now, and says when that fails.
+    pub fn remove(self) -> io::Result<()> {
+        self.folder.close()
+    }
+}
+
+fn create_in(folder: &Path) -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix("watchtap-").permissions(Permissions::from_mode(0o700)).tempdir_in(folder)
+}

@@ -1,0 +1,166 @@
+//! The three lists of a kubeconfig and their named entries.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::error::{Error, Place};
+
+/// One of the three lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Clusters,
+    Users,
+    Contexts,
+}
+
+impl Section {
+    pub(super) const ALL: [Self; 3] = [Self::Clusters, Self::Users, Self::Contexts];
+
+    /// The key of the list in the kubeconfig.
+    pub(super) const fn list_key(self) -> &'static str {
+        match self {
+            Self::Clusters => "clusters",
+            Self::Users => "users",
+            Self::Contexts => "contexts",
+        }
+    }
+
+    /// The key of an entry's contents beside its `name`.
+    pub(super) const fn body_key(self) -> &'static str {
+        match self {
+            Self::Clusters => "cluster",
+            Self::Users => "user",
+            Self::Contexts => "context",
+        }
+    }
+
+    /// The entries of one document's list, as they are written there.
+    pub(super) fn entries(self, file: &Path, list: Value) -> Result<Vec<Entry>, Error> {
+        match list {
+            Value::Null => Ok(Vec::new()),
+            Value::Array(list) => list.into_iter().enumerate().map(|(index, entry)| Entry::new(self, file, index, entry)).collect(),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                Err(wrong_type(Place::new(file, self.list_key()), "a list", &list))
+            }
+        }
+    }
+
+    /// Fields without which the typed form of an entry is refused.
+    fn required(self) -> Map<String, Value> {
+        match self {
+            Self::Clusters | Self::Users => Map::new(),
+            Self::Contexts => Map::from_iter([("cluster".to_owned(), Value::from(""))]),
+        }
+    }
+}
+
+/// One named cluster, user or context.
+#[derive(Clone)]
+pub(super) struct Entry {
+    section: Section,
+    /// The place of its contents, `users[2].user`.
+    pub(super) place: Place,
+    pub(super) name: String,
+    /// The whole entry, contents included.
+    tree: Map<String, Value>,
+}
+
+impl Entry {
+    fn new(section: Section, file: &Path, index: usize, entry: Value) -> Result<Self, Error> {
+        let place = Place::new(file, format!("{}[{index}]", section.list_key()));
+        let Value::Object(tree) = entry else {
+            return Err(wrong_type(place, "a name and what it stands for", &entry));
+        };
+        let name = match tree.get("name") {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(name)) => name.clone(),
+            Some(other) => return Err(wrong_type(place.child("name"), "a string", other)),
+        };
+        let place = place.child(section.body_key());
+        match tree.get(section.body_key()) {
+            None | Some(Value::Null | Value::Object(_)) => Ok(Self { section, place, name, tree }),
+            Some(other) => Err(wrong_type(place, "fields", other)),
+        }
+    }
+
+    /// The folder that relative paths in this entry start from.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.place.file.parent().unwrap_or(Path::new("/")).to_owned()
+    }
+
+    pub(super) fn body(&self) -> Option<&Map<String, Value>> {
+        self.tree.get(self.section.body_key())?.as_object()
+    }
+
+    pub(super) fn body_mut(&mut self) -> Option<&mut Map<String, Value>> {
+        self.tree.get_mut(self.section.body_key())?.as_object_mut()
+    }
+
+    /// A field of the contents that is a string and not empty: client-go takes an empty one as not set.
+    pub(super) fn text(&self, field: &str) -> Option<&str> {
+        self.body()?.get(field)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn to_value(&self) -> Value {
+        Value::Object(self.tree.clone())
+    }
+
+    /// The contents as the `kube` crate understands them.
+    pub(super) fn typed<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        let mut body = self.section.required();
+        body.extend(self.body().cloned().unwrap_or_default().into_iter().filter(|(_, value)| !value.is_null()));
+        serde_json::from_value(Value::Object(body.clone())).map_err(|error| self.blame::<T>(body, &error))
+    }
+
+    /// Names the field by which the contents are refused: the one that is refused alone too.
+    fn blame<T: DeserializeOwned>(&self, body: Map<String, Value>, whole: &serde_json::Error) -> Error {
+        for (field, value) in body {
+            let mut alone = self.section.required();
+            alone.insert(field.clone(), value.clone());
+            if let Err(error) = serde_json::from_value::<T>(Value::Object(alone)) {
+                return Error::WrongType { place: self.place.child(&field), what: refusal(&error, &value) };
+            }
+        }
+        Error::WrongType { place: self.place.clone(), what: refusal(whole, &Value::Object(Map::new())) }
+    }
+}
+
+/// What serde expected, without what it found: that could be a token.
+fn refusal(error: &serde_json::Error, found: &Value) -> String {
+    let message = error.to_string();
+    let itself = match found {
+        Value::Array(_) => message.starts_with("invalid type: sequence"),
+        Value::Object(_) => message.starts_with("invalid type: map"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    };
+    match message.rsplit_once("expected ") {
+        Some((_, expected)) if itself => mismatch(expected, found),
+        Some((_, expected)) => format!("expected {expected} in it"),
+        None if message.starts_with("missing field") => message,
+        None => "has the wrong type".to_owned(),
+    }
+}
+
+pub(super) fn wrong_type(place: Place, expected: &str, found: &Value) -> Error {
+    Error::WrongType { place, what: mismatch(expected, found) }
+}
+
+fn mismatch(expected: &str, found: &Value) -> String {
+    let plain = found.is_number() || found.is_boolean();
+    let remedy = if plain && expected == "a string" { "; write it in quotes" } else { "" };
+    format!("expected {expected} but found {}{remedy}", type_name(found))
+}
+
+/// The type of a value in the words of a person who writes YAML.
+pub(super) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "fields",
+    }
+}

@@ -1,0 +1,216 @@
+//! What the current context means for the connection to its API server.
+
+use std::path::{Path, PathBuf};
+
+use kube::config::{AuthInfo, Cluster, Context};
+
+use super::error::{Error, Place};
+use super::merged::Kubeconfig;
+use super::pem;
+use super::secret::Secret;
+use super::section::{Entry, Section};
+use super::upstream::{Scheme, Upstream};
+
+/// The current context with the cluster and the user that it names.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    /// The name of the context.
+    pub context: String,
+    /// The name of its cluster.
+    pub cluster: String,
+    /// The name of its user; a context without one is anonymous.
+    pub user: Option<String>,
+    /// Where the API server is.
+    pub upstream: Upstream,
+    /// What its certificate is checked against.
+    pub ca: CaSource,
+    /// The kubeconfig says not to check the certificate at all. client-go refuses this beside a CA, kube-rs lets it win.
+    pub insecure_skip_tls_verify: bool,
+    /// What the user shows of itself in the TLS handshake.
+    pub client_certificate: Option<ClientCertificate>,
+    /// The user's static token. Clients send it themselves; ours is only the question for the version.
+    pub bearer_token: BearerToken,
+    /// The user's name and password, which clients send themselves.
+    pub basic_auth: Option<BasicAuth>,
+    /// Clients run a plug-in to get a credential. Tokens pass; a certificate that the plug-in yields does not reach the API
+    /// server yet, because the TLS of the client ends at the tap.
+    pub exec_plugin: bool,
+    /// Clients use a built-in provider (`oidc` and the like), which writes new tokens back into the kubeconfig that it was read
+    /// from: the copy.
+    pub auth_provider: bool,
+}
+
+/// The certificates that the API server's is checked against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaSource {
+    /// `certificate-authority-data`: PEM text with at least one certificate.
+    Data(Vec<u8>),
+    /// `certificate-authority`.
+    File {
+        /// The file, absolute.
+        path: PathBuf,
+        /// What it held: PEM text with at least one certificate.
+        pem: Vec<u8>,
+    },
+    /// Nothing is named: what the system trusts.
+    SystemRoots,
+}
+
+/// A client certificate with its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// The certificate and what it is signed by, as PEM text.
+    pub certificate_pem: Vec<u8>,
+    /// Its private key, as PEM text.
+    pub key_pem: Secret,
+}
+
+/// A token that the kubeconfig holds or names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BearerToken {
+    /// Neither `token` nor `tokenFile`.
+    None,
+    /// `token`, and no `tokenFile`.
+    Inline(Secret),
+    /// `tokenFile`, absolute. It outranks `token`, and its contents change (kubernetes/client-go `transport/round_trippers.go`).
+    File(PathBuf),
+}
+
+/// Name and password for HTTP basic authentication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BasicAuth {
+    /// `username`.
+    pub username: String,
+    /// `password`; empty where there is none.
+    pub password: Secret,
+}
+
+impl Kubeconfig {
+    /// Reads the current context, its cluster and its user, and the certificate files that they name.
+    pub fn current(&self) -> Result<Selected, Error> {
+        let (context_name, named_at) = self.current_context()?;
+        let context = self.find(Section::Contexts, context_name).ok_or_else(|| Error::UnknownContext {
+            place: named_at.clone(),
+            name: context_name.to_owned(),
+            contexts: self.context_names(),
+        })?;
+        let names: Context = context.typed()?;
+        let cluster = self.named_cluster(context, &names.cluster)?;
+        let user = self.named_user(context, names.user.as_deref())?;
+        Selected::read(context, cluster, user)
+    }
+
+    fn named_cluster(&self, context: &Entry, name: &str) -> Result<&Entry, Error> {
+        let place = context.place.child("cluster");
+        if name.is_empty() {
+            return Err(Error::Missing { place, remedy: "name one of the clusters" });
+        }
+        self.find(Section::Clusters, name).ok_or_else(|| unknown(place, "cluster", name))
+    }
+
+    fn named_user(&self, context: &Entry, name: Option<&str>) -> Result<Option<&Entry>, Error> {
+        let Some(name) = name.filter(|name| !name.is_empty()) else { return Ok(None) };
+        let place = context.place.child("user");
+        self.find(Section::Users, name).ok_or_else(|| unknown(place, "user", name)).map(Some)
+    }
+}
+
+fn unknown(place: Place, kind: &'static str, name: &str) -> Error {
+    Error::UnknownEntry { place, kind, name: name.to_owned() }
+}
+
+impl Selected {
+    fn read(context: &Entry, cluster: &Entry, user: Option<&Entry>) -> Result<Self, Error> {
+        let typed_cluster: Cluster = cluster.typed()?;
+        let typed_user: AuthInfo = user.map_or_else(|| Ok(AuthInfo::default()), Entry::typed)?;
+        let ca = CaSource::read(cluster)?;
+        let client_certificate = user.map_or(Ok(None), ClientCertificate::read)?;
+        let insecure_skip_tls_verify = typed_cluster.insecure_skip_tls_verify.unwrap_or(false);
+        let speaks_of_tls = insecure_skip_tls_verify || ca != CaSource::SystemRoots || client_certificate.is_some();
+        Ok(Self {
+            context: context.name.clone(),
+            cluster: cluster.name.clone(),
+            user: user.map(|user| user.name.clone()),
+            upstream: upstream(cluster, &typed_cluster, speaks_of_tls)?,
+            ca,
+            insecure_skip_tls_verify,
+            client_certificate,
+            bearer_token: user.map_or(BearerToken::None, BearerToken::read),
+            basic_auth: user.and_then(BasicAuth::read),
+            exec_plugin: typed_user.exec.is_some(),
+            auth_provider: typed_user.auth_provider.is_some(),
+        })
+    }
+}
+
+/// `speaks_of_tls`: there is a CA, a client certificate or the insecure flag, so client-go takes an address without a scheme as
+/// `https` (kubernetes/client-go `rest/url_utils.go`, `defaultServerUrlFor`).
+fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Upstream, Error> {
+    let place = entry.place.child("server");
+    if set(cluster.proxy_url.as_ref()).is_some() {
+        return Err(Error::ProxyUrl { place: entry.place.child("proxy-url"), cluster: entry.name.clone() });
+    }
+    let Some(server) = set(cluster.server.as_ref()) else {
+        return Err(Error::Missing { place, remedy: "write the API server's address there, as https://HOST:PORT" });
+    };
+    let (scheme, rest) = Scheme::split(&place, server)?;
+    if scheme == Scheme::Http || (scheme == Scheme::Unsaid && !speaks_of_tls) {
+        return Err(Error::PlainHttp { place, cluster: entry.name.clone() });
+    }
+    Upstream::parse(&entry.place, rest, set(cluster.tls_server_name.as_ref()))
+}
+
+/// client-go takes an empty string as not set.
+fn set(text: Option<&String>) -> Option<&str> {
+    text.map(String::as_str).filter(|text| !text.is_empty())
+}
+
+impl CaSource {
+    fn read(cluster: &Entry) -> Result<Self, Error> {
+        let Some(loaded) = pem::load(cluster, "certificate-authority")? else { return Ok(Self::SystemRoots) };
+        let loaded = loaded.with_certificate()?;
+        Ok(match loaded.path {
+            Some(path) => Self::File { path, pem: loaded.pem },
+            None => Self::Data(loaded.pem),
+        })
+    }
+
+    /// The PEM text; `None` for the system's roots.
+    pub fn pem(&self) -> Option<&[u8]> {
+        match self {
+            Self::Data(pem) | Self::File { pem, .. } => Some(pem),
+            Self::SystemRoots => None,
+        }
+    }
+}
+
+impl ClientCertificate {
+    /// A key without a certificate means nothing to client-go, a certificate without a key is an error.
+    fn read(user: &Entry) -> Result<Option<Self>, Error> {
+        let Some(certificate) = pem::load(user, "client-certificate")? else { return Ok(None) };
+        let Some(key) = pem::load(user, "client-key")? else {
+            let remedy = "a client certificate needs its key: name the file there, or the key itself in client-key-data";
+            return Err(Error::Missing { place: user.place.child("client-key"), remedy });
+        };
+        let certificate_pem = certificate.with_certificate()?.pem;
+        let key_pem = Secret::new(key.with_private_key()?.pem);
+        Ok(Some(Self { certificate_pem, key_pem }))
+    }
+}
+
+impl BearerToken {
+    fn read(user: &Entry) -> Self {
+        match (user.text("tokenFile"), user.text("token")) {
+            (Some(path), _) => Self::File(Path::new(path).to_owned()),
+            (None, Some(token)) => Self::Inline(Secret::new(token)),
+            (None, None) => Self::None,
+        }
+    }
+}
+
+impl BasicAuth {
+    fn read(user: &Entry) -> Option<Self> {
+        let username = user.text("username")?.to_owned();
+        Some(Self { username, password: Secret::new(user.text("password").unwrap_or_default()) })
+    }
+}

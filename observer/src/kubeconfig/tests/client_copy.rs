@@ -1,0 +1,172 @@
+//! The kubeconfig that a client gets.
+
+use expect_test::{Expect, expect, expect_file};
+use kube::config::Kubeconfig as Typed;
+
+use super::fixture::{Home, certificate_data, config, key_data};
+use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint};
+
+/// A kubeconfig with one of each; the copy of it stands beside it.
+const WITH_EVERYTHING: &str = include_str!("with_everything.yaml");
+const PAIR: ClientCertificatePair<'_> = ClientCertificatePair { certificate_pem: "OUR CERTIFICATE", key_pem: "OUR KEY" };
+
+#[test]
+fn only_what_leads_to_the_server_is_changed() {
+    expect_file!["with_everything.copy.json"].assert_eq(&copy(WITH_EVERYTHING, Some(PAIR)));
+}
+
+#[test]
+fn data_is_replaced_where_it_stood_before() {
+    let text = config(
+        "server: 'https://a', certificate-authority-data: CRT, x: 1",
+        "client-key-data: KEY, x: 2, client-certificate-data: CRT",
+    );
+    let text = text.replace("CRT", &certificate_data()).replace("KEY", &key_data());
+    copies(
+        &text,
+        Some(PAIR),
+        &expect![[r#"
+        {
+          "apiVersion": "v1",
+          "kind": "Config",
+          "current-context": "dev",
+          "contexts": [
+            {
+              "name": "dev",
+              "context": {
+                "cluster": "c",
+                "user": "u"
+              }
+            }
+          ],
+          "clusters": [
+            {
+              "name": "c",
+              "cluster": {
+                "server": "https://127.0.0.1:40001",
+                "certificate-authority-data": "Q0E=",
+                "x": 1
+              }
+            }
+          ],
+          "users": [
+            {
+              "name": "u",
+              "user": {
+                "client-key-data": "T1VSIEtFWQ==",
+                "x": 2,
+                "client-certificate-data": "T1VSIENFUlRJRklDQVRF"
+              }
+            }
+          ]
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn a_user_without_a_certificate_does_not_get_one() {
+    copies(
+        &config("server: 'https://a'", "token: t"),
+        Some(PAIR),
+        &expect![[r#"
+        {
+          "apiVersion": "v1",
+          "kind": "Config",
+          "current-context": "dev",
+          "contexts": [
+            {
+              "name": "dev",
+              "context": {
+                "cluster": "c",
+                "user": "u"
+              }
+            }
+          ],
+          "clusters": [
+            {
+              "name": "c",
+              "cluster": {
+                "server": "https://127.0.0.1:40001",
+                "certificate-authority-data": "Q0E="
+              }
+            }
+          ],
+          "users": [
+            {
+              "name": "u",
+              "user": {
+                "token": "t"
+              }
+            }
+          ]
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn commands_that_are_looked_up_in_path_stay() {
+    let copy = copy(&config("server: 'https://a'", "exec: {command: aws, interactiveMode: Never}"), None);
+    assert_eq!(typed(&copy).auth_infos[0].auth_info.as_ref().unwrap().exec.as_ref().unwrap().command.as_deref(), Some("aws"));
+}
+
+#[test]
+fn an_own_certificate_does_not_go_out_when_there_is_none_to_replace_it() {
+    let copy = copy(&config("server: 'https://a'", "client-certificate: pair.crt, client-key: pair.key, as: x"), None);
+    assert!(!copy.contains("client-"), "{copy}");
+}
+
+#[test]
+fn texts_that_yaml_could_misread_survive() {
+    for password in
+        ["yes", "~", "1e3", "0x1F", "a: b #c", "*x", "'\"\\", "a\tb\nc", "\u{7f}\u{85}\u{a0}", "\u{2028}\u{feff}", "日本🦀", " x "]
+    {
+        let quoted = serde_json::to_string(password).unwrap().replace('\u{7f}', "\\u007f").replace('\u{feff}', "\\ufeff");
+        let copy = copy(&config("server: 'https://a'", &format!("username: x, password: {quoted}, as: {quoted}")), None);
+        let user = typed(&copy).auth_infos.remove(0).auth_info.unwrap();
+        assert_eq!(user.impersonate.as_deref(), Some(password));
+    }
+}
+
+#[test]
+fn values_longer_than_a_simple_key_of_yaml_are_read_back() {
+    let long = "x".repeat(100_000);
+    let copy = copy(&config("server: 'https://a'", &format!("as: {long}")), None);
+    assert_eq!(typed(&copy).auth_infos[0].auth_info.as_ref().unwrap().impersonate.as_deref(), Some(long.as_str()));
+}
+
+#[test]
+fn a_copy_read_again_means_the_same_but_for_the_way() {
+    let home = Home::with_config(&config("server: 'https://a/prefix', certificate-authority: pair.crt", "tokenFile: token"));
+    let before = home.current();
+    home.write("config", copy_in(&home, None).replace("Q0E=", &certificate_data()));
+    let after = home.current();
+    assert_eq!((after.context, after.cluster, after.user), (before.context, before.cluster, before.user));
+    assert_eq!(after.bearer_token, before.bearer_token);
+    assert_eq!((after.upstream.host.as_str(), after.upstream.port), ("127.0.0.1", 40_001));
+    assert_eq!(after.upstream.path_prefix, "/prefix");
+}
+
+#[track_caller]
+fn copies(kubeconfig: &str, pair: Option<ClientCertificatePair<'_>>, expected: &Expect) {
+    expected.assert_eq(&copy(kubeconfig, pair));
+}
+
+#[track_caller]
+fn copy(kubeconfig: &str, pair: Option<ClientCertificatePair<'_>>) -> String {
+    let home = Home::with_config(kubeconfig);
+    home.anonymous(&copy_in(&home, pair))
+}
+
+#[track_caller]
+fn copy_in(home: &Home, client_certificate: Option<ClientCertificatePair<'_>>) -> String {
+    let loaded = home.load("config").unwrap();
+    let endpoint = ClientEndpoint { listener: ([127, 0, 0, 1], 40_001).into(), ca_pem: "CA", client_certificate };
+    loaded.client_copy(&loaded.current().unwrap(), &endpoint)
+}
+
+#[track_caller]
+fn typed(copy: &str) -> Typed {
+    Typed::from_yaml(copy).expect("kube-rs reads it")
+}

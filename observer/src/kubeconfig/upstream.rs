@@ -1,0 +1,80 @@
+//! The address of an API server as a kubeconfig gives it.
+
+use http::uri::Authority;
+use rustls_pki_types::ServerName;
+
+use super::error::{Error, Place};
+
+/// Where the API server is, and by which name its certificate is checked. Always TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    /// Host name or IP address, without brackets.
+    pub host: String,
+    /// TCP port; 443 where the kubeconfig has none.
+    pub port: u16,
+    /// What comes before `/api` in every path, as in `/k8s/clusters/c-1`; empty for most servers.
+    pub path_prefix: String,
+    /// `tls-server-name`, where the certificate is for another name than `host`.
+    pub tls_server_name: Option<String>,
+    /// The name that goes into SNI and that the certificate must bear: `tls_server_name`, else `host`.
+    pub server_name: ServerName<'static>,
+}
+
+/// What the address says about TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    Https,
+    Http,
+    /// None is written: client-go then decides by whether there are certificates.
+    Unsaid,
+}
+
+impl Scheme {
+    /// Takes the scheme off a `server` value; the rest is host, port and path.
+    pub(super) fn split<'a>(place: &Place, server: &'a str) -> Result<(Self, &'a str), Error> {
+        let Some((scheme, rest)) = server.split_once("://") else { return Ok((Self::Unsaid, server)) };
+        if scheme.eq_ignore_ascii_case("https") {
+            Ok((Self::Https, rest))
+        } else if scheme.eq_ignore_ascii_case("http") {
+            Ok((Self::Http, rest))
+        } else {
+            Err(Error::Server { place: place.clone(), what: format!("{scheme:?} is no scheme of an API server") })
+        }
+    }
+}
+
+impl Upstream {
+    /// Reads host, port and path of the `server` in the cluster at `cluster`. Query and fragment mean nothing to client-go either.
+    pub(super) fn parse(cluster: &Place, rest: &str, tls_server_name: Option<&str>) -> Result<Self, Error> {
+        let wrong = |what: &str| Error::Server { place: cluster.child("server"), what: what.to_owned() };
+        let rest = rest.split(['?', '#']).next().unwrap_or_default();
+        let (authority, path) = rest.find('/').and_then(|slash| rest.split_at_checked(slash)).unwrap_or((rest, ""));
+        let authority: Authority = authority.parse().map_err(|error| wrong(&format!("host and port are malformed ({error})")))?;
+        if authority.as_str().contains('@') {
+            return Err(wrong("a user name in the address is not supported, put it into the user entry"));
+        }
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        if host.is_empty() {
+            return Err(wrong("there is no host in it"));
+        }
+        let port = port(&authority).ok_or_else(|| wrong("the port is not a number from 1 to 65535"))?;
+        let server_name = match tls_server_name {
+            Some(name) => ServerName::try_from(name.to_owned()).map_err(|_invalid| Error::WrongType {
+                place: cluster.child("tls-server-name"),
+                what: "expected a host name".to_owned(),
+            })?,
+            None => ServerName::try_from(host.clone()).map_err(|_invalid| wrong("the host is neither a name nor an address"))?,
+        };
+        let path_prefix = if path == "/" { String::new() } else { path.to_owned() };
+        Ok(Self { host, port, path_prefix, tls_server_name: tls_server_name.map(str::to_owned), server_name })
+    }
+}
+
+/// A colon with nothing behind it is Go's way of saying the default, too.
+fn port(authority: &Authority) -> Option<u16> {
+    let behind_host = authority.as_str().get(authority.host().len()..)?;
+    match behind_host.strip_prefix(':') {
+        None | Some("") => Some(443),
+        Some(digits) => digits.parse().ok().filter(|port| *port > 0),
+    }
+}

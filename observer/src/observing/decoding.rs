@@ -1,0 +1,114 @@
+//! From what taps deliver to observations.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use observer_core::observation::{self, ConnectionDecoder, Observation, What};
+use observer_core::time::Timestamp;
+
+use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
+
+/// The decoders of all connections that are open.
+#[derive(Debug)]
+pub(super) struct Decoding {
+    path_prefix: String,
+    /// A connection whose decoder failed has none any more.
+    decoders: HashMap<ConnectionId, ConnectionDecoder>,
+    /// What the present delivery says; empty in between, kept for its memory.
+    decoded: Vec<Observation>,
+}
+
+impl Decoding {
+    /// `path_prefix` is a path in front of the API server's own, or empty.
+    pub(super) fn new(path_prefix: String) -> Self {
+        Self { path_prefix, decoders: HashMap::new(), decoded: Vec::new() }
+    }
+
+    /// Decodes one delivery. A decoder that panics loses its connection, not the others.
+    pub(super) fn take(&mut self, delivery: &Delivery, told: &mut dyn FnMut(Observation)) {
+        match delivery {
+            Delivery::Notice(notice) => {
+                if let Some(observation) = of_notice(notice) {
+                    told(observation);
+                }
+            }
+            Delivery::Connection(id, event) => {
+                // Only the decoder is inside: who is told must not be taken for it.
+                let mut decoded = std::mem::take(&mut self.decoded);
+                let outcome = catch_unwind(AssertUnwindSafe(|| self.event(*id, event, &mut |one| decoded.push(one))));
+                decoded.drain(..).for_each(&mut *told);
+                self.decoded = decoded;
+                if outcome.is_err() {
+                    self.decoders.remove(id);
+                    told(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(*id) } });
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, id: ConnectionId, event: &TapEvent, told: &mut dyn FnMut(Observation)) {
+        match event {
+            TapEvent::Opened { at, info } => {
+                let connection = connection(id);
+                told(Observation { at: *at, what: What::ConnectionOpened { connection, protocol: info.protocol } });
+                self.decoders.insert(id, ConnectionDecoder::new(connection, info.protocol, &self.path_prefix));
+            }
+            TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| decoder.bytes(*at, *direction, bytes, told)),
+            TapEvent::Gap { at, direction, gap } => self.on(id, |decoder| decoder.gap(*at, *direction, *gap, told)),
+            TapEvent::Ended { at, direction, manner } => {
+                self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), told));
+            }
+            TapEvent::Closed { at } => match self.decoders.remove(&id) {
+                Some(mut decoder) => decoder.close(*at, told),
+                None => told(Observation { at: *at, what: What::ConnectionClosed { connection: connection(id) } }),
+            },
+        }
+    }
+
+    fn on(&mut self, id: ConnectionId, act: impl FnOnce(&mut ConnectionDecoder)) {
+        if let Some(decoder) = self.decoders.get_mut(&id) {
+            act(decoder);
+        }
+    }
+}
+
+fn connection(id: ConnectionId) -> observation::ConnectionId {
+    observation::ConnectionId(id.0)
+}
+
+fn of_manner(manner: EndManner) -> observation::EndManner {
+    match manner {
+        EndManner::CloseNotify => observation::EndManner::CloseNotify,
+        EndManner::Fin => observation::EndManner::Fin,
+        EndManner::Reset => observation::EndManner::Reset,
+        EndManner::BrokenTls => observation::EndManner::BrokenTls,
+    }
+}
+
+/// A refusal is passed on as a refusal, or counted as a reset in its place: it is no failure of its own.
+fn of_notice(notice: &Notice) -> Option<Observation> {
+    Some(match notice {
+        Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
+        Notice::Listener { at, state, .. } => {
+            let state = match state {
+                ListenerState::Listening => observation::ListenerState::Listening,
+                ListenerState::Held => observation::ListenerState::Refusing,
+            };
+            Observation { at: *at, what: What::Listener { state } }
+        }
+        Notice::ResetInsteadOfRefused { at, clients, .. } => {
+            Observation { at: *at, what: What::ResetInsteadOfRefused { connections: *clients } }
+        }
+        Notice::UpstreamFailed { at, error, .. } => Observation { at: *at, what: What::ConnectFailed { why: error.to_string() } },
+    })
+}
+
+fn time_of(event: &TapEvent) -> Timestamp {
+    match event {
+        TapEvent::Opened { at, .. }
+        | TapEvent::Bytes { at, .. }
+        | TapEvent::Gap { at, .. }
+        | TapEvent::Ended { at, .. }
+        | TapEvent::Closed { at } => *at,
+    }
+}

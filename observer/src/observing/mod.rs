@@ -1,0 +1,11 @@
+//! The observing half: one thread that decodes what the taps saw and owns the [`observer_core::observer::Observer`].
+//!
+//! It shares nothing with the forwarding half but the intake's queue. Whatever happens here, a panic included, the traffic goes on.
+
+mod decoding;
+mod thread;
+
+#[cfg(test)]
+mod tests;
+
+pub use thread::{Observing, Outcome};

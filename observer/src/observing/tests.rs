@@ -1,0 +1,75 @@
+//! What the thread makes of what taps deliver.
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+
+use observer_core::http::{Direction, Protocol};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_core::time::Timestamp;
+
+use super::*;
+use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
+use crate::view::EventLines;
+
+const REQUEST: &[u8] = b"GET /prefix/api/v1/pods?limit=500 HTTP/1.1\r\nUser-Agent: kubectl/v1.33.1\r\n\r\n";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 58\r\n\r\n\
+    {\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[{}]}";
+
+#[test]
+fn what_a_tap_delivers_ends_in_the_snapshot() {
+    let outcome = observe(None, |intake| {
+        exchange(intake);
+        intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Held });
+        intake.notice(Notice::ResetInsteadOfRefused { at: now(), listener: anywhere(), clients: 3 });
+    });
+    let totals = &outcome.snapshot.totals;
+    assert_eq!((totals.connections, totals.requests, totals.lists, totals.open), (1, 1, 1, 0));
+    assert_eq!(outcome.snapshot.lists[0].verdict.as_ref().unwrap().rule, "list-unset-consistent");
+    assert_eq!(outcome.snapshot.missed.reset_instead_of_refused, 3);
+    assert!(outcome.troubles.is_empty(), "{:?}", outcome.troubles);
+}
+
+#[test]
+fn full_disk_ends_the_event_file_and_not_the_observing() {
+    struct FullDisk;
+    impl Write for FullDisk {
+        fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let out: Box<dyn Write + Send> = Box::new(io::BufWriter::with_capacity(1 << 10, FullDisk));
+    let outcome = observe(Some(EventLines::begin(out).unwrap()), exchange);
+    assert_eq!(outcome.snapshot.totals.requests, 1);
+    assert_eq!(outcome.troubles.len(), 1, "{:?}", outcome.troubles);
+    assert!(outcome.troubles[0].starts_with("--events ended early"), "{:?}", outcome.troubles);
+}
+
+fn observe(events: Option<EventLines<Box<dyn Write + Send>>>, act: impl FnOnce(&Intake)) -> Outcome {
+    let (intake, receiver) = Intake::new(IntakeLimits::default());
+    let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
+    let observing = Observing::start(receiver, now(), profile, "/prefix".to_owned(), events).unwrap();
+    act(&intake);
+    drop(intake);
+    observing.finish().unwrap()
+}
+
+fn exchange(intake: &Intake) {
+    let info = ConnectionInfo { client: anywhere(), listener: anywhere(), upstream: anywhere(), protocol: Some(Protocol::Http1) };
+    let mut feed = intake.register(now(), info).unwrap();
+    feed.bytes(now(), Direction::Request, REQUEST);
+    feed.bytes(now(), Direction::Response, RESPONSE);
+    feed.ended(now(), Direction::Request, EndManner::CloseNotify);
+    feed.ended(now(), Direction::Response, EndManner::CloseNotify);
+    feed.closed(now());
+}
+
+fn anywhere() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 1))
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_nanos(1)
+}

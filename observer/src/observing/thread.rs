@@ -1,0 +1,140 @@
+//! The thread.
+
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use observer_core::observation::{Observation, What};
+use observer_core::observer::{Event, Limits, Observer, Snapshot};
+use observer_core::routing::ServerProfile;
+use observer_core::time::Timestamp;
+
+use super::decoding::Decoding;
+use crate::intake::{IntakeLosses, IntakeReceiver};
+use crate::view::EventLines;
+
+/// Where events are written to.
+type Events = EventLines<Box<dyn Write + Send>>;
+
+/// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// A running observing thread.
+#[derive(Debug)]
+pub struct Observing {
+    thread: JoinHandle<Outcome>,
+}
+
+/// What it leaves behind.
+#[derive(Debug)]
+pub struct Outcome {
+    /// All that was observed.
+    pub snapshot: Snapshot,
+    /// What went wrong on our side, each a sentence.
+    pub troubles: Vec<String>,
+}
+
+/// What the thread owns.
+struct State {
+    observer: Observer,
+    decoding: Decoding,
+    events: Option<Events>,
+    losses: IntakeLosses,
+    troubles: Vec<String>,
+}
+
+impl Observing {
+    /// Starts the thread. It ends by itself once all taps and their connections are gone and everything was decoded.
+    pub fn start(
+        receiver: IntakeReceiver,
+        at: Timestamp,
+        profile: ServerProfile,
+        path_prefix: String,
+        events: Option<Events>,
+    ) -> io::Result<Self> {
+        let thread = Builder::new().name("observing".to_owned()).spawn(move || {
+            let mut state = State {
+                observer: Observer::new(Limits::default()),
+                decoding: Decoding::new(path_prefix),
+                events,
+                losses: IntakeLosses::default(),
+                troubles: Vec::new(),
+            };
+            state.observe(Observation { at, what: What::Profile { profile: Box::new(profile) } });
+            state.run(receiver);
+            state.outcome()
+        })?;
+        Ok(Self { thread })
+    }
+
+    /// Waits until everything was decoded. Blocks; the taps must have been ended before.
+    pub fn finish(self) -> io::Result<Outcome> {
+        self.thread.join().map_err(|_panic| io::Error::other("the observing thread failed"))
+    }
+}
+
+impl State {
+    /// Decodes until the taps are gone, or until observing fails; then the receiver is dropped, and the taps go on without us.
+    fn run(&mut self, mut receiver: IntakeReceiver) {
+        while !receiver.is_closed() {
+            let decoded = catch_unwind(AssertUnwindSafe(|| {
+                for delivered in receiver.drain(IDLE) {
+                    let Self { decoding, observer, events, troubles, .. } = self;
+                    decoding.take(&delivered.delivery, &mut |observation| {
+                        observer.observe(observation, &mut |event| write(events, troubles, &event));
+                    });
+                }
+            }));
+            if decoded.is_err() {
+                self.troubles
+                    .push("observing failed and stopped; the traffic went on, and what followed is not in this report".to_owned());
+                return;
+            }
+            self.note_losses(receiver.losses());
+            self.flush();
+        }
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        let Self { observer, events, troubles, .. } = self;
+        observer.observe(observation, &mut |event| write(events, troubles, &event));
+    }
+
+    /// Connections that found no room are known to the intake only.
+    fn note_losses(&mut self, losses: IntakeLosses) {
+        let connections = losses.connections.saturating_sub(self.losses.connections);
+        self.losses = losses;
+        if connections > 0 {
+            let at = self.observer.now();
+            self.observe(Observation { at, what: What::Unobserved { connections } });
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some(lines) = &mut self.events
+            && let Err(error) = lines.flush()
+        {
+            give_up(&mut self.events, &mut self.troubles, &error);
+        }
+    }
+
+    fn outcome(mut self) -> Outcome {
+        self.flush();
+        Outcome { snapshot: self.observer.snapshot(), troubles: self.troubles }
+    }
+}
+
+fn write(events: &mut Option<Events>, troubles: &mut Vec<String>, event: &Event) {
+    if let Some(lines) = events
+        && let Err(error) = lines.event(event)
+    {
+        give_up(events, troubles, &error);
+    }
+}
+
+/// A full disk ends the event file, not the run.
+fn give_up(events: &mut Option<Events>, troubles: &mut Vec<String>, error: &io::Error) {
+    *events = None;
+    troubles.push(format!("--events ended early: {error}"));
+}

@@ -1,0 +1,6 @@
+//! Taps carry traffic in. They know bytes, not Kubernetes, and nothing of the views.
+
+mod clock;
+pub mod proxy;
+
+pub use clock::Clock;

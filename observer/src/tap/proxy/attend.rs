@@ -1,0 +1,70 @@
+//! The task of one client.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use observer_core::http::{FrameWalker, Protocol};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use super::establish::{Established, Failure, establish};
+use super::probe::Spare;
+use super::shared::Shared;
+use super::splice::Splice;
+use super::tee::Tee;
+use super::{ListenerState, UpstreamError};
+use crate::intake::ConnectionInfo;
+
+/// Serves one client from its first byte to its last.
+pub(super) async fn attend(shared: Arc<Shared>, client: TcpStream, address: SocketAddr, spare: Option<Spare>) {
+    let deadline = Instant::now() + shared.handshake_limit;
+    // Boxed, since it is several times larger than what stays for the life of the connection.
+    match Box::pin(establish(&shared, client, spare, deadline)).await {
+        Ok(established) => {
+            shared.counters.established.add(1);
+            let tee = tee(&shared, &established, address);
+            Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run().await;
+        }
+        Err(Failure::Client) => shared.counters.client_handshakes_failed.add(1),
+        Err(Failure::Held(client)) => {
+            shared.reset_instead_of_refused(1);
+            drop(client);
+        }
+        Err(Failure::Upstream(error, client)) => {
+            fail(&shared, error).await;
+            drop(client);
+        }
+    }
+}
+
+fn tee(shared: &Shared, established: &Established, client: SocketAddr) -> Tee {
+    let (listener, upstream, protocol) = (shared.address, established.upstream_address, established.protocol);
+    let info = ConnectionInfo { client, listener, upstream, protocol };
+    match (shared.intake.as_ref().and_then(|intake| intake.register(shared.clock.now(), info)), protocol) {
+        (Some(feed), _) => Tee::Observed(feed, shared.clock),
+        (None, Some(Protocol::Http2)) => Tee::Framed(FrameWalker::of_responses()),
+        (None, Some(Protocol::Http1) | None) => Tee::Blind,
+    }
+}
+
+/// Counts and tells the failure. When it may mean that upstream refuses, that is found out before the client is reset, so that a client
+/// that comes back at once is refused.
+async fn fail(shared: &Shared, error: UpstreamError) {
+    let is_refusal = matches!(error, UpstreamError::Refused { .. });
+    let may_refuse = match error {
+        UpstreamError::Refused { .. } | UpstreamError::Closed { .. } => true,
+        UpstreamError::Unreachable { .. }
+        | UpstreamError::Unresolved { .. }
+        | UpstreamError::TimedOut { .. }
+        | UpstreamError::Certificate { .. }
+        | UpstreamError::Tls { .. } => false,
+    };
+    shared.upstream_failed(error);
+    if may_refuse {
+        let question = shared.gate.ask();
+        shared.gate.answer(question).await;
+        if is_refusal || shared.gate.state() == ListenerState::Held {
+            shared.reset_instead_of_refused(1);
+        }
+    }
+}

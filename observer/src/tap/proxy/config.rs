@@ -1,0 +1,54 @@
+//! What a proxy is told when it starts.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::{PrivateAuthority, UpstreamTls};
+use crate::intake::Intake;
+use crate::tap::Clock;
+
+/// One listener, for one cluster and user: the port decides which client certificate goes upstream.
+#[derive(Debug)]
+pub struct ProxyConfig {
+    /// Where clients connect; port 0 for one that the system chooses.
+    pub listen: SocketAddr,
+    /// The API server.
+    pub upstream: UpstreamEndpoint,
+    /// How the API server is trusted, and who we are to it.
+    pub upstream_tls: UpstreamTls,
+    /// Issues the certificate that clients see.
+    pub authority: PrivateAuthority,
+    /// Whether only clients with a certificate of `authority` are let in. Needed when `upstream_tls` carries a client certificate:
+    /// else everybody who can connect would speak in its name.
+    pub require_client_certificate: bool,
+    /// Where observations go; nowhere when `None`.
+    pub intake: Option<Intake>,
+    /// What observations are stamped with.
+    pub clock: Clock,
+    /// How long a client may wait until both handshakes are done; there is no limit after that. 10 s unless a test wants less.
+    pub handshake_limit: Duration,
+}
+
+impl ProxyConfig {
+    /// The limit that is used unless there is a reason for another.
+    pub const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+}
+
+/// Host and port of an API server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UpstreamEndpoint {
+    /// A DNS name, or an IP address without brackets.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
+}
+
+impl fmt::Display for UpstreamEndpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            return write!(formatter, "[{}]:{}", self.host, self.port);
+        }
+        write!(formatter, "{}:{}", self.host, self.port)
+    }
+}

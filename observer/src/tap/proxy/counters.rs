@@ -1,0 +1,76 @@
+//! What a proxy counts.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::UpstreamError;
+
+/// Totals since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProxyCounts {
+    /// TCP connections accepted from clients.
+    pub accepted: u64,
+    /// Connections whose two handshakes were done.
+    pub established: u64,
+    /// Clients that were reset and would have found the port refused without us.
+    pub reset_instead_of_refused: u64,
+    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed no or a wrong certificate.
+    pub client_handshakes_failed: u64,
+    /// Clients for which the upstream was not reached or not trusted, whatever the reason.
+    pub upstream_failed: u64,
+    /// TCP connections opened to find out whether upstream accepts.
+    pub bare_dials: u64,
+    /// Connections whose task failed for a fault of ours; both sides were reset.
+    pub faults: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) accepted: Counter,
+    pub(super) established: Counter,
+    pub(super) reset_instead_of_refused: Counter,
+    pub(super) client_handshakes_failed: Counter,
+    pub(super) upstream_failed: Counter,
+    pub(super) bare_dials: Counter,
+    pub(super) faults: Counter,
+    last_upstream_error: std::sync::Mutex<Option<UpstreamError>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(super) fn add(&self, amount: u64) {
+        self.0.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    fn value(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Counters {
+    pub(super) fn snapshot(&self) -> ProxyCounts {
+        ProxyCounts {
+            accepted: self.accepted.value(),
+            established: self.established.value(),
+            reset_instead_of_refused: self.reset_instead_of_refused.value(),
+            client_handshakes_failed: self.client_handshakes_failed.value(),
+            upstream_failed: self.upstream_failed.value(),
+            bare_dials: self.bare_dials.value(),
+            faults: self.faults.value(),
+        }
+    }
+
+    pub(super) fn upstream_failed(&self, error: UpstreamError) {
+        self.upstream_failed.add(1);
+        *self.last_error() = Some(error);
+    }
+
+    pub(super) fn last_upstream_error(&self) -> Option<UpstreamError> {
+        self.last_error().clone()
+    }
+
+    fn last_error(&self) -> std::sync::MutexGuard<'_, Option<UpstreamError>> {
+        self.last_upstream_error.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,141 @@
+//! From a TCP connection of a client to two TLS sides that speak the same protocol.
+
+use std::io;
+use std::net::SocketAddr;
+
+use observer_core::http::Protocol;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::server::Accept;
+use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
+
+use super::dial::{dial, timed_out};
+use super::probe::Spare;
+use super::server_configs::{HTTP1, HTTP2};
+use super::shared::Shared;
+use super::side::Side;
+use super::{UpstreamError, socket};
+
+/// A connection that is ready to be spliced.
+pub(super) struct Established {
+    pub(super) downstream: Side,
+    pub(super) upstream: Side,
+    pub(super) upstream_address: SocketAddr,
+    pub(super) protocol: Option<Protocol>,
+}
+
+/// Why there is none.
+pub(super) enum Failure {
+    /// The client's doing; its socket is closed already.
+    Client,
+    /// Upstream's doing; the client's socket waits to be reset.
+    Upstream(UpstreamError, TcpStream),
+    /// The port was closed while the client had said nothing yet; its socket waits to be reset.
+    Held(TcpStream),
+}
+
+/// Reads the `ClientHello`, shakes hands with upstream, then finishes the client's handshake; all before `deadline`.
+pub(super) async fn establish(
+    shared: &Shared,
+    client: TcpStream,
+    spare: Option<Spare>,
+    deadline: Instant,
+) -> Result<Established, Failure> {
+    socket::prepare(&client).map_err(|_client_is_gone| Failure::Client)?;
+    let hello = client_hello(shared, client, deadline).await?;
+    let offer = hello.client_hello().alpn().map(|names| names.map(<[u8]>::to_vec).collect()).unwrap_or_default();
+    let (upstream, upstream_address) = match connect(shared, offer, spare, deadline).await {
+        Ok(connected) => connected,
+        Err(error) => return Err(Failure::Upstream(error, hello.io)),
+    };
+    let (upstream_tcp, upstream_tls) = upstream.into_inner();
+    let protocol = upstream_tls.alpn_protocol();
+    let accept = hello.into_stream(shared.server_configs.for_protocol(protocol));
+    let protocol = protocol.and_then(known_protocol);
+    let Some((client, client_tls)) = finish(accept, deadline).await else {
+        socket::close_gracefully(&upstream_tcp);
+        return Err(Failure::Client);
+    };
+    let (downstream, upstream) = (Side::new(client, client_tls), Side::new(upstream_tcp, upstream_tls));
+    Ok(Established { downstream, upstream, upstream_address, protocol })
+}
+
+async fn client_hello(shared: &Shared, client: TcpStream, deadline: Instant) -> Result<StartHandshake<TcpStream>, Failure> {
+    let mut acceptor = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), client);
+    let held = tokio::select! {
+        biased;
+        hello = timeout_at(deadline, &mut acceptor) => match hello {
+            Ok(Ok(hello)) => return Ok(hello),
+            Ok(Err(_left_or_not_tls)) => {
+                // The alert that says what was wrong is on its way.
+                if let Some(client) = acceptor.take_io() {
+                    socket::close_gracefully(&client);
+                }
+                false
+            }
+            // Dropped as it is, the socket is reset.
+            Err(_elapsed) => false,
+        },
+        () = shared.gate.held() => true,
+    };
+    match acceptor.take_io() {
+        Some(client) if held => Err(Failure::Held(client)),
+        Some(_) | None => Err(Failure::Client),
+    }
+}
+
+type UpstreamStream = tokio_rustls::client::TlsStream<TcpStream>;
+
+async fn connect(
+    shared: &Shared,
+    offer: Vec<Vec<u8>>,
+    spare: Option<Spare>,
+    deadline: Instant,
+) -> Result<(UpstreamStream, SocketAddr), UpstreamError> {
+    let endpoint = &shared.upstream;
+    let tcp = match spare.and_then(Spare::into_quiet) {
+        Some(tcp) => tcp,
+        None => dial(endpoint, deadline.saturating_duration_since(Instant::now())).await?,
+    };
+    let ready = socket::prepare(&tcp).and_then(|()| tcp.peer_addr());
+    let address = ready.map_err(|_upstream_is_gone| UpstreamError::Closed { endpoint: endpoint.to_string() })?;
+    let tls = &shared.upstream_tls;
+    let handshake = tls.connector.with_alpn(offer).connect(tls.server_name.clone(), tcp);
+    match timeout_at(deadline, handshake.into_fallible()).await {
+        Ok(Ok(stream)) => Ok((stream, address)),
+        Ok(Err((error, tcp))) => {
+            socket::close_gracefully(&tcp);
+            Err(handshake_error(shared, &error))
+        }
+        Err(_elapsed) => Err(timed_out(endpoint, shared.handshake_limit)),
+    }
+}
+
+fn handshake_error(shared: &Shared, error: &io::Error) -> UpstreamError {
+    let endpoint = shared.upstream.to_string();
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(rustls::Error::InvalidCertificate(fault)) => UpstreamError::Certificate { endpoint, detail: fault.to_string() },
+        Some(fault) => UpstreamError::Tls { endpoint, detail: fault.to_string() },
+        None => UpstreamError::Closed { endpoint },
+    }
+}
+
+/// The client's handshake; `None` when the client left, showed a wrong certificate, or took too long.
+async fn finish(accept: Accept<TcpStream>, deadline: Instant) -> Option<(TcpStream, rustls::ServerConnection)> {
+    match timeout_at(deadline, accept.into_fallible()).await {
+        Ok(Ok(stream)) => Some(stream.into_inner()),
+        Ok(Err((_error, client))) => {
+            socket::close_gracefully(&client);
+            None
+        }
+        Err(_elapsed) => None,
+    }
+}
+
+fn known_protocol(alpn: &[u8]) -> Option<Protocol> {
+    match alpn {
+        HTTP1 => Some(Protocol::Http1),
+        HTTP2 => Some(Protocol::Http2),
+        _ => None,
+    }
+}

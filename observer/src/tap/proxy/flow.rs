@@ -1,0 +1,134 @@
+//! One direction of a connection.
+//!
+//! ```text
+//!            end read            told, withheld for upstream's         passed on
+//!   Open ───────────────► Withheld ─────────────────────────► Ending ───────────► FlowEnd
+//!     └── write fails ───────────────────────────────────────────────────────────► FlowEnd::SinkGone
+//! ```
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use observer_core::http::Direction;
+
+use super::side::{PeerGone, Side};
+use super::tee::Tee;
+use crate::intake::EndManner;
+
+/// Copies from a source to a sink, then passes on the end of the source.
+pub(super) struct Flow {
+    direction: Direction,
+    state: State,
+    /// Bytes at the front of the source's plaintext that were shown to the tee already and did not fit into the sink yet.
+    shown: usize,
+}
+
+enum State {
+    Open,
+    Withheld(EndManner, Withholding),
+    Ending(EndManner),
+}
+
+/// Until when an end is not passed on.
+pub(super) type Withholding = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// How a flow is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlowEnd {
+    /// The source's end was passed on; the other direction goes on.
+    HalfClosed,
+    /// The source was reset: so must the sink be.
+    Reset,
+    /// The source broke TLS: both sides are to be closed.
+    Broken,
+    /// The sink takes nothing more. Its other direction may still hold what came before.
+    SinkGone,
+}
+
+enum Supply {
+    Dry,
+    SinkFull,
+    Ended(EndManner),
+}
+
+impl Flow {
+    pub(super) fn new(direction: Direction) -> Self {
+        Self { direction, state: State::Open, shown: 0 }
+    }
+
+    /// Moves what can be moved now. `withhold` is asked once, when the end has been read and all before it was written.
+    pub(super) fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        source: &mut Side,
+        sink: &mut Side,
+        tee: &mut Tee,
+        withhold: impl FnOnce(EndManner) -> Option<Withholding>,
+    ) -> Poll<FlowEnd> {
+        if matches!(self.state, State::Open) {
+            match ready!(self.poll_copy(context, source, sink, tee)) {
+                Ok(manner) => {
+                    tee.ended(self.direction, manner);
+                    self.state = match withhold(manner) {
+                        Some(withholding) => State::Withheld(manner, withholding),
+                        None => State::Ending(manner),
+                    };
+                }
+                Err(PeerGone) => return Poll::Ready(FlowEnd::SinkGone),
+            }
+        }
+        if let State::Withheld(manner, withholding) = &mut self.state {
+            ready!(withholding.as_mut().poll(context));
+            self.state = State::Ending(*manner);
+        }
+        match self.state {
+            State::Ending(EndManner::Reset) => Poll::Ready(FlowEnd::Reset),
+            State::Ending(EndManner::BrokenTls) => Poll::Ready(FlowEnd::Broken),
+            State::Ending(manner @ (EndManner::CloseNotify | EndManner::Fin)) => {
+                sink.poll_shutdown(context, manner).map(|()| FlowEnd::HalfClosed)
+            }
+            State::Open | State::Withheld(..) => Poll::Pending,
+        }
+    }
+
+    /// Copies until the source ends and everything is written.
+    fn poll_copy(
+        &mut self,
+        context: &mut Context<'_>,
+        source: &mut Side,
+        sink: &mut Side,
+        tee: &mut Tee,
+    ) -> Poll<Result<EndManner, PeerGone>> {
+        loop {
+            let supply = self.fill(context, source, sink, tee);
+            ready!(sink.poll_flush(context))?;
+            match supply {
+                Supply::Dry => return Poll::Pending,
+                Supply::SinkFull => {}
+                Supply::Ended(manner) => return Poll::Ready(Ok(manner)),
+            }
+        }
+    }
+
+    /// Seals what the source has, record by record, so that one flush writes it all.
+    fn fill(&mut self, context: &mut Context<'_>, source: &mut Side, sink: &mut Side, tee: &mut Tee) -> Supply {
+        loop {
+            match source.poll_readable(context) {
+                Poll::Pending => return Supply::Dry,
+                Poll::Ready(Err(manner)) => return Supply::Ended(manner),
+                Poll::Ready(Ok(())) => {}
+            }
+            let plaintext = source.plaintext();
+            if let Some((_, fresh @ [_, ..])) = plaintext.split_at_checked(self.shown) {
+                tee.bytes(self.direction, fresh);
+                self.shown = plaintext.len();
+            }
+            let sealed = sink.seal(plaintext);
+            source.consume(sealed);
+            self.shown -= sealed;
+            if self.shown > 0 {
+                return Supply::SinkFull;
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What connections and their listener tell each other about whether upstream accepts.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
+
+use super::ListenerState;
+
+/// Signs that upstream may refuse go in, the outcome of the dial that follows comes out.
+#[derive(Debug)]
+pub(super) struct Gate {
+    asked: AtomicU64,
+    wake: Notify,
+    answered: watch::Sender<u64>,
+    state: watch::Sender<ListenerState>,
+}
+
+/// One question whether upstream accepts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question(u64);
+
+/// How long anything is withheld from a client until it is known whether upstream refuses.
+pub(super) const HOLD_BACK: Duration = Duration::from_millis(250);
+
+impl Gate {
+    pub(super) fn new() -> Self {
+        Self {
+            asked: AtomicU64::new(0),
+            wake: Notify::new(),
+            answered: watch::Sender::new(0),
+            state: watch::Sender::new(ListenerState::Listening),
+        }
+    }
+
+    /// Makes the listener dial upstream at once.
+    pub(super) fn ask(&self) -> Question {
+        let number = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        self.wake.notify_one();
+        Question(number)
+    }
+
+    /// Waits until a dial that began after `question` has an outcome and our port is as it demands, [`HOLD_BACK`] at most.
+    pub(super) async fn answer(&self, question: Question) {
+        let mut answered = self.answered.subscribe();
+        let known = answered.wait_for(|answered| *answered >= question.0);
+        // When the time is up, the client learns what there is to learn without an answer.
+        timeout(HOLD_BACK, known).await.ok();
+    }
+
+    /// Whether upstream refused when it was last asked.
+    pub(super) fn state(&self) -> ListenerState {
+        *self.state.borrow()
+    }
+
+    /// Waits until the port is held.
+    pub(super) async fn held(&self) {
+        let mut state = self.state.subscribe();
+        if state.wait_for(|state| *state == ListenerState::Held).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// The listener's side: waits for a question that may not have been seen yet.
+    pub(super) async fn asked(&self) {
+        self.wake.notified().await;
+    }
+
+    /// The listener's side: the last question so far.
+    pub(super) fn last_question(&self) -> Question {
+        Question(self.asked.load(Ordering::SeqCst))
+    }
+
+    /// The listener's side: whether somebody waits for an answer.
+    pub(super) fn is_open(&self) -> bool {
+        self.asked.load(Ordering::SeqCst) > *self.answered.borrow()
+    }
+
+    /// The listener's side: all questions up to `question` are answered, the port is in `state`.
+    pub(super) fn settle(&self, question: Question, state: ListenerState) {
+        self.state.send_if_modified(|present| std::mem::replace(present, state) != state);
+        self.answered.send_if_modified(|answered| std::mem::replace(answered, question.0) != question.0);
+    }
+}

@@ -1,0 +1,138 @@
+//! Accepts clients while upstream accepts us, and refuses them while it refuses.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
+
+use super::attend::attend;
+use super::gate::Question;
+use super::port::Port;
+use super::probe::{Probe, ProbeEvent};
+use super::shared::Shared;
+use super::{ListenerState, UpstreamError};
+
+/// Owns the port, the dials that decide about it, and the connections' tasks.
+pub(super) struct Listener {
+    shared: Arc<Shared>,
+    port: Port,
+    probe: Probe,
+    connections: JoinSet<()>,
+}
+
+enum Event {
+    Client(TcpStream, SocketAddr),
+    Asked,
+    Probe(ProbeEvent),
+    ConnectionOver(Result<(), JoinError>),
+}
+
+impl Listener {
+    pub(super) fn new(shared: Arc<Shared>, port: Port) -> Self {
+        Self { shared, port, probe: Probe::new(), connections: JoinSet::new() }
+    }
+
+    /// Serves for ever.
+    pub(super) async fn run(&mut self) {
+        self.shared.listener_is(ListenerState::Listening);
+        loop {
+            match self.event().await {
+                Event::Client(client, address) => self.admit(client, address),
+                Event::Asked => self.asked(),
+                Event::Probe(ProbeEvent::Due) => self.dial(),
+                Event::Probe(ProbeEvent::SpareOver) => {}
+                Event::Probe(ProbeEvent::Dialled { question, outcome }) => self.dialled(question, outcome),
+                Event::ConnectionOver(joined) => self.connection_over(joined),
+            }
+        }
+    }
+
+    /// Gives up the port, waits for the connections until `grace` is over, and resets those that are left.
+    pub(super) async fn finish(mut self, grace: Duration) {
+        drop(self.port);
+        let over = timeout(grace, async { while self.connections.join_next().await.is_some() {} }).await;
+        if over.is_err() {
+            self.connections.shutdown().await;
+        }
+    }
+
+    async fn event(&mut self) -> Event {
+        tokio::select! {
+            (client, address) = self.port.accept() => Event::Client(client, address),
+            () = self.shared.gate.asked() => Event::Asked,
+            event = self.probe.event() => Event::Probe(event),
+            Some(joined) = self.connections.join_next() => Event::ConnectionOver(joined),
+        }
+    }
+
+    fn admit(&mut self, client: TcpStream, address: SocketAddr) {
+        self.shared.counters.accepted.add(1);
+        let spare = self.probe.take_spare();
+        self.connections.spawn(attend(Arc::clone(&self.shared), client, address, spare));
+    }
+
+    fn asked(&mut self) {
+        if self.probe.ask(&self.shared.upstream, self.shared.gate.last_question()) {
+            self.shared.counters.bare_dials.add(1);
+        }
+    }
+
+    fn dial(&mut self) {
+        if self.probe.start(&self.shared.upstream, self.shared.gate.last_question()) {
+            self.shared.counters.bare_dials.add(1);
+        }
+    }
+
+    /// The port follows what upstream does before anybody who asked is told.
+    fn dialled(&mut self, question: Question, outcome: Result<(), UpstreamError>) {
+        match outcome {
+            Ok(()) => self.listen(),
+            Err(UpstreamError::Refused { .. }) => {
+                self.hold();
+                self.probe.retry();
+            }
+            // The question stays open: whoever asked wants to know what is behind that end.
+            Err(UpstreamError::Closed { .. }) if self.probe.follow_up() => return,
+            // Not refused, so no reason to close; but no reason to open either.
+            Err(_other) if self.port.is_held() => self.probe.retry(),
+            Err(_other) => {}
+        }
+        let state = if self.port.is_held() { ListenerState::Held } else { ListenerState::Listening };
+        self.shared.gate.settle(question, state);
+        if self.shared.gate.is_open() {
+            self.dial();
+        }
+    }
+
+    fn listen(&mut self) {
+        let held = self.port.is_held();
+        match self.port.listen() {
+            Ok(()) => self.probe.rest(),
+            Err(error) => {
+                tracing::warn!(%error, "upstream accepts again, and we cannot listen yet");
+                self.probe.retry();
+            }
+        }
+        if held && !self.port.is_held() {
+            self.shared.listener_is(ListenerState::Listening);
+        }
+    }
+
+    fn hold(&mut self) {
+        if !self.port.is_held() {
+            let resets = self.port.hold();
+            self.shared.listener_is(ListenerState::Held);
+            self.shared.reset_instead_of_refused(resets);
+        }
+    }
+
+    fn connection_over(&self, joined: Result<(), JoinError>) {
+        if let Err(error) = joined {
+            self.shared.counters.faults.add(1);
+            tracing::error!(%error, "a connection was reset for a fault of ours");
+        }
+    }
+}

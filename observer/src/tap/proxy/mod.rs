@@ -1,0 +1,34 @@
+//! The proxy tap: ends TLS on both sides and copies the plaintext bytes verbatim.
+//!
+//! It speaks no HTTP, so it can neither change a request nor invent a response. What it adds to a connection is documented at the
+//! place where it happens: [`Proxy`] (when clients are refused), `splice` (how ends are passed on), `socket` (keep-alive).
+
+mod attend;
+mod authority;
+mod config;
+mod counters;
+mod dial;
+mod error;
+mod establish;
+mod flow;
+mod gate;
+mod insecure;
+mod listener;
+mod port;
+mod probe;
+mod serve;
+mod server_configs;
+mod shared;
+mod side;
+mod socket;
+mod splice;
+mod tee;
+mod upstream_tls;
+
+pub use crate::intake::{ListenerState, UpstreamError};
+pub use authority::{AuthorityError, ClientIdentity, PrivateAuthority};
+pub use config::{ProxyConfig, UpstreamEndpoint};
+pub use counters::ProxyCounts;
+pub use error::{ProxyError, TlsConfigError};
+pub use serve::{Proxy, ProxyHandle};
+pub use upstream_tls::{ClientCertificate, UpstreamTls, UpstreamTrust};

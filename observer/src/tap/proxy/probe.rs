@@ -1,0 +1,180 @@
+//! When the listener dials upstream only to learn whether it accepts, and what becomes of the connection.
+//!
+//! ```text
+//!             question                    refused                    every 200 ms (2 s after a minute)
+//!   Idle ───────────────► Dialling ─────────────────► Refused ◄──────────────────────► Dialling
+//!    ▲                      │  accepted: a spare                                          │
+//!    └──────────────────────┴─────────────────────────────────────────────────────────────┘
+//! ```
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep_until};
+
+use super::gate::Question;
+use super::{UpstreamEndpoint, UpstreamError, dial, socket};
+
+/// The dials of one listener; at most one is under way, and at most one spare connection is kept.
+pub(super) struct Probe {
+    dialling: Option<Dialling>,
+    /// When to dial again without being asked.
+    next: Option<Instant>,
+    refused_since: Option<Instant>,
+    spare: Option<Spare>,
+    /// How many dials in a row were made because upstream ended the connection of the one before.
+    follow_ups: u8,
+}
+
+struct Dialling {
+    since: Instant,
+    /// The last question that this dial answers.
+    question: Question,
+    outcome: Pin<Box<dyn Future<Output = Result<TcpStream, UpstreamError>> + Send>>,
+}
+
+/// A connection that upstream accepted and nobody uses yet.
+///
+/// It is offered to the next client, since a server logs each connection that comes to nothing.
+#[derive(Debug)]
+pub(super) struct Spare {
+    tcp: TcpStream,
+    since: Instant,
+}
+
+/// What happens to a probe while nobody does anything to it.
+pub(super) enum ProbeEvent {
+    /// The dial is over.
+    Dialled { question: Question, outcome: Result<(), UpstreamError> },
+    /// It is time to dial.
+    Due,
+    /// There is no spare any more.
+    SpareOver,
+}
+
+/// The cadence while upstream refuses.
+const INTERVAL: Duration = Duration::from_millis(200);
+/// The cadence once it has refused for [`PATIENCE`].
+const SLOW_INTERVAL: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_mins(1);
+/// A dial whose SYN is not answered is given up, so that the next one is not late when upstream comes back.
+const DIAL_LIMIT: Duration = Duration::from_secs(2);
+/// Well below kube-apiserver's 32 s for an idle new connection (`ReadHeaderTimeout`, apiserver `pkg/server/secure_serving.go`).
+const SPARE_AGE: Duration = Duration::from_secs(10);
+/// A server that is dying accepts a dial and then closes its listener and the spare: so the end of a spare is asked about. A load
+/// balancer without backends may do so for ever: so not without end.
+const FOLLOW_UPS: u8 = 5;
+
+impl Probe {
+    pub(super) fn new() -> Self {
+        Self { dialling: None, next: None, refused_since: None, spare: None, follow_ups: 0 }
+    }
+
+    /// Dials for the sake of `question`, unless a dial is under way: then its end will show that a question is left.
+    pub(super) fn ask(&mut self, upstream: &UpstreamEndpoint, question: Question) -> bool {
+        self.follow_ups = 0;
+        self.start(upstream, question)
+    }
+
+    /// Dials because it is due.
+    pub(super) fn start(&mut self, upstream: &UpstreamEndpoint, question: Question) -> bool {
+        self.next = None;
+        if self.dialling.is_some() {
+            return false;
+        }
+        let upstream = upstream.clone();
+        let outcome = Box::pin(async move { dial::dial(&upstream, DIAL_LIMIT).await });
+        self.dialling = Some(Dialling { since: Instant::now(), question, outcome });
+        true
+    }
+
+    /// Dials again after the interval, since upstream does not accept.
+    pub(super) fn retry(&mut self) {
+        let now = Instant::now();
+        let since = *self.refused_since.get_or_insert(now);
+        let interval = if now.duration_since(since) < PATIENCE { INTERVAL } else { SLOW_INTERVAL };
+        self.next = Some(now + interval);
+    }
+
+    /// Dials again because upstream ended what it had just accepted; false when it does so again and again.
+    pub(super) fn follow_up(&mut self) -> bool {
+        let pause = if self.follow_ups == 0 { Duration::ZERO } else { INTERVAL };
+        let follow = self.follow_ups < FOLLOW_UPS;
+        if follow {
+            self.follow_ups += 1;
+            self.next = Some(Instant::now() + pause);
+        }
+        follow
+    }
+
+    /// Upstream accepts: nothing is due.
+    pub(super) fn rest(&mut self) {
+        (self.next, self.refused_since) = (None, None);
+    }
+
+    /// The connection that the next client may use.
+    pub(super) fn take_spare(&mut self) -> Option<Spare> {
+        self.spare.take()
+    }
+
+    /// Waits for what happens next; nothing is lost when the future is dropped.
+    pub(super) async fn event(&mut self) -> ProbeEvent {
+        tokio::select! {
+            outcome = dialled(self.dialling.as_mut()) => self.dialled(outcome),
+            () = due(self.next) => ProbeEvent::Due,
+            ended = spare_over(self.spare.as_mut()) => self.spare_over(ended),
+        }
+    }
+
+    fn dialled(&mut self, outcome: Result<TcpStream, UpstreamError>) -> ProbeEvent {
+        let Some(dialling) = self.dialling.take() else { return ProbeEvent::Due };
+        let outcome = outcome.map(|tcp| self.spare = Some(Spare { tcp, since: dialling.since }));
+        ProbeEvent::Dialled { question: dialling.question, outcome }
+    }
+
+    fn spare_over(&mut self, ended: SpareEnd) -> ProbeEvent {
+        self.spare = None;
+        if ended == SpareEnd::ByUpstream {
+            self.follow_up();
+        }
+        ProbeEvent::SpareOver
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SpareEnd {
+    ByUpstream,
+    ByAge,
+}
+
+async fn dialled(dialling: Option<&mut Dialling>) -> Result<TcpStream, UpstreamError> {
+    match dialling {
+        Some(dialling) => dialling.outcome.as_mut().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn due(next: Option<Instant>) {
+    match next {
+        Some(next) => sleep_until(next).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn spare_over(spare: Option<&mut Spare>) -> SpareEnd {
+    let Some(spare) = spare else { return std::future::pending().await };
+    let mut byte = [0];
+    tokio::select! {
+        // Whatever can be read of a connection on which nothing was said is no good sign.
+        _read = spare.tcp.peek(&mut byte) => SpareEnd::ByUpstream,
+        () = sleep_until(spare.since + SPARE_AGE) => SpareEnd::ByAge,
+    }
+}
+
+impl Spare {
+    /// The connection, if it is still good.
+    pub(super) fn into_quiet(self) -> Option<TcpStream> {
+        (self.since.elapsed() < SPARE_AGE && socket::is_quiet(&self.tcp)).then_some(self.tcp)
+    }
+}

@@ -1,0 +1,56 @@
+//! The client-facing half of TLS: one configuration for each protocol that upstream may choose.
+
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+
+use super::{AuthorityError, PrivateAuthority};
+
+/// Configurations that differ in nothing but the one protocol that ALPN offers back.
+#[derive(Debug)]
+pub(super) struct ServerConfigs {
+    none: Arc<ServerConfig>,
+    http1: Arc<ServerConfig>,
+    http2: Arc<ServerConfig>,
+}
+
+pub(super) const HTTP1: &[u8] = b"http/1.1";
+pub(super) const HTTP2: &[u8] = b"h2";
+
+impl ServerConfigs {
+    /// Under a fresh certificate of `authority`; with `require_client_certificate` for nobody else than its clients.
+    pub(super) fn new(authority: &PrivateAuthority, require_client_certificate: bool) -> Result<Self, AuthorityError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(AuthorityError::of)?;
+        let builder = if require_client_certificate {
+            builder.with_client_cert_verifier(authority.client_verifier(provider)?)
+        } else {
+            builder.with_no_client_auth()
+        };
+        let (certificate, key) = authority.issue_server()?;
+        let mut config = builder.with_single_cert(vec![certificate], key).map_err(AuthorityError::of)?;
+        // Stateless tickets: a client that reconnects resumes without memory of ours.
+        config.ticketer = aws_lc_rs::Ticketer::new().map_err(AuthorityError::of)?;
+        let none = Arc::new(config);
+        Ok(Self { http1: Arc::new(with_alpn(&none, HTTP1)), http2: Arc::new(with_alpn(&none, HTTP2)), none })
+    }
+
+    /// The configuration that answers with `protocol`.
+    pub(super) fn for_protocol(&self, protocol: Option<&[u8]>) -> Arc<ServerConfig> {
+        match protocol {
+            None => Arc::clone(&self.none),
+            Some(HTTP1) => Arc::clone(&self.http1),
+            Some(HTTP2) => Arc::clone(&self.http2),
+            Some(other) => Arc::new(with_alpn(&self.none, other)),
+        }
+    }
+}
+
+fn with_alpn(config: &ServerConfig, protocol: &[u8]) -> ServerConfig {
+    let mut config = config.clone();
+    config.alpn_protocols = vec![protocol.to_vec()];
+    config
+}

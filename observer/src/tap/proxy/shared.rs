@@ -1,0 +1,54 @@
+//! What all connections of one listener have in common.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::counters::Counters;
+use super::gate::Gate;
+use super::server_configs::ServerConfigs;
+use super::{ListenerState, UpstreamEndpoint, UpstreamError, UpstreamTls};
+use crate::intake::{Intake, Notice};
+use crate::tap::Clock;
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) address: SocketAddr,
+    pub(super) upstream: UpstreamEndpoint,
+    pub(super) upstream_tls: UpstreamTls,
+    pub(super) server_configs: ServerConfigs,
+    pub(super) intake: Option<Intake>,
+    pub(super) clock: Clock,
+    pub(super) handshake_limit: Duration,
+    pub(super) counters: Counters,
+    pub(super) gate: Gate,
+}
+
+impl Shared {
+    /// Counts and tells that clients were reset which would have been refused.
+    pub(super) fn reset_instead_of_refused(&self, clients: u64) {
+        if clients > 0 {
+            self.counters.reset_instead_of_refused.add(clients);
+            let (at, listener) = (self.clock.now(), self.address);
+            self.notice(Notice::ResetInsteadOfRefused { at, listener, clients });
+        }
+    }
+
+    /// Counts and tells that a client could not be served.
+    pub(super) fn upstream_failed(&self, error: UpstreamError) {
+        let (at, listener) = (self.clock.now(), self.address);
+        self.notice(Notice::UpstreamFailed { at, listener, error: error.clone() });
+        self.counters.upstream_failed(error);
+    }
+
+    /// Tells that the listener opened or closed.
+    pub(super) fn listener_is(&self, state: ListenerState) {
+        let (at, listener) = (self.clock.now(), self.address);
+        self.notice(Notice::Listener { at, listener, state });
+    }
+
+    fn notice(&self, notice: Notice) {
+        if let Some(intake) = &self.intake {
+            intake.notice(notice);
+        }
+    }
+}

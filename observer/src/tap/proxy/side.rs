@@ -1,0 +1,158 @@
+//! One TLS side of a connection: plaintext in and out, and the exact manner of its end.
+//!
+//! rustls is driven here directly rather than through tokio-rustls' stream, since a splice needs three things that `AsyncRead` and
+//! `AsyncWrite` do not tell apart: plaintext lent and not copied, records sealed now and flushed later, and how a side ended.
+
+use std::io::{self, BufRead, Read, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use rustls::Connection;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::intake::EndManner;
+
+/// A TCP socket and its TLS state, handshake done.
+#[derive(Debug)]
+pub(super) struct Side {
+    tcp: TcpStream,
+    tls: Connection,
+    /// Set once no more TLS can be read.
+    end: Option<EndManner>,
+    /// A write failed: the peer has reset the connection, whatever reading says.
+    gone: bool,
+    notified: bool,
+}
+
+impl Side {
+    pub(super) fn new(tcp: TcpStream, tls: impl Into<Connection>) -> Self {
+        Self { tcp, tls: tls.into(), end: None, gone: false, notified: false }
+    }
+
+    pub(super) fn tcp(&self) -> &TcpStream {
+        &self.tcp
+    }
+
+    /// Waits until [`Self::plaintext`] has something, or tells the manner in which this side has ended, again at each call.
+    pub(super) fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EndManner>> {
+        loop {
+            match self.tls.reader().fill_buf() {
+                Ok([]) => return Poll::Ready(Err(self.manner(EndManner::CloseNotify))),
+                Ok(_) => return Poll::Ready(Ok(())),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_unexpected_eof) => return Poll::Ready(Err(self.manner(EndManner::Fin))),
+            }
+            if let Some(end) = self.end {
+                return Poll::Ready(Err(self.manner(end)));
+            }
+            self.end = ready!(self.poll_records(context)).err();
+        }
+    }
+
+    /// What was read and not consumed yet: of one TLS record at most, and never empty after [`Self::poll_readable`].
+    pub(super) fn plaintext(&mut self) -> &[u8] {
+        self.tls.reader().into_first_chunk().unwrap_or_default()
+    }
+
+    /// Forgets the first `length` bytes of [`Self::plaintext`].
+    pub(super) fn consume(&mut self, length: usize) {
+        self.tls.reader().consume(length);
+    }
+
+    /// Encrypts as much of `bytes` as the outgoing buffer takes, 64 KiB at most; nothing is written before [`Self::poll_flush`].
+    pub(super) fn seal(&mut self, bytes: &[u8]) -> usize {
+        // It fails only when it has no buffer, and never has none.
+        self.tls.writer().write(bytes).unwrap_or_default()
+    }
+
+    /// Writes all that was sealed; fails when the peer has reset the connection.
+    pub(super) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), PeerGone>> {
+        while self.tls.wants_write() {
+            match self.tls.write_tls(&mut Wire { tcp: &mut self.tcp, context }) {
+                Ok(1..) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Ok(0) | Err(_) => {
+                    self.gone = true;
+                    return Poll::Ready(Err(PeerGone));
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Ends our direction as its source has ended: `close_notify` and FIN, or FIN alone. The other direction stays open.
+    pub(super) fn poll_shutdown(&mut self, context: &mut Context<'_>, manner: EndManner) -> Poll<()> {
+        if manner == EndManner::CloseNotify && !self.notified {
+            self.notified = true;
+            self.tls.send_close_notify();
+        }
+        if ready!(self.poll_flush(context)).is_ok() {
+            // A peer that is gone needs no FIN.
+            ready!(Pin::new(&mut self.tcp).poll_shutdown(context)).ok();
+        }
+        Poll::Ready(())
+    }
+
+    fn poll_records(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EndManner>> {
+        match self.tls.read_tls(&mut Wire { tcp: &mut self.tcp, context }) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+            Err(_reset) => return Poll::Ready(Err(EndManner::Reset)),
+        }
+        if self.tls.process_new_packets().is_ok() {
+            return Poll::Ready(Ok(()));
+        }
+        // The alert that says what is wrong with its bytes; the peer's fault has precedence over one of writing.
+        if let Poll::Ready(Err(PeerGone)) = self.poll_flush(context) {
+            self.gone = false;
+        }
+        Poll::Ready(Err(EndManner::BrokenTls))
+    }
+
+    /// After a failed write the kernel may tell a reader of an ordinary end: the error has been told already.
+    fn manner(&self, read: EndManner) -> EndManner {
+        if self.gone { EndManner::Reset } else { read }
+    }
+}
+
+/// The peer has reset the connection, or the path to it is dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PeerGone;
+
+/// A TCP socket as rustls wants it: what would wait is [`io::ErrorKind::WouldBlock`], and `context` is woken later.
+struct Wire<'a, 'b> {
+    tcp: &'a mut TcpStream,
+    context: &'a mut Context<'b>,
+}
+
+impl Wire<'_, '_> {
+    fn now<T>(poll: Poll<io::Result<T>>) -> io::Result<T> {
+        match poll {
+            Poll::Ready(result) => result,
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+impl Read for Wire<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut buffer = ReadBuf::new(buffer);
+        Self::now(Pin::new(&mut *self.tcp).poll_read(self.context, &mut buffer))?;
+        Ok(buffer.filled().len())
+    }
+}
+
+impl Write for Wire<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Self::now(Pin::new(&mut *self.tcp).poll_write(self.context, bytes))
+    }
+
+    fn write_vectored(&mut self, slices: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        Self::now(Pin::new(&mut *self.tcp).poll_write_vectored(self.context, slices))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Both directions of one connection, copied by one task.
+//!
+//! How a side ends is passed on in the same manner: `close_notify` and FIN as `close_notify` and FIN, a bare FIN as a bare FIN, RST as
+//! RST; each direction by itself, so half-closed connections work. What cannot be passed on as it was: a fatal alert, and bytes that are
+//! not TLS, end the other side with a bare FIN, since an alert of ours would speak of a connection that is not the client's.
+//!
+//! An end of upstream that the client did not ask for by ending first is a sign that the API server goes away. The client will come back
+//! at once and must then find what it would have found without us: so the end is withheld until it is known whether upstream refuses,
+//! [`super::gate::HOLD_BACK`] at most.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use observer_core::http::Direction;
+
+use super::flow::{Flow, FlowEnd, Withholding};
+use super::shared::Shared;
+use super::side::Side;
+use super::socket;
+use super::tee::Tee;
+use crate::intake::EndManner;
+
+/// Copies until the connection is over.
+pub(super) struct Splice {
+    shared: Arc<Shared>,
+    downstream: Side,
+    upstream: Side,
+    request: Flow,
+    request_end: Option<FlowEnd>,
+    response: Flow,
+    response_end: Option<FlowEnd>,
+    tee: Tee,
+    goaway_told: bool,
+}
+
+/// How both sockets are to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    Gracefully,
+    ByReset,
+}
+
+impl Splice {
+    pub(super) fn new(shared: Arc<Shared>, downstream: Side, upstream: Side, tee: Tee) -> Self {
+        Self {
+            shared,
+            downstream,
+            upstream,
+            request: Flow::new(Direction::Request),
+            request_end: None,
+            response: Flow::new(Direction::Response),
+            response_end: None,
+            tee,
+            goaway_told: false,
+        }
+    }
+
+    /// Copies until both directions are over, and closes both sides as they deserve.
+    pub(super) async fn run(mut self) {
+        let closing = std::future::poll_fn(|context| self.poll(context)).await;
+        if closing == Closing::Gracefully {
+            socket::close_gracefully(self.downstream.tcp());
+            socket::close_gracefully(self.upstream.tcp());
+        }
+        self.tee.closed();
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Closing> {
+        if self.request_end.is_none() {
+            self.request_end = ended(self.request.poll(context, &mut self.downstream, &mut self.upstream, &mut self.tee, |_| None));
+        }
+        if self.response_end.is_none() {
+            let (shared, client_ended) = (&self.shared, self.request_end == Some(FlowEnd::HalfClosed));
+            let withhold = |manner| withhold(shared, client_ended, manner);
+            self.response_end =
+                ended(self.response.poll(context, &mut self.upstream, &mut self.downstream, &mut self.tee, withhold));
+            self.tell_goaway();
+        }
+        match closing(self.request_end, self.response_end) {
+            Some(closing) => Poll::Ready(closing),
+            None => Poll::Pending,
+        }
+    }
+
+    fn tell_goaway(&mut self) {
+        if !self.goaway_told && self.tee.saw_goaway() {
+            self.goaway_told = true;
+            self.shared.gate.ask();
+        }
+    }
+}
+
+fn ended(poll: Poll<FlowEnd>) -> Option<FlowEnd> {
+    match poll {
+        Poll::Ready(end) => Some(end),
+        Poll::Pending => None,
+    }
+}
+
+fn withhold(shared: &Arc<Shared>, client_ended: bool, manner: EndManner) -> Option<Withholding> {
+    let is_answer_to_client = client_ended && matches!(manner, EndManner::CloseNotify | EndManner::Fin);
+    if is_answer_to_client {
+        return None;
+    }
+    let question = shared.gate.ask();
+    let shared = Arc::clone(shared);
+    Some(Box::pin(async move { shared.gate.answer(question).await }))
+}
+
+/// Whether the connection is over. An upstream that takes nothing more may have answered before (an early error response), and the
+/// client must get that; a client that takes nothing more has nobody behind it.
+fn closing(request: Option<FlowEnd>, response: Option<FlowEnd>) -> Option<Closing> {
+    match (request, response) {
+        (Some(FlowEnd::Reset), _)
+        | (_, Some(FlowEnd::Reset | FlowEnd::SinkGone))
+        | (Some(FlowEnd::SinkGone), Some(FlowEnd::HalfClosed)) => Some(Closing::ByReset),
+        (Some(FlowEnd::Broken), _) | (_, Some(FlowEnd::Broken)) | (Some(FlowEnd::HalfClosed), Some(FlowEnd::HalfClosed)) => {
+            Some(Closing::Gracefully)
+        }
+        (None | Some(FlowEnd::SinkGone | FlowEnd::HalfClosed), None) | (None, Some(FlowEnd::HalfClosed)) => None,
+    }
+}

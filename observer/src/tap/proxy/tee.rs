@@ -1,0 +1,48 @@
+//! What a connection shows of itself to the observing side, if anybody looks.
+
+use observer_core::http::{Direction, FrameWalker};
+
+use crate::intake::{ConnectionFeed, EndManner};
+use crate::tap::Clock;
+
+/// Where the copy goes.
+#[derive(Debug)]
+pub(super) enum Tee {
+    /// To the queue.
+    Observed(ConnectionFeed, Clock),
+    /// Nowhere; only the frames of HTTP/2 responses are followed, for GOAWAY.
+    Framed(FrameWalker),
+    /// Nowhere.
+    Blind,
+}
+
+impl Tee {
+    pub(super) fn bytes(&mut self, direction: Direction, bytes: &[u8]) {
+        match (self, direction) {
+            (Self::Observed(feed, clock), direction) => feed.bytes(clock.now(), direction, bytes),
+            (Self::Framed(walker), Direction::Response) => walker.walk(bytes, |_| {}),
+            (Self::Framed(_), Direction::Request) | (Self::Blind, Direction::Request | Direction::Response) => {}
+        }
+    }
+
+    /// Whether the server has announced that it takes no more requests.
+    pub(super) fn saw_goaway(&self) -> bool {
+        match self {
+            Self::Observed(feed, _) => feed.saw_goaway(),
+            Self::Framed(walker) => walker.saw_goaway(),
+            Self::Blind => false,
+        }
+    }
+
+    pub(super) fn ended(&mut self, direction: Direction, manner: EndManner) {
+        if let Self::Observed(feed, clock) = self {
+            feed.ended(clock.now(), direction, manner);
+        }
+    }
+
+    pub(super) fn closed(self) {
+        if let Self::Observed(feed, clock) = self {
+            feed.closed(clock.now());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The upstream-facing half of TLS.
+
+use std::sync::Arc;
+
+use rustls::crypto::aws_lc_rs;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::TlsConnector;
+
+use super::TlsConfigError;
+use super::insecure::AnyCertificate;
+
+/// Whom we take for the API server, and who we are to it.
+#[derive(Clone)]
+pub struct UpstreamTls {
+    pub(super) connector: TlsConnector,
+    pub(super) server_name: ServerName<'static>,
+}
+
+/// Which certificates prove that a server is the API server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UpstreamTrust {
+    /// Those issued by one of these CA certificates, in PEM.
+    Authorities(Vec<u8>),
+    /// Those that this system trusts.
+    Native,
+    /// Any. Only where the kubeconfig says `insecure-skip-tls-verify: true`.
+    Anybody,
+}
+
+/// The certificate of a kubeconfig's user, presented upstream.
+#[derive(Clone)]
+pub struct ClientCertificate {
+    /// The certificate and its intermediates, in PEM.
+    pub chain_pem: Vec<u8>,
+    /// The private key, in PEM.
+    pub key_pem: Vec<u8>,
+}
+
+impl UpstreamTls {
+    /// The configuration, for a connection of our own beside the tap's.
+    pub fn client_config(&self) -> Arc<ClientConfig> {
+        Arc::clone(self.connector.config())
+    }
+
+    /// The name that the server's certificate must carry.
+    pub fn server_name(&self) -> ServerName<'static> {
+        self.server_name.clone()
+    }
+
+    /// `server_name` is the name that the server's certificate must carry: `tls-server-name`, else the host of `server`.
+    pub fn new(trust: &UpstreamTrust, server_name: &str, client: Option<&ClientCertificate>) -> Result<Self, TlsConfigError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(TlsConfigError::Library)?;
+        let builder = match trust {
+            UpstreamTrust::Authorities(pem) => builder.with_root_certificates(authorities(pem)?),
+            UpstreamTrust::Native => builder.with_root_certificates(native_roots()?),
+            UpstreamTrust::Anybody => {
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate::new(&provider)))
+            }
+        };
+        let config = match client {
+            Some(client) => {
+                let (chain, key) = client.parse()?;
+                let refused = |error: rustls::Error| TlsConfigError::ClientCertificate { detail: error.to_string() };
+                builder.with_client_auth_cert(chain, key).map_err(refused)?
+            }
+            None => builder.with_no_client_auth(),
+        };
+        let server_name = ServerName::try_from(server_name.to_owned())
+            .map_err(|_invalid| TlsConfigError::ServerName { name: server_name.to_owned() })?;
+        Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name })
+    }
+}
+
+impl ClientCertificate {
+    fn parse(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsConfigError> {
+        let chain = CertificateDer::pem_slice_iter(&self.chain_pem)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| TlsConfigError::Pem { what: "`client-certificate`", detail: error.to_string() })?;
+        let key = PrivateKeyDer::from_pem_slice(&self.key_pem)
+            .map_err(|error| TlsConfigError::Pem { what: "`client-key`", detail: error.to_string() })?;
+        if chain.is_empty() {
+            return Err(TlsConfigError::Pem { what: "`client-certificate`", detail: "there is no certificate in it".to_owned() });
+        }
+        Ok((chain, key))
+    }
+}
+
+/// A CA bundle may hold certificates that this library cannot parse (negative serial numbers and the like); as in Go's
+/// `x509.CertPool`, they are no reason to distrust the others.
+fn authorities(pem: &[u8]) -> Result<RootCertStore, TlsConfigError> {
+    let certificates = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| TlsConfigError::Pem { what: "`certificate-authority`", detail: error.to_string() })?;
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(certificates);
+    if roots.is_empty() { Err(TlsConfigError::NoRoots) } else { Ok(roots) }
+}
+
+fn native_roots() -> Result<RootCertStore, TlsConfigError> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() { Err(TlsConfigError::NoNativeRoots) } else { Ok(roots) }
+}
+
+impl std::fmt::Debug for UpstreamTls {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("UpstreamTls").field("server_name", &self.server_name).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for ClientCertificate {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ClientCertificate").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tap::proxy::PrivateAuthority;
+
+    #[test]
+    fn each_part_that_is_wrong_is_named() {
+        let authority = PrivateAuthority::generate().unwrap();
+        let trust = UpstreamTrust::Authorities(authority.certificate_pem().into_bytes());
+        let [one, other] = [authority.issue_client().unwrap(), authority.issue_client().unwrap()];
+        let certificate = |chain: &str, key: &str| ClientCertificate { chain_pem: chain.into(), key_pem: key.into() };
+
+        check(&UpstreamTrust::Authorities(Vec::new()), "localhost", None, "certificate-authority");
+        check(&UpstreamTrust::Authorities(b"-----BEGIN CERTIFICATE-----\n?".to_vec()), "localhost", None, "certificate-authority");
+        check(&trust, "no such name", None, "`no such name` is no valid server name");
+        check(&trust, "localhost", Some(&certificate("", &one.key_pem)), "`client-certificate`");
+        check(&trust, "localhost", Some(&certificate(&one.certificate_pem, "")), "`client-key`");
+        check(&trust, "localhost", Some(&certificate(&one.certificate_pem, &other.key_pem)), "belong together");
+        assert!(UpstreamTls::new(&trust, "::1", Some(&certificate(&one.certificate_pem, &one.key_pem))).is_ok());
+    }
+
+    #[track_caller]
+    fn check(trust: &UpstreamTrust, name: &str, client: Option<&ClientCertificate>, expected: &str) {
+        let message = UpstreamTls::new(trust, name, client).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}

@@ -1,0 +1,43 @@
+//! Events as JSON lines.
+
+use std::io::{self, Write};
+
+use observer_core::observer::Event;
+use serde::Serialize;
+
+use super::json::EVENTS_SCHEMA;
+
+/// Writes one JSON object a line; the first names the schema.
+#[derive(Debug)]
+pub struct EventLines<W> {
+    out: W,
+}
+
+#[derive(Serialize)]
+struct Head {
+    schema: &'static str,
+    watchtap: &'static str,
+}
+
+impl<W: Write> EventLines<W> {
+    /// Writes the first line.
+    pub fn begin(mut out: W) -> io::Result<Self> {
+        write_line(&mut out, &Head { schema: EVENTS_SCHEMA, watchtap: env!("CARGO_PKG_VERSION") })?;
+        Ok(Self { out })
+    }
+
+    /// Writes an event.
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        write_line(&mut self.out, event)
+    }
+
+    /// Hands everything written so far to the operating system.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn write_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}

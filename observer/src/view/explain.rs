@@ -1,0 +1,159 @@
+//! What `watchtap explain` prints.
+
+use observer_core::k8s::{ListOptions, RequestInfo};
+use observer_core::observer::VerdictRecord;
+use observer_core::routing::{
+    CacheState, Question, Rule, ServedFrom, ServerProfile, VersionSpan, across_versions, cheaper, route, rule,
+};
+use observer_core::time::Timestamp;
+use serde::Serialize;
+
+use super::colour::{Colour, Tone};
+use super::json::EXPLAIN_SCHEMA;
+use super::table::{Align, Cell, Table};
+use super::verdict::{detail, served_tone};
+
+/// Text or JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExplainFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// A request and all that is to be said of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    schema: &'static str,
+    request: String,
+    profile: ServerProfile,
+    assumptions: Vec<String>,
+    /// `None` when no version was given.
+    verdict: Option<VerdictRecord>,
+    sentence: Option<&'static str>,
+    cheaper: Vec<String>,
+    versions: Vec<VersionSpan>,
+}
+
+impl Explained {
+    /// Asks the rules; `None` when no object is read for the request.
+    pub fn of(request: &str, info: &RequestInfo, options: &ListOptions, profile: &ServerProfile) -> Option<Self> {
+        let question = Question { info, options, profile, cache: CacheState::Ready, history: None, now: Timestamp::default() };
+        let verdict = route(&question)?;
+        let versions = across_versions(info, options, profile);
+        let known = profile.version.is_some();
+        Some(Self {
+            schema: EXPLAIN_SCHEMA,
+            request: request.to_owned(),
+            profile: profile.clone(),
+            assumptions: profile.assumptions(),
+            sentence: known.then(|| rule(verdict.rule.as_str()).map(|rule| rule.sentence)).flatten(),
+            cheaper: if known { cheaper(&question) } else { Vec::new() },
+            verdict: known.then(|| VerdictRecord::from(&verdict)),
+            versions,
+        })
+    }
+}
+
+/// The explanation of a request.
+pub fn explain_request(explained: &Explained, format: ExplainFormat, colour: Colour) -> serde_json::Result<String> {
+    match format {
+        ExplainFormat::Json => Ok(serde_json::to_string_pretty(explained)? + "\n"),
+        ExplainFormat::Text => Ok(request_text(explained, colour)),
+    }
+}
+
+/// The explanation of a rule.
+pub fn explain_rule(rule: &Rule, format: ExplainFormat, colour: Colour) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Document<'r> {
+        schema: &'static str,
+        rule: &'r str,
+        sentence: &'r str,
+        etcd_reads: String,
+        section: &'r str,
+        upstream: &'r str,
+    }
+    if format == ExplainFormat::Json {
+        let document = Document {
+            schema: EXPLAIN_SCHEMA,
+            rule: rule.id.as_str(),
+            sentence: rule.sentence,
+            etcd_reads: rule.reads.to_string(),
+            section: rule.section,
+            upstream: rule.upstream,
+        };
+        return Ok(serde_json::to_string_pretty(&document)? + "\n");
+    }
+    let mut out = colour.paint(Tone::Heading, rule.id.as_str());
+    out.push_str("\n\n");
+    for (label, text) in [("why", rule.sentence), ("etcd reads", &rule.reads.to_string()), ("upstream", rule.upstream)] {
+        line(label, text, &mut out);
+    }
+    Ok(out)
+}
+
+fn request_text(explained: &Explained, colour: Colour) -> String {
+    let mut out = colour.paint(Tone::Heading, &explained.request);
+    if explained.verdict.is_some() {
+        out.push_str("   API server ");
+        out.push_str(&explained.assumptions.join("; "));
+    }
+    out.push_str("\n\n");
+    if let Some(verdict) = &explained.verdict {
+        let served = colour.paint(served_tone(Some(verdict)), &verdict.served_from.to_string());
+        line("served from", &format!("{served}   rule {}", verdict.rule), &mut out);
+        verdict_lines(explained, verdict, &mut out);
+        out.push('\n');
+    }
+    versions(&explained.versions, colour, &mut out);
+    out
+}
+
+fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut String) {
+    if let Some(detail) = detail(verdict) {
+        line("either", &detail, out);
+    }
+    for alternative in &verdict.alternatives {
+        line("", &format!("{} when {}   rule {}", alternative.served_from, alternative.when, alternative.rule), out);
+    }
+    if let Some(otherwise) = &verdict.otherwise {
+        line("or", &format!("{} when {}", otherwise.then, otherwise.when), out);
+    }
+    line("why", explained.sentence.unwrap_or_default(), out);
+    if verdict.etcd_reads.is_empty() && matches!(verdict.served_from, ServedFrom::Cache | ServedFrom::Snapshot) {
+        line("etcd reads", "nothing", out);
+    }
+    for read in &verdict.etcd_reads {
+        line("etcd reads", &read.to_string(), out);
+    }
+    for note in &verdict.notes {
+        line("note", note, out);
+    }
+    if !explained.cheaper.is_empty() {
+        line("cheaper", &explained.cheaper.join(" · "), out);
+    }
+}
+
+fn versions(spans: &[VersionSpan], colour: Colour, out: &mut String) {
+    let mut table =
+        Table::new(&[("VERSION", Align::Left), ("SERVED FROM", Align::Left), ("RULE", Align::Left), ("OR", Align::Left)]);
+    for span in spans {
+        let record = VerdictRecord::from(&span.verdict);
+        let otherwise = record.otherwise.as_ref().map_or_else(String::new, |otherwise| otherwise.then.to_string());
+        let cells = vec![
+            Cell::new(span.versions.to_string()),
+            Cell::toned(record.served_from.to_string(), served_tone(Some(&record))),
+            Cell::new(record.rule),
+            Cell::new(otherwise),
+        ];
+        table.row(cells, Vec::new());
+    }
+    table.render(colour, out);
+}
+
+fn line(label: &str, text: &str, out: &mut String) {
+    let line = format!("{label:<13} {text}\n");
+    out.push_str(&line);
+}

@@ -1,0 +1,39 @@
+//! Reports as JSON.
+
+use observer_core::observer::Snapshot;
+use serde::Serialize;
+
+use super::run::Run;
+
+/// Schema of `--events`.
+pub const EVENTS_SCHEMA: &str = "watchtap.events/v1";
+/// Schema of `--format json` reports.
+pub const REPORT_SCHEMA: &str = "watchtap.report/v1";
+/// Schema of `explain --format json`.
+pub const EXPLAIN_SCHEMA: &str = "watchtap.explain/v1";
+
+#[derive(Serialize)]
+struct Report<'r> {
+    schema: &'static str,
+    watchtap: &'static str,
+    command: &'r [String],
+    exit_code: Option<i32>,
+    notes: &'r [String],
+    #[serde(flatten)]
+    snapshot: &'r Snapshot,
+}
+
+/// The report as one JSON object.
+pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<String> {
+    let report = Report {
+        schema: REPORT_SCHEMA,
+        watchtap: env!("CARGO_PKG_VERSION"),
+        command: &run.command,
+        exit_code: run.exit_code,
+        notes: &run.notes,
+        snapshot,
+    };
+    let mut text = serde_json::to_string_pretty(&report)?;
+    text.push('\n');
+    Ok(text)
+}

@@ -1,0 +1,21 @@
+//! Views: an [`observer_core::observer::Snapshot`] or an event in, text or JSON out. They compute nothing of their own.
+
+mod colour;
+mod events;
+mod explain;
+mod json;
+mod quantity;
+mod report;
+mod run;
+mod table;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use colour::Colour;
+pub use events::EventLines;
+pub use explain::{ExplainFormat, Explained, explain_request, explain_rule};
+pub use json::{EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, report_json};
+pub use report::report_text;
+pub use run::Run;

@@ -1,0 +1,269 @@
+//! The report of one run, as text.
+
+use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, VerdictRecord, WatchRow};
+
+use super::colour::{Colour, Tone};
+use super::quantity::{bytes, count, counted, length, microseconds};
+use super::run::Run;
+use super::table::{Align, Cell, Table};
+use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
+
+/// Rows of a table that are shown; the rest is summed up in a line, and is all there in JSON.
+const MAX_ROWS: usize = 40;
+
+/// The report as `watchtap exec` prints it: first what the person came for, then what was missed, then the tables.
+pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
+    let mut out = String::new();
+    header(run, snapshot, colour, &mut out);
+    answer(snapshot, colour, &mut out);
+    missed(&snapshot.missed, colour, &mut out);
+    for note in &run.notes {
+        out.push_str(&colour.paint(Tone::Notable, &format!("note: {note}")));
+        out.push('\n');
+    }
+    if snapshot.totals.requests == 0 && snapshot.totals.connections == 0 && nobody_came(&snapshot.missed) {
+        out.push('\n');
+        for line in &run.silence {
+            out.push_str(line);
+            out.push('\n');
+        }
+        return out;
+    }
+    lists(&snapshot.lists, colour, &mut out);
+    watches(&snapshot.watches, colour, &mut out);
+    others(&snapshot.others, colour, &mut out);
+    legend(snapshot, colour, &mut out);
+    out
+}
+
+/// Nobody is known to have tried.
+fn nobody_came(missed: &Missed) -> bool {
+    missed.connections == 0 && missed.connect_failures == 0 && missed.reset_instead_of_refused == 0
+}
+
+fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut String) {
+    let command = run.command.join(" ");
+    let started = snapshot.started.unwrap_or(snapshot.at);
+    let title = colour.paint(Tone::Heading, &format!("watchtap exec: {command}"));
+    let profile = snapshot.profile.assumptions().join("; ");
+    let line = format!("{title}   API server: {profile}   {}\n\n", length(snapshot.at.since(started)));
+    out.push_str(&line);
+}
+
+fn answer(snapshot: &Snapshot, colour: Colour, out: &mut String) {
+    let totals = &snapshot.totals;
+    let from_etcd = format!("{} of {} read etcd in bulk", count(totals.lists_from_etcd), counted(totals.lists, "list"));
+    let tone = if totals.lists_from_etcd > 0 { Tone::Bad } else { Tone::Good };
+    out.push_str(&colour.paint(tone, &from_etcd));
+    if totals.lists_unknown > 0 {
+        let unknown = format!(" · {} of unknown origin", count(totals.lists_unknown));
+        out.push_str(&colour.paint(Tone::Notable, &unknown));
+    }
+    let rest = [
+        counted(totals.watches, "watch").replace("watchs", "watches"),
+        counted(totals.requests, "request"),
+        bytes(totals.response_bytes),
+    ];
+    for words in rest {
+        out.push_str(" · ");
+        out.push_str(&words);
+    }
+    out.push('\n');
+}
+
+fn missed(missed: &Missed, colour: Colour, out: &mut String) {
+    let seen = not_seen(missed);
+    let understood = not_understood(missed);
+    let tone = |words: &[String]| if words.is_empty() { Tone::Plain } else { Tone::Bad };
+    let text = |words: &[String]| if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
+    for (label, words) in [("not seen: ", seen), (" · not understood: ", understood)] {
+        out.push_str(label);
+        out.push_str(&colour.paint(tone(&words), &text(&words)));
+    }
+    out.push('\n');
+    if missed.reset_instead_of_refused > 0 || missed.connect_failures > 0 {
+        out.push_str(&colour.paint(Tone::Bad, &connections(missed)));
+        out.push('\n');
+    }
+}
+
+fn not_seen(missed: &Missed) -> Vec<String> {
+    let mut words = Vec::new();
+    if missed.bytes > 0 {
+        words.push(format!("{} in {}", bytes(missed.bytes), counted(missed.gaps, "gap")));
+    }
+    if missed.dark > 0 {
+        words.push(format!("the rest of {}", counted(missed.dark, "connection half")).replace("halfs", "halves"));
+    }
+    if missed.connections > 0 {
+        words.push(counted(missed.connections, "whole connection"));
+    }
+    if missed.decoder_failures > 0 {
+        words.push(format!("{} whose decoder failed", counted(missed.decoder_failures, "connection")));
+    }
+    if missed.exchanges_dropped > 0 {
+        words.push(format!("{} beyond the table of open ones", counted(missed.exchanges_dropped, "request")));
+    }
+    if missed.rows_dropped > 0 {
+        words.push(format!("{} of shapes beyond the tables below", counted(missed.rows_dropped, "request")));
+    }
+    words
+}
+
+fn not_understood(missed: &Missed) -> Vec<String> {
+    let mut words: Vec<String> =
+        missed.bodies.iter().map(|(reason, number)| format!("{} ({reason})", counted(*number, "answer"))).collect();
+    if missed.malformed > 0 {
+        words.push(format!("malformed HTTP in {}", counted(missed.malformed, "place")));
+    }
+    if missed.unknown_requests > 0 {
+        words.push(format!("{} with an unknown path", counted(missed.unknown_requests, "request")));
+    }
+    words
+}
+
+fn connections(missed: &Missed) -> String {
+    let mut words = Vec::new();
+    if missed.reset_instead_of_refused > 0 {
+        words.push(format!("{} reset where the API server refused", counted(missed.reset_instead_of_refused, "connection")));
+    }
+    if missed.connect_failures > 0 {
+        words.push(format!("{} failed: {}", counted(missed.connect_failures, "connection"), missed.last_connect_failure));
+    }
+    words.join(" · ")
+}
+
+fn lists(rows: &[ListRow], colour: Colour, out: &mut String) {
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("LISTS", Align::Left),
+        ("N", Align::Right),
+        ("SERVED FROM", Align::Left),
+        ("  RULE", Align::Left),
+        ("ITEMS", Align::Right),
+        ("BYTES", Align::Right),
+        ("FIRST BYTE", Align::Right),
+        ("TOTAL", Align::Right),
+    ]);
+    for row in rows.iter().take(MAX_ROWS) {
+        let verdict = row.verdict.as_ref();
+        let cells = vec![
+            Cell::new(row.shape.to_string()),
+            Cell::new(count(row.count)),
+            Cell::toned(served_from(verdict), served_tone(verdict)),
+            Cell::new(format!("{} {}", certainty_mark(verdict), rule(verdict))),
+            Cell::new(known(row.items, row.unread, row.missed_bytes)),
+            Cell::new(bytes(row.bytes)),
+            Cell::new(microseconds(row.first_byte_us)),
+            Cell::new(microseconds(row.total_us)),
+        ];
+        table.row(cells, notes(verdict, row.etcd_reads_vary, row.failed, row.count));
+    }
+    out.push('\n');
+    table.render(colour, out);
+    left_out(rows.len(), out);
+}
+
+/// What a verdict has to say beside its layer and rule, and how many failed.
+fn notes(verdict: Option<&VerdictRecord>, reads_vary: bool, failed: u64, all: u64) -> Vec<String> {
+    let others = if reads_vary { ", and others like it" } else { "" };
+    let reads = verdict.iter().flat_map(|verdict| &verdict.etcd_reads).map(|read| format!("reads {read}{others}"));
+    let detail = verdict.and_then(detail);
+    let failed = (failed > 0).then(|| format!("{} of {} failed", count(failed), count(all)));
+    detail.into_iter().chain(reads).chain(failed).collect()
+}
+
+/// A number that is a lower bound where bytes were missed, and nothing at all where answers were not understood.
+fn known(number: u64, unread: u64, missed_bytes: u64) -> String {
+    match (number, unread, missed_bytes) {
+        (0, 1.., _) => "-".to_owned(),
+        (_, 0, 0) => count(number),
+        _ => format!("≥ {}", count(number)),
+    }
+}
+
+fn watches(rows: &[WatchRow], colour: Colour, out: &mut String) {
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("WATCHES", Align::Left),
+        ("N", Align::Right),
+        ("SERVED FROM", Align::Left),
+        ("  RULE", Align::Left),
+        ("OPEN FOR", Align::Right),
+        ("EVENTS", Align::Right),
+        ("BOOKMARKS", Align::Right),
+        ("BYTES", Align::Right),
+        ("LAST END", Align::Left),
+    ]);
+    for row in rows.iter().take(MAX_ROWS) {
+        let verdict = row.verdict.as_ref();
+        let end = if row.open > 0 { format!("{} open", count(row.open)) } else { row.last_end.clone() };
+        let cells = vec![
+            Cell::new(row.shape.to_string()),
+            Cell::new(count(row.count)),
+            Cell::toned(served_from(verdict), served_tone(verdict)),
+            Cell::new(format!("{} {}", certainty_mark(verdict), rule(verdict))),
+            Cell::new(microseconds(row.open_us)),
+            Cell::new(known(row.events, row.unread, row.missed_bytes)),
+            Cell::new(count(row.bookmarks)),
+            Cell::new(bytes(row.bytes)),
+            Cell::new(end),
+        ];
+        table.row(cells, notes(verdict, row.etcd_reads_vary, row.failed, row.count));
+    }
+    out.push('\n');
+    table.render(colour, out);
+    left_out(rows.len(), out);
+}
+
+fn others(rows: &[OtherRow], colour: Colour, out: &mut String) {
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("OTHER REQUESTS", Align::Left),
+        ("N", Align::Right),
+        ("SERVED FROM", Align::Left),
+        ("  RULE", Align::Left),
+        ("FAILED", Align::Right),
+        ("BYTES", Align::Right),
+        ("TOTAL", Align::Right),
+    ]);
+    for row in rows.iter().take(MAX_ROWS) {
+        let verdict = row.verdict.as_ref();
+        let verb = row.verb.map_or("unknown", observer_core::k8s::Verb::as_str);
+        let cells = vec![
+            Cell::new(format!("{verb} {}", row.shape)),
+            Cell::new(count(row.count)),
+            Cell::toned(served_from(verdict), served_tone(verdict)),
+            Cell::new(format!("{} {}", certainty_mark(verdict), rule(verdict))),
+            Cell::new(count(row.failed)),
+            Cell::new(bytes(row.bytes)),
+            Cell::new(microseconds(row.total_us)),
+        ];
+        table.row(cells, notes(verdict, row.etcd_reads_vary, 0, row.count));
+    }
+    out.push('\n');
+    table.render(colour, out);
+    left_out(rows.len(), out);
+}
+
+fn left_out(rows: usize, out: &mut String) {
+    if rows > MAX_ROWS {
+        let line = format!("… and {} (all in --format json)\n", counted((rows - MAX_ROWS) as u64, "more row"));
+        out.push_str(&line);
+    }
+}
+
+fn legend(snapshot: &Snapshot, colour: Colour, out: &mut String) {
+    let first_rule = snapshot.lists.iter().find_map(|row| row.verdict.as_ref()).map(|verdict| verdict.rule);
+    let rule = first_rule.unwrap_or("RULE");
+    let text = format!("~ predicted from the request and the server's version · why: watchtap explain {rule}");
+    out.push('\n');
+    out.push_str(&colour.paint(Tone::Quiet, &text));
+    out.push('\n');
+}

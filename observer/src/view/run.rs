@@ -1,0 +1,69 @@
+//! What was run, in a form that may be shown.
+
+/// What was run, beside what was observed.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The command and its arguments, made safe by [`Run::shown`].
+    pub command: Vec<String>,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// What to say when nothing came through.
+    pub silence: Vec<String>,
+    /// Things to know about this run, each a sentence (an assumption, observing that stopped).
+    pub notes: Vec<String>,
+}
+
+/// Flags of kubectl and its kin whose value is a credential.
+const CREDENTIAL_FLAGS: [&str; 2] = ["--token", "--password"];
+
+impl Run {
+    /// The words of a command line without the credentials that are given by flag, and without control characters. What a script in
+    /// one word says in other ways is not recognised.
+    pub fn shown<'w>(words: impl IntoIterator<Item = std::borrow::Cow<'w, str>>) -> Vec<String> {
+        let mut value_is_secret = false;
+        let mut shown = Vec::new();
+        for word in words {
+            let printable: String = word.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
+            shown.push(if value_is_secret { "REDACTED".to_owned() } else { redacted(&printable) });
+            value_is_secret = CREDENTIAL_FLAGS.contains(&printable.as_str());
+        }
+        shown
+    }
+}
+
+/// A word, or a script in one word, with the value of each credential flag taken out.
+fn redacted(text: &str) -> String {
+    let mut value_is_secret = false;
+    let words = text.split(' ').map(|word| {
+        let flag = CREDENTIAL_FLAGS.iter().find(|flag| word.strip_prefix(**flag).is_some_and(|rest| rest.starts_with('=')));
+        let shown = match flag {
+            Some(flag) => format!("{flag}=REDACTED"),
+            None if value_is_secret => "REDACTED".to_owned(),
+            None => word.to_owned(),
+        };
+        value_is_secret = CREDENTIAL_FLAGS.contains(&word);
+        shown
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_on_the_command_line_are_not_shown() {
+        for (words, expected) in [
+            (vec!["kubectl", "--token=abc", "get", "pods"], "kubectl --token=REDACTED get pods"),
+            (vec!["kubectl", "--token", "abc", "get"], "kubectl --token REDACTED get"),
+            (
+                vec!["sh", "-c", "kubectl --password abc get; kubectl --token=x get"],
+                "sh -c kubectl --password REDACTED get; kubectl --token=REDACTED get",
+            ),
+            (vec!["echo", "a\x1b[31m\nb"], "echo a [31m b"),
+            (vec!["kubectl", "--token-file=abc"], "kubectl --token-file=abc"),
+        ] {
+            assert_eq!(Run::shown(words.into_iter().map(Into::into)).join(" "), expected);
+        }
+    }
+}

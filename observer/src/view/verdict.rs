@@ -1,0 +1,47 @@
+//! A verdict in the words of the screens.
+
+use observer_core::observer::VerdictRecord;
+use observer_core::routing::{Certainty, ServedFrom};
+
+use super::colour::Tone;
+
+/// `cache`, `cache, consistent`, `etcd`, …; `-` for requests that read no objects.
+pub(super) fn served_from(verdict: Option<&VerdictRecord>) -> String {
+    verdict.map_or_else(|| "-".to_owned(), |verdict| verdict.served_from.to_string())
+}
+
+/// The rule's identifier; empty without a verdict.
+pub(super) fn rule(verdict: Option<&VerdictRecord>) -> &'static str {
+    verdict.map_or("", |verdict| verdict.rule)
+}
+
+/// `~` predicted, nothing confirmed, `!` contradicted.
+pub(super) fn certainty_mark(verdict: Option<&VerdictRecord>) -> &'static str {
+    match verdict.map(|verdict| verdict.certainty) {
+        Some(Certainty::Predicted) => "~",
+        Some(Certainty::Contradicted) => "!",
+        Some(Certainty::Confirmed) | None => " ",
+    }
+}
+
+/// What the word alone does not say: the layers that remain and why, or the status of a refusal.
+pub(super) fn detail(verdict: &VerdictRecord) -> Option<String> {
+    match &verdict.served_from {
+        ServedFrom::Unknown { reason, remaining } => {
+            let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();
+            Some(format!("{}: {reason}", layers.join(" or ")))
+        }
+        ServedFrom::Rejected { status, .. } => Some(format!("refused with {status}")),
+        ServedFrom::Cache | ServedFrom::CacheConsistent | ServedFrom::Snapshot | ServedFrom::Etcd | ServedFrom::Proxied => None,
+    }
+}
+
+/// The tone that repeats where an answer came from.
+pub(super) fn served_tone(verdict: Option<&VerdictRecord>) -> Tone {
+    match verdict.map(|verdict| &verdict.served_from) {
+        Some(ServedFrom::Cache | ServedFrom::CacheConsistent | ServedFrom::Snapshot) => Tone::Good,
+        Some(ServedFrom::Etcd) => Tone::Bad,
+        Some(ServedFrom::Unknown { .. } | ServedFrom::Rejected { .. }) => Tone::Notable,
+        Some(ServedFrom::Proxied) | None => Tone::Plain,
+    }
+}
