@@ -1,0 +1,190 @@
+//! The harness itself: what it promises to the other tests.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use observer_tests::{Cluster, ListCounters, Minor, Options, Response, Signal, kubectl};
+use serde_json::Value;
+
+#[test]
+fn server_reports_the_version_it_was_built_from() {
+    let cluster = Cluster::shared().unwrap();
+    let version = cluster.raw("GET", "/version", &[], b"").unwrap().success().unwrap().json().unwrap();
+    assert_eq!(version["gitVersion"], cluster.version());
+    assert_eq!((&version["major"], &version["minor"]), (&"1".into(), &"34".into()));
+    if std::env::var_os("KUBEBUILDER_ASSETS").is_none() {
+        assert_eq!(cluster.version(), "v1.34.4");
+    }
+}
+
+#[test]
+fn api_server_comes_back_on_its_port_with_its_objects() {
+    let mut cluster = Cluster::start(&Options::default()).unwrap();
+    cluster.create_configmaps("kept", 3).unwrap();
+    let port = cluster.port();
+    for signal in [Signal::Terminate, Signal::Kill] {
+        cluster.stop_api_server(signal).unwrap();
+        let status = cluster.wait_stopped().unwrap();
+        assert_eq!(status.success(), signal == Signal::Terminate, "{status}");
+        assert!(cluster.raw("GET", "/version", &[], b"").is_err(), "nobody serves the port");
+        cluster.start_api_server().unwrap();
+        assert_eq!(cluster.port(), port);
+        assert_eq!(items(&get(&cluster, "/api/v1/namespaces/kept/configmaps")), 3);
+    }
+}
+
+#[test]
+fn stopped_server_answers_only_after_it_continues() {
+    let mut cluster = Cluster::start(&Options::default()).unwrap();
+    cluster.stop_api_server(Signal::Stop).unwrap();
+    let client = cluster.client();
+    let asked = thread::spawn(move || client.get("/version").map(|response| response.status));
+    thread::sleep(Duration::from_millis(300));
+    assert!(!asked.is_finished());
+    cluster.stop_api_server(Signal::Continue).unwrap();
+    assert_eq!(asked.join().unwrap().unwrap(), 200);
+}
+
+#[test]
+fn counters_tell_the_cache_from_etcd() {
+    let cluster = Cluster::shared().unwrap();
+    let moved_by = |path: &str| {
+        let before = cluster.counters("podtemplates").unwrap();
+        get(cluster, path);
+        cluster.counters("podtemplates").unwrap() - before
+    };
+    // The first list of a resource may find its cache not filled yet.
+    get(cluster, "/api/v1/podtemplates?resourceVersion=0");
+
+    let from_cache = ListCounters { cache_lists: 1, ..ListCounters::default() };
+    assert_eq!(moved_by("/api/v1/podtemplates?resourceVersion=0"), from_cache);
+    let consistent = ListCounters { storage_lists: 1, etcd_gets: 1, consistent_reads: 1, ..from_cache };
+    assert_eq!(moved_by("/api/v1/podtemplates"), consistent);
+}
+
+#[test]
+fn user_comes_from_token_or_certificate() {
+    let cluster = Cluster::shared().unwrap();
+    let who = |response: Response| response.json().unwrap()["status"]["userInfo"]["username"].clone();
+    let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let review = serde_json::json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+    assert_eq!(who(cluster.client().post(path, &review).unwrap()), "admin");
+    assert_eq!(who(cluster.client_with_certificate().unwrap().post(path, &review).unwrap()), "certificate-admin");
+}
+
+#[test]
+fn visitor_is_known_and_may_not_list() {
+    let cluster = Cluster::shared().unwrap();
+    let list = |token: &str| {
+        let bearer = format!("Bearer {token}");
+        cluster.raw("GET", "/api/v1/secrets", &[("Authorization", &bearer)], b"").unwrap().status
+    };
+    assert_eq!(list(cluster.admin_token()), 200);
+    assert_eq!(list(cluster.visitor_token()), 403);
+    assert_eq!(list("nobody's"), 401);
+}
+
+#[test]
+fn kubectl_works_with_each_kubeconfig() {
+    let cluster = Cluster::shared().unwrap();
+    let kubectl = kubectl().expect("these tests need kubectl on the PATH");
+    let namespaces = |kubeconfig: &Path| {
+        let mut command = Command::new(&kubectl);
+        let output = command.args(["get", "namespaces", "-o", "name"]).env("KUBECONFIG", kubeconfig).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    for kubeconfig in [cluster.kubeconfig_token().unwrap(), cluster.kubeconfig_client_cert().unwrap()] {
+        let listed = namespaces(&kubeconfig);
+        assert!(listed.contains("namespace/kube-system"), "{listed}");
+    }
+    let refused = namespaces(&cluster.kubeconfig_visitor().unwrap());
+    assert!(refused.contains("User \"visitor\" cannot list resource \"namespaces\""), "{refused}");
+}
+
+#[test]
+fn audit_log_names_each_request() {
+    let cluster = Cluster::shared().unwrap();
+    get(cluster, "/api/v1/limitranges?labelSelector=mark%3Daudit");
+    let completed =
+        |event: &Value| event["stage"] == "ResponseComplete" && event["requestURI"].as_str().unwrap().ends_with("mark%3Daudit");
+    let events = cluster.audit_log_when(|events| events.iter().any(completed)).unwrap();
+    let event = events.into_iter().find(completed).unwrap();
+    assert_eq!((&event["verb"], &event["user"]["username"]), (&"list".into(), &"admin".into()));
+    assert_eq!(event["level"], "Metadata");
+}
+
+#[test]
+fn config_maps_are_filled_up_to_the_count() {
+    let cluster = Cluster::shared().unwrap();
+    let started = Instant::now();
+    cluster.create_configmaps("many", 1200).unwrap();
+    let took = started.elapsed();
+    println!("1200 config maps: {took:?}");
+    assert_eq!(items(&get(cluster, "/api/v1/namespaces/many/configmaps")), 1200);
+    cluster.create_configmaps("many", 1200).unwrap();
+    assert_eq!(items(&get(cluster, "/api/v1/namespaces/many/configmaps")), 1200, "a second call changes nothing");
+}
+
+#[test]
+fn unknown_minor_names_the_way_to_add_it() {
+    let options = Options { minor: Minor(1), ..Options::default() };
+    let error = format!("{:#}", Cluster::start(&options).unwrap_err());
+    assert!(error.contains("no kube-apiserver v1.1 here; tests/cluster/go/README.md"), "{error}");
+}
+
+#[test]
+fn failed_start_shows_the_end_of_the_log() {
+    let options = Options { api_server_arguments: vec!["--no-such-flag".to_owned()], ..Options::default() };
+    let error = format!("{:#}", Cluster::start(&options).unwrap_err());
+    assert!(error.contains("unknown flag: --no-such-flag"), "{error}");
+}
+
+#[test]
+fn dropped_cluster_leaves_no_process() {
+    let cluster = Cluster::start(&Options::default()).unwrap();
+    let processes = cluster.process_ids();
+    let folder = cluster.kubeconfig_token().unwrap().parent().unwrap().to_owned();
+    assert_eq!(processes.iter().filter(|id| runs(**id)).count(), 2);
+    drop(cluster);
+    assert_eq!(processes.iter().filter(|id| runs(**id)).count(), 0);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn servers_end_with_a_killed_test_process() {
+    let mut holder = Command::new(env!("CARGO_BIN_EXE_test-cluster")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let description: Value = serde_json::from_str(&line).unwrap();
+    let processes: Vec<u32> = serde_json::from_value(description["processes"].clone()).unwrap();
+    assert_eq!(processes.iter().filter(|id| runs(**id)).count(), 2);
+
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    let killed = Instant::now();
+    while processes.iter().any(|id| runs(*id)) {
+        assert!(killed.elapsed() < Duration::from_secs(10), "{processes:?} outlived their test");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[track_caller]
+fn get(cluster: &Cluster, path: &str) -> Response {
+    cluster.raw("GET", path, &[], b"").unwrap().success().unwrap()
+}
+
+#[track_caller]
+fn items(list: &Response) -> usize {
+    list.json().unwrap()["items"].as_array().unwrap().len()
+}
+
+/// Whether the process exists and is more than an entry that its parent has not collected yet.
+fn runs(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+    state.is_some_and(|state| state != 'Z')
+}

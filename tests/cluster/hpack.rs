@@ -1,0 +1,73 @@
+//! Header blocks of Go's encoder, which client-go and kube-apiserver use, decoded field by field.
+
+use std::hash::{BuildHasher, RandomState};
+
+use observer_core::http::hpack::{Decoder, FieldLine, Name, Value};
+use observer_tests::{GoBlock, field_line, go_blocks};
+
+#[test]
+fn blocks_of_go_decode_field_by_field_to_what_was_encoded() {
+    let seed = seed();
+    let mut decoding: Option<(u64, Decoder)> = None;
+    for (at, block) in blocks(seed).iter().enumerate() {
+        let mut decoder = match decoding.take() {
+            Some((connection, decoder)) if connection == block.connection => decoder,
+            Some(_) | None => Decoder::from_beginning(),
+        };
+        decoder.limit_size(block.limit);
+        assert_eq!(decode(&mut decoder, block), expected(block), "seed {seed}, block {at}");
+        decoding = Some((block.connection, decoder));
+    }
+}
+
+#[test]
+fn blocks_of_go_from_the_middle_of_a_connection_decode_to_what_was_encoded_or_unknown() {
+    let seed = seed();
+    let blocks = blocks(seed);
+    for (at, connection) in blocks.chunk_by(|one, next| one.connection == next.connection).enumerate() {
+        let mut decoder = Decoder::from_middle();
+        let (mut known, mut unknown) = (0, 0);
+        for block in connection.iter().skip(at) {
+            for (told, sent) in decode(&mut decoder, block).into_iter().zip(expected(block)) {
+                if told == sent {
+                    known += 1;
+                } else {
+                    assert!(is_unknown_part_of(&told, &sent), "seed {seed}, connection {at}: {told:?} of {sent:?}");
+                    unknown += 1;
+                }
+            }
+        }
+        assert!(known > unknown, "seed {seed}, connection {at}: {known} known, {unknown} unknown");
+    }
+}
+
+fn blocks(seed: u32) -> Vec<GoBlock> {
+    let blocks = go_blocks(seed, 10_000).unwrap();
+    assert_eq!(blocks.len(), 10_000);
+    blocks
+}
+
+fn decode(decoder: &mut Decoder, block: &GoBlock) -> Vec<FieldLine> {
+    let mut lines = Vec::new();
+    decoder.fragment(&block.encoded, &mut |line| lines.push(line.clone())).unwrap();
+    decoder.finish().unwrap();
+    assert_eq!(lines.len(), block.fields.len());
+    lines
+}
+
+fn expected(block: &GoBlock) -> Vec<FieldLine> {
+    block.fields.iter().map(|(name, value)| field_line(name, value)).collect()
+}
+
+/// A reference to an entry that was never seen, or a literal value under the name of one.
+fn is_unknown_part_of(told: &FieldLine, sent: &FieldLine) -> bool {
+    let nothing_told = told.name == Name::Unknown && told.name_length.is_none();
+    let value_not_told = matches!(told.value, Value::Unknown | Value::NotKept);
+    nothing_told && value_not_told && (told.value_length.is_none() || told.value_length == sent.value_length)
+}
+
+/// Another one in each run, as failures tell it.
+fn seed() -> u32 {
+    let bytes = RandomState::new().hash_one(0).to_le_bytes();
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}

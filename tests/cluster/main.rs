@@ -1,0 +1,23 @@
+//! Tests with a real API server.
+//!
+//! They need `go` or `KUBEBUILDER_ASSETS`, kubectl and `setpriv`; where these are missing they fail and say so.
+//! The modules are marked as tests so that their helper functions may unwrap, too.
+
+#[cfg(test)]
+mod connects;
+#[cfg(test)]
+mod direct_dials;
+#[cfg(test)]
+mod h2_watch;
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
+mod hpack;
+#[cfg(test)]
+mod kube_rs;
+#[cfg(test)]
+mod kubectl_exec;
+#[cfg(test)]
+mod refusal;
+#[cfg(test)]
+mod transparency_kubectl;

@@ -1,0 +1,283 @@
+//! kubectl through watchtap: the plaintext below HTTP is the same at both ends, in both directions.
+//!
+//! kubectl → hop → watchtap → hop → kube-apiserver; both hops hash what they pass on.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+
+use observer_tests::{Client, Cluster, Digest, HeldExec, Hop, Options, Passed, kubectl};
+use serde_json::{Value, json};
+
+/// What kubectl is told to speak.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    Http1,
+    Http2,
+}
+
+#[test]
+fn plaintext_is_equal_at_both_ends_of_a_session_over_http2() {
+    session(Protocol::Http2);
+}
+
+#[test]
+fn plaintext_is_equal_at_both_ends_of_a_session_over_http1() {
+    session(Protocol::Http1);
+}
+
+#[test]
+fn plaintext_is_equal_at_both_ends_of_a_large_list_over_http2() {
+    large_list(Protocol::Http2);
+}
+
+#[test]
+fn plaintext_is_equal_at_both_ends_of_a_large_list_over_http1() {
+    large_list(Protocol::Http1);
+}
+
+/// Both protocols at once, because the writing takes most of the time: two watches of what four writers do, each to a config map of its own.
+#[test]
+fn plaintext_is_equal_at_both_ends_of_watches_of_10000_events() {
+    const WRITERS: usize = 4;
+    const UPDATES: usize = 2_500;
+    let clients: Vec<Client> = (0..WRITERS).map(|_| cluster().client_for_bulk().unwrap()).collect();
+    let path = new_namespace(&clients[0], "busy");
+    let list = clients[0].get(&path).unwrap().json().unwrap();
+    let resource_version = list["metadata"]["resourceVersion"].as_str().unwrap();
+    let request = format!("{path}?watch=true&resourceVersion={resource_version}&timeoutSeconds=300");
+    let chains = [Protocol::Http1, Protocol::Http2].map(Chain::start);
+    thread::scope(|scope| {
+        for (writer, client) in clients.iter().enumerate() {
+            let (path, name) = (&path, format!("writer-{writer}"));
+            scope.spawn(move || update(client, path, &name, UPDATES));
+        }
+        for chain in &chains {
+            scope.spawn(|| see_modifications(chain, &request, WRITERS * UPDATES));
+        }
+    });
+    for chain in chains {
+        let outcome = chain.finish();
+        let [watch] = outcome.requests("watch").try_into().unwrap();
+        outcome.assert_counted(watch, &watch["watch"]["added"], WRITERS);
+        outcome.assert_counted(watch, &watch["watch"]["modified"], WRITERS * UPDATES);
+        outcome.assert_counts_fit();
+    }
+}
+
+/// What somebody does in a minute: makes, changes, reads, follows and removes a config map.
+#[track_caller]
+fn session(protocol: Protocol) {
+    let chain = Chain::start(protocol);
+    let namespace = match protocol {
+        Protocol::Http1 => "session-http1",
+        Protocol::Http2 => "session-http2",
+    };
+    let said = |arguments: &[&str], input: &str| {
+        let (output, _) = chain.kubectl(&[&["--namespace", namespace], arguments].concat(), input);
+        output
+    };
+    said(&["create", "namespace", namespace], "");
+    said(&["create", "configmap", "first", "--from-literal=colour=red"], "");
+    assert!(said(&["get", "configmaps"], "").contains("first"));
+    assert!(said(&["get", "configmap", "first", "-o", "yaml"], "").contains("colour: red"));
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "second"}, "data": {"colour": "green"}});
+    assert!(said(&["apply", "-f", "-"], &object.to_string()).contains("created"));
+    assert!(said(&["apply", "-f", "-"], &object.to_string().replace("green", "blue")).contains("configured"));
+    assert!(said(&["describe", "configmap", "second"], "").contains("blue"));
+
+    let mut watching =
+        chain.command(&["--namespace", namespace, "get", "configmaps", "--watch", "-o", "name", "--request-timeout=2m"]);
+    let mut watching = watching.stdout(Stdio::piped()).spawn().unwrap();
+    let mut seen = BufReader::new(watching.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(seen.by_ref().any(|line| line == "configmap/second"));
+    said(&["label", "configmap", "first", "size=small"], "");
+    assert!(seen.by_ref().any(|line| line == "configmap/first"), "the label was seen");
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+
+    said(&["delete", "configmap", "first", "second"], "");
+    assert!(said(&["get", "configmaps"], "").is_empty());
+
+    let outcome = chain.finish();
+    assert_eq!(
+        outcome.missed(&["bytes", "gaps", "malformed", "dark", "connections", "decoder_failures"]),
+        0,
+        "{:#}",
+        outcome.report["missed"]
+    );
+    for (verb, least) in [("create", 3), ("list", 3), ("get", 3), ("patch", 2), ("watch", 1), ("delete", 2)] {
+        let found = outcome.requests(verb).len();
+        assert!(found >= least, "{found} requests to {verb}: {:#?}", outcome.report["requests"]);
+    }
+    outcome.assert_counts_fit();
+}
+
+/// 60 config maps of 900 kB in one response, as they are and then compressed.
+#[track_caller]
+fn large_list(protocol: Protocol) {
+    const PATH: &str = "/api/v1/namespaces/large/configmaps?resourceVersion=0";
+    static FILLED: OnceLock<()> = OnceLock::new();
+    FILLED.get_or_init(|| fill_with_large_configmaps(&cluster().client_for_bulk().unwrap()));
+    let chain = Chain::start(protocol);
+    let (_, printed) = chain.kubectl(&["get", "--raw", PATH, "--disable-compression"], "");
+    assert!(printed.length > 50_000_000, "{printed:?}");
+    let (_, inflated) = chain.kubectl(&["get", "--raw", PATH], "");
+    assert_eq!(inflated, printed);
+    let outcome = chain.finish();
+    let [plain, compressed] = outcome.requests("list").try_into().unwrap();
+    for list in [plain, compressed] {
+        assert_eq!((&list["status"], &list["end"]), (&json!(200), &json!("complete")));
+        outcome.assert_counted(list, &list["items"], LARGE_CONFIGMAPS);
+    }
+    assert_eq!(plain["bytes"], printed.length, "kubectl prints the body as it came");
+    assert!(compressed["bytes"].as_u64().unwrap() < printed.length, "{compressed:#}");
+    outcome.assert_counts_fit();
+}
+
+const LARGE_CONFIGMAPS: usize = 60;
+
+fn fill_with_large_configmaps(client: &Client) {
+    const LENGTH: usize = 900_000;
+    let path = new_namespace(client, "large");
+    for number in 0..LARGE_CONFIGMAPS {
+        let text = format!("a line of {number}\n").repeat(LENGTH / 10);
+        let object = json!({"metadata": {"name": format!("large-{number}")}, "data": {"text": text.get(..LENGTH).unwrap()}});
+        client.post(&path, &object).unwrap().success().unwrap();
+    }
+}
+
+/// A kubectl that watches until it has seen so many modifications, and is killed then.
+#[track_caller]
+fn see_modifications(chain: &Chain, request: &str, count: usize) {
+    let mut watching = chain.command(&["get", "--raw", request]).stdout(Stdio::piped()).spawn().unwrap();
+    let frames = BufReader::new(watching.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let modified = frames.filter(|frame| frame.starts_with(r#"{"type":"MODIFIED""#)).take(count).count();
+    assert_eq!(modified, count, "the watch ended early");
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+}
+
+/// One that is made and then changed so often.
+fn update(client: &Client, path: &str, name: &str, times: usize) {
+    client.post(path, &json!({"metadata": {"name": name}})).unwrap().success().unwrap();
+    let path = format!("{path}/{name}");
+    for number in 1..=times {
+        let object =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"number": number.to_string()}});
+        let headers = [("Content-Type", "application/json")];
+        client.raw("PUT", &path, &headers, object.to_string().as_bytes()).unwrap().success().unwrap();
+    }
+}
+
+/// Makes the namespace; returns the path of its config maps.
+fn new_namespace(client: &Client, name: &str) -> String {
+    client.post("/api/v1/namespaces", &json!({"metadata": {"name": name}})).unwrap().success().unwrap();
+    format!("/api/v1/namespaces/{name}/configmaps")
+}
+
+/// Of these tests only: they write far more than the others could bear in the lists that they count.
+fn cluster() -> &'static Cluster {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    CLUSTER.get_or_init(|| Cluster::start(&Options::default()).unwrap())
+}
+
+/// kubectl's way to the API server.
+struct Chain {
+    protocol: Protocol,
+    before: Hop,
+    watchtap: HeldExec,
+    behind: Hop,
+    kubeconfig: PathBuf,
+}
+
+impl Chain {
+    fn start(protocol: Protocol) -> Self {
+        let cluster = cluster();
+        let behind = Hop::start(([127, 0, 0, 1], cluster.port()).into(), cluster.ca_pem()).unwrap();
+        // With a version given, watchtap makes no connection of its own.
+        let flags = ["--server-version", cluster.version()];
+        let watchtap = HeldExec::before(behind.address(), behind.ca_pem(), cluster.admin_token(), &flags).unwrap();
+        let before = Hop::start(watchtap.address().unwrap(), &watchtap.ca_pem().unwrap()).unwrap();
+        let kubeconfig = watchtap.kubeconfig_by_way_of(before.address(), before.ca_pem()).unwrap();
+        Self { protocol, before, watchtap, behind, kubeconfig }
+    }
+
+    /// kubectl with a cache of its own, so that each chain sees discovery too.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(kubectl().expect("these tests need kubectl on the PATH"));
+        command.args(arguments).env("KUBECONFIG", &self.kubeconfig).env("HOME", self.kubeconfig.parent().unwrap());
+        command.stderr(Stdio::null());
+        if self.protocol == Protocol::Http1 {
+            command.env("DISABLE_HTTP2", "1");
+        }
+        command
+    }
+
+    /// Runs kubectl to its end; what it printed.
+    #[track_caller]
+    fn kubectl(&self, arguments: &[&str], input: &str) -> (String, Digest) {
+        let mut command = self.command(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "kubectl {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let digest = Digest::of(&output.stdout);
+        (String::from_utf8(output.stdout).unwrap(), digest)
+    }
+
+    /// Ends everything; both hops must have seen the same.
+    #[track_caller]
+    fn finish(self) -> Outcome {
+        let before = self.before.finish().unwrap();
+        let report = self.watchtap.finish().unwrap();
+        let behind = self.behind.finish().unwrap();
+        assert_eq!(before, behind, "left: what kubectl and watchtap exchanged; right: what watchtap and the API server exchanged");
+        assert!(!before.is_empty());
+        for connection in &before {
+            let is_http2 = connection.protocol.as_deref() == Some("h2");
+            assert_eq!(is_http2, self.protocol == Protocol::Http2, "{connection:?}");
+        }
+        Outcome { connections: before, report }
+    }
+}
+
+/// What a chain leaves behind.
+struct Outcome {
+    connections: Vec<Passed>,
+    report: Value,
+}
+
+impl Outcome {
+    /// The sum of these counters.
+    fn missed(&self, counters: &[&str]) -> u64 {
+        counters.iter().map(|counter| self.report["missed"][counter].as_u64().unwrap()).sum()
+    }
+
+    fn requests(&self, verb: &str) -> Vec<&Value> {
+        self.report["requests"].as_array().unwrap().iter().filter(|request| request["verb"] == verb).collect()
+    }
+
+    /// What is counted in a body is exact, or less where the request and the report say that something was not seen.
+    #[track_caller]
+    fn assert_counted(&self, request: &Value, counted: &Value, expected: usize) {
+        if request.get("missed_bytes").is_none() {
+            assert_eq!(counted, expected, "{request:#}");
+        } else {
+            let is_less = counted.as_u64().unwrap() <= expected as u64;
+            assert!(is_less && self.missed(&["bytes"]) > 0, "{counted} of {expected}: {request:#}, {:#}", self.report["missed"]);
+        }
+    }
+
+    /// Bodies are most of the plaintext, and never more than all of it.
+    #[track_caller]
+    fn assert_counts_fit(&self) {
+        let totals = &self.report["totals"];
+        assert_eq!(totals["connections"], self.connections.len());
+        let bodies = totals["response_bytes"].as_u64().unwrap();
+        let plaintext: u64 = self.connections.iter().map(|connection| connection.response.plaintext.length).sum();
+        assert!((plaintext / 2..plaintext).contains(&bodies), "{bodies} bytes of bodies in {plaintext} bytes of plaintext");
+    }
+}

@@ -1,0 +1,187 @@
+//! `watchtap explain` as its caller sees it; it needs no cluster and no kubeconfig.
+
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use observer_tests::{output_within, watchtap};
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(30);
+const PODS: &str = "GET /api/v1/pods?limit=500";
+
+#[test]
+fn list_without_a_revision_is_read_from_etcd_before_1_31() {
+    check(
+        &[PODS, "--server-version", "1.30.4"],
+        &expect![[r"
+        GET /api/v1/pods?limit=500   API server version v1.30.4 (flag); gates assumed default; etcd answers progress requests (assumed)
+
+        served from   etcd   rule list-unset-etcd
+        why           no resourceVersion: before 1.31, or without ConsistentListFromCache, a list without one is a quorum read from etcd
+        etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
+        cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.31: cache, consistent
+
+        VERSION          SERVED FROM        RULE                        OR
+        1.16 – 1.30      etcd               list-unset-etcd
+        1.31 – 1.32      cache, consistent  list-unset-consistent       etcd
+        1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
+        1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd
+    "]],
+    );
+}
+
+#[test]
+fn list_without_a_revision_is_a_consistent_read_of_the_cache_in_1_34() {
+    check(
+        &[PODS, "--server-version", "1.34.2"],
+        &expect![[r"
+            GET /api/v1/pods?limit=500   API server version v1.34.2 (flag); gates assumed default; etcd answers progress requests (assumed)
+
+            served from   cache, consistent   rule list-unset-consistent
+            or            etcd when the watch cache does not reach the revision within 3 s
+            why           no resourceVersion: the watch cache answers once it has reached the revision that etcd states as current; from 1.31, needs etcd 3.4.31 or 3.5.13
+            etcd reads    Range /registry/pods  limit 1 at the current revision, for the revision only
+
+            VERSION          SERVED FROM        RULE                        OR
+            1.16 – 1.30      etcd               list-unset-etcd
+            1.31 – 1.32      cache, consistent  list-unset-consistent       etcd
+            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
+            1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd
+        "]],
+    );
+}
+
+#[test]
+fn gate_outranks_the_version() {
+    check(
+        &[PODS, "--server-version", "1.31.0", "--gate", "ConsistentListFromCache=false"],
+        &expect![[r"
+        GET /api/v1/pods?limit=500   API server version v1.31.0 (flag); gates assumed default; ConsistentListFromCache=false; etcd answers progress requests (assumed)
+
+        served from   etcd   rule list-unset-no-progress
+        why           no resourceVersion, and either etcd does not answer progress requests (needs 3.4.31 or 3.5.13) or ConsistentListFromCache is off: a quorum read from etcd
+        etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
+        cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.34: cache, consistent
+
+        VERSION      SERVED FROM        RULE                    OR
+        1.16 – 1.30  etcd               list-unset-etcd
+        1.31 – 1.33  etcd               list-unset-no-progress
+        1.34 – 1.37  cache, consistent  list-unset-consistent   etcd
+    "]],
+    );
+}
+
+#[test]
+fn without_a_version_the_layers_that_remain_are_named() {
+    check(
+        &[PODS],
+        &expect![[r"
+        GET /api/v1/pods?limit=500
+
+        VERSION          SERVED FROM        RULE                        OR
+        1.16 – 1.30      etcd               list-unset-etcd
+        1.31 – 1.32      cache, consistent  list-unset-consistent       etcd
+        1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
+        1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd
+    "]],
+    );
+}
+
+#[test]
+fn json_says_the_same_with_a_schema() {
+    let output = explain(&[PODS, "--server-version", "1.34.2", "--format", "json"]);
+    let explained: Value = serde_json::from_str(&success(&output)).unwrap();
+    assert!(explained["schema"].as_str().unwrap().starts_with("watchtap.explain/v1"), "{explained:#}");
+    assert_eq!(explained["verdict"]["served_from"], "CacheConsistent", "{explained:#}");
+}
+
+#[test]
+fn rule_of_a_verdict_can_be_explained() {
+    let output = explain(&[PODS, "--server-version", "1.34.2", "--format", "json"]);
+    let explained: Value = serde_json::from_str(&success(&output)).unwrap();
+    let rule = explained["verdict"]["rule"].as_str().unwrap().to_owned();
+    let sentence = success(&explain(&[&rule]));
+    assert!(sentence.contains(&rule), "{sentence}");
+}
+
+#[test]
+fn text_of_a_rule() {
+    check(
+        &["list-unset-consistent"],
+        &expect![[r"
+        list-unset-consistent
+
+        why           no resourceVersion: the watch cache answers once it has reached the revision that etcd states as current; from 1.31, needs etcd 3.4.31 or 3.5.13
+        etcd reads    one Range of the resource's prefix without its slash, limit 1, for the current revision only
+        upstream      kubernetes/apiserver pkg/storage/cacher/cacher.go GetList, v0.31 and v0.32; delegator.go GetList, v0.33 to v0.37.0-beta.0
+    "]],
+    );
+}
+
+#[test]
+fn unknown_rule_fails_and_offers_help() {
+    check_failure(
+        &["list-unset-consistnt"],
+        &expect![[r"
+        watchtap: `list-unset-consistnt` is neither a request (METHOD URL) nor the identifier of a rule; similar: list-unset-etcd, list-unset-consistent, list-unset-consistent-no-fallback, list-unset-consistent-alpha, list-unset-no-progress, list-unset-limit-etcd-trap
+    "]],
+    );
+}
+
+#[test]
+fn path_that_is_no_resource_fails() {
+    check_failure(
+        &["GET /healthz", "--server-version", "1.34.2"],
+        &expect![[r"
+        watchtap: no object is read for `GET /healthz`; list, watch, get and deletecollection can be explained
+    "]],
+    );
+}
+
+#[test]
+fn request_that_is_none_fails() {
+    check_failure(
+        &["FETCH pods", "--server-version", "1.34.2"],
+        &expect![[r"
+        watchtap: `FETCH` is not a method of the Kubernetes API; GET, HEAD, POST, PUT, PATCH and DELETE are
+    "]],
+    );
+}
+
+/// A usage error, as any other flag that cannot be read.
+#[test]
+fn version_that_is_none_is_a_usage_error() {
+    let output = explain(&[PODS, "--server-version", "newest"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("--server-version") && said.contains("newest"), "{said}");
+}
+
+#[track_caller]
+fn check(arguments: &[&str], expected: &Expect) {
+    expected.assert_eq(&success(&explain(arguments)));
+}
+
+/// Exit code 1, nothing on standard output, the reason on standard error.
+#[track_caller]
+fn check_failure(arguments: &[&str], expected: &Expect) {
+    let output = explain(arguments);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]), "{output:?}");
+    expected.assert_eq(&String::from_utf8_lossy(&output.stderr));
+}
+
+#[track_caller]
+fn success(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.stderr, b"", "nothing to complain about");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// With nothing around that it could read.
+#[track_caller]
+fn explain(arguments: &[&str]) -> Output {
+    let mut command = watchtap().unwrap();
+    command.arg("explain").args(arguments).env_clear().stdin(Stdio::null());
+    output_within(&mut command, LIMIT).unwrap()
+}

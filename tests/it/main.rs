@@ -1,0 +1,26 @@
+//! Tests with real sockets, and with the seeds of the fuzz targets.
+//!
+//! The modules are marked as tests so that their helper functions may unwrap, too.
+
+#[cfg(test)]
+mod bad_traffic;
+#[cfg(test)]
+mod dialogue;
+#[cfg(test)]
+mod exec_cli;
+#[cfg(test)]
+mod explain_cli;
+#[cfg(test)]
+mod hop;
+#[cfg(test)]
+mod hpack;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod pods;
+#[cfg(test)]
+mod proxy;
+#[cfg(test)]
+mod seeds;
+#[cfg(test)]
+mod upstream;

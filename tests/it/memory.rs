@@ -1,0 +1,143 @@
+//! Memory that does not grow with the list.
+
+use std::io::{self, BufWriter, Read, Write};
+use std::sync::mpsc::{Receiver, channel};
+
+use observer_tests::{Digest, Hasher, HeldExec, ScriptedUpstream, ServerStream, connect};
+use serde_json::{Value, json};
+use socket2::SockRef;
+
+use crate::pods::{HEAD, Pods, TAIL};
+
+const MEGA: usize = 1_000_000;
+const SHORT: &str = "/api/v1/namespaces/short/pods";
+const LONG: &str = "/api/v1/namespaces/long/pods";
+
+/// What comes before is as many bytes in short lists, through the same process: so neither its start nor what the allocator keeps makes the
+/// difference.
+#[test]
+fn peak_memory_does_not_grow_with_the_list() {
+    const SHORT_LISTS: usize = 40;
+    const MOST_GROWTH: u64 = 2 << 20;
+    let (upstream, sent) = upstream_with_lists();
+    let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &[]).unwrap();
+    let mut expected = Vec::new();
+    let mut peak_after = |path: &str| {
+        let received = read_list(&exec, path);
+        let (plaintext, pods, body) = sent.recv().unwrap();
+        assert_eq!(received, plaintext, "{path}");
+        expected.push(json!(["CacheConsistent", pods, body, "complete", "9876543"]));
+        exec.peak_memory().unwrap()
+    };
+    let before = (0..SHORT_LISTS).map(|_| peak_after(SHORT)).last().unwrap();
+    let growth = peak_after(LONG) - before;
+    println!("peak resident memory after lists of 5 MB: {before} bytes; a list of 200 MB adds {growth}");
+
+    let report = exec.finish().unwrap();
+    assert_eq!(report["missed"]["bytes"], 0, "{:#}", report["missed"]);
+    assert_eq!(lists(&report), expected);
+    assert!(growth < MOST_GROWTH, "a list of 200 MB adds {growth} bytes to the peak that lists of 5 MB left, {before} bytes");
+}
+
+/// What the report says of each list, in the order in which they ended.
+fn lists(report: &Value) -> Vec<Value> {
+    let lists = report["requests"].as_array().unwrap().iter().filter(|request| request["verb"] == "list");
+    let fields =
+        |list: &Value| json!([list["verdict"]["served_from"], list["items"], list["bytes"], list["end"], list["resource_version"]]);
+    lists.map(fields).collect()
+}
+
+/// All that the server answers to one list, hashed and forgotten; read no faster than watchtap observes.
+///
+/// What a starved observer may leave waiting has a bound of its own, which has nothing to do with the length of the list.
+fn read_list(exec: &HeldExec, path: &str) -> Digest {
+    const STEP: usize = 64 << 10;
+    let mut stream = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[b"http/1.1"]).unwrap();
+    // So that a step forward on this side is not a leap on the other.
+    SockRef::from(&stream.sock).set_recv_buffer_size(STEP).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: kubernetes\r\nConnection: close\r\n\r\n").unwrap();
+    let mut hasher = Hasher::new();
+    let mut buffer = Vec::with_capacity(STEP);
+    while Read::take(&mut stream, STEP as u64).read_to_end(&mut buffer).unwrap() > 0 {
+        hasher.update(&buffer);
+        buffer.clear();
+        exec.wait_until_idle().unwrap();
+    }
+    hasher.finish()
+}
+
+/// A server that tells of each list what it sent, how many pods, and the length of the body.
+fn upstream_with_lists() -> (ScriptedUpstream, Receiver<(Digest, usize, u64)>) {
+    let (sender, receiver) = channel();
+    let upstream = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
+        let head = request_head(stream)?;
+        let bytes = match head.split(' ').nth(1) {
+            Some(SHORT) => 5 * MEGA,
+            Some(LONG) => 200 * MEGA,
+            _ => return send_version(stream),
+        };
+        let pods = Pods::new();
+        let count = pods.count_of(bytes);
+        let (plaintext, body) = send_list(stream, &pods, count)?;
+        sender.send((plaintext, count, body)).map_err(io::Error::other)
+    });
+    (upstream.unwrap(), receiver)
+}
+
+fn request_head(stream: &mut ServerStream) -> io::Result<String> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        head.extend(byte);
+    }
+    String::from_utf8(head).map_err(io::Error::other)
+}
+
+fn send_version(stream: &mut ServerStream) -> io::Result<()> {
+    let body = r#"{"major":"1","minor":"34","gitVersion":"v1.34.4"}"#;
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+/// Makes one pod after the other, each a chunk of its own.
+fn send_list(stream: &mut ServerStream, pods: &Pods, count: usize) -> io::Result<(Digest, u64)> {
+    const WRITE: usize = 16 << 10;
+    let mut out = Hashing { hasher: Hasher::new(), to: BufWriter::with_capacity(WRITE, stream) };
+    out.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")?;
+    let mut body_length = 0;
+    let mut chunk = |text: &str| {
+        body_length += text.len() as u64;
+        write!(out, "{:x}\r\n{text}\r\n", text.len())
+    };
+    chunk(HEAD)?;
+    for number in 0..count {
+        let comma = if number == 0 { "" } else { "," };
+        chunk(&format!("{comma}{}", pods.pod(number)))?;
+    }
+    chunk(TAIL)?;
+    out.write_all(b"0\r\n\r\n")?;
+    out.flush()?;
+    Ok((out.hasher.finish(), body_length))
+}
+
+/// Hashes what is written.
+struct Hashing<W> {
+    hasher: Hasher,
+    to: W,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.to.write(bytes)?;
+        self.hasher.update(&bytes[..length]);
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}

@@ -1,0 +1,36 @@
+//! The client's offer goes upstream as it is, upstream's choice comes back.
+
+use super::rig::{Options, Rig};
+
+#[tokio::test]
+async fn upstreams_choice_among_the_clients_offer_is_the_clients() {
+    check(&["h2", "http/1.1"], &["h2", "http/1.1"], Some("h2")).await;
+    check(&["http/1.1", "h2"], &["h2"], Some("h2")).await;
+    check(&["h2", "http/1.1"], &["http/1.1"], Some("http/1.1")).await;
+    check(&["http/1.1"], &["h2", "http/1.1"], Some("http/1.1")).await;
+    check(&["spdy/3.1", "acme-tls/1"], &["acme-tls/1"], Some("acme-tls/1")).await;
+}
+
+#[tokio::test]
+async fn no_choice_is_no_choice() {
+    check(&["h2", "http/1.1"], &[], None).await;
+    check(&[], &["h2", "http/1.1"], None).await;
+    check(&[], &[], None).await;
+}
+
+#[tokio::test]
+async fn a_client_whose_protocols_upstream_refuses_is_not_let_in() {
+    let rig = Rig::with(Options { alpn: &["h2"], ..Options::default() });
+    rig.client(&["http/1.1"], None).await.unwrap_err();
+    let message = rig.handle.last_upstream_error().unwrap().to_string();
+    assert!(message.contains("the TLS handshake with 127.0.0.1"), "{message}");
+}
+
+async fn check(offer: &[&str], spoken: &'static [&'static str], expected: Option<&str>) {
+    let mut rig = Rig::with(Options { alpn: spoken, ..Options::default() });
+    let (client, upstream) = rig.pair_offering(offer).await;
+    let expected = expected.map(str::as_bytes);
+    let chosen = (client.get_ref().1.alpn_protocol(), upstream.get_ref().1.alpn_protocol());
+    assert_eq!(chosen, (expected, expected), "offered {offer:?} to {spoken:?}");
+    assert_eq!(rig.upstream.seen().offers, [offer], "upstream sees the client's offer in the client's order");
+}

@@ -1,0 +1,48 @@
+//! Who may come in, and who we are to upstream.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::rig::{End, Options, Rig, read_to_end};
+use super::upstream::ClusterCa;
+
+#[tokio::test]
+async fn without_the_private_certificate_not_a_byte_goes_on() {
+    let mut rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
+
+    // In TLS 1.3 a client believes itself connected before the server has judged its certificate.
+    let mut client = rig.client(&["http/1.1"], None).await.unwrap();
+    client.write_all(b"DELETE /api/v1/namespaces/kube-system HTTP/1.1\r\n\r\n").await.ok();
+    let refusal = client.read_to_end(&mut Vec::new()).await.unwrap_err();
+    assert!(refusal.to_string().contains("CertificateRequired"), "{refusal}");
+
+    let mut upstream = rig.upstream.accept().await;
+    let (bytes, _) = read_to_end(&mut upstream).await;
+    assert!(bytes.is_empty());
+    assert_eq!(rig.handle.counts().client_handshakes_failed, 1);
+}
+
+#[tokio::test]
+async fn a_certificate_of_another_authority_does_not_help() {
+    let rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
+    let stranger = ClusterCa::new().user();
+    let mut client = rig.client(&["http/1.1"], Some(&stranger)).await.unwrap();
+    client.read_to_end(&mut Vec::new()).await.unwrap_err();
+    assert_eq!(rig.handle.counts().established, 0);
+}
+
+#[tokio::test]
+async fn the_private_certificate_lets_in() {
+    let mut rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
+    let mut client = rig.client(&["http/1.1"], Some(&rig.client_identity)).await.unwrap();
+    client.write_all(b"hello").await.unwrap();
+    client.shutdown().await.unwrap();
+    let mut upstream = rig.upstream.accept().await;
+    assert_eq!(read_to_end(&mut upstream).await, (b"hello".to_vec(), End::CloseNotify));
+}
+
+#[tokio::test]
+async fn upstream_sees_the_users_certificate() {
+    let mut rig = Rig::with(Options { upstream_requires_client_certificate: true, ..Options::default() });
+    let (_client, upstream) = rig.pair().await;
+    assert_eq!(upstream.get_ref().1.peer_certificates().unwrap().len(), 1);
+}

@@ -1,0 +1,136 @@
+//! Connections that come to nothing.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use watchtap::tap::proxy::{Proxy, ProxyConfig, ProxyError, UpstreamEndpoint, UpstreamError, UpstreamTls, UpstreamTrust};
+
+use super::rig::{Options, Rig, config, endpoint, eventually};
+use super::upstream::ClusterCa;
+
+const SHORT: Duration = Duration::from_millis(300);
+
+#[tokio::test]
+async fn a_server_of_an_unknown_ca_is_not_shown_to_the_client() {
+    let rig = Rig::with(Options { wrong_ca: true, ..Options::default() });
+    let error = rig.client(&[], None).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    assert!(matches!(rig.handle.last_upstream_error(), Some(UpstreamError::Certificate { .. })));
+    let counts = rig.handle.counts();
+    assert_eq!((counts.upstream_failed, counts.established, counts.reset_instead_of_refused), (1, 0, 0));
+}
+
+#[tokio::test]
+async fn a_server_of_another_name_is_not_shown_to_the_client() {
+    let rig = Rig::with(Options { upstream_name: "another.example", ..Options::default() });
+    rig.client(&[], None).await.unwrap_err();
+    let message = rig.handle.last_upstream_error().unwrap().to_string();
+    assert!(message.contains("another.example") && message.contains("`tls-server-name`"), "{message}");
+}
+
+#[tokio::test]
+async fn a_silent_upstream_is_given_up_after_the_limit() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let error = failure(endpoint(silent.local_addr().unwrap()), SHORT).await;
+    assert!(matches!(error, UpstreamError::TimedOut { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn an_upstream_that_does_not_speak_tls_is_named() {
+    let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = plain.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut tcp, _) = plain.accept().await.unwrap();
+        tcp.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        tcp.read_to_end(&mut Vec::new()).await.ok();
+    });
+    let error = failure(endpoint(address), SHORT).await;
+    assert!(error.to_string().contains("is an HTTPS endpoint"), "{error}");
+}
+
+#[tokio::test]
+async fn an_upstream_that_hangs_up_is_named() {
+    let rude = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = rude.local_addr().unwrap();
+    tokio::spawn(async move { while rude.accept().await.is_ok() {} });
+    let error = failure(endpoint(address), SHORT).await;
+    assert!(matches!(error, UpstreamError::Closed { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_name_without_address_is_named() {
+    let nowhere = UpstreamEndpoint { host: "no-such-host.invalid".to_owned(), port: 6443 };
+    let error = failure(nowhere, Duration::from_secs(10)).await;
+    assert!(matches!(error, UpstreamError::Unresolved { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_client_that_never_finishes_its_client_hello_is_reset_and_nothing_is_dialled_for_it() {
+    let rig = Rig::with(Options { handshake_limit: SHORT, ..Options::default() });
+    let mut client = TcpStream::connect(rig.address).await.unwrap();
+    client.write_all(&[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc]).await.unwrap();
+    let error = client.read(&mut [0]).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    let counts = rig.handle.counts();
+    assert_eq!((counts.client_handshakes_failed, counts.reset_instead_of_refused), (1, 0));
+    assert_eq!(rig.upstream.seen().tcp_connections, 0);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_speak_tls_is_turned_away_and_nothing_is_dialled_for_it() {
+    let rig = Rig::start();
+    let mut client = TcpStream::connect(rig.address).await.unwrap();
+    client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    client.read_to_end(&mut Vec::new()).await.ok();
+    assert_eq!(rig.handle.counts().client_handshakes_failed, 1);
+    assert_eq!(rig.upstream.seen().tcp_connections, 0);
+}
+
+#[tokio::test]
+async fn a_client_that_only_connects_costs_upstream_nothing() {
+    let rig = Rig::start();
+    for _ in 0..20 {
+        drop(TcpStream::connect(rig.address).await.unwrap());
+    }
+    eventually(|| rig.handle.counts().client_handshakes_failed == 20).await;
+    assert_eq!(rig.upstream.seen().tcp_connections, 0);
+}
+
+#[tokio::test]
+async fn there_is_no_limit_once_both_handshakes_are_done() {
+    let mut rig = Rig::with(Options { handshake_limit: SHORT, ..Options::default() });
+    let (mut client, mut upstream) = rig.pair().await;
+    tokio::time::sleep(2 * SHORT).await;
+    upstream.write_all(b"late").await.unwrap();
+    client.read_exact(&mut [0; 4]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_an_error_that_says_so() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    assert_port_in_use(taken.local_addr().unwrap());
+    let other_proxy = Rig::start();
+    assert_port_in_use(other_proxy.address);
+}
+
+#[track_caller]
+fn assert_port_in_use(listen: SocketAddr) {
+    let upstream_tls = UpstreamTls::new(&UpstreamTrust::Anybody, "localhost", None).unwrap();
+    let error = Proxy::bind(ProxyConfig { listen, ..config(listen, upstream_tls) }).unwrap_err();
+    assert!(matches!(error, ProxyError::PortInUse { .. }), "{error}");
+    assert!(error.to_string().contains("choose another address"), "{error}");
+}
+
+/// What becomes of a client in front of `upstream`: it is reset without having seen a certificate; returns why.
+async fn failure(upstream: UpstreamEndpoint, handshake_limit: Duration) -> UpstreamError {
+    let trust = UpstreamTrust::Authorities(ClusterCa::new().pem().into());
+    let tls = UpstreamTls::new(&trust, "127.0.0.1", None).unwrap();
+    let any = "127.0.0.1:1".parse().unwrap();
+    let rig = Rig::without_upstream(ProxyConfig { upstream, handshake_limit, ..config(any, tls) });
+    let error = rig.client(&["h2"], None).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionReset, "{error}");
+    rig.handle.last_upstream_error().unwrap()
+}

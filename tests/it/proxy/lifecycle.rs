@@ -1,0 +1,51 @@
+//! The end of the proxy itself.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use watchtap::tap::proxy::{Proxy, ProxyConfig, UpstreamTls, UpstreamTrust};
+
+use super::rig::{End, Rig, config, eventually, read_to_end};
+
+const LONG: Duration = Duration::from_mins(1);
+
+#[tokio::test]
+async fn a_stopped_proxy_lets_nobody_in_and_lets_its_connections_finish() {
+    let mut rig = Rig::start();
+    let (mut client, mut upstream) = rig.pair().await;
+    let stopped = rig.handle.stop(LONG);
+    eventually(|| std::net::TcpStream::connect(rig.address).is_err()).await;
+
+    upstream.write_all(b"still here").await.unwrap();
+    client.read_exact(&mut [0; 10]).await.unwrap();
+    client.shutdown().await.unwrap();
+    upstream.shutdown().await.unwrap();
+    read_to_end(&mut upstream).await;
+    stopped.await;
+    rig.serving.await.unwrap();
+}
+
+#[tokio::test]
+async fn connections_that_outlive_the_grace_are_reset_on_both_sides() {
+    let mut rig = Rig::start();
+    let (mut client, mut upstream) = rig.pair().await;
+    rig.handle.stop(Duration::ZERO).await;
+    assert_eq!(read_to_end(&mut client).await, (Vec::new(), End::Reset));
+    assert_eq!(read_to_end(&mut upstream).await, (Vec::new(), End::Reset));
+}
+
+#[tokio::test]
+async fn the_port_is_free_at_once_for_the_next_run() {
+    let mut rig = Rig::start();
+    let (mut client, mut upstream) = rig.pair().await;
+    // The side that closes first keeps the connection in TIME_WAIT: here that is the proxy's.
+    upstream.shutdown().await.unwrap();
+    drop(upstream);
+    read_to_end(&mut client).await;
+    drop(client);
+    rig.handle.stop(LONG).await;
+
+    let upstream_tls = UpstreamTls::new(&UpstreamTrust::Anybody, "localhost", None).unwrap();
+    let again = ProxyConfig { listen: rig.address, ..config(rig.upstream.address, upstream_tls) };
+    assert_eq!(Proxy::bind(again).unwrap().local_addr(), rig.address);
+}

@@ -1,0 +1,13 @@
+//! The proxy tap between real sockets: a scripted upstream on one side, a client that looks closely on the other.
+
+mod alpn;
+mod bytes;
+mod certificates;
+mod ends;
+mod handshake;
+mod lifecycle;
+mod observing;
+mod payload;
+mod refused;
+mod rig;
+mod upstream;

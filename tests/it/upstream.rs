@@ -1,0 +1,129 @@
+//! A stand-in for an API server: TLS, HTTP/1.1, a version, and nothing else.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// What `/version` says.
+pub(crate) const VERSION: &str = r#"{"major":"1","minor":"34","gitVersion":"v1.34.4"}"#;
+/// What everything else is answered with.
+const NOT_FOUND: &str = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"NotFound","code":404}"#;
+/// The token of [`Upstream::kubeconfig`]; it must not show up anywhere.
+pub(crate) const TOKEN: &str = "token-of-a-scripted-upstream";
+
+/// Serves until the test process ends.
+pub(crate) struct Upstream {
+    address: SocketAddr,
+    authority: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Upstream {
+    pub(crate) fn start() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &authority).unwrap();
+        let tls = server_config(certificate.der().clone(), PrivatePkcs8KeyDer::from(key.serialize_der()).into());
+
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        thread::spawn(move || {
+            for socket in listener.incoming() {
+                let (tls, seen) = (Arc::clone(&tls), Arc::clone(&seen));
+                // A client may leave in the middle of anything; that is nothing to a server.
+                thread::spawn(move || socket.and_then(|socket| serve(socket, tls, &seen)).ok());
+            }
+        });
+        Self { address, authority: authority.pem(), requests }
+    }
+
+    /// The requests so far, as in `GET /version`.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A kubeconfig that leads here.
+    pub(crate) fn kubeconfig(&self) -> String {
+        kubeconfig(&format!("https://{}", self.address), &self.trusted())
+    }
+
+    /// A kubeconfig that leads here and trusts the authority of another one.
+    pub(crate) fn kubeconfig_that_trusts(&self, other: &Self) -> String {
+        kubeconfig(&format!("https://{}", self.address), &other.trusted())
+    }
+
+    /// A kubeconfig that trusts this one's authority and leads to another port of this machine.
+    pub(crate) fn kubeconfig_to_port(&self, port: u16) -> String {
+        kubeconfig(&format!("https://127.0.0.1:{port}"), &self.trusted())
+    }
+
+    fn trusted(&self) -> String {
+        format!("certificate-authority-data: {}", BASE64_STANDARD.encode(&self.authority))
+    }
+}
+
+/// One context with a token; `trust` is the field that names the authority.
+pub(crate) fn kubeconfig(server: &str, trust: &str) -> String {
+    format!(
+        "apiVersion: v1
+kind: Config
+clusters:
+- name: scripted
+  cluster:
+    server: {server}
+    {trust}
+users:
+- name: tester
+  user:
+    token: {TOKEN}
+contexts:
+- name: scripted
+  context:
+    cluster: scripted
+    user: tester
+current-context: scripted
+"
+    )
+}
+
+fn server_config(certificate: CertificateDer<'static>, key: PrivateKeyDer<'static>) -> Arc<ServerConfig> {
+    let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let mut config = builder.with_single_cert(vec![certificate], key).unwrap();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Arc::new(config)
+}
+
+fn serve(socket: TcpStream, tls: Arc<ServerConfig>, seen: &Mutex<Vec<String>>) -> io::Result<()> {
+    let connection = ServerConnection::new(tls).map_err(io::Error::other)?;
+    let mut reader = BufReader::new(StreamOwned::new(connection, socket));
+    loop {
+        let Some(request) = read_head(&mut reader)? else { return Ok(()) };
+        let (status, body) = if request == "GET /version" { ("200 OK", VERSION) } else { ("404 Not Found", NOT_FOUND) };
+        seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
+        reader.get_mut().write_all((head + body).as_bytes())?;
+    }
+}
+
+/// Method and target; the tests send no bodies. `None` at the end of the connection.
+fn read_head(reader: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut lines = reader.lines();
+    let Some(first) = lines.next().transpose()? else { return Ok(None) };
+    while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
+    Ok(first.rsplit_once(' ').map(|(request, _version)| request.to_owned()))
+}

@@ -1,0 +1,20 @@
+//! The audit log of the API server.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// Each request, without bodies, in each of its stages.
+pub(crate) const POLICY: &str = "apiVersion: audit.k8s.io/v1
+kind: Policy
+rules:
+- level: Metadata
+";
+
+/// The events that are written out; a line that is being written is left for the next reading.
+pub(crate) fn read(log: &Path) -> Result<Vec<Value>> {
+    let text = std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
+    let whole_lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    whole_lines.map(|line| serde_json::from_str(line).context("an audit line is not JSON")).collect()
+}

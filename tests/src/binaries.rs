@@ -1,0 +1,130 @@
+//! The servers: found in `KUBEBUILDER_ASSETS`, or built with Go.
+//!
+//! `KUBEBUILDER_ASSETS` is the convention of controller-runtime's envtest: a folder with `kube-apiserver` and `etcd`.
+//! Its kube-apiserver is taken for a test that asks for the same minor; a test of another minor builds that one.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::folders;
+use crate::go_build::GoProgram;
+use crate::programs;
+
+/// A minor version of Kubernetes 1: `Minor(34)` is 1.34.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Minor(pub u32);
+
+impl Minor {
+    /// What a test gets that does not care.
+    pub const DEFAULT: Self = Self(34);
+}
+
+impl fmt::Display for Minor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "v1.{}", self.0)
+    }
+}
+
+/// Executable files of the two servers.
+#[derive(Clone, Debug)]
+pub struct Binaries {
+    /// The API server.
+    pub kube_apiserver: PathBuf,
+    /// The version that it reports, as in `v1.34.4`.
+    pub version: String,
+    /// Its storage.
+    pub etcd: PathBuf,
+}
+
+impl Binaries {
+    /// Finds or builds the servers; a build takes minutes once per machine, and says so on stderr.
+    pub fn of_minor(minor: Minor) -> Result<Self> {
+        let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
+        let Some(assets) = assets.filter(|folder| holds_both(folder)) else {
+            let (kube_apiserver, version) = build_kube_apiserver(minor)?;
+            return Ok(Self { kube_apiserver, version, etcd: build_etcd()? });
+        };
+        let kube_apiserver = assets.join("kube-apiserver");
+        let version = reported_version(&kube_apiserver)?;
+        let etcd = assets.join("etcd");
+        if version.starts_with(&format!("{minor}.")) {
+            return Ok(Self { kube_apiserver, version, etcd });
+        }
+        let (kube_apiserver, version) = build_kube_apiserver(minor)?;
+        Ok(Self { kube_apiserver, version, etcd })
+    }
+}
+
+fn holds_both(folder: &Path) -> bool {
+    ["kube-apiserver", "etcd"].iter().all(|name| programs::is_executable(&folder.join(name)))
+}
+
+/// `kube-apiserver --version` prints `Kubernetes v1.34.4`.
+fn reported_version(kube_apiserver: &Path) -> Result<String> {
+    let output = Command::new(kube_apiserver)
+        .arg("--version")
+        .output()
+        .with_context(|| format!("cannot run {} --version", kube_apiserver.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let version = text.split_whitespace().last();
+    version.map(str::to_owned).with_context(|| format!("{} did not say its version", kube_apiserver.display()))
+}
+
+fn build_kube_apiserver(minor: Minor) -> Result<(PathBuf, String)> {
+    let folder = folders::go_sources().join("apiserver");
+    let module_file = format!("{minor}.mod");
+    let version = required_version(&folder.join(&module_file), "k8s.io/kubernetes")
+        .with_context(|| format!("no kube-apiserver {minor} here; tests/cluster/go/README.md tells how to add one"))?;
+    let binary = GoProgram {
+        name: "kube-apiserver",
+        folder: &folder,
+        module_file: &module_file,
+        version: &version,
+        link_flags: &version_link_flags(minor, &version),
+        first_build_takes: "4 to 10 minutes",
+    }
+    .build(&folders::cluster_cache())?;
+    Ok((binary, version))
+}
+
+/// Without these the server reports `v0.0.0-master`. client-go's copy goes into the User-Agent of its own requests.
+fn version_link_flags(minor: Minor, version: &str) -> String {
+    ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"]
+        .map(|package| {
+            format!(
+                "-X {package}.gitVersion={version} -X {package}.gitMajor=1 -X {package}.gitMinor={} \
+                 -X {package}.gitTreeState=clean -X {package}.gitCommit=unknown",
+                minor.0
+            )
+        })
+        .join(" ")
+}
+
+fn build_etcd() -> Result<PathBuf> {
+    let folder = folders::go_sources().join("etcd");
+    let version = required_version(&folder.join("go.mod"), "go.etcd.io/etcd/server/v3")?;
+    GoProgram {
+        name: "etcd",
+        folder: &folder,
+        module_file: "go.mod",
+        version: &version,
+        link_flags: "",
+        first_build_takes: "half a minute",
+    }
+    .build(&folders::cluster_cache())
+}
+
+/// The version of `module` that a module file requires.
+fn required_version(module_file: &Path, module: &str) -> Result<String> {
+    let text = fs::read_to_string(module_file).with_context(|| format!("cannot read {}", module_file.display()))?;
+    text.lines()
+        .map(|line| line.trim().trim_start_matches("require "))
+        .find_map(|line| line.strip_prefix(module)?.strip_prefix(" v"))
+        .and_then(|rest| rest.split_whitespace().next())
+        .map(|version| format!("v{version}"))
+        .with_context(|| format!("{} does not require {module}", module_file.display()))
+}

@@ -1,0 +1,238 @@
+//! A cluster of one etcd and one kube-apiserver, without controllers.
+//!
+//! Objects stay as the test makes them: no controller acts on them, namespaces do not finalise, pods do not run.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::api_server::{self, ApiServer};
+use crate::audit;
+use crate::binaries::{Binaries, Minor};
+use crate::client::{Client, Connections, Response};
+use crate::credentials::{ADMIN_TOKEN, Credentials, VISITOR_TOKEN};
+use crate::etcd::Etcd;
+use crate::kubeconfig;
+use crate::list_counters::ListCounters;
+use crate::metrics::Metrics;
+use crate::ports::Port;
+use crate::process::Signal;
+use crate::run_folder::RunFolder;
+
+/// What a test may want otherwise than usual.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Version of the API server.
+    pub minor: Minor,
+    /// Flags behind the usual ones, as in `--feature-gates=WatchList=false`; of a flag given twice the last counts.
+    pub api_server_arguments: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { minor: Minor::DEFAULT, api_server_arguments: Vec::new() }
+    }
+}
+
+/// A running cluster; its processes and files are gone when it is dropped, or when the test process ends in any way.
+#[derive(Debug)]
+pub struct Cluster {
+    // Fields are dropped in this order: the servers end before their files go.
+    api_server: ApiServer,
+    etcd: Etcd,
+    port: Port,
+    version: String,
+    credentials: Credentials,
+    client: Client,
+    folder: RunFolder,
+}
+
+impl Cluster {
+    /// Starts both servers and waits until they are ready.
+    pub fn start(options: &Options) -> Result<Self> {
+        let binaries = Binaries::of_minor(options.minor)?;
+        let folder = RunFolder::create()?;
+        let credentials = Credentials::generate()?;
+        let port = Port::reserve()?;
+        let server = url_of(&port);
+        let etcd = Etcd::start(&binaries.etcd, &folder)?;
+        let mut api_server =
+            ApiServer::prepare(binaries.kube_apiserver, &folder, &port, etcd.url(), &credentials, &options.api_server_arguments)?;
+        let client = Client::with_token(&server, &credentials.authority, ADMIN_TOKEN, Connections::PerRequest)?;
+        api_server.start(&client)?;
+        Ok(Self { api_server, etcd, port, version: binaries.version, credentials, client, folder })
+    }
+
+    /// One cluster for all tests of this process that leave it running: a shared reference can neither stop nor restart it.
+    pub fn shared() -> Result<&'static Self> {
+        static SHARED: OnceLock<Result<Cluster, String>> = OnceLock::new();
+        let cluster = SHARED.get_or_init(|| Self::start(&Options::default()).map_err(|error| format!("{error:#}")));
+        cluster.as_ref().map_err(|error| anyhow!("{error}"))
+    }
+
+    /// `https://127.0.0.1:…`, the same after a restart.
+    pub fn server_url(&self) -> String {
+        url_of(&self.port)
+    }
+
+    /// The port of the API server.
+    pub fn port(&self) -> u16 {
+        self.port.number()
+    }
+
+    /// The version that the API server should report, as in `v1.34.4`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The authority that signed the serving and the client certificate, PEM.
+    pub fn ca_pem(&self) -> &str {
+        &self.credentials.authority
+    }
+
+    /// Token of `admin`, a member of `system:masters`: allowed everything, and exempt from priority and fairness.
+    pub fn admin_token(&self) -> &'static str {
+        ADMIN_TOKEN
+    }
+
+    /// Token of `visitor`, of whom RBAC knows nothing.
+    pub fn visitor_token(&self) -> &'static str {
+        VISITOR_TOKEN
+    }
+
+    /// A kubeconfig of `admin` with the token.
+    pub fn kubeconfig_token(&self) -> Result<PathBuf> {
+        let document = kubeconfig::with_token(&self.server_url(), self.ca_pem(), "admin", ADMIN_TOKEN);
+        self.folder.write("kubeconfig-token.yaml", document)
+    }
+
+    /// A kubeconfig of `visitor` with the token.
+    pub fn kubeconfig_visitor(&self) -> Result<PathBuf> {
+        let document = kubeconfig::with_token(&self.server_url(), self.ca_pem(), "visitor", VISITOR_TOKEN);
+        self.folder.write("kubeconfig-visitor.yaml", document)
+    }
+
+    /// A kubeconfig of `certificate-admin`, a member of `system:masters`, with a client certificate.
+    pub fn kubeconfig_client_cert(&self) -> Result<PathBuf> {
+        let identity = &self.credentials.admin;
+        let document = kubeconfig::with_certificate(&self.server_url(), self.ca_pem(), "certificate-admin", identity);
+        self.folder.write("kubeconfig-client-cert.yaml", document)
+    }
+
+    /// The client behind [`Cluster::raw`], to take into another thread.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// A client of `admin` that keeps its connection for the next request.
+    pub fn client_for_bulk(&self) -> Result<Client> {
+        Client::with_token(&self.server_url(), self.ca_pem(), ADMIN_TOKEN, Connections::Kept)
+    }
+
+    /// A client that shows the certificate of `certificate-admin`.
+    pub fn client_with_certificate(&self) -> Result<Client> {
+        Client::with_certificate(&self.server_url(), self.ca_pem(), &self.credentials.admin)
+    }
+
+    /// One request as `admin`, on a connection of its own; see [`Client::raw`].
+    pub fn raw(&self, method: &str, path_and_query: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Response> {
+        self.client.raw(method, path_and_query, headers, body)
+    }
+
+    /// What the API server counts about itself.
+    pub fn metrics(&self) -> Result<Metrics> {
+        Metrics::parse(&self.client.get("/metrics")?.text())
+    }
+
+    /// What it counts about the lists of one resource, as in `podtemplates` or `deployments.apps`.
+    pub fn counters(&self, resource: &str) -> Result<ListCounters> {
+        Ok(ListCounters::of(&self.metrics()?, resource))
+    }
+
+    /// Sees to it that the namespace holds the config maps `cm-0` to `cm-(count - 1)`; makes the namespace, too.
+    pub fn create_configmaps(&self, namespace: &str, count: usize) -> Result<()> {
+        const THREADS: usize = 4;
+        let named = |kind: &str, name: &str| json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}});
+        exists(&self.client.post("/api/v1/namespaces", &named("Namespace", namespace))?)?;
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+        let fill = |first: usize| -> Result<()> {
+            let client = self.client_for_bulk()?;
+            for number in (first..count).step_by(THREADS) {
+                exists(&client.post(&path, &named("ConfigMap", &format!("cm-{number}")))?)?;
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|first| scope.spawn(move || fill(first))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().map_err(|_panic| anyhow!("a thread panicked"))?)
+        })
+    }
+
+    /// The audit events so far. The last stage of a request may be written a moment after its response; see [`Cluster::audit_log_when`].
+    pub fn audit_log(&self) -> Result<Vec<Value>> {
+        audit::read(&api_server::audit_log(&self.folder))
+    }
+
+    /// The audit events as soon as there are enough of them.
+    pub fn audit_log_when(&self, enough: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
+        const LIMIT: Duration = Duration::from_secs(10);
+        const PAUSE: Duration = Duration::from_millis(20);
+        let started = Instant::now();
+        loop {
+            let events = self.audit_log()?;
+            if enough(&events) {
+                return Ok(events);
+            }
+            if started.elapsed() > LIMIT {
+                bail!("the audit log holds {} events after {LIMIT:?}, not those that were awaited", events.len());
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// What the API server logs, of all its lives.
+    pub fn api_server_log(&self) -> &Path {
+        self.api_server.log()
+    }
+
+    /// Sends a signal to the API server and returns at once; after one that ends it, [`Cluster::wait_stopped`].
+    pub fn stop_api_server(&mut self, signal: Signal) -> Result<()> {
+        self.api_server.signal(signal)
+    }
+
+    /// Waits for the end of the API server; until then its port is taken.
+    ///
+    /// After SIGTERM with open watches that is 60 s, the server's `--request-timeout`, or about one second if the cluster
+    /// was started with `--shutdown-watch-termination-grace-period=2s`.
+    pub fn wait_stopped(&mut self) -> Result<ExitStatus> {
+        self.api_server.wait_stopped()
+    }
+
+    /// Starts the API server again, on the same port and the same etcd, and waits until it is ready.
+    pub fn start_api_server(&mut self) -> Result<()> {
+        self.api_server.start(&self.client)
+    }
+
+    /// Process IDs of the running servers.
+    pub fn process_ids(&self) -> Vec<u32> {
+        self.api_server.process_id().into_iter().chain([self.etcd.process_id()]).collect()
+    }
+}
+
+fn url_of(port: &Port) -> String {
+    format!("https://127.0.0.1:{}", port.number())
+}
+
+/// Made now or there before.
+fn exists(response: &Response) -> Result<()> {
+    const CREATED: u16 = 201;
+    const CONFLICT: u16 = 409;
+    let there = [CREATED, CONFLICT].contains(&response.status);
+    ensure!(there, "the API server said {}: {}", response.status, response.text());
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Who may do what on a test cluster: one authority, certificates and tokens.
+//!
+//! As kubeadm does, one certificate authority signs the serving certificate and the client certificate.
+
+use anyhow::Result;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose,
+};
+
+/// Token of `admin`, a member of `system:masters`.
+pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-the-test-cluster";
+/// Token of `visitor`, who is authenticated and nothing more.
+pub(crate) const VISITOR_TOKEN: &str = "visitor-token-of-the-test-cluster";
+
+/// What `--token-auth-file` takes: token, user, user ID, groups.
+pub(crate) fn token_file() -> String {
+    format!("{ADMIN_TOKEN},admin,1,\"system:masters\"\n{VISITOR_TOKEN},visitor,2,\"visitors\"\n")
+}
+
+/// A certificate with its private key, both PEM.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) certificate: String,
+    pub(crate) key: String,
+}
+
+/// Everything that is signed for one cluster.
+#[derive(Clone, Debug)]
+pub(crate) struct Credentials {
+    /// Certificate of the authority, PEM.
+    pub(crate) authority: String,
+    /// Of the API server: 127.0.0.1, localhost.
+    pub(crate) server: Identity,
+    /// Of `certificate-admin`, a member of `system:masters`.
+    pub(crate) admin: Identity,
+    /// Key pair that signs ServiceAccount tokens: private and public, PEM.
+    pub(crate) service_accounts: (String, String),
+}
+
+/// A server on 127.0.0.1 that nobody but its own authority vouches for: the authority's certificate, PEM, and the server's identity.
+pub(crate) fn loopback_server() -> Result<(String, Identity)> {
+    let authority = authority()?;
+    Ok((authority.pem(), server(&authority)?))
+}
+
+impl Credentials {
+    pub(crate) fn generate() -> Result<Self> {
+        let authority = authority()?;
+        let signing_key = KeyPair::generate()?;
+        Ok(Self {
+            authority: authority.pem(),
+            server: server(&authority)?,
+            admin: admin(&authority)?,
+            service_accounts: (signing_key.serialize_pem(), signing_key.public_key_pem()),
+        })
+    }
+}
+
+fn authority() -> Result<CertifiedIssuer<'static, KeyPair>> {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = name(&[(DnType::CommonName, "authority of a watchtap test cluster")]);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+    Ok(CertifiedIssuer::self_signed(params, KeyPair::generate()?)?)
+}
+
+fn server(authority: &CertifiedIssuer<'static, KeyPair>) -> Result<Identity> {
+    let mut params = CertificateParams::new(["127.0.0.1".to_owned(), "localhost".to_owned()])?;
+    params.distinguished_name = name(&[(DnType::CommonName, "kube-apiserver")]);
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    sign(&params, authority)
+}
+
+/// The API server reads the user from the common name and the groups from the organisations.
+fn admin(authority: &CertifiedIssuer<'static, KeyPair>) -> Result<Identity> {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = name(&[(DnType::OrganizationName, "system:masters"), (DnType::CommonName, "certificate-admin")]);
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    sign(&params, authority)
+}
+
+fn sign(params: &CertificateParams, authority: &CertifiedIssuer<'static, KeyPair>) -> Result<Identity> {
+    let key = KeyPair::generate()?;
+    let certificate = params.signed_by(&key, authority)?;
+    Ok(Identity { certificate: certificate.pem(), key: key.serialize_pem() })
+}
+
+fn name(parts: &[(DnType, &str)]) -> DistinguishedName {
+    let mut name = DistinguishedName::new();
+    for (kind, value) in parts {
+        name.push(kind.clone(), *value);
+    }
+    name
+}

@@ -1,0 +1,62 @@
+//! What went over one direction of a connection, in forty bytes.
+
+use std::fmt;
+
+use aws_lc_rs::digest::{Context, SHA256};
+
+/// Length and SHA-256 of bytes; two that are equal are of equal bytes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Digest {
+    /// How many bytes.
+    pub length: u64,
+    /// Their SHA-256.
+    pub sha256: Vec<u8>,
+}
+
+impl Digest {
+    /// The digest of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut hasher = Hasher::new();
+        hasher.update(bytes);
+        hasher.finish()
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 6;
+        write!(formatter, "{} bytes, ", self.length)?;
+        self.sha256.iter().take(SHOWN).try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+/// Takes bytes as they come.
+pub struct Hasher {
+    length: u64,
+    context: Context,
+}
+
+impl Hasher {
+    /// A hasher that has seen nothing yet.
+    #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
+    pub fn new() -> Self {
+        Self { length: 0, context: Context::new(&SHA256) }
+    }
+
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        self.context.update(bytes);
+    }
+
+    /// The digest of all bytes.
+    pub fn finish(self) -> Digest {
+        Digest { length: self.length, sha256: self.context.finish().as_ref().to_vec() }
+    }
+}
+
+impl fmt::Debug for Hasher {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Hasher({} bytes)", self.length)
+    }
+}

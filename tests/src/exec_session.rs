@@ -1,0 +1,142 @@
+//! A running `watchtap exec` whose command does nothing but wait: the test itself is the client.
+
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::bounded::wait_within;
+use crate::watchtap::watchtap;
+
+/// The command shows the kubeconfig that was made for it, and ends when its standard input does.
+const COMMAND: &str = r#"cat "$KUBECONFIG"; read -r line; exit 0"#;
+/// An end that takes longer is a hang.
+const ENDED_WITHIN: Duration = Duration::from_secs(30);
+
+/// From the moment at which the command has its kubeconfig until [`ExecSession::finish`]; dropped earlier, it is killed.
+#[derive(Debug)]
+pub struct ExecSession {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    kubeconfig: Value,
+    folder: TempDir,
+}
+
+/// What a session left behind.
+#[derive(Debug)]
+pub struct Finished {
+    /// The end of watchtap itself.
+    pub status: ExitStatus,
+    /// The JSON report.
+    pub report: Value,
+    /// The lines of `--events`, the schema's among them.
+    pub events: Vec<Value>,
+    /// What watchtap said on standard error.
+    pub stderr: String,
+}
+
+impl ExecSession {
+    /// Starts one on the kubeconfig of an API server; `arguments` stand behind `exec`.
+    pub fn start(kubeconfig: &Path, arguments: &[&str]) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let mut child = watchtap()?
+            .args(["exec", "--format", "json", "--report"])
+            .arg(folder.path().join("report.json"))
+            .arg("--events")
+            .arg(folder.path().join("events.jsonl"))
+            .args(arguments)
+            .args(["--", "sh", "-c", COMMAND])
+            .env("KUBECONFIG", kubeconfig)
+            .env("HOME", folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(folder.path().join("stderr"))?)
+            .spawn()?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().context("standard output is a pipe")?;
+        let mut session = Self { child, stdin, kubeconfig: Value::Null, folder };
+        let shown = serde_json::Deserializer::from_reader(stdout).into_iter().next();
+        session.kubeconfig =
+            shown.transpose()?.with_context(|| format!("the command did not run; watchtap said: {}", session.stderr()))?;
+        Ok(session)
+    }
+
+    /// Where the tap listens.
+    pub fn address(&self) -> Result<SocketAddr> {
+        let server = self.cluster()["server"].as_str().context("a cluster has a server")?;
+        let address = server.strip_prefix("https://").with_context(|| format!("{server} is not https"))?;
+        address.parse().with_context(|| format!("{server} has no port on an address"))
+    }
+
+    /// TLS as a client of the kubeconfig has it, offering these protocols.
+    pub fn tls(&self, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>> {
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(&decoded(&self.cluster()["certificate-authority-data"])?) {
+            roots.add(certificate?)?;
+        }
+        let builder = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+        let builder = builder.with_safe_default_protocol_versions()?.with_root_certificates(roots);
+        let user = self.named("users", "user");
+        let mut config = if user["client-certificate-data"].is_string() {
+            let chain = CertificateDer::pem_slice_iter(&decoded(&user["client-certificate-data"])?).collect::<Result<_, _>>()?;
+            builder.with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(&decoded(&user["client-key-data"])?)?)?
+        } else {
+            builder.with_no_client_auth()
+        };
+        config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+        Ok(Arc::new(config))
+    }
+
+    /// Ends the command, waits for watchtap, and reads what it wrote.
+    pub fn finish(mut self) -> Result<Finished> {
+        drop(self.stdin.take());
+        let status = wait_within(&mut self.child, ENDED_WITHIN).with_context(|| self.stderr())?;
+        let read = |name: &str| fs::read_to_string(self.folder.path().join(name)).with_context(|| format!("no {name}"));
+        let report = serde_json::from_str(&read("report.json")?)?;
+        let events = read("events.jsonl")?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+        ensure!(status.code().is_some(), "watchtap ended by a signal: {status}");
+        Ok(Finished { status, report, events, stderr: self.stderr() })
+    }
+
+    fn cluster(&self) -> &Value {
+        self.named("clusters", "cluster")
+    }
+
+    /// What the current context names, out of the lists `clusters` and `users`.
+    fn named(&self, list: &str, kind: &str) -> &Value {
+        let context = &self.entry("contexts", &self.kubeconfig["current-context"])["context"];
+        &self.entry(list, &context[kind])[kind]
+    }
+
+    fn entry(&self, list: &str, name: &Value) -> &Value {
+        let entries = self.kubeconfig[list].as_array().into_iter().flatten();
+        entries.into_iter().find(|entry| entry["name"] == *name).unwrap_or(&Value::Null)
+    }
+
+    fn stderr(&self) -> String {
+        fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
+    }
+}
+
+impl Drop for ExecSession {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn decoded(text: &Value) -> Result<Vec<u8>> {
+    Ok(BASE64_STANDARD.decode(text.as_str().context("the kubeconfig holds its certificates itself")?)?)
+}

@@ -1,0 +1,37 @@
+//! What the HPACK decoder has to keep of a field, said without it.
+
+use observer_core::http::hpack::{FieldLine, Name, Value};
+use observer_core::http::{HeaderName, Identity, Target};
+
+/// The field line that a decoder which has seen everything makes of a field.
+pub fn field_line(name: &[u8], value: &[u8]) -> FieldLine {
+    let kept_name = match name {
+        b":method" => Name::Method,
+        b":path" => Name::Path,
+        b":status" => Name::Status,
+        b":scheme" | b":authority" | b":protocol" => Name::OtherPseudo,
+        b"authorization" => Name::Authorization,
+        _ => HeaderName::of(name).map_or(Name::OffList, Name::Listed),
+    };
+    let kept_value = match kept_name {
+        Name::Method => Value::Text(prefix(value, 32)),
+        Name::Listed(_) => Value::Text(prefix(value, 1024)),
+        Name::Path => Value::Target(Box::new(Target::parse(value))),
+        Name::Status => status(value).map_or(Value::Unknown, Value::Status),
+        Name::Authorization => Value::Identity(Box::new(Identity::from_authorization(value))),
+        Name::OtherPseudo | Name::OffList | Name::Unknown => Value::NotKept,
+    };
+    FieldLine { name: kept_name, name_length: length(name), value: kept_value, value_length: length(value) }
+}
+
+fn prefix(value: &[u8], length: usize) -> Box<[u8]> {
+    value.iter().take(length).copied().collect()
+}
+
+fn status(value: &[u8]) -> Option<u16> {
+    str::from_utf8(value).ok()?.parse().ok()
+}
+
+fn length(bytes: &[u8]) -> Option<u32> {
+    u32::try_from(bytes.len()).ok()
+}

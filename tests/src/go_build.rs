@@ -1,0 +1,96 @@
+//! One Go program, built once per machine.
+//!
+//! The file name carries the version and a hash of everything that the build reads from this repository, so a binary
+//! that exists is the right one and nothing is ever rebuilt in place. Parallel test processes wait for the one that builds.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::programs;
+
+/// What to build, and under which name.
+#[derive(Debug)]
+pub(crate) struct GoProgram<'a> {
+    /// Name of the binary, without its version.
+    pub(crate) name: &'a str,
+    /// Folder with `main.go` and the module files.
+    pub(crate) folder: &'a Path,
+    /// Module file in `folder`; its sums lie beside it.
+    pub(crate) module_file: &'a str,
+    /// Version of the program, for the name of the binary and for people.
+    pub(crate) version: &'a str,
+    /// Link flags beside those that drop the symbols.
+    pub(crate) link_flags: &'a str,
+    /// How long the first build on a machine takes, for people.
+    pub(crate) first_build_takes: &'a str,
+}
+
+impl GoProgram<'_> {
+    /// The binary in the folder `into`; built now if it is not there yet.
+    pub(crate) fn build(&self, into: &Path) -> Result<PathBuf> {
+        let binary = into.join(format!("{}-{}-{:016x}", self.name, self.version, self.hash_of_inputs()?));
+        if binary.exists() {
+            return Ok(binary);
+        }
+        let go = programs::require("go", "to build kube-apiserver and etcd (or set KUBEBUILDER_ASSETS to a folder that has both)")?;
+        fs::create_dir_all(into).with_context(|| format!("cannot create {}", into.display()))?;
+        let lock = File::create(into.join(format!("{}-{}.lock", self.name, self.version)))?;
+        lock.lock().context("cannot lock the build of the servers")?;
+        if !binary.exists() {
+            self.run_go(&go, &binary)?;
+        }
+        Ok(binary)
+    }
+
+    fn run_go(&self, go: &Path, binary: &Path) -> Result<()> {
+        say(&format!(
+            "building {} {} with go: {} the first time, some seconds when only linked anew",
+            self.name, self.version, self.first_build_takes
+        ));
+        let started = Instant::now();
+        let unfinished = binary.with_extension("unfinished");
+        let built = Command::new(go)
+            .current_dir(self.folder)
+            .envs([("CGO_ENABLED", "0"), ("GOWORK", "off"), ("GOFLAGS", "")])
+            .args(["build", "-trimpath", "-buildvcs=false", "-modfile", self.module_file])
+            .args(["-ldflags", &self.all_link_flags()])
+            .arg("-o")
+            .arg(&unfinished)
+            .arg(".")
+            .output()
+            .with_context(|| format!("cannot run {}", go.display()))?;
+        if !built.status.success() {
+            bail!("go could not build {} {}:\n{}", self.name, self.version, String::from_utf8_lossy(&built.stderr));
+        }
+        fs::rename(&unfinished, binary)?;
+        say(&format!("built {} in {} s", binary.display(), started.elapsed().as_secs()));
+        Ok(())
+    }
+
+    fn all_link_flags(&self) -> String {
+        format!("-s -w {}", self.link_flags)
+    }
+
+    /// `DefaultHasher::new` is not seeded; if a later std hashes in another way, the price is one more link.
+    fn hash_of_inputs(&self) -> Result<u64> {
+        let mut hasher = DefaultHasher::new();
+        let sums = Path::new(self.module_file).with_extension("sum");
+        for input in [Path::new("main.go"), Path::new(self.module_file), &sums] {
+            let path = self.folder.join(input);
+            fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?.hash(&mut hasher);
+        }
+        self.all_link_flags().hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+}
+
+/// Written past the test runner's capture: who waits minutes wants to know what for.
+fn say(message: &str) {
+    writeln!(io::stderr(), "observer-tests: {message}").ok();
+}

@@ -1,0 +1,157 @@
+//! A `watchtap exec` whose command does nothing but wait, so that the test itself is the client.
+
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::kubeconfig;
+use crate::watchtap;
+
+/// Shows what KUBECONFIG says, then waits until nobody holds its standard input open any more.
+const COMMAND: [&str; 3] = ["sh", "-c", "cat \"$KUBECONFIG\" && exec cat"];
+
+/// A running `watchtap exec`; it ends when this value is dropped, or when the test process ends in any way.
+#[derive(Debug)]
+pub struct HeldExec {
+    watchtap: Child,
+    input: Option<ChildStdin>,
+    kubeconfig: Value,
+    folder: TempDir,
+}
+
+impl HeldExec {
+    /// Starts `watchtap exec FLAGS…` with this kubeconfig and waits until the command runs.
+    pub fn start(kubeconfig: &Path, flags: &[&str]) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let mut command = watchtap()?;
+        command.arg("exec").args(flags).args(["--format", "json", "--report"]).arg(report_in(&folder)).arg("--").args(COMMAND);
+        command.env("KUBECONFIG", kubeconfig).env("HOME", folder.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(messages_in(&folder))?);
+        let mut watchtap = command.spawn().context("cannot start watchtap")?;
+        let input = watchtap.stdin.take();
+        let output = watchtap.stdout.take().context("watchtap has no standard output")?;
+        let mut held = Self { watchtap, input, kubeconfig: Value::Null, folder };
+        let shown = serde_json::Deserializer::from_reader(output).into_iter().next();
+        held.kubeconfig = shown.with_context(|| format!("no kubeconfig was shown; {}", held.messages()))??;
+        Ok(held)
+    }
+
+    /// As [`HeldExec::start`], in front of this server, whose certificate is vouched for by `authority` (PEM).
+    pub fn before(server: SocketAddr, authority: &str, token: &str, flags: &[&str]) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("kubeconfig.yaml");
+        fs::write(&file, kubeconfig::with_token(&format!("https://{server}"), authority, "user", token))?;
+        Self::start(&file, flags)
+    }
+
+    /// Where watchtap listens.
+    pub fn address(&self) -> Result<SocketAddr> {
+        let server = self.cluster("server")?;
+        let address = server.strip_prefix("https://").with_context(|| format!("{server} is not an https URL"))?;
+        address.parse().with_context(|| format!("{server} does not name an address"))
+    }
+
+    /// Who vouches for watchtap's certificate, PEM.
+    pub fn ca_pem(&self) -> Result<String> {
+        let decoded = BASE64_STANDARD.decode(self.cluster("certificate-authority-data")?)?;
+        Ok(String::from_utf8(decoded)?)
+    }
+
+    /// A copy of the kubeconfig that leads to another server, for clients of the test.
+    pub fn kubeconfig_by_way_of(&self, server: SocketAddr, authority: &str) -> Result<PathBuf> {
+        let mut document = self.kubeconfig.clone();
+        let cluster = document.pointer_mut(CLUSTER).and_then(Value::as_object_mut).context("a kubeconfig without cluster")?;
+        cluster.insert("server".to_owned(), format!("https://{server}").into());
+        cluster.insert("certificate-authority-data".to_owned(), BASE64_STANDARD.encode(authority).into());
+        let file = self.folder.path().join("kubeconfig-of-client.json");
+        fs::write(&file, document.to_string())?;
+        Ok(file)
+    }
+
+    /// The most memory of watchtap that was resident at any time so far, in bytes (`VmHWM` of proc(5)).
+    pub fn peak_memory(&self) -> Result<u64> {
+        const KIBI: u64 = 1 << 10;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.watchtap.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+        let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse().with_context(|| format!("VmHWM: {line}"))?;
+        Ok(kibibytes * KIBI)
+    }
+
+    /// Waits until all of watchtap's threads are asleep: then it has observed all that it has passed on.
+    pub fn wait_until_idle(&self) -> Result<()> {
+        const LIMIT: Duration = Duration::from_secs(10);
+        const PAUSE: Duration = Duration::from_micros(200);
+        let started = Instant::now();
+        while !self.is_idle()? {
+            ensure!(started.elapsed() < LIMIT, "watchtap is busy for {LIMIT:?}");
+            thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// A thread's state follows its name, which is in parentheses (proc(5), `/proc/PID/stat`).
+    fn is_idle(&self) -> Result<bool> {
+        for thread in fs::read_dir(format!("/proc/{}/task", self.watchtap.id()))? {
+            // A thread that has ended meanwhile is not busy.
+            let stat = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
+            let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+            if state.is_some_and(|state| state != 'S') {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Ends the command and returns watchtap's report.
+    pub fn finish(mut self) -> Result<Value> {
+        const LIMIT: Duration = Duration::from_mins(1);
+        self.input = None;
+        let handle = rustix::process::pidfd_open(Pid::from_child(&self.watchtap), PidfdFlags::empty())?;
+        let mut ended = [PollFd::new(&handle, PollFlags::IN)];
+        let count = rustix::event::poll(&mut ended, Some(&Timespec::try_from(LIMIT)?))?;
+        ensure!(count == 1, "watchtap is still running {LIMIT:?} after its command; {}", self.messages());
+        let status = self.watchtap.wait()?;
+        ensure!(status.success(), "watchtap ended with {status}; {}", self.messages());
+        let report = fs::read_to_string(report_in(&self.folder)).with_context(|| format!("no report; {}", self.messages()))?;
+        Ok(serde_json::from_str(&report)?)
+    }
+
+    fn cluster(&self, field: &str) -> Result<&str> {
+        let value = self.kubeconfig.pointer(CLUSTER).and_then(|cluster| cluster.get(field)).and_then(Value::as_str);
+        value.with_context(|| format!("no {field} in {}", self.kubeconfig))
+    }
+
+    fn messages(&self) -> String {
+        format!("it said: {}", fs::read_to_string(messages_in(&self.folder)).unwrap_or_default())
+    }
+}
+
+impl Drop for HeldExec {
+    fn drop(&mut self) {
+        self.input = None;
+        self.watchtap.kill().ok();
+        self.watchtap.wait().ok();
+    }
+}
+
+/// The kubeconfigs of the tests have one cluster.
+const CLUSTER: &str = "/clusters/0/cluster";
+
+fn report_in(folder: &TempDir) -> PathBuf {
+    folder.path().join("report.json")
+}
+
+fn messages_in(folder: &TempDir) -> PathBuf {
+    folder.path().join("stderr.txt")
+}

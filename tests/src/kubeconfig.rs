@@ -1,0 +1,42 @@
+//! Kubeconfig files of a test cluster, one user each, everything inline.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::credentials::Identity;
+
+/// With a bearer token.
+pub(crate) fn with_token(server: &str, authority: &str, user: &str, token: &str) -> String {
+    document(server, authority, user, &format!("token: {token}"))
+}
+
+/// With a client certificate.
+pub(crate) fn with_certificate(server: &str, authority: &str, user: &str, identity: &Identity) -> String {
+    let certificate = BASE64_STANDARD.encode(&identity.certificate);
+    let key = BASE64_STANDARD.encode(&identity.key);
+    document(server, authority, user, &format!("client-certificate-data: {certificate}\n    client-key-data: {key}"))
+}
+
+fn document(server: &str, authority: &str, user: &str, secret: &str) -> String {
+    let authority = BASE64_STANDARD.encode(authority);
+    format!(
+        "apiVersion: v1
+kind: Config
+clusters:
+- name: watchtap-test
+  cluster:
+    server: {server}
+    certificate-authority-data: {authority}
+users:
+- name: {user}
+  user:
+    {secret}
+contexts:
+- name: watchtap-test
+  context:
+    cluster: watchtap-test
+    user: {user}
+current-context: watchtap-test
+"
+    )
+}

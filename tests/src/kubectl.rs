@@ -1,0 +1,38 @@
+//! The kubectl of this machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::programs;
+
+/// The newest kubectl that can be had, or none.
+///
+/// Some packages put a dispatcher on the PATH that looks at the server and runs another file beside it, named
+/// `kubectl.1.33`. A test wants one known client, so those are preferred.
+pub fn kubectl() -> Option<PathBuf> {
+    let on_path = on_path()?;
+    let newest = beside(&on_path).into_iter().max_by_key(|(minor, _)| *minor);
+    Some(newest.map_or(on_path, |(_, file)| file))
+}
+
+/// The kubectl 1.`minor` of a dispatcher's folder.
+pub fn kubectl_of_minor(minor: u32) -> Option<PathBuf> {
+    let found = beside(&on_path()?).into_iter().find(|(found, _)| *found == minor);
+    found.map(|(_, file)| file)
+}
+
+fn on_path() -> Option<PathBuf> {
+    fs::canonicalize(programs::find("kubectl")?).ok()
+}
+
+/// Files `kubectl.1.N` in the folder of `kubectl`, with their minors.
+fn beside(kubectl: &Path) -> Vec<(u32, PathBuf)> {
+    let entries = kubectl.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
+    let files = entries.flatten().map(|entry| entry.path()).filter(|file| programs::is_executable(file));
+    files
+        .filter_map(|file| {
+            let minor = file.file_name()?.to_str()?.strip_prefix("kubectl.1.")?.parse().ok()?;
+            Some((minor, file))
+        })
+        .collect()
+}

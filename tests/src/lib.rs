@@ -1,0 +1,51 @@
+//! Harness of the tests: a real etcd and a real kube-apiserver on this machine, and what one asks them.
+//!
+//! [`Cluster`] is the way in; everything else is what its methods take and return. The servers come from
+//! `KUBEBUILDER_ASSETS` or are built with Go (see [`binaries`]); they die with the test process, however it ends.
+
+mod api_server;
+mod audit;
+pub mod binaries;
+mod bounded;
+mod client;
+mod cluster;
+mod credentials;
+mod digest;
+mod etcd;
+mod exec_session;
+mod field_lines;
+mod folders;
+mod go_build;
+mod go_hpack;
+mod held_exec;
+mod hop;
+mod kubeconfig;
+mod kubectl;
+mod list_counters;
+mod loopback_tls;
+mod metrics;
+mod ports;
+mod process;
+mod programs;
+mod run_folder;
+mod scripted_upstream;
+mod watchtap;
+
+pub use binaries::Minor;
+pub use bounded::{output_within, wait_within};
+pub use client::{Client, Response};
+pub use cluster::{Cluster, Options};
+pub use digest::{Digest, Hasher};
+pub use exec_session::{ExecSession, Finished};
+pub use field_lines::field_line;
+pub use go_hpack::{GoBlock, go_blocks};
+pub use held_exec::HeldExec;
+pub use hop::{End, Flow, Hop, Passed};
+pub use kubectl::{kubectl, kubectl_of_minor};
+pub use list_counters::ListCounters;
+pub use loopback_tls::{ClientStream, ServerStream, connect, end_sending};
+pub use metrics::Metrics;
+pub use ports::Port;
+pub use process::Signal;
+pub use scripted_upstream::ScriptedUpstream;
+pub use watchtap::watchtap;

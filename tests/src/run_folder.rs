@@ -1,0 +1,70 @@
+//! The folder of one running cluster: data, credentials, logs.
+//!
+//! A test process that is killed cannot clean up. So each folder holds a lock as long as its owner lives, and the next
+//! cluster removes the folders whose lock is free.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::folders;
+
+const OWNER_LOCK: &str = "owner.lock";
+
+/// Removed on drop; kept, and named on stderr, when the test panics.
+#[derive(Debug)]
+pub(crate) struct RunFolder {
+    path: PathBuf,
+    _owner: File,
+}
+
+impl RunFolder {
+    pub(crate) fn create() -> Result<Self> {
+        let runs = folders::cluster_cache().join("run");
+        fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
+        // Held until the new folder is locked by its owner, so that nobody takes it for an abandoned one.
+        let guard = File::create(runs.join("sweep.lock"))?;
+        guard.lock()?;
+        remove_abandoned(&runs)?;
+        let path = tempfile::Builder::new().prefix("cluster-").tempdir_in(&runs)?.keep();
+        let owner = File::create(path.join(OWNER_LOCK))?;
+        owner.try_lock().context("somebody else locked a new folder")?;
+        Ok(Self { path, _owner: owner })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file and returns its path.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
+        let path = self.path.join(name);
+        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let path = self.path.display();
+            writeln!(io::stderr(), "observer-tests: {path} is kept until the next cluster starts").ok();
+        } else {
+            fs::remove_dir_all(&self.path).ok();
+        }
+    }
+}
+
+fn remove_abandoned(runs: &Path) -> Result<()> {
+    for entry in fs::read_dir(runs)? {
+        let folder = entry?.path();
+        let in_use = File::open(folder.join(OWNER_LOCK)).is_ok_and(|lock| lock.try_lock().is_err());
+        if folder.is_dir() && !in_use {
+            // Its owner may be removing it this moment; then there is nothing left to do.
+            fs::remove_dir_all(&folder).ok();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! `cargo xtask ci`: everything that must hold before a review, cheapest first, up to the first failure.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Context;
+use xshell::{Shell, cmd};
+
+use crate::test::{self, Group};
+use crate::workspace;
+
+/// Format, clippy, documentation, dependencies, house rules, tests; stops at the first failure.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Stop before the tests
+    #[arg(long, conflicts_with = "require")]
+    no_tests: bool,
+
+    /// Test groups that must not be left out on this machine
+    #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
+    require: Vec<Group>,
+}
+
+pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
+    let shell = workspace::shell()?;
+    step("format", "run `cargo fmt --all`", || Ok(cmd!(shell, "cargo fmt --all --check").run()?))?;
+    step("clippy", "each warning is an error here", || {
+        Ok(cmd!(shell, "cargo clippy --workspace --all-targets -- --deny warnings").run()?)
+    })?;
+    step("documentation", "each warning is an error here", || {
+        let cargo_doc = cmd!(shell, "cargo doc --workspace --no-deps").env("RUSTDOCFLAGS", "--deny warnings");
+        Ok(cargo_doc.run()?)
+    })?;
+    dependencies(&shell)?;
+    step("house rules", "each failed test says what to do; the rules are in xtask/src/tidy", || {
+        Ok(cmd!(shell, "cargo test --workspace --bin xtask -- tidy:: --show-output").run()?)
+    })?;
+    if args.no_tests {
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("\n== tests");
+    test::execute(&test::Args::requiring(&args.require))
+}
+
+/// cargo-deny is not part of the toolchain and takes minutes to build, so a machine may lack it; the step says so then.
+fn dependencies(shell: &Shell) -> anyhow::Result<()> {
+    let has_cargo_deny = cmd!(shell, "cargo deny --version").quiet().ignore_stderr().read().is_ok();
+    if !has_cargo_deny {
+        println!("\n== dependencies: left out, cargo-deny is not installed");
+        return Ok(());
+    }
+    step("dependencies", "deny.toml has the rules and their reasons", || Ok(cmd!(shell, "cargo deny check").run()?))
+}
+
+fn step(name: &str, remedy: &str, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    println!("\n== {name}");
+    let begun = Instant::now();
+    work().with_context(|| format!("ci stopped at {name}: {remedy}"))?;
+    println!("== {name}: sound, {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}

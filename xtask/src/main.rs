@@ -1,0 +1,33 @@
+//! The tasks of this workspace, called as `cargo xtask TASK`: one file or folder per task.
+//!
+//! The house rules are the tests in `tidy`, so `cargo test` finds them. No task uses a product crate (one of those rules).
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to the person or the CI that called it")]
+
+mod ci;
+mod run;
+mod test;
+#[cfg(test)]
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The tasks of the watchtap workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Task {
+    Run(run::Args),
+    Test(test::Args),
+    Ci(ci::Args),
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    match Task::parse() {
+        Task::Run(args) => run::execute(&args),
+        Task::Test(args) => test::execute(&args),
+        Task::Ci(args) => ci::execute(&args),
+    }
+}

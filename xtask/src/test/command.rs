@@ -1,0 +1,94 @@
+//! The command itself: which groups run, in order, and what the whole comes to.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use super::group::Group;
+use super::machine::Machine;
+use super::report::{Outcome, Report};
+use super::running;
+use crate::workspace;
+
+/// Run every test that can run on this machine, group by group.
+///
+/// Says how many tests each group ran and which groups were left out and why. A group fails when one of its tests fails, when it has
+/// an ignored test, when it runs no test at all, or when it is required and left out; each of the last three counts as one failure in the
+/// final line `N passed, M failed`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Groups that must not be left out
+    #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
+    require: Vec<Group>,
+
+    /// Run these groups and no other
+    #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
+    only: Vec<Group>,
+}
+
+impl Args {
+    /// All groups, of which `groups` must not be left out.
+    pub(crate) fn requiring(groups: &[Group]) -> Self {
+        Self { require: groups.to_vec(), only: Vec::new() }
+    }
+
+    /// Why `group` does not run: it is not asked for, or this machine cannot run it.
+    fn left_out(&self, group: Group, machine: &Machine) -> Option<Outcome> {
+        let not_asked_for = !self.only.is_empty() && !self.only.contains(&group);
+        let reason = if not_asked_for { Some(String::from("not among --only")) } else { group.impossible(machine) };
+        reason.map(|reason| Outcome::LeftOut { reason, required: self.require.contains(&group) })
+    }
+}
+
+/// Ends with a failure unless everything that ran passed and everything required ran.
+pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
+    let machine = Machine::here();
+    let mut report = Report::default();
+    if build()? {
+        for group in Group::ALL {
+            let outcome = match args.left_out(group, &machine) {
+                Some(left_out) => left_out,
+                None => running::run(group)?,
+            };
+            println!("{}", outcome.sentence(group));
+            report.add(group, outcome);
+        }
+    } else {
+        report.add_broken_build();
+    }
+    print!("\n{report}");
+    Ok(if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Builds all that the groups need, the `watchtap` binary included; false when it does not build.
+///
+/// Here and in each group the whole workspace is selected: another selection would enable other features of shared dependencies, and
+/// they would be built twice.
+fn build() -> anyhow::Result<bool> {
+    println!("== build");
+    let arguments = ["build", "--workspace", "--lib", "--bins", "--tests"];
+    let status = workspace::cargo().args(arguments).status().context("cannot start cargo")?;
+    Ok(status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test::machine::Assets;
+
+    #[test]
+    fn required_group_that_is_not_asked_for_is_left_out_though_required() {
+        let args = Args { require: vec![Group::Cluster], only: vec![Group::Unit] };
+        let machine = Machine { go: true, kubectl: true, assets: Assets::Unset };
+        let outcome = args.left_out(Group::Cluster, &machine);
+        assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));
+        assert_eq!(args.left_out(Group::Unit, &machine), None);
+    }
+
+    #[test]
+    fn all_groups_run_where_everything_is_at_hand() {
+        let args = Args::requiring(&[]);
+        let machine = Machine { go: true, kubectl: true, assets: Assets::Unset };
+        assert!(Group::ALL.iter().all(|&group| args.left_out(group, &machine).is_none()));
+    }
+}

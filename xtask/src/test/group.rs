@@ -1,0 +1,86 @@
+//! The groups of tests: what each holds, what it needs, how cargo runs it.
+
+use clap::ValueEnum;
+
+use super::machine::Machine;
+
+/// A named set of tests that can run on a machine or cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Group {
+    /// Unit and documentation tests of all crates, the oracle, replay and memory tests of the core, the house rules
+    Unit,
+    /// Real sockets, no cluster
+    It,
+    /// A real etcd and kube-apiserver, all but the kubectl tests
+    Cluster,
+    /// The tests of the same binary that drive kubectl: those with `kubectl` in their name or module
+    Kubectl,
+}
+
+/// The arguments of one call of cargo.
+type CargoArgs = &'static [&'static str];
+
+impl Group {
+    /// In the order in which they run: what fails fastest comes first.
+    pub(crate) const ALL: [Self; 4] = [Self::Unit, Self::It, Self::Cluster, Self::Kubectl];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Unit => "unit",
+            Self::It => "it",
+            Self::Cluster => "cluster",
+            Self::Kubectl => "kubectl",
+        }
+    }
+
+    /// The calls of cargo that together run the group.
+    ///
+    /// `cluster` and `kubectl` split one binary by one filter, so that each of its tests is in exactly one of them.
+    pub(crate) const fn cargo_calls(self) -> &'static [CargoArgs] {
+        match self {
+            Self::Unit => &[&["--lib", "--bins", "--test", "oracle", "--test", "replay", "--test", "memory"], &["--doc"]],
+            Self::It => &[&["--test", "it"]],
+            Self::Cluster => &[&["--test", "cluster", "--", "--skip", "kubectl"]],
+            Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
+        }
+    }
+
+    /// Why this group cannot run on `machine`, if it cannot.
+    pub(crate) fn impossible(self, machine: &Machine) -> Option<String> {
+        match self {
+            Self::Unit | Self::It => None,
+            Self::Cluster => machine.no_api_server(),
+            Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test::machine::Assets;
+
+    const BARE: Machine = Machine { go: false, kubectl: false, assets: Assets::Unset };
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for group in Group::ALL {
+            let value = group.to_possible_value().unwrap();
+            assert_eq!(value.get_name(), group.name());
+        }
+        assert_eq!(Group::ALL.len(), Group::value_variants().len());
+    }
+
+    #[test]
+    fn bare_machine_runs_what_needs_no_cluster() {
+        let possible: Vec<Group> = Group::ALL.into_iter().filter(|group| group.impossible(&BARE).is_none()).collect();
+        assert_eq!(possible, [Group::Unit, Group::It]);
+    }
+
+    #[test]
+    fn kubectl_group_needs_kubectl_beside_the_api_server() {
+        let machine = Machine { go: true, ..BARE };
+        assert_eq!(Group::Cluster.impossible(&machine), None);
+        assert_eq!(Group::Kubectl.impossible(&machine).as_deref(), Some("kubectl is not on PATH"));
+    }
+}

@@ -1,0 +1,11 @@
+//! `cargo xtask test`: every test that can run on this machine, in named groups, and by name what was left out and why.
+
+mod command;
+mod group;
+mod libtest;
+mod machine;
+mod report;
+mod running;
+
+pub(crate) use command::{Args, execute};
+pub(crate) use group::Group;

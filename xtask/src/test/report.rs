@@ -1,0 +1,208 @@
+//! What the groups came to: the table at the end and the line that CI reads.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::group::Group;
+use super::libtest::Tally;
+
+/// What became of one group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// `faults` are failures beside those of single tests.
+    Ran {
+        tally: Tally,
+        took: Duration,
+        faults: Vec<String>,
+    },
+    LeftOut {
+        reason: String,
+        required: bool,
+    },
+}
+
+impl Outcome {
+    /// A group that ran, with what is wrong about it as a whole; `cargo_failure` is cargo's exit status unless it was a success.
+    pub(crate) fn ran(tally: Tally, cargo_failure: Option<String>, took: Duration) -> Self {
+        let mut faults = Vec::new();
+        if tally.ignored > 0 {
+            faults
+                .push(format!("{} ignored: a test that cannot run everywhere belongs to a group of its own", tests(tally.ignored)));
+        }
+        match cargo_failure {
+            Some(status) if tally.failed == 0 => faults.push(format!("cargo test ended with {status} though no test failed")),
+            None if tally.passed == 0 => faults.push(String::from("no test ran")),
+            Some(_) | None => {}
+        }
+        Self::Ran { tally, took, faults }
+    }
+
+    /// What is said when the group is done.
+    pub(crate) fn sentence(&self, group: Group) -> String {
+        let name = group.name();
+        match self {
+            Self::Ran { tally, took, .. } => {
+                format!(
+                    "== {name}: {} ran in {:.1} s, {} failed",
+                    tests(tally.passed + tally.failed),
+                    took.as_secs_f64(),
+                    tally.failed
+                )
+            }
+            Self::LeftOut { reason, .. } => format!("\n== {name}: left out, {reason}"),
+        }
+    }
+
+    const fn passed(&self) -> usize {
+        match self {
+            Self::Ran { tally, .. } => tally.passed,
+            Self::LeftOut { .. } => 0,
+        }
+    }
+
+    fn failed(&self) -> usize {
+        match self {
+            Self::Ran { tally, faults, .. } => tally.failed + faults.len(),
+            Self::LeftOut { required, .. } => usize::from(*required),
+        }
+    }
+}
+
+fn tests(number: usize) -> String {
+    if number == 1 { String::from("1 test") } else { format!("{number} tests") }
+}
+
+/// All groups' outcomes; its text ends with the line `N passed, M failed`.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    groups: Vec<(Group, Outcome)>,
+    build_is_broken: bool,
+}
+
+impl Report {
+    pub(crate) fn add(&mut self, group: Group, outcome: Outcome) {
+        self.groups.push((group, outcome));
+    }
+
+    /// Nothing could run.
+    pub(crate) const fn add_broken_build(&mut self) {
+        self.build_is_broken = true;
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        self.failed() == 0
+    }
+
+    fn passed(&self) -> usize {
+        self.groups.iter().map(|(_, outcome)| outcome.passed()).sum()
+    }
+
+    fn failed(&self) -> usize {
+        let of_groups: usize = self.groups.iter().map(|(_, outcome)| outcome.failed()).sum();
+        of_groups + usize::from(self.build_is_broken)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.build_is_broken {
+            writeln!(f, "the workspace does not build: see cargo's messages above")?;
+        } else {
+            writeln!(f, "{:<8}  {:>6}  {:>6}  {:>8}", "GROUP", "PASSED", "FAILED", "SECONDS")?;
+        }
+        for (group, outcome) in &self.groups {
+            write_row(f, *group, outcome)?;
+        }
+        writeln!(f, "{} passed, {} failed", self.passed(), self.failed())
+    }
+}
+
+fn write_row(f: &mut fmt::Formatter<'_>, group: Group, outcome: &Outcome) -> fmt::Result {
+    let name = group.name();
+    match outcome {
+        Outcome::Ran { tally, took, faults } => {
+            writeln!(f, "{name:<8}  {:>6}  {:>6}  {:>8.1}", tally.passed, tally.failed, took.as_secs_f64())?;
+            faults.iter().try_for_each(|fault| writeln!(f, "          failure: {fault}"))
+        }
+        Outcome::LeftOut { reason, required: false } => writeln!(f, "{name:<8}  left out: {reason}"),
+        Outcome::LeftOut { reason, required: true } => writeln!(f, "{name:<8}  failure: required, but left out: {reason}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn sound_run_names_what_was_left_out_and_succeeds() {
+        let left_out = Outcome::LeftOut { reason: "kubectl is not on PATH".into(), required: false };
+        let report = report(vec![(Group::Unit, ran(12, 0, 0)), (Group::Cluster, ran(3, 0, 0)), (Group::Kubectl, left_out)]);
+        assert!(report.is_success());
+        let expected = "\
+GROUP     PASSED  FAILED   SECONDS
+unit          12       0       1.0
+cluster        3       0       1.0
+kubectl   left out: kubectl is not on PATH
+15 passed, 0 failed
+";
+        assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn failed_tests_fail_the_run() {
+        let failed = Outcome::ran(Tally { passed: 1, failed: 2, ignored: 0 }, Some("exit status: 101".into()), SECOND);
+        assert_last_line(report(vec![(Group::Unit, ran(4, 0, 0)), (Group::It, failed)]), "5 passed, 2 failed");
+    }
+
+    #[test]
+    fn group_without_a_test_fails_the_run() {
+        assert_last_line(report(vec![(Group::It, ran(0, 0, 0))]), "0 passed, 1 failed");
+    }
+
+    #[test]
+    fn ignored_test_fails_the_run() {
+        assert_last_line(report(vec![(Group::It, ran(2, 0, 1))]), "2 passed, 1 failed");
+    }
+
+    #[test]
+    fn test_binary_that_dies_fails_the_run() {
+        let died = Outcome::ran(Tally { passed: 5, failed: 0, ignored: 0 }, Some("signal: 6 (SIGABRT)".into()), SECOND);
+        assert_last_line(report(vec![(Group::Unit, died)]), "5 passed, 1 failed");
+    }
+
+    #[test]
+    fn required_group_that_is_left_out_fails_the_run() {
+        let left_out = Outcome::LeftOut { reason: "go is not on PATH".into(), required: true };
+        assert_last_line(report(vec![(Group::Unit, ran(1, 0, 0)), (Group::Cluster, left_out)]), "1 passed, 1 failed");
+    }
+
+    #[test]
+    fn broken_build_fails_the_run() {
+        let mut report = Report::default();
+        report.add_broken_build();
+        assert_last_line(report, "0 passed, 1 failed");
+    }
+
+    #[test]
+    fn each_group_says_how_many_tests_it_ran() {
+        let sentence = Outcome::ran(Tally { passed: 2, failed: 1, ignored: 0 }, None, SECOND).sentence(Group::It);
+        assert_eq!(sentence, "== it: 3 tests ran in 1.0 s, 1 failed");
+    }
+
+    fn ran(passed: usize, failed: usize, ignored: usize) -> Outcome {
+        Outcome::ran(Tally { passed, failed, ignored }, None, SECOND)
+    }
+
+    fn report(groups: Vec<(Group, Outcome)>) -> Report {
+        Report { groups, build_is_broken: false }
+    }
+
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "each test makes one report and looks at it once")]
+    fn assert_last_line(report: Report, expected: &str) {
+        assert_eq!(report.to_string().lines().last(), Some(expected), "{report}");
+        assert_eq!(report.is_success(), expected.ends_with(" 0 failed"));
+    }
+}

@@ -1,0 +1,66 @@
+//! Running one group: cargo's output goes on to the person as it comes, and is counted on the way.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ExitStatus, Stdio};
+use std::time::Instant;
+
+use anyhow::Context;
+
+use super::group::Group;
+use super::libtest::Tally;
+use super::report::Outcome;
+use crate::workspace;
+
+/// Runs all tests of `group`, also after a failure.
+pub(crate) fn run(group: Group) -> anyhow::Result<Outcome> {
+    println!("\n== {}", group.name());
+    let begun = Instant::now();
+    let mut tally = Tally::default();
+    let mut cargo_failure = None;
+    for arguments in group.cargo_calls() {
+        let (counted, status) = cargo_test(arguments)?;
+        tally += counted;
+        if !status.success() {
+            cargo_failure = Some(status.to_string());
+        }
+    }
+    Ok(Outcome::ran(tally, cargo_failure, begun.elapsed()))
+}
+
+fn cargo_test(arguments: &[&str]) -> anyhow::Result<(Tally, ExitStatus)> {
+    let mut command = workspace::cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]).args(arguments);
+    let mut cargo = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+    let output = cargo.stdout.take().context("cargo's output is not piped")?;
+    let tally = pass_on_and_count(BufReader::new(output), std::io::stdout().lock())?;
+    Ok((tally, cargo.wait()?))
+}
+
+/// Copies line by line, whatever bytes a test prints.
+fn pass_on_and_count(mut from: impl BufRead, mut to: impl Write) -> anyhow::Result<Tally> {
+    let mut tally = Tally::default();
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(&line)?;
+        to.flush()?;
+        if let Some(counted) = Tally::of_line(&String::from_utf8_lossy(&line)) {
+            tally += counted;
+        }
+        line.clear();
+    }
+    Ok(tally)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_passed_on_unchanged_and_counted() {
+        let output = b"running 1 test\n\xff\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\nno end of line".as_slice();
+        let mut seen = Vec::new();
+        let tally = pass_on_and_count(output, &mut seen).unwrap();
+        assert_eq!(seen, output);
+        assert_eq!(tally, Tally { passed: 1, failed: 0, ignored: 0 });
+    }
+}

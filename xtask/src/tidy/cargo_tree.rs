@@ -1,0 +1,38 @@
+//! What a package depends on, as `cargo tree` tells it.
+
+use std::collections::BTreeSet;
+
+use crate::workspace;
+
+/// How far the tree is followed.
+#[derive(Clone, Copy)]
+pub(crate) enum Depth {
+    Direct,
+    Whole,
+}
+
+/// The names of what `package` depends on by the given edges (`normal`, `build`, `dev`), on this platform and with all features.
+///
+/// For other platforms cargo would have to download what no build here needs.
+#[track_caller]
+pub(crate) fn dependencies(package: &str, edges: &str, depth: Depth) -> BTreeSet<String> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["tree", "--locked", "--package", package, "--edges", edges, "--prefix", "none", "--all-features"]);
+    if matches!(depth, Depth::Direct) {
+        cargo.args(["--depth", "1"]);
+    }
+    let output = cargo.output().expect("cargo starts");
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    names(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// One package a line, its name first; the first line is the package that was asked about.
+fn names(tree: &str) -> BTreeSet<String> {
+    tree.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
+}
+
+#[test]
+fn each_dependency_is_named_once() {
+    let tree = "core v0.1.0 (somewhere)\nbytes v1.12.1\nhttp v1.5.0\nbytes v1.12.1 (*)\n";
+    assert_eq!(names(tree), BTreeSet::from(["bytes".into(), "http".into()]));
+}

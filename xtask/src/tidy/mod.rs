@@ -1,0 +1,19 @@
+//! The house rules, as tests: one file a rule, each a pure function over text with examples of what it catches, and one test over
+//! the real tree whose message says what to do.
+
+mod cargo_tree;
+mod references;
+mod tokens;
+mod tree;
+mod violation;
+
+mod core_dependencies;
+mod core_purity;
+mod file_shape;
+mod floors;
+mod machine_names;
+mod module_names;
+mod taps_and_views;
+mod test_command;
+mod unfinished;
+mod xtask_dependencies;
