@@ -1,14 +1,14 @@
 //! `watchtap exec` as its caller sees it: exit codes, files, signals, words.
 
 use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use observer_tests::{ExecSession, Port, output_within, wait_within, watchtap};
+use observer_tests::{ExecSession, Lines, Port, output_within, wait_within, watchtap};
 use rustix::process::{Pid, Signal, kill_process};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
@@ -163,16 +163,16 @@ fn signal_to_us_alone_is_forwarded_once_and_the_end_of_the_command_is_ours() {
     let place = Place::with_upstream();
     let mut command = place.command(&["exec", "--", "sh", "-c", SCRIPT]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut said = BufReader::new(child.stdout.take().unwrap());
-    assert_eq!(next_line(&mut said), "ready\n");
+    let said = Lines::of(child.stdout.take().unwrap(), LIMIT);
+    assert_eq!(said.next_line().unwrap().as_deref(), Some("ready"));
     let ours = Pid::from_child(&child);
     kill_process(ours, Signal::TERM).unwrap();
-    assert_eq!(next_line(&mut said), "TERM\n");
+    assert_eq!(said.next_line().unwrap().as_deref(), Some("TERM"));
     // Signals are handed on in order: a second TERM would come before this.
     kill_process(ours, Signal::USR1).unwrap();
-    assert_eq!(next_line(&mut said), "USR1\n");
+    assert_eq!(said.next_line().unwrap().as_deref(), Some("USR1"));
     drop(child.stdin.take());
-    assert_eq!(next_line(&mut said), "");
+    assert_eq!(said.next_line().unwrap(), None);
     assert_eq!(wait_within(&mut child, LIMIT).unwrap().code(), Some(7));
 }
 
@@ -369,12 +369,6 @@ fn get(session: &ExecSession, path: &str) -> String {
 }
 
 #[track_caller]
-fn next_line(reader: &mut impl BufRead) -> String {
-    let mut line = String::new();
-    reader.read_line(&mut line).unwrap();
-    line
-}
-
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

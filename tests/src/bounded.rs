@@ -1,8 +1,10 @@
 //! Programs that may not run for ever: a test that waits for one has a limit.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::process::{Child, Command, ExitStatus, Output};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -32,6 +34,31 @@ pub fn wait_within(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
         bail!("still running after {limit:?}");
     }
     Ok(child.wait()?)
+}
+
+/// What a running program says, line by line; a descendant that holds the other end of the pipe cannot hold the test up.
+#[derive(Debug)]
+pub struct Lines {
+    lines: Receiver<String>,
+    limit: Duration,
+}
+
+impl Lines {
+    /// Each line may take as long as `limit`.
+    pub fn of(output: impl Read + Send + 'static, limit: Duration) -> Self {
+        let (sender, lines) = channel();
+        thread::spawn(move || BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { lines, limit }
+    }
+
+    /// The next line without its end, nothing once the output has ended; an error if it takes too long.
+    pub fn next_line(&self) -> Result<Option<String>> {
+        match self.lines.recv_timeout(self.limit) {
+            Ok(line) => Ok(Some(line)),
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => bail!("not a line within {:?}", self.limit),
+        }
+    }
 }
 
 fn content(file: &mut File) -> Result<Vec<u8>> {

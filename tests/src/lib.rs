@@ -32,7 +32,7 @@ mod scripted_upstream;
 mod watchtap;
 
 pub use binaries::Minor;
-pub use bounded::{output_within, wait_within};
+pub use bounded::{Lines, output_within, wait_within};
 pub use client::{Client, Response};
 pub use cluster::{Cluster, Options};
 pub use digest::{Digest, Hasher};

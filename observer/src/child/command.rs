@@ -5,11 +5,12 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use rustix::process::{Pid, Signal, getpid, getsid, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use thiserror::Error;
 use tokio::process;
 
 use super::origin::{Circumstances, is_forwarded};
+use super::session;
 use super::signals::{Received, SignalStream};
 
 /// A command that runs, with our standard input, output and error, and with the signals that are meant for it.
@@ -94,8 +95,7 @@ impl Child {
     /// The child is reaped by `wait` only, in the same task as this runs: so its id, while there is one, is not somebody else's.
     fn hand_on(&self, received: Received) {
         let command = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        let leads_session = getsid(None).is_ok_and(|session| session == getpid());
-        let circumstances = Circumstances { command, leads_session };
+        let circumstances = Circumstances { command, leads_session: session::is_led_by_us() };
         let signal = Signal::from_named_raw(received.signal);
         let (Some(command), Some(signal)) = (command, signal) else { return };
         if !is_forwarded(received.signal, received.sender, circumstances) {

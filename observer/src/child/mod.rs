@@ -4,6 +4,7 @@ mod command;
 mod disposition;
 mod environment;
 mod origin;
+mod session;
 mod signals;
 
 pub use command::{Child, SpawnError, exit_code};

@@ -17,16 +17,18 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 use crate::child::{Child, exit_code};
 
-/// Says every signal once, and ends with 7 at SIGUSR1. The pauses only give `wait` something to wait for.
+/// Says every signal once, and ends with 7 at SIGUSR1. The pauses only give `wait` something to wait for, and are so many that a script
+/// whose test has failed does not live on for ever.
 const SCRIPT: &str = "
 for signal in TERM INT HUP QUIT USR2; do trap \"echo $signal >&2\" $signal; done
 trap 'echo USR1 >&2; exit 7' USR1
 echo ready >&2
-while :; do sleep 1 2>&- & wait $!; done
+pauses=60
+while [ $pauses -gt 0 ]; do pauses=$((pauses - 1)); sleep 1 2>&- & wait $!; done
 ";
 /// Set for the process that is the supervisor.
 const MARK: &str = "WATCHTAP_TEST_SUPERVISES";
@@ -156,7 +158,7 @@ fn open_without_control(name: &str) -> OwnedFd {
 /// Whoever runs the tests may ignore some signals (a script in the background, nohup). A handled one starts as a default one in
 /// the processes that we start; handled here means ended by it, as before.
 fn restore_defaults() {
-    for signal in [SIGHUP, SIGINT, SIGQUIT] {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2] {
         signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true))).expect("a handler");
     }
 }
