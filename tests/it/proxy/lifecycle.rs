@@ -26,12 +26,24 @@ async fn a_stopped_proxy_lets_nobody_in_and_lets_its_connections_finish() {
 }
 
 #[tokio::test]
-async fn connections_that_outlive_the_grace_are_reset_on_both_sides() {
+async fn connections_that_outlive_the_grace_end_as_if_a_peer_had_left() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
+    upstream.write_all(b"last words").await.unwrap();
+    client.read_exact(&mut [0; 10]).await.unwrap();
     rig.handle.stop(Duration::ZERO).await;
-    assert_eq!(read_to_end(&mut client).await, (Vec::new(), End::Reset));
-    assert_eq!(read_to_end(&mut upstream).await, (Vec::new(), End::Reset));
+    assert_eq!(read_to_end(&mut client).await, (Vec::new(), End::CloseNotify));
+    assert_eq!(read_to_end(&mut upstream).await, (Vec::new(), End::CloseNotify));
+}
+
+#[tokio::test]
+async fn a_peer_that_takes_nothing_does_not_hold_the_end_up() {
+    let mut rig = Rig::start();
+    let (mut client, mut upstream) = rig.pair().await;
+    let flood = tokio::spawn(async move { while upstream.write_all(&[b'x'; 1 << 16]).await.is_ok() {} });
+    client.read_exact(&mut [0; 1]).await.unwrap();
+    tokio::time::timeout(LONG, rig.handle.stop(Duration::ZERO)).await.expect("it ends");
+    flood.await.unwrap();
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::establish::{Established, Failure, establish};
+use super::farewell::Farewell;
 use super::probe::Spare;
 use super::shared::Shared;
 use super::splice::Splice;
@@ -16,14 +17,25 @@ use super::{ListenerState, UpstreamError};
 use crate::intake::ConnectionInfo;
 
 /// Serves one client from its first byte to its last.
-pub(super) async fn attend(shared: Arc<Shared>, client: TcpStream, address: SocketAddr, spare: Option<Spare>) {
+pub(super) async fn attend(
+    shared: Arc<Shared>,
+    client: TcpStream,
+    address: SocketAddr,
+    spare: Option<Spare>,
+    mut farewell: Farewell,
+) {
     let deadline = Instant::now() + shared.handshake_limit;
     // Boxed, since it is several times larger than what stays for the life of the connection.
-    match Box::pin(establish(&shared, client, spare, deadline)).await {
+    let establishing = Box::pin(establish(&shared, client, spare, deadline));
+    let established = tokio::select! {
+        established = establishing => established,
+        () = farewell.said() => return,
+    };
+    match established {
         Ok(established) => {
             shared.counters.established.add(1);
             let tee = tee(&shared, &established, address);
-            Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run().await;
+            Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run(farewell).await;
         }
         Err(Failure::Client) => shared.counters.client_handshakes_failed.add(1),
         Err(Failure::Held(client)) => {

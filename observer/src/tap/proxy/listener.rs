@@ -9,6 +9,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 
 use super::attend::attend;
+use super::farewell::{self, FarewellSender};
 use super::gate::Question;
 use super::port::Port;
 use super::probe::{Probe, ProbeEvent};
@@ -21,6 +22,7 @@ pub(super) struct Listener {
     port: Port,
     probe: Probe,
     connections: JoinSet<()>,
+    farewell: FarewellSender,
 }
 
 enum Event {
@@ -32,7 +34,7 @@ enum Event {
 
 impl Listener {
     pub(super) fn new(shared: Arc<Shared>, port: Port) -> Self {
-        Self { shared, port, probe: Probe::new(), connections: JoinSet::new() }
+        Self { shared, port, probe: Probe::new(), connections: JoinSet::new(), farewell: FarewellSender::new() }
     }
 
     /// Serves for ever.
@@ -50,12 +52,16 @@ impl Listener {
         }
     }
 
-    /// Gives up the port, waits for the connections until `grace` is over, and resets those that are left.
-    pub(super) async fn finish(mut self, grace: Duration) {
-        drop(self.port);
-        let over = timeout(grace, async { while self.connections.join_next().await.is_some() {} }).await;
-        if over.is_err() {
-            self.connections.shutdown().await;
+    /// Gives up the port, waits for the connections until `grace` is over, then ends those that are left, on both sides as a peer ends
+    /// that leaves: `close_notify` and FIN. Those that do not even take that are reset.
+    pub(super) async fn finish(self, grace: Duration) {
+        let Self { shared: _, port, probe: _, mut connections, farewell } = self;
+        drop(port);
+        if !all_over(&mut connections, grace).await {
+            farewell.say();
+            if !all_over(&mut connections, farewell::LIMIT).await {
+                connections.shutdown().await;
+            }
         }
     }
 
@@ -71,7 +77,7 @@ impl Listener {
     fn admit(&mut self, client: TcpStream, address: SocketAddr) {
         self.shared.counters.accepted.add(1);
         let spare = self.probe.take_spare();
-        self.connections.spawn(attend(Arc::clone(&self.shared), client, address, spare));
+        self.connections.spawn(attend(Arc::clone(&self.shared), client, address, spare, self.farewell.hearer()));
     }
 
     fn asked(&mut self) {
@@ -135,4 +141,9 @@ impl Listener {
             tracing::error!(%error, "a connection was reset for a fault of ours");
         }
     }
+}
+
+/// Whether all tasks end within `limit`.
+async fn all_over(connections: &mut JoinSet<()>, limit: Duration) -> bool {
+    timeout(limit, async { while connections.join_next().await.is_some() {} }).await.is_ok()
 }

@@ -10,6 +10,7 @@ mod counters;
 mod dial;
 mod error;
 mod establish;
+mod farewell;
 mod flow;
 mod gate;
 mod insecure;

@@ -122,8 +122,8 @@ impl ProxyHandle {
         self.shared.counters.last_upstream_error()
     }
 
-    /// Accepts nobody any more; the future is over when all connections are, or after `grace`, when those that are left have been
-    /// reset. It need not be awaited.
+    /// Accepts nobody any more; the future is over when all connections are, or after `grace` (and a second), when those that are left have
+    /// been ended with `close_notify` and FIN on both sides. It need not be awaited. Said again with another grace, it changes nothing.
     pub fn stop(&self, grace: Duration) -> impl Future<Output = ()> + Send + 'static {
         self.stop.send_replace(Some(grace));
         let mut finished = self.finished.clone();

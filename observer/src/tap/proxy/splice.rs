@@ -8,11 +8,13 @@
 //! at once and must then find what it would have found without us: so the end is withheld until it is known whether upstream refuses,
 //! [`super::gate::HOLD_BACK`] at most.
 
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use observer_core::http::Direction;
 
+use super::farewell::Farewell;
 use super::flow::{Flow, FlowEnd, Withholding};
 use super::shared::Shared;
 use super::side::Side;
@@ -38,6 +40,8 @@ pub(super) struct Splice {
 enum Closing {
     Gracefully,
     ByReset,
+    /// We leave, and neither side has asked for it.
+    ByUs,
 }
 
 impl Splice {
@@ -55,10 +59,20 @@ impl Splice {
         }
     }
 
-    /// Copies until both directions are over, and closes both sides as they deserve.
-    pub(super) async fn run(mut self) {
-        let closing = std::future::poll_fn(|context| self.poll(context)).await;
-        if closing == Closing::Gracefully {
+    /// Copies until both directions are over, or until `farewell`, and closes both sides as they deserve.
+    pub(super) async fn run(mut self, mut farewell: Farewell) {
+        let closing = {
+            let mut farewell = pin!(farewell.said());
+            std::future::poll_fn(|context| match self.poll(context) {
+                Poll::Ready(closing) => Poll::Ready(closing),
+                Poll::Pending => farewell.as_mut().poll(context).map(|()| Closing::ByUs),
+            })
+            .await
+        };
+        if closing == Closing::ByUs {
+            std::future::poll_fn(|context| self.poll_farewell(context)).await;
+        }
+        if closing != Closing::ByReset {
             socket::close_gracefully(self.downstream.tcp());
             socket::close_gracefully(self.upstream.tcp());
         }
@@ -80,6 +94,13 @@ impl Splice {
             Some(closing) => Poll::Ready(closing),
             None => Poll::Pending,
         }
+    }
+
+    /// Writes what was read already, then `close_notify` and FIN, to both sides.
+    fn poll_farewell(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let downstream = self.downstream.poll_shutdown(context, EndManner::CloseNotify);
+        ready!(self.upstream.poll_shutdown(context, EndManner::CloseNotify));
+        downstream
     }
 
     fn tell_goaway(&mut self) {
