@@ -22,7 +22,7 @@ use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Environment, Kube
 use crate::observing::{Observing, Outcome};
 use crate::tap::Clock;
 use crate::tap::proxy::{ClientIdentity, PrivateAuthority, Proxy, ProxyCounts};
-use crate::view::{Colour, EventLines, Run, report_json, report_text};
+use crate::view::{Colour, EventLines, EventSink, Run, report_json, report_text};
 
 /// Our own failure, as env(1) has it: the command was not run, or its report could not be written.
 pub(super) const OWN_FAILURE: u8 = 125;
@@ -107,8 +107,9 @@ impl Exec {
     ) -> Result<(u8, Outcome)> {
         let clock = Clock::start();
         let profile = self.profile(selected).await;
+        let sinks: Vec<Box<dyn EventSink>> = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>).collect();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let observing = Observing::start(receiver, clock.now(), profile, selected.upstream.path_prefix.clone(), events)
+        let observing = Observing::start(receiver, clock.now(), profile, selected.upstream.path_prefix.clone(), sinks)
             .context("cannot start the observing thread")?;
         let authority = PrivateAuthority::generate()?;
         let client = Client { ca_pem: authority.certificate_pem(), identity: authority.issue_client()? };

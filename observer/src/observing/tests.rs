@@ -9,7 +9,7 @@ use observer_core::time::Timestamp;
 
 use super::*;
 use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
-use crate::view::EventLines;
+use crate::view::{EventLines, EventSink};
 
 const REQUEST: &[u8] = b"GET /prefix/api/v1/pods?limit=500 HTTP/1.1\r\nUser-Agent: kubectl/v1.33.1\r\n\r\n";
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 58\r\n\r\n\
@@ -17,7 +17,7 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nC
 
 #[test]
 fn what_a_tap_delivers_ends_in_the_snapshot() {
-    let outcome = observe(None, |intake| {
+    let outcome = observe(Vec::new(), |intake| {
         exchange(intake);
         intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Held });
         intake.notice(Notice::ResetInsteadOfRefused { at: now(), listener: anywhere(), clients: 3 });
@@ -41,16 +41,16 @@ fn full_disk_ends_the_event_file_and_not_the_observing() {
         }
     }
     let out: Box<dyn Write + Send> = Box::new(io::BufWriter::with_capacity(1 << 10, FullDisk));
-    let outcome = observe(Some(EventLines::begin(out).unwrap()), exchange);
+    let outcome = observe(vec![Box::new(EventLines::begin(out).unwrap())], exchange);
     assert_eq!(outcome.snapshot.totals.requests, 1);
     assert_eq!(outcome.troubles.len(), 1, "{:?}", outcome.troubles);
     assert!(outcome.troubles[0].starts_with("--events ended early"), "{:?}", outcome.troubles);
 }
 
-fn observe(events: Option<EventLines<Box<dyn Write + Send>>>, act: impl FnOnce(&Intake)) -> Outcome {
+fn observe(sinks: Vec<Box<dyn EventSink>>, act: impl FnOnce(&Intake)) -> Outcome {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    let observing = Observing::start(receiver, now(), profile, "/prefix".to_owned(), events).unwrap();
+    let observing = Observing::start(receiver, now(), profile, "/prefix".to_owned(), sinks).unwrap();
     act(&intake);
     drop(intake);
     observing.finish().unwrap()

@@ -1,9 +1,9 @@
 //! The thread.
 
-use std::io::{self, Write};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use observer_core::observation::{Observation, What};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
@@ -12,13 +12,13 @@ use observer_core::time::Timestamp;
 
 use super::decoding::Decoding;
 use crate::intake::{IntakeLosses, IntakeReceiver};
-use crate::view::EventLines;
-
-/// Where events are written to.
-type Events = EventLines<Box<dyn Write + Send>>;
+use crate::view::EventSink;
 
 /// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
 const IDLE: Duration = Duration::from_secs(1);
+
+/// How often whoever follows is told the totals.
+const TOTALS: Duration = Duration::from_secs(30);
 
 /// A running observing thread.
 #[derive(Debug)]
@@ -39,8 +39,14 @@ pub struct Outcome {
 struct State {
     observer: Observer,
     decoding: Decoding,
-    events: Option<Events>,
+    told: Told,
     losses: IntakeLosses,
+    totals_told: Instant,
+}
+
+/// Whoever is told, until they fail.
+struct Told {
+    sinks: Vec<Box<dyn EventSink>>,
     troubles: Vec<String>,
 }
 
@@ -51,15 +57,15 @@ impl Observing {
         at: Timestamp,
         profile: ServerProfile,
         path_prefix: String,
-        events: Option<Events>,
+        sinks: Vec<Box<dyn EventSink>>,
     ) -> io::Result<Self> {
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let mut state = State {
                 observer: Observer::new(Limits::default()),
                 decoding: Decoding::new(path_prefix),
-                events,
+                told: Told { sinks, troubles: Vec::new() },
                 losses: IntakeLosses::default(),
-                troubles: Vec::new(),
+                totals_told: Instant::now(),
             };
             state.observe(Observation { at, what: What::Profile { profile: Box::new(profile) } });
             state.run(receiver);
@@ -80,25 +86,30 @@ impl State {
         while !receiver.is_closed() {
             let decoded = catch_unwind(AssertUnwindSafe(|| {
                 for delivered in receiver.drain(IDLE) {
-                    let Self { decoding, observer, events, troubles, .. } = self;
+                    let Self { decoding, observer, told, .. } = self;
                     decoding.take(&delivered.delivery, &mut |observation| {
-                        observer.observe(observation, &mut |event| write(events, troubles, &event));
+                        observer.observe(observation, &mut |event| told.event(&event));
                     });
                 }
             }));
             if decoded.is_err() {
-                self.troubles
+                self.told
+                    .troubles
                     .push("observing failed and stopped; the traffic went on, and what followed is not in this report".to_owned());
                 return;
             }
             self.note_losses(receiver.losses());
-            self.flush();
+            if self.totals_told.elapsed() >= TOTALS {
+                self.totals_told = Instant::now();
+                self.tell_totals();
+            }
+            self.told.flush();
         }
     }
 
     fn observe(&mut self, observation: Observation) {
-        let Self { observer, events, troubles, .. } = self;
-        observer.observe(observation, &mut |event| write(events, troubles, &event));
+        let Self { observer, told, .. } = self;
+        observer.observe(observation, &mut |event| told.event(&event));
     }
 
     /// Connections that found no room are known to the intake only.
@@ -111,30 +122,36 @@ impl State {
         }
     }
 
-    fn flush(&mut self) {
-        if let Some(lines) = &mut self.events
-            && let Err(error) = lines.flush()
-        {
-            give_up(&mut self.events, &mut self.troubles, &error);
-        }
+    fn tell_totals(&mut self) {
+        let (at, totals, missed) = (self.observer.now(), self.observer.totals(), self.observer.missed());
+        self.told.each(|sink| sink.totals(at, &totals, missed));
     }
 
     fn outcome(mut self) -> Outcome {
-        self.flush();
-        Outcome { snapshot: self.observer.snapshot(), troubles: self.troubles }
+        self.tell_totals();
+        self.told.flush();
+        Outcome { snapshot: self.observer.snapshot(), troubles: self.told.troubles }
     }
 }
 
-fn write(events: &mut Option<Events>, troubles: &mut Vec<String>, event: &Event) {
-    if let Some(lines) = events
-        && let Err(error) = lines.event(event)
-    {
-        give_up(events, troubles, &error);
+impl Told {
+    fn event(&mut self, event: &Event) {
+        self.each(|sink| sink.event(event));
     }
-}
 
-/// A full disk ends the event file, not the run.
-fn give_up(events: &mut Option<Events>, troubles: &mut Vec<String>, error: &io::Error) {
-    *events = None;
-    troubles.push(format!("--events ended early: {error}"));
+    fn flush(&mut self) {
+        self.each(|sink| sink.flush());
+    }
+
+    /// A full disk ends the file, not the run.
+    fn each(&mut self, mut tell: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
+        let Self { sinks, troubles } = self;
+        sinks.retain_mut(|sink| match tell(sink.as_mut()) {
+            Ok(()) => true,
+            Err(error) => {
+                troubles.push(format!("{} ended early: {error}", sink.name()));
+                false
+            }
+        });
+    }
 }

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
-use observer_core::observer::Event;
+use observer_core::observer::{Event, Missed, Totals};
+use observer_core::time::Timestamp;
 use serde::Serialize;
 
 use super::json::EVENTS_SCHEMA;
+use super::sink::EventSink;
 
 /// Writes one JSON object a line; the first names the schema.
 #[derive(Debug)]
@@ -25,14 +27,22 @@ impl<W: Write> EventLines<W> {
         write_line(&mut out, &Head { schema: EVENTS_SCHEMA, watchtap: env!("CARGO_PKG_VERSION") })?;
         Ok(Self { out })
     }
+}
 
-    /// Writes an event.
-    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+impl<W: Write + Send> EventSink for EventLines<W> {
+    fn name(&self) -> &'static str {
+        "--events"
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         write_line(&mut self.out, event)
     }
 
-    /// Hands everything written so far to the operating system.
-    pub fn flush(&mut self) -> io::Result<()> {
+    fn totals(&mut self, _at: Timestamp, _totals: &Totals, _missed: &Missed) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }

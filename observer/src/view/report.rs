@@ -87,7 +87,7 @@ fn missed(missed: &Missed, colour: Colour, out: &mut String) {
     }
 }
 
-fn not_seen(missed: &Missed) -> Vec<String> {
+pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
     let mut words = Vec::new();
     if missed.bytes > 0 {
         words.push(format!("{} in {}", bytes(missed.bytes), counted(missed.gaps, "gap")));
@@ -110,7 +110,7 @@ fn not_seen(missed: &Missed) -> Vec<String> {
     words
 }
 
-fn not_understood(missed: &Missed) -> Vec<String> {
+pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
     let mut words: Vec<String> =
         missed.bodies.iter().map(|(reason, number)| format!("{} ({reason})", counted(*number, "answer"))).collect();
     if missed.malformed > 0 {

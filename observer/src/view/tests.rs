@@ -1,7 +1,11 @@
 //! Snapshots of the screens.
 
 use expect_test::expect;
+use observer_core::http::{Direction, Protocol};
+use observer_core::observation::{ConnectionDecoder, ConnectionId, Observation, What};
 use observer_core::observer::{Limits, Observer};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_core::time::Timestamp;
 
 use super::*;
 
@@ -24,4 +28,72 @@ fn silent_run_says_what_that_usually_means() {
         Nothing came through.
     "]]
     .assert_eq(&text);
+}
+
+#[test]
+fn live_lines_say_who_asked_what_and_which_layer_answered() {
+    let exchanges = [
+        ("GET /api?timeout=32s", "200 OK", r#"{"kind":"APIVersions"}"#),
+        ("GET /apis?timeout=32s", "200 OK", r#"{"kind":"APIGroupList"}"#),
+        (
+            "GET /api/v1/pods?resourceVersion=0",
+            "200 OK",
+            r#"{"kind":"PodList","metadata":{"resourceVersion":"812345"},"items":[{"metadata":{"name":"a","namespace":"x"}}]}"#,
+        ),
+        ("GET /api/v1/namespaces/default/pods/web-0", "404 Not Found", r#"{"kind":"Status","code":404,"reason":"NotFound"}"#),
+        (
+            "GET /api/v1/pods?watch=1&resourceVersion=812345&allowWatchBookmarks=true",
+            "200 OK",
+            r#"{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}"#,
+        ),
+        (
+            "GET /api/v1/nodes?labelSelector=a%1b%5B31m",
+            "200 OK",
+            r#"{"kind":"NodeList","metadata":{"resourceVersion":"9"},"items":[]}"#,
+        ),
+    ];
+    expect![[r#"
+        00:00:00.000 server version v1.34.4 (/version); gates assumed default; etcd answers progress requests (assumed)
+        00:00:00.002 get    my-controller/0.3 discovery: 2 requests → 45 B 1.0 ms
+        00:00:00.002 list   my-controller/0.3 pods all namespaces RV=0 → 1 item 110 B 500 µs  cache ~list-rv0
+        00:00:00.003 get    my-controller/0.3 pods default/web-0 → 404 NotFound 500 µs  etcd ~get-unset-etcd
+        00:00:00.004 watch  my-controller/0.3 pods all RV=812345 open 500 µs  cache ~watch-rv
+        00:00:00.004 end    my-controller/0.3 pods all RV=812345 after 500 µs: 410 Expired; 0 events, 0 bookmarks
+        00:00:00.005 list   my-controller/0.3 nodes all labels a�[31m → 0 items 65 B 500 µs  cache, consistent ~list-unset-consistent
+        00:00:01.006 totals 6 requests · 0 of 2 lists from etcd · 0 under way · 341 B · not seen: nothing · not understood: nothing
+    "#]]
+    .assert_eq(&lines(exchanges.into_iter()));
+}
+
+#[test]
+fn live_lines_faster_than_anybody_reads_are_counted() {
+    let text = lines((0..1_000).map(|_| ("GET /api/v1/nodes", "200 OK", "{}")));
+    let left_out = text.lines().find(|line| line.contains("left out here")).map(str::to_owned);
+    expect!["00:00:02.000 …      801 lines left out here: too many in one second (all are in --events)"].assert_eq(&left_out.unwrap_or_default());
+    assert!(text.lines().count() < 1_000);
+}
+
+/// What live lines say of one HTTP/1.1 connection of `my-controller/0.3`: a request each millisecond, answered half a millisecond later.
+fn lines<'e>(exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>) -> String {
+    let mut observer = Observer::new(Limits::default());
+    let mut live = LiveLines::new(Vec::new(), Colour::Off);
+    let mut at = Timestamp::from_nanos(0);
+    let mut observations = Vec::new();
+    let profile = Box::new(ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint));
+    observations.push(Observation { at, what: What::Profile { profile } });
+    let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
+    for (line, status, body) in exchanges {
+        let request = format!("{line} HTTP/1.1\r\nHost: x\r\nUser-Agent: my-controller/0.3 (linux/amd64)\r\n\r\n");
+        let length = body.len();
+        let response = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
+        decoder.bytes(at, Direction::Request, request.as_bytes(), &mut |one| observations.push(one));
+        at = at.plus(std::time::Duration::from_micros(500));
+        decoder.bytes(at, Direction::Response, response.as_bytes(), &mut |one| observations.push(one));
+        at = at.plus(std::time::Duration::from_micros(500));
+    }
+    for observation in observations {
+        observer.observe(observation, &mut |event| live.event(&event).unwrap());
+    }
+    live.totals(at.plus(std::time::Duration::from_secs(1)), &observer.totals(), observer.missed()).unwrap();
+    String::from_utf8(live.into_inner()).unwrap()
 }

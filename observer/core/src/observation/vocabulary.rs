@@ -1,5 +1,7 @@
 //! The words of an observation.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::request::{RequestLine, ResponseLine};
@@ -13,6 +15,12 @@ use crate::wire::{ListMeta, ObjectRef, WatchFrame};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ConnectionId(pub u64);
+
+impl fmt::Display for ConnectionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
 
 /// A request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

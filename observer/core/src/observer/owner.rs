@@ -149,6 +149,16 @@ impl Observer {
         self.now
     }
 
+    /// Totals now; cheap, as opposed to a whole [`Self::snapshot`].
+    pub fn totals(&self) -> Totals {
+        Totals { open: self.open.len() as u64, ..self.totals.clone() }
+    }
+
+    /// What was missed until now.
+    pub const fn missed(&self) -> &Missed {
+        &self.missed
+    }
+
     /// All that is known now.
     pub fn snapshot(&self) -> Snapshot {
         let open_watches = self.open.values().filter(|exchange| exchange.verb() == Some(Verb::Watch));
@@ -158,7 +168,7 @@ impl Observer {
             started: self.started,
             at: self.now,
             profile: self.profile.clone(),
-            totals: Totals { open: self.open.len() as u64, ..self.totals.clone() },
+            totals: self.totals(),
             lists: self.tables.lists(),
             watches: self.tables.watches(open_watches, self.now),
             others: self.tables.others(),

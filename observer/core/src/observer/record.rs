@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::ending;
 use super::shape::Shape;
 use crate::exchange::{Exchange, WatchStream};
 use crate::http::Identity;
@@ -166,6 +167,14 @@ impl From<&Exchange> for RequestRecord {
             flow_schema_uid: response.and_then(|response| response.flow_schema_uid.clone()),
             priority_level_uid: response.and_then(|response| response.priority_level_uid.clone()),
         }
+    }
+}
+
+impl RequestRecord {
+    /// How it ended, as a person would say it: `410 Expired`, `cancelled by the client`; `None` while it goes on.
+    pub fn ending(&self) -> Option<String> {
+        let error = self.watch.as_ref().and_then(|watch| watch.error.as_ref());
+        self.end.map(|end| ending::in_words(error, self.status, end))
     }
 }
 

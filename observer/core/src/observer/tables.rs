@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use super::ending;
 use super::record::{VerdictRecord, microseconds};
 use super::shape::Shape;
 use super::snapshot::{ListRow, OtherRow, WatchRow};
 use crate::exchange::Exchange;
 use crate::k8s::Verb;
-use crate::observation::ExchangeEnd;
 use crate::routing::ServedFrom;
 use crate::time::Timestamp;
 
@@ -159,8 +159,8 @@ impl Row {
             self.events = self.events.saturating_add(watch.events());
             self.bookmarks = self.bookmarks.saturating_add(watch.bookmarks);
         }
-        if let Some((_, end)) = exchange.ended {
-            self.last_end = end_in_words(exchange, end);
+        if let Some(ending) = ending::of(exchange) {
+            self.last_end = ending;
         }
     }
 
@@ -216,29 +216,6 @@ fn failed(exchange: &Exchange) -> bool {
     let refused = exchange.status_code().is_some_and(|status| status >= 400);
     let broke = exchange.watch.as_ref().is_some_and(|watch| watch.error.is_some());
     refused || broke
-}
-
-/// How a watch ended, as a person would say it.
-fn end_in_words(exchange: &Exchange, end: ExchangeEnd) -> String {
-    if let Some(error) = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref()) {
-        return format!("{} {}", error.code, error.reason);
-    }
-    if let Some(status) = exchange.status_code().filter(|status| *status >= 400) {
-        return format!("refused with {status}");
-    }
-    match end {
-        ExchangeEnd::Complete => "ended by the server".to_owned(),
-        ExchangeEnd::Reset { by, code } => match by {
-            crate::http::Direction::Request => "cancelled by the client".to_owned(),
-            crate::http::Direction::Response => format!("reset by the server (code {code})"),
-        },
-        ExchangeEnd::Cut(Some(end)) => match end.direction {
-            crate::http::Direction::Request => "client disconnected".to_owned(),
-            crate::http::Direction::Response => "connection ended by the server".to_owned(),
-        },
-        ExchangeEnd::Cut(None) => "connection lost".to_owned(),
-        ExchangeEnd::OutOfSight => "out of sight".to_owned(),
-    }
 }
 
 /// A distribution of durations, from 1 µs to 24 h with two significant digits.

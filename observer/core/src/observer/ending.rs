@@ -1,0 +1,34 @@
+//! How a request or a watch ended, as a person would say it.
+
+use crate::exchange::Exchange;
+use crate::http::Direction;
+use crate::k8s::Status;
+use crate::observation::ExchangeEnd;
+
+/// The words of a finished exchange; `None` while it goes on.
+pub(super) fn of(exchange: &Exchange) -> Option<String> {
+    let (_, end) = exchange.ended?;
+    let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
+    Some(in_words(error, exchange.status_code(), end))
+}
+
+/// An `ERROR` event says most, then a refusal, then the manner of the end.
+pub(super) fn in_words(error: Option<&Status>, status: Option<u16>, end: ExchangeEnd) -> String {
+    if let Some(error) = error {
+        return format!("{} {}", error.code, error.reason);
+    }
+    if let Some(status) = status.filter(|status| *status >= 400) {
+        return format!("refused with {status}");
+    }
+    match end {
+        ExchangeEnd::Complete => "ended by the server".to_owned(),
+        ExchangeEnd::Reset { by: Direction::Request, .. } => "cancelled by the client".to_owned(),
+        ExchangeEnd::Reset { by: Direction::Response, code } => format!("reset by the server (code {code})"),
+        ExchangeEnd::Cut(Some(end)) => match end.direction {
+            Direction::Request => "client disconnected".to_owned(),
+            Direction::Response => "connection ended by the server".to_owned(),
+        },
+        ExchangeEnd::Cut(None) => "connection lost".to_owned(),
+        ExchangeEnd::OutOfSight => "out of sight".to_owned(),
+    }
+}

@@ -1,0 +1,57 @@
+//! Discovery, folded: a client asks for a hundred documents before its first list, and none of them is about an object.
+
+use std::time::Duration;
+
+use observer_core::observer::RequestRecord;
+
+use super::lines::program;
+use super::quantity::{bytes, counted, length};
+
+/// What one client has asked since the last line.
+#[derive(Debug, Default)]
+pub(super) struct Discovery {
+    folded: Option<Folded>,
+}
+
+#[derive(Debug)]
+struct Folded {
+    program: String,
+    requests: u64,
+    failed: u64,
+    bytes: u64,
+    microseconds: u64,
+}
+
+impl Discovery {
+    /// Takes a request; another client than before ends the line of the former one, which is returned.
+    pub(super) fn add(&mut self, record: &RequestRecord) -> Option<String> {
+        let program = program(&record.client);
+        let is_another = self.folded.as_ref().is_some_and(|folded| folded.program != program);
+        let former = if is_another { self.folded() } else { None };
+        let folded = self.folded.get_or_insert(Folded { program, requests: 0, failed: 0, bytes: 0, microseconds: 0 });
+        folded.requests += 1;
+        folded.failed += u64::from(record.status.is_none_or(|status| status >= 400));
+        folded.bytes = folded.bytes.saturating_add(record.bytes);
+        folded.microseconds = folded.microseconds.saturating_add(record.total_us.unwrap_or_default());
+        former
+    }
+
+    /// The line for all of them.
+    pub(super) fn folded(&mut self) -> Option<String> {
+        let folded = self.folded.take()?;
+        let failed = if folded.failed == 0 { String::new() } else { format!(", {} failed", folded.failed) };
+        Some(format!(
+            "{} discovery: {}{failed} → {} {}",
+            folded.program,
+            counted(folded.requests, "request"),
+            bytes(folded.bytes),
+            length(Duration::from_micros(folded.microseconds))
+        ))
+    }
+}
+
+/// Whether a request is one: `/api`, `/apis`, `/openapi` and what is below them; what is about a resource has a scope.
+pub(super) fn is_discovery(record: &RequestRecord) -> bool {
+    let first = record.shape.resource.strip_prefix('/').and_then(|path| path.split('/').next());
+    record.shape.scope.is_none() && matches!(first, Some("api" | "apis" | "openapi"))
+}

@@ -1,0 +1,310 @@
+//! One line for each thing that happens, as `watchtap run` prints them.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use observer_core::http::Direction;
+use observer_core::k8s::Verb;
+use observer_core::observation::ListenerState;
+use observer_core::observer::{Client, Event, Missed, RequestRecord, Totals};
+use observer_core::time::Timestamp;
+
+use super::colour::{Colour, Tone};
+use super::discovery::{Discovery, is_discovery};
+use super::quantity::{bytes, count, counted, length, microseconds};
+use super::report::{not_seen, not_understood};
+use super::sink::EventSink;
+use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
+
+/// Lines of one second of observed time. A terminal that scrolls faster is read by nobody, and slows the observer down.
+const LINES_PER_SECOND: u64 = 200;
+
+/// The word before folded discovery: all of it is gets.
+const DISCOVERY: &str = "get";
+
+/// Writes what happens, line by line.
+#[derive(Debug)]
+pub struct LiveLines<W> {
+    out: W,
+    colour: Colour,
+    discovery: Discovery,
+    pace: Pace,
+    told: Option<(Totals, Missed)>,
+}
+
+/// How many lines the present second has.
+#[derive(Debug, Default)]
+struct Pace {
+    second: u64,
+    lines: u64,
+    left_out: u64,
+}
+
+impl<W: Write> LiveLines<W> {
+    /// Lines to `out`, each written at once when it is line-buffered.
+    pub fn new(out: W, colour: Colour) -> Self {
+        Self { out, colour, discovery: Discovery::default(), pace: Pace::default(), told: None }
+    }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    /// `12:00:01.204 list   …`. What came over the wire may hold anything, so control characters are replaced.
+    fn line(&mut self, at: Timestamp, tone: Tone, word: &str, rest: &str) -> io::Result<()> {
+        if !self.pace.admits(at) {
+            return Ok(());
+        }
+        if let Some(left_out) = self.pace.take_left_out() {
+            let time = time_of_day(at);
+            writeln!(
+                self.out,
+                "{time} …      {} left out here: too many in one second (all are in --events)",
+                counted(left_out, "line")
+            )?;
+        }
+        let word = self.colour.paint(tone, &format!("{word:<6} "));
+        let rest: String = rest.chars().map(|character| if is_unprintable(character) { '\u{FFFD}' } else { character }).collect();
+        writeln!(self.out, "{} {word}{rest}", time_of_day(at))
+    }
+
+    fn request(&mut self, record: &RequestRecord) -> io::Result<()> {
+        let at = ended_at(record);
+        if is_discovery(record) {
+            return match self.discovery.add(record) {
+                Some(former) => self.line(at, Tone::Quiet, DISCOVERY, &former),
+                None => Ok(()),
+            };
+        }
+        self.discovery(at)?;
+        let verdict = record.verdict.as_ref();
+        let failed = record.status.is_none_or(|status| status >= 400);
+        let tone = if failed { Tone::Notable } else { served_tone(verdict) };
+        let word = record.verb.map_or("?", Verb::as_str);
+        let mut text = subject(record);
+        text.push_str(" → ");
+        if failed {
+            text.push_str(&failure(record));
+        } else if record.verb == Some(Verb::List) {
+            let _infallible = write!(text, "{} {}", items(record), bytes(record.bytes));
+        } else {
+            text.push_str(&bytes(record.bytes));
+        }
+        if let Some(total) = record.total_us {
+            let _infallible = write!(text, " {}", microseconds(total));
+        }
+        text.push_str(&served(record));
+        self.line(at, tone, word, &text)
+    }
+
+    fn watch_opened(&mut self, record: &RequestRecord) -> io::Result<()> {
+        let at = after(record.at, record.first_byte_us);
+        self.discovery(at)?;
+        let opened = record.first_byte_us.map_or_else(String::new, |opening| format!(" {}", microseconds(opening)));
+        let text = format!("{} open{opened}{}", subject(record), served(record));
+        self.line(at, Tone::Plain, "watch", &text)
+    }
+
+    fn watch_ended(&mut self, at: Timestamp, record: &RequestRecord) -> io::Result<()> {
+        self.discovery(at)?;
+        let ending = record.ending().unwrap_or_default();
+        let mut text = format!("{} after {}: {ending}", subject(record), length(at.since(record.at)));
+        if let Some(watch) = &record.watch {
+            let missed = if record.missed_bytes > 0 { "≥ " } else { "" };
+            let (events, bookmarks) = (counted(watch.events(), "event"), counted(watch.bookmarks, "bookmark"));
+            let _infallible = write!(text, "; {missed}{events}, {missed}{bookmarks}");
+        }
+        let broke =
+            record.watch.as_ref().is_some_and(|watch| watch.error.is_some()) || record.status.is_some_and(|status| status >= 400);
+        self.line(at, if broke { Tone::Notable } else { Tone::Plain }, "end", &text)
+    }
+
+    /// Discovery that has been folded until now.
+    fn discovery(&mut self, at: Timestamp) -> io::Result<()> {
+        match self.discovery.folded() {
+            Some(text) => self.line(at, Tone::Quiet, DISCOVERY, &text),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<W: Write + Send> EventSink for LiveLines<W> {
+    fn name(&self) -> &'static str {
+        "the live lines"
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            Event::Request { record } => self.request(record),
+            Event::WatchOpened { record } => self.watch_opened(record),
+            Event::WatchEnded { ended_at, record } => self.watch_ended(*ended_at, record),
+            Event::Profile { at, profile } => self.line(*at, Tone::Plain, "server", &profile.assumptions().join("; ")),
+            Event::Listener { at, state: ListenerState::Refusing } => {
+                self.line(*at, Tone::Notable, "server", "the API server refuses connections, and so does our port")
+            }
+            Event::Listener { at, state: ListenerState::Listening } => {
+                self.line(*at, Tone::Plain, "server", "connections are accepted")
+            }
+            Event::ConnectFailed { at, why } => {
+                self.line(*at, Tone::Notable, "failed", &format!("a client could not be connected: {why}"))
+            }
+            Event::GoAway { at, connection, by: Direction::Response, .. } => {
+                self.line(*at, Tone::Notable, "goaway", &format!("the API server ends connection {connection}"))
+            }
+            Event::Upgraded { at, exchange, protocol } => {
+                let connection = exchange.connection;
+                self.line(
+                    *at,
+                    Tone::Plain,
+                    "upgrade",
+                    &format!("connection {connection} speaks {protocol} from here on: bytes are counted only"),
+                )
+            }
+            Event::Missed { at, connection, bytes: missed, .. } => self.line(
+                *at,
+                Tone::Bad,
+                "missed",
+                &format!("{} on connection {connection} were forwarded and not observed", bytes(*missed)),
+            ),
+            Event::Malformed { at, connection, offset, what, .. } => {
+                self.line(*at, Tone::Bad, "missed", &format!("malformed HTTP on connection {connection} at byte {offset}: {what}"))
+            }
+            Event::Dark { at, connection, .. } => {
+                self.line(*at, Tone::Bad, "missed", &format!("connection {connection} is forwarded and not observed from here on"))
+            }
+            Event::DecoderFailed { at, connection } => self.line(
+                *at,
+                Tone::Bad,
+                "missed",
+                &format!("decoding connection {connection} failed; its traffic goes on. Please report it"),
+            ),
+            Event::ConnectionOpened { .. } | Event::ConnectionClosed { .. } | Event::GoAway { .. } => Ok(()),
+        }
+    }
+
+    /// Nothing is printed when nothing has changed.
+    fn totals(&mut self, at: Timestamp, totals: &Totals, missed: &Missed) -> io::Result<()> {
+        self.discovery(at)?;
+        let now = (totals.clone(), missed.clone());
+        if totals.requests == 0 || self.told.as_ref() == Some(&now) {
+            return Ok(());
+        }
+        self.told = Some(now);
+        let text = [
+            counted(totals.requests, "request"),
+            format!("{} of {} from etcd", count(totals.lists_from_etcd), counted(totals.lists, "list")),
+            format!("{} under way", count(totals.open)),
+            bytes(totals.response_bytes),
+            format!("not seen: {}", or_nothing(&not_seen(missed))),
+            format!("not understood: {}", or_nothing(&not_understood(missed))),
+        ];
+        self.line(at, Tone::Quiet, "totals", &text.join(" · "))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Pace {
+    fn admits(&mut self, at: Timestamp) -> bool {
+        let second = at.as_nanos() / 1_000_000_000;
+        if second != self.second {
+            (self.second, self.lines) = (second, 0);
+        }
+        self.lines += 1;
+        let admitted = self.lines <= LINES_PER_SECOND;
+        self.left_out += u64::from(!admitted);
+        admitted
+    }
+
+    fn take_left_out(&mut self) -> Option<u64> {
+        Some(std::mem::take(&mut self.left_out)).filter(|left_out| *left_out > 0)
+    }
+}
+
+/// Who, and what: `my-controller/0.3 pods all namespaces RV=0`.
+fn subject(record: &RequestRecord) -> String {
+    let mut words = vec![program(&record.client), record.shape.resource.clone()];
+    if let Some(scope) = &record.shape.scope {
+        words.push(if record.name.is_empty() {
+            scope.to_string()
+        } else {
+            format!("{}{}", own_prefix(&scope.to_string()), record.name)
+        });
+    }
+    words.extend(options(record));
+    words.join(" ")
+}
+
+/// `default/` in front of a name; nothing for objects without a namespace.
+fn own_prefix(scope: &str) -> &str {
+    if scope.ends_with('/') { scope } else { "" }
+}
+
+pub(super) fn program(client: &Client) -> String {
+    let program = if client.program.is_empty() { "unnamed client" } else { &client.program };
+    // client-go's default is the file name, its version, and the platform in words that follow.
+    program.to_owned()
+}
+
+/// The options with the revision itself, which a shape leaves out.
+fn options(record: &RequestRecord) -> Option<String> {
+    use observer_core::k8s::ResourceVersion;
+    let options = &record.shape.options;
+    let text = match (record.list_options.resource_version, options.strip_prefix("RV=N")) {
+        (ResourceVersion::At(revision), Some(rest)) => format!("RV={revision}{rest}"),
+        _ => options.clone(),
+    };
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// `1,704 items`; at least so many where bytes were missed, unknown where the body was not understood.
+fn items(record: &RequestRecord) -> String {
+    match (&record.not_read, record.missed_bytes) {
+        (Some(_), _) => "? items".to_owned(),
+        (None, 0) => counted(record.items, "item"),
+        (None, _) => format!("≥ {}", counted(record.items, "item")),
+    }
+}
+
+fn failure(record: &RequestRecord) -> String {
+    match record.status {
+        Some(status) => format!("{status} {}", record.reason).trim_end().to_owned(),
+        None => record.ending().unwrap_or_else(|| "no answer".to_owned()),
+    }
+}
+
+/// `  cache ~list-rv0`, and what the word alone does not say.
+fn served(record: &RequestRecord) -> String {
+    let Some(verdict) = &record.verdict else { return String::new() };
+    let shown = Some(verdict);
+    let more = detail(verdict).map_or_else(String::new, |detail| format!(" ({detail})"));
+    format!("  {} {}{}{more}", served_from(shown), certainty_mark(shown).trim(), rule(shown))
+}
+
+fn or_nothing(words: &[String]) -> String {
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+fn ended_at(record: &RequestRecord) -> Timestamp {
+    after(record.at, record.total_us)
+}
+
+fn after(at: Timestamp, microseconds: Option<u64>) -> Timestamp {
+    at.plus(Duration::from_micros(microseconds.unwrap_or_default()))
+}
+
+/// `12:00:01.204`, in UTC.
+fn time_of_day(at: Timestamp) -> String {
+    let text = at.to_string();
+    text.get(11..23).unwrap_or(&text).to_owned()
+}
+
+/// Control characters, and those that change the direction or the meaning of what follows.
+fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+}
