@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use super::completions::Completions;
 use super::exec::{Exec, OWN_FAILURE};
 use super::explain::Explain;
+use super::run::Run;
 
 /// Shows which layer of the Kubernetes API server answers each list and watch.
 ///
@@ -16,6 +17,7 @@ use super::explain::Explain;
 #[derive(Debug, Parser)]
 #[command(name = "watchtap", version, max_term_width = 110, arg_required_else_help = true)]
 #[command(after_help = "EXAMPLES:
+  watchtap run
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
@@ -27,6 +29,7 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(Run),
     Exec(Exec),
     Explain(Explain),
     Completions(Completions),
@@ -40,6 +43,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return usage(&error, &arguments),
     };
     match cli.command {
+        Command::Run(run) => run.run(),
         Command::Exec(exec) => exec.run(),
         Command::Explain(explain) => explain.run(),
         Command::Completions(completions) => completions.run(),

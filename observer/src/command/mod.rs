@@ -5,9 +5,17 @@ mod cli;
 mod completions;
 mod exec;
 mod explain;
+mod run;
 
+mod coverage;
+mod listen_port;
 mod output;
 mod profile_flags;
+mod profiles;
+mod recording;
+mod session;
+mod tap_set;
 mod upstream;
+mod upstream_flags;
 
 pub use cli::main;

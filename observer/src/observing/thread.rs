@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use observer_core::observation::{Observation, What};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
-use observer_core::routing::ServerProfile;
 use observer_core::time::Timestamp;
 
+use super::Upstream;
 use super::decoding::Decoding;
 use crate::intake::{IntakeLosses, IntakeReceiver};
 use crate::view::EventSink;
@@ -55,14 +55,14 @@ impl Observing {
     pub fn start(
         receiver: IntakeReceiver,
         at: Timestamp,
-        profile: ServerProfile,
-        path_prefix: String,
+        upstreams: Vec<Upstream>,
         sinks: Vec<Box<dyn EventSink>>,
     ) -> io::Result<Self> {
+        let profile = upstreams.first().and_then(|upstream| upstream.profile.clone()).unwrap_or_default();
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let mut state = State {
                 observer: Observer::new(Limits::default()),
-                decoding: Decoding::new(path_prefix),
+                decoding: Decoding::new(upstreams),
                 told: Told { sinks, troubles: Vec::new() },
                 losses: IntakeLosses::default(),
                 totals_told: Instant::now(),

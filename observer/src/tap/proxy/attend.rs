@@ -36,6 +36,7 @@ pub(super) async fn attend(
             shared.counters.established.add(1);
             let tee = tee(&shared, &established, address);
             Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run(farewell).await;
+            shared.counters.over.add(1);
         }
         Err(Failure::Client) => shared.counters.client_handshakes_failed.add(1),
         Err(Failure::Held(client)) => {

@@ -1,5 +1,6 @@
 //! What a proxy counts.
 
+use std::iter::Sum;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::UpstreamError;
@@ -11,6 +12,8 @@ pub struct ProxyCounts {
     pub accepted: u64,
     /// Connections whose two handshakes were done.
     pub established: u64,
+    /// Those among them that are over.
+    pub over: u64,
     /// Clients that were reset and would have found the port refused without us.
     pub reset_instead_of_refused: u64,
     /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed no or a wrong certificate.
@@ -23,10 +26,34 @@ pub struct ProxyCounts {
     pub faults: u64,
 }
 
+impl ProxyCounts {
+    /// Connections that are established now.
+    pub fn open(&self) -> u64 {
+        self.established.saturating_sub(self.over).saturating_sub(self.faults)
+    }
+}
+
+/// The totals of several proxies.
+impl Sum for ProxyCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |sum, one| Self {
+            accepted: sum.accepted + one.accepted,
+            established: sum.established + one.established,
+            over: sum.over + one.over,
+            reset_instead_of_refused: sum.reset_instead_of_refused + one.reset_instead_of_refused,
+            client_handshakes_failed: sum.client_handshakes_failed + one.client_handshakes_failed,
+            upstream_failed: sum.upstream_failed + one.upstream_failed,
+            bare_dials: sum.bare_dials + one.bare_dials,
+            faults: sum.faults + one.faults,
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     pub(super) accepted: Counter,
     pub(super) established: Counter,
+    pub(super) over: Counter,
     pub(super) reset_instead_of_refused: Counter,
     pub(super) client_handshakes_failed: Counter,
     pub(super) upstream_failed: Counter,
@@ -53,6 +80,7 @@ impl Counters {
         ProxyCounts {
             accepted: self.accepted.value(),
             established: self.established.value(),
+            over: self.over.value(),
             reset_instead_of_refused: self.reset_instead_of_refused.value(),
             client_handshakes_failed: self.client_handshakes_failed.value(),
             upstream_failed: self.upstream_failed.value(),

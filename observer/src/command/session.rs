@@ -1,0 +1,98 @@
+//! One time of observing, from the first listener to the last observation.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::runtime::Runtime;
+
+use super::coverage;
+use super::profiles::Profiles;
+use super::tap_set::TapSet;
+use super::upstream_flags::UpstreamFlags;
+use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
+use crate::observing::{Observing, Outcome};
+use crate::tap::Clock;
+use crate::tap::proxy::ProxyCounts;
+use crate::view::EventSink;
+
+/// Listeners are bound, clients may come and wait; nobody is served yet.
+#[derive(Debug)]
+pub(super) struct Bound {
+    taps: TapSet,
+    receiver: IntakeReceiver,
+    clock: Clock,
+}
+
+/// Clients are served and observed.
+#[derive(Debug)]
+pub(super) struct Session {
+    taps: TapSet,
+    observing: Observing,
+}
+
+/// The runtime that forwards.
+pub(super) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("forwarding")
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
+}
+
+impl Bound {
+    /// Binds what `flags` and the environment lead to, and says what is not covered.
+    pub(super) fn new(flags: &UpstreamFlags) -> Result<Self> {
+        let kubeconfig = flags.kubeconfig()?;
+        let pairs = kubeconfig.pairs()?;
+        let clock = Clock::start();
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let taps = TapSet::bind(&kubeconfig, pairs, flags.listen(), &intake, clock)?;
+        coverage::announce(&taps);
+        Ok(Self { taps, receiver, clock })
+    }
+
+    pub(super) fn taps(&self) -> &TapSet {
+        &self.taps
+    }
+
+    /// Learns what the servers are, then serves.
+    pub(super) async fn serve(self, profiles: &Profiles, sinks: Vec<Box<dyn EventSink>>) -> Result<Session> {
+        let Self { mut taps, receiver, clock } = self;
+        let upstreams = taps.upstreams(profiles).await;
+        let observing = Observing::start(receiver, clock.now(), upstreams, sinks).context("cannot start the observing thread")?;
+        taps.serve();
+        Ok(Session { taps, observing })
+    }
+}
+
+impl Session {
+    pub(super) fn taps(&self) -> &TapSet {
+        &self.taps
+    }
+
+    /// Lets nobody in any more, and waits until all connections are over or `grace` is, and until all was decoded.
+    pub(super) async fn end(self, grace: Duration) -> Result<Outcome> {
+        let Self { taps, observing } = self;
+        let counts = taps.stop(grace).await?;
+        let mut outcome = tokio::task::spawn_blocking(|| observing.finish()).await??;
+        outcome.troubles.extend(troubles(&counts));
+        Ok(outcome)
+    }
+}
+
+/// What the proxy knows and no observation tells.
+fn troubles(counts: &ProxyCounts) -> Vec<String> {
+    let mut troubles = Vec::new();
+    if counts.client_handshakes_failed > 0 {
+        troubles.push(format!(
+            "{} client connections ended in the TLS handshake with us: a client that does not trust the CA of its kubeconfig, or has \
+             not the certificate in it, or does not speak TLS",
+            counts.client_handshakes_failed
+        ));
+    }
+    if counts.faults > 0 {
+        troubles.push(format!("{} connections were reset for a fault of ours; please report it", counts.faults));
+    }
+    troubles
+}
