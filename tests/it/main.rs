@@ -21,6 +21,8 @@ mod pods;
 #[cfg(test)]
 mod proxy;
 #[cfg(test)]
+mod run_cli;
+#[cfg(test)]
 mod seeds;
 #[cfg(test)]
 mod upstream;

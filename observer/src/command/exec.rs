@@ -77,6 +77,7 @@ impl Exec {
         runtime.shutdown_background();
         let Observed { code, outcome, silence, report } = observed?;
         let run = Run {
+            subcommand: "exec",
             command: Run::shown(self.command.iter().map(|word| word.to_string_lossy())),
             exit_code: Some(i32::from(code)),
             silence,

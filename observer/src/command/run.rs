@@ -96,7 +96,7 @@ impl Run {
             say("ended at once: connections were cut, and there is no report");
             return Ok(ExitCode::from(ENDED_AT_ONCE));
         };
-        let run = Ran { command: Vec::new(), exit_code: None, silence: silence(), notes: outcome.troubles };
+        let run = Ran { subcommand: "run", command: Vec::new(), exit_code: None, silence: silence(), notes: outcome.troubles };
         report.write(&run, &outcome.snapshot)?;
         farewell(&file);
         Ok(ExitCode::SUCCESS)

@@ -11,7 +11,7 @@ use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
 /// Rows of a table that are shown; the rest is summed up in a line, and is all there in JSON.
 const MAX_ROWS: usize = 40;
 
-/// The report as `watchtap exec` prints it: first what the person came for, then what was missed, then the tables.
+/// The report at the end of a run: first what the person came for, then what was missed, then the tables.
 pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
     let mut out = String::new();
     header(run, snapshot, colour, &mut out);
@@ -42,9 +42,9 @@ fn nobody_came(missed: &Missed) -> bool {
 }
 
 fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut String) {
-    let command = run.command.join(" ");
+    let command = if run.command.is_empty() { String::new() } else { format!(": {}", run.command.join(" ")) };
     let started = snapshot.started.unwrap_or(snapshot.at);
-    let title = colour.paint(Tone::Heading, &format!("watchtap exec: {command}"));
+    let title = colour.paint(Tone::Heading, &format!("watchtap {}{command}", run.subcommand));
     let profile = snapshot.profile.assumptions().join("; ");
     let line = format!("{title}   API server: {profile}   {}\n\n", length(snapshot.at.since(started)));
     out.push_str(&line);

@@ -3,7 +3,9 @@
 /// What was run, beside what was observed.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The command and its arguments, made safe by [`Run::shown`].
+    /// Which command of ours it was: `exec`, `run`.
+    pub subcommand: &'static str,
+    /// The client's command and its arguments, made safe by [`Run::shown`]; empty when we started none.
     pub command: Vec<String>,
     /// Its exit code.
     pub exit_code: Option<i32>,

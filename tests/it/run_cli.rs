@@ -1,0 +1,241 @@
+//! `watchtap run` as the person before it sees it: first lines, live lines, the end.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use observer_tests::{Lines, ScriptedUpstream, connect, wait_within, watchtap};
+use rustix::process::{Pid, Signal, kill_process};
+use rustls::{ClientConnection, StreamOwned};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::upstream::{TOKEN, Upstream};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+#[test]
+fn first_lines_say_where_clients_are_to_be_pointed_and_come_before_any_answer_of_the_server() {
+    let (answer, asked) = std::sync::mpsc::channel::<()>();
+    let asked = std::sync::Mutex::new(asked);
+    let silent = ScriptedUpstream::start(&[b"http/1.1"], move |_stream| {
+        // Until the test is over.
+        let _over = asked.lock().unwrap().recv();
+        Ok(())
+    });
+    let silent = silent.unwrap();
+    let kubeconfig = super::upstream::kubeconfig(
+        &format!("https://{}", silent.address()),
+        &format!("certificate-authority-data: {}", BASE64_STANDARD.encode(silent.ca_pem())),
+    );
+    let running = Running::start(&kubeconfig, &[]);
+    assert!(
+        running.first_lines.contains(&format!("{} is reached at {}", silent.address(), running.address())),
+        "{}",
+        running.first_lines
+    );
+    running.signal(Signal::INT);
+    assert_eq!(running.ended().code, Some(0));
+    drop(answer);
+}
+
+#[test]
+fn a_request_is_a_line_as_soon_as_it_is_answered() {
+    let running = Running::start(&Upstream::start().kubeconfig(), &[]);
+    let mut client = running.client();
+    get(&mut client, "/api/v1/pods?resourceVersion=0");
+    let line = running.line_with("list");
+    assert!(line.contains("a-test/1.0 pods") && line.contains("RV=0 → 404 NotFound"), "{line}");
+    assert!(!line.contains('\u{1b}'), "a pipe is no terminal: {line}");
+    running.signal(Signal::TERM);
+    drop(client);
+    let ended = running.ended();
+    assert_eq!(ended.code, Some(0), "{}", ended.said);
+    for part in ["watchtap run   API server: version v1.34.4", "pods", "unset KUBECONFIG", "localhost:8080"] {
+        assert!(ended.said.contains(part), "{part:?} is missing: {}", ended.said);
+    }
+    assert!(!ended.said.contains(TOKEN));
+}
+
+#[test]
+fn the_first_signal_lets_open_connections_finish_and_nobody_new_in() {
+    let running = Running::start(&Upstream::start().kubeconfig(), &[]);
+    let mut client = running.client();
+    get(&mut client, "/api/v1/pods");
+    running.signal(Signal::INT);
+    assert!(running.said_with("draining").contains("1 connection may go on for 30s"));
+    // The port is closed before the grace begins, and that a moment after the line.
+    while std::net::TcpStream::connect(running.address()).is_ok() {
+        std::thread::yield_now();
+    }
+    get(&mut client, "/api/v1/nodes");
+    drop(client);
+    let ended = running.ended();
+    assert_eq!(ended.code, Some(0));
+    assert!(ended.said.contains("nodes"), "what came after the signal is in the report: {}", ended.said);
+}
+
+#[test]
+fn the_second_signal_ends_at_once() {
+    let running = Running::start(&Upstream::start().kubeconfig(), &[]);
+    let mut client = running.client();
+    get(&mut client, "/api/v1/pods");
+    running.signal(Signal::INT);
+    running.said_with("draining");
+    running.signal(Signal::INT);
+    let ended = running.ended();
+    assert_eq!(ended.code, Some(130), "{}", ended.said);
+    assert!(ended.said.contains("ended at once"), "{}", ended.said);
+}
+
+#[test]
+fn connections_that_outlive_the_grace_are_ended_properly() {
+    let running = Running::start(&Upstream::start().kubeconfig(), &["--grace", "10ms"]);
+    let mut client = running.client();
+    get(&mut client, "/api/v1/pods");
+    running.signal(Signal::TERM);
+    let mut rest = Vec::new();
+    client.read_to_end(&mut rest).expect("close_notify and FIN, no reset");
+    assert_eq!(rest, b"", "no byte of ours");
+    assert_eq!(running.ended().code, Some(0));
+}
+
+#[test]
+fn events_on_stdout_are_nothing_but_json_lines() {
+    let running = Running::start(&Upstream::start().kubeconfig(), &["--events", "-"]);
+    let mut client = running.client();
+    get(&mut client, "/api/v1/pods");
+    let line = running.line_with("\"event\":\"request\"");
+    let event: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&event["verb"], &event["resource"]), (&"list".into(), &"pods".into()));
+    running.signal(Signal::TERM);
+    drop(client);
+    assert_eq!(running.ended().code, Some(0));
+}
+
+#[test]
+fn private_files_are_gone_at_the_end() {
+    let running = Running::start(&Upstream::start().kubeconfig(), &[]);
+    let folder = running.kubeconfig.parent().unwrap().to_owned();
+    assert!(folder.exists());
+    running.signal(Signal::HUP);
+    assert_eq!(running.ended().code, Some(0));
+    assert!(!folder.exists());
+}
+
+/// A running `watchtap run`, killed when it is dropped.
+struct Running {
+    watchtap: Child,
+    /// Standard error, line by line.
+    said: Lines,
+    /// Standard output, line by line.
+    lines: Lines,
+    first_lines: String,
+    kubeconfig: PathBuf,
+    cluster: Value,
+    _folder: TempDir,
+}
+
+/// What is left of it.
+struct Ended {
+    code: Option<i32>,
+    said: String,
+}
+
+impl Running {
+    #[track_caller]
+    fn start(kubeconfig: &str, flags: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kubeconfig");
+        fs::write(&file, kubeconfig).unwrap();
+        let mut command: Command = watchtap().unwrap();
+        command.arg("run").args(flags).env("KUBECONFIG", file).env("HOME", folder.path()).env("TMPDIR", folder.path());
+        command.env_remove("XDG_RUNTIME_DIR").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut watchtap = command.spawn().unwrap();
+        let said = Lines::of(watchtap.stderr.take().unwrap(), LIMIT);
+        let lines = Lines::of(watchtap.stdout.take().unwrap(), LIMIT);
+        let mut first_lines = String::new();
+        let kubeconfig = loop {
+            let line = said.next_line().unwrap().unwrap_or_else(|| panic!("it ended: {first_lines}"));
+            first_lines.push_str(&line);
+            first_lines.push('\n');
+            if let Some(path) = line.trim().strip_prefix("export KUBECONFIG=") {
+                break PathBuf::from(path);
+            }
+        };
+        let document: Value = serde_json::from_str(&fs::read_to_string(&kubeconfig).unwrap()).unwrap();
+        let cluster = document["clusters"][0]["cluster"].clone();
+        Self { watchtap, said, lines, first_lines, kubeconfig, cluster, _folder: folder }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.cluster["server"].as_str().unwrap().strip_prefix("https://").unwrap().parse().unwrap()
+    }
+
+    fn client(&self) -> StreamOwned<ClientConnection, std::net::TcpStream> {
+        let authority = BASE64_STANDARD.decode(self.cluster["certificate-authority-data"].as_str().unwrap()).unwrap();
+        connect(self.address(), &String::from_utf8(authority).unwrap(), &[b"http/1.1"]).unwrap()
+    }
+
+    #[track_caller]
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.watchtap), signal).unwrap();
+    }
+
+    /// The first line of standard output with this in it.
+    #[track_caller]
+    fn line_with(&self, part: &str) -> String {
+        line_with(&self.lines, part)
+    }
+
+    /// The same of standard error.
+    #[track_caller]
+    fn said_with(&self, part: &str) -> String {
+        line_with(&self.said, part)
+    }
+
+    #[track_caller]
+    fn ended(mut self) -> Ended {
+        let code = wait_within(&mut self.watchtap, LIMIT).unwrap().code();
+        let mut said = String::new();
+        while let Some(line) = self.said.next_line().unwrap() {
+            said.push_str(&line);
+            said.push('\n');
+        }
+        Ended { code, said }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already cannot be killed.
+        let _ended = self.watchtap.kill();
+        let _reaped = self.watchtap.wait();
+    }
+}
+
+#[track_caller]
+fn line_with(lines: &Lines, part: &str) -> String {
+    loop {
+        let line = lines.next_line().unwrap().unwrap_or_else(|| panic!("no line with {part:?}"));
+        if line.contains(part) {
+            return line;
+        }
+    }
+}
+
+/// One request, and its response to the last byte.
+#[track_caller]
+fn get(stream: &mut (impl Read + Write), path: &str) {
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nUser-Agent: a-test/1.0\r\nAuthorization: Bearer {TOKEN}\r\n\r\n").unwrap();
+    let mut response = [0; 4096];
+    let mut read = 0;
+    while !response[..read].ends_with(b"}") {
+        read += stream.read(&mut response[read..]).unwrap();
+    }
+}
