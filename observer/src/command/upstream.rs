@@ -6,15 +6,17 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result, bail};
 use observer_core::routing::{Basis, ServerProfile, ServerVersion};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use super::output::say;
+use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::intake::Intake;
 use crate::kubeconfig::{BearerToken, Selected};
 use crate::tap::Clock;
-use crate::tap::proxy::{ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust};
+use crate::tap::proxy::{
+    ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls, UpstreamTrust,
+};
 use crate::version::{self, VersionError};
 
 /// Longest token file that is read, in bytes.
@@ -31,7 +33,8 @@ pub(super) fn proxy_config(
 ) -> Result<ProxyConfig> {
     Ok(ProxyConfig {
         listen,
-        upstream: UpstreamEndpoint { host: selected.upstream.host.clone(), port: selected.upstream.port },
+        upstream: endpoint(selected),
+        forward_proxy: forward_proxy(selected)?,
         upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
         authority,
         require_client_certificate: selected.client_certificate.is_some(),
@@ -44,10 +47,7 @@ pub(super) fn proxy_config(
 /// Asks the API server for its version, without credentials first and then with the static ones of the kubeconfig. What goes wrong is
 /// said; the verdicts are then unknown.
 pub(super) async fn learn_version(selected: &Selected) -> ServerProfile {
-    say(format!(
-        "asking {}:{} for /version (one request of ours, not in the report)",
-        selected.upstream.host, selected.upstream.port
-    ));
+    say(format!("asking {} for /version (one request of ours, not in the report)", endpoint(selected)));
     match ask_version(selected).await {
         Ok(version) => match version.parse::<ServerVersion>() {
             Ok(parsed) => return ServerProfile::of_version(parsed, Basis::VersionEndpoint),
@@ -78,15 +78,26 @@ async fn ask_version(selected: &Selected) -> Result<String> {
 async fn ask(selected: &Selected, certificate: Option<&ClientCertificate>, token: Option<&str>) -> Result<String> {
     let upstream = &selected.upstream;
     let tls = upstream_tls(selected, certificate)?;
-    let connect = async {
-        let tcp = TcpStream::connect((upstream.host.as_str(), upstream.port)).await?;
-        TlsConnector::from(tls.client_config()).connect(tls.server_name(), tcp).await
-    };
-    let stream = timeout(version::LIMIT, connect)
+    let route = UpstreamRoute::new(endpoint(selected), forward_proxy(selected)?, &tls);
+    let transport = route.connect(version::LIMIT).await.map_err(|error| VersionError::Connect(error.to_string()))?;
+    let stream = timeout(version::LIMIT, TlsConnector::from(tls.client_config()).connect(tls.server_name(), transport))
         .await
         .map_err(|_elapsed| VersionError::TimedOut)?
         .map_err(|error| VersionError::Connect(error.to_string()))?;
-    Ok(version::ask(stream, &host_field(&upstream.host, upstream.port), &upstream.path_prefix, token).await?)
+    Ok(version::ask(stream, &route.endpoint().to_string(), &upstream.path_prefix, token).await?)
+}
+
+fn endpoint(selected: &Selected) -> UpstreamEndpoint {
+    UpstreamEndpoint { host: selected.upstream.host.clone(), port: selected.upstream.port }
+}
+
+/// The cluster's `proxy-url`; without one what our environment says, which is the client's too.
+fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>> {
+    if selected.forward_proxy.is_some() {
+        return Ok(selected.forward_proxy.clone());
+    }
+    let environment = ProxyEnvironment::read(|name| std::env::var_os(name));
+    environment.forward_proxy(&selected.upstream.host, selected.upstream.port).context("HTTPS_PROXY")
 }
 
 fn upstream_tls(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<UpstreamTls> {
@@ -120,8 +131,4 @@ fn token(selected: &Selected) -> Option<String> {
         }
     };
     Some(String::from_utf8(bytes).ok()?.trim().to_owned())
-}
-
-fn host_field(host: &str, port: u16) -> String {
-    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }

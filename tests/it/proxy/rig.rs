@@ -171,6 +171,7 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
     ProxyConfig {
         listen: "127.0.0.1:0".parse().unwrap(),
         upstream: endpoint(upstream),
+        forward_proxy: None,
         upstream_tls,
         authority: PrivateAuthority::generate().unwrap(),
         require_client_certificate: false,

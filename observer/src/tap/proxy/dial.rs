@@ -1,4 +1,4 @@
-//! TCP connections to the API server.
+//! TCP connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,29 +9,39 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{UpstreamEndpoint, UpstreamError};
 
-/// Connects to the first address of `endpoint` that accepts; each gets an equal share of the time that is left.
-pub(super) async fn dial(endpoint: &UpstreamEndpoint, limit: Duration) -> Result<TcpStream, UpstreamError> {
+/// Connects to the first address of `endpoint` that accepts, in the resolver's order; each gets an equal share of the time that is left.
+/// Errors call it `shown`.
+pub(super) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Duration) -> Result<TcpStream, UpstreamError> {
     let deadline = Instant::now() + limit;
-    let addresses = timeout_at(deadline, resolve(endpoint)).await.unwrap_or_else(|_elapsed| Err(timed_out(endpoint, limit)))?;
+    let addresses = timeout_at(deadline, resolve(endpoint, shown)).await.unwrap_or_else(|_elapsed| Err(timed_out(shown, limit)))?;
+    dial_addresses(&addresses, shown, limit, deadline).await
+}
+
+async fn resolve(endpoint: &UpstreamEndpoint, shown: &str) -> Result<Vec<SocketAddr>, UpstreamError> {
+    match lookup_host((endpoint.host.as_str(), endpoint.port)).await {
+        Ok(addresses) => Ok(addresses.collect()),
+        Err(error) => Err(unresolved(shown, &error.to_string())),
+    }
+}
+
+async fn dial_addresses(
+    addresses: &[SocketAddr],
+    shown: &str,
+    limit: Duration,
+    deadline: Instant,
+) -> Result<TcpStream, UpstreamError> {
     let mut failure = None;
     for (tried, address) in addresses.iter().enumerate() {
         let left = u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
         let share = deadline.saturating_duration_since(Instant::now()) / left;
         let error = match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(connected)) => return Ok(connected),
-            Ok(Err(error)) => failed(endpoint, limit, &error),
-            Err(_elapsed) => timed_out(endpoint, limit),
+            Ok(Err(error)) => failed(shown, limit, &error),
+            Err(_elapsed) => timed_out(shown, limit),
         };
         failure = Some(weightier(failure, error));
     }
-    Err(failure.unwrap_or_else(|| unresolved(endpoint, "the name has no address")))
-}
-
-async fn resolve(endpoint: &UpstreamEndpoint) -> Result<Vec<SocketAddr>, UpstreamError> {
-    match lookup_host((endpoint.host.as_str(), endpoint.port)).await {
-        Ok(addresses) => Ok(addresses.collect()),
-        Err(error) => Err(unresolved(endpoint, &error.to_string())),
-    }
+    Err(failure.unwrap_or_else(|| unresolved(shown, "the name has no address")))
 }
 
 /// Of several addresses' failures the first, as in Go's `net.Dialer`; but a refusal outranks the others, since it decides whether our
@@ -43,25 +53,26 @@ fn weightier(former: Option<UpstreamError>, latter: UpstreamError) -> UpstreamEr
     }
 }
 
-fn failed(endpoint: &UpstreamEndpoint, limit: Duration, error: &io::Error) -> UpstreamError {
+fn failed(shown: &str, limit: Duration, error: &io::Error) -> UpstreamError {
+    let endpoint = shown.to_owned();
     if error.kind() == io::ErrorKind::ConnectionRefused {
-        return UpstreamError::Refused { endpoint: endpoint.to_string() };
+        return UpstreamError::Refused { endpoint };
     }
     if error.kind() == io::ErrorKind::TimedOut {
-        return timed_out(endpoint, limit);
+        return timed_out(shown, limit);
     }
     // Accepted by the kernel and reset with the listening socket, before the connect could return.
     if error.kind() == io::ErrorKind::ConnectionReset {
-        return UpstreamError::Closed { endpoint: endpoint.to_string() };
+        return UpstreamError::Closed { endpoint };
     }
-    UpstreamError::Unreachable { endpoint: endpoint.to_string(), detail: error.to_string() }
+    UpstreamError::Unreachable { endpoint, detail: error.to_string() }
 }
 
-fn unresolved(endpoint: &UpstreamEndpoint, detail: &str) -> UpstreamError {
-    UpstreamError::Unresolved { endpoint: endpoint.to_string(), detail: detail.to_owned() }
+fn unresolved(shown: &str, detail: &str) -> UpstreamError {
+    UpstreamError::Unresolved { endpoint: shown.to_owned(), detail: detail.to_owned() }
 }
 
 /// The error of a limit that ran out.
-pub(super) fn timed_out(endpoint: &UpstreamEndpoint, limit: Duration) -> UpstreamError {
-    UpstreamError::TimedOut { endpoint: endpoint.to_string(), seconds: limit.as_secs() }
+pub(super) fn timed_out(shown: &str, limit: Duration) -> UpstreamError {
+    UpstreamError::TimedOut { endpoint: shown.to_owned(), seconds: limit.as_secs() }
 }
