@@ -44,11 +44,11 @@ async fn dial_addresses(
     Err(failure.unwrap_or_else(|| unresolved(shown, "the name has no address")))
 }
 
-/// Of several addresses' failures the first, as in Go's `net.Dialer`; but a refusal outranks the others, since it decides whether our
-/// own port is open.
+/// Of several addresses' failures the first that is no refusal: an upstream refuses when all its addresses do, for only then is it certain
+/// that a client without us would have found it so.
 fn weightier(former: Option<UpstreamError>, latter: UpstreamError) -> UpstreamError {
     match former {
-        Some(former) if !matches!(latter, UpstreamError::Refused { .. }) => former,
+        Some(former) if !matches!(former, UpstreamError::Refused { .. }) => former,
         Some(_) | None => latter,
     }
 }
@@ -75,4 +75,60 @@ fn unresolved(shown: &str, detail: &str) -> UpstreamError {
 /// The error of a limit that ran out.
 pub(super) fn timed_out(shown: &str, limit: Duration) -> UpstreamError {
     UpstreamError::TimedOut { endpoint: shown.to_owned(), seconds: limit.as_secs() }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpSocket};
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    #[tokio::test]
+    async fn the_first_address_that_accepts_is_taken() {
+        let (refusing, listening) = (refusing(), [listen().await, listen().await]);
+        let [second, third] = listening.each_ref().map(|listener| listener.local_addr().unwrap());
+        let connected = try_all(&[refusing.local_addr().unwrap(), second, third]).await.unwrap();
+        assert_eq!(connected.peer_addr().unwrap(), second);
+    }
+
+    #[tokio::test]
+    async fn it_is_refused_when_all_refuse() {
+        let refusing = [refusing(), refusing()];
+        let addresses = refusing.each_ref().map(|socket| socket.local_addr().unwrap());
+        assert!(matches!(try_all(&addresses).await, Err(UpstreamError::Refused { .. })));
+    }
+
+    #[tokio::test]
+    async fn one_address_that_fails_otherwise_makes_it_no_refusal() {
+        // The kernel answers a TCP connect to a multicast address itself: no route.
+        let nowhere: SocketAddr = "224.0.0.1:443".parse().unwrap();
+        let socket = refusing();
+        let refusing = socket.local_addr().unwrap();
+        for addresses in [[refusing, nowhere], [nowhere, refusing]] {
+            let error = try_all(&addresses).await.unwrap_err();
+            assert!(matches!(error, UpstreamError::Unreachable { .. }), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_without_addresses_is_unresolved() {
+        assert!(matches!(try_all(&[]).await, Err(UpstreamError::Unresolved { .. })));
+    }
+
+    async fn try_all(addresses: &[SocketAddr]) -> Result<TcpStream, UpstreamError> {
+        dial_addresses(addresses, "api.example:443", LIMIT, Instant::now() + LIMIT).await
+    }
+
+    async fn listen() -> TcpListener {
+        TcpListener::bind("127.0.0.1:0").await.unwrap()
+    }
+
+    /// Holds a port and does not listen on it.
+    fn refusing() -> TcpSocket {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        socket
+    }
 }
