@@ -20,6 +20,7 @@ mod probe;
 mod route;
 mod serve;
 mod server_configs;
+mod server_verifier;
 mod shared;
 mod side;
 mod socket;
