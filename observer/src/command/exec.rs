@@ -1,9 +1,8 @@
 //! `watchtap exec`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,17 +10,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
-use observer_core::routing::ServerProfile;
 
-use super::output::{Format, say, say_error};
-use super::profile_flags::ProfileFlags;
-use super::upstream;
+use super::coverage;
+use super::output::{Format, say_error};
+use super::profiles::Profiles;
+use super::tap_set::TapSet;
+use super::upstream_flags::UpstreamFlags;
 use crate::child::{self, Child, SpawnError};
 use crate::intake::{Intake, IntakeLimits};
-use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Environment, Kubeconfig, RunFolder, Selected};
+use crate::kubeconfig::{Kubeconfig, Pairs};
 use crate::observing::{Observing, Outcome};
 use crate::tap::Clock;
-use crate::tap::proxy::{ClientIdentity, PrivateAuthority, Proxy, ProxyCounts};
+use crate::tap::proxy::ProxyCounts;
 use crate::view::{Colour, EventLines, Run, report_json, report_text};
 
 /// Our own failure, as env(1) has it: the command was not run, or its report could not be written.
@@ -32,8 +32,9 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs one client behind a private proxy and reports which layer of the API server answered each of its requests.
 ///
-/// The command finds in KUBECONFIG a private copy of your kubeconfig whose current context leads through watchtap; every byte is passed on
-/// unchanged. watchtap sends one request of its own, GET /version, which is not in the report. The report goes to stderr.
+/// The command finds in KUBECONFIG a private copy of your kubeconfig whose contexts lead through watchtap; every byte is passed on
+/// unchanged. watchtap sends one request of its own to each API server that is used, GET /version, which is not in the report. The report
+/// goes to stderr.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A
@@ -56,15 +57,24 @@ pub(super) struct Exec {
     events: Option<PathBuf>,
 
     #[command(flatten)]
-    profile: ProfileFlags,
+    upstream: UpstreamFlags,
 
-    /// Do not ask for /version; without --server-version every verdict is then unknown
-    #[arg(long)]
-    no_version_request: bool,
+    #[command(flatten)]
+    profiles: Profiles,
 
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
+}
+
+/// Where `--events` go.
+type Events = EventLines<Box<dyn Write + Send>>;
+
+/// What the run leaves for its report.
+struct Observed {
+    code: u8,
+    outcome: Outcome,
+    silence: Vec<String>,
 }
 
 impl Exec {
@@ -79,9 +89,8 @@ impl Exec {
     }
 
     fn execute(&self) -> Result<u8> {
-        let kubeconfig = Kubeconfig::load(&environment()?)?;
-        let selected = kubeconfig.current()?;
-        warn_of_plugins(&selected);
+        let kubeconfig = self.upstream.kubeconfig()?;
+        let pairs = kubeconfig.pairs()?;
         // Files are opened before the command runs: a report that cannot be written is better known then.
         let report = self.report.as_deref().map(create).transpose()?;
         let events = self.events.as_deref().map(events_to).transpose()?;
@@ -91,76 +100,49 @@ impl Exec {
             .enable_all()
             .build()
             .context("cannot start the runtime")?;
-        let observed = runtime.block_on(self.observe(&kubeconfig, &selected, events));
+        let observed = runtime.block_on(self.observe(&kubeconfig, pairs, events));
         // A name look-up that hangs would hold the runtime's end up.
         runtime.shutdown_background();
-        let (code, outcome) = observed?;
-        self.report(report, &selected, code, &outcome)?;
-        Ok(code)
+        let observed = observed?;
+        self.report(report, &observed)?;
+        Ok(observed.code)
     }
 
-    async fn observe(
-        &self,
-        kubeconfig: &Kubeconfig,
-        selected: &Selected,
-        events: Option<EventLines<Box<dyn Write + Send>>>,
-    ) -> Result<(u8, Outcome)> {
+    async fn observe(&self, kubeconfig: &Kubeconfig, pairs: Pairs, events: Option<Events>) -> Result<Observed> {
         let clock = Clock::start();
-        let profile = self.profile(selected).await;
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let observing = Observing::start(receiver, clock.now(), profile, selected.upstream.path_prefix.clone(), events)
-            .context("cannot start the observing thread")?;
-        let authority = PrivateAuthority::generate()?;
-        let client = Client { ca_pem: authority.certificate_pem(), identity: authority.issue_client()? };
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let proxy = Proxy::bind(upstream::proxy_config(selected, authority, listen, intake, clock)?)?;
-        let handle = proxy.handle();
-        let folder = run_folder()?;
-        let file = client.kubeconfig(&folder, kubeconfig, selected, proxy.local_addr())?;
-        let serving = tokio::spawn(proxy.serve());
-
-        let code = self.run_command(&file).await;
+        let mut taps = TapSet::bind(kubeconfig, pairs, self.upstream.listen(), &intake, clock)?;
+        drop(intake);
+        coverage::announce(&taps);
+        let upstreams = taps.upstreams(&self.profiles).await;
+        let observing = Observing::start(receiver, clock.now(), upstreams, events).context("cannot start the observing thread")?;
+        let silence = silence(&taps);
+        taps.serve();
+        let code = match taps.kubeconfig_variable() {
+            Ok(variable) => self.run_command(&variable).await,
+            Err(error) => Err(error),
+        };
         // From here on a signal ends us at once, so what is private goes first.
-        if let Err(error) = folder.remove() {
-            say(format!("the private folder of this run could not be removed: {error}"));
-        }
-        handle.stop(GRACE).await;
-        let counts = handle.counts();
-        drop(handle);
-        let served = serving.await.context("the proxy failed");
-        let code = code?;
-        served??;
+        let stopped = taps.stop(GRACE).await;
+        let (code, counts) = (code?, stopped?);
         let mut outcome = tokio::task::spawn_blocking(|| observing.finish()).await??;
         outcome.troubles.extend(troubles(&counts));
-        Ok((code, outcome))
+        Ok(Observed { code, outcome, silence })
     }
 
-    async fn run_command(&self, kubeconfig: &Path) -> Result<u8> {
+    async fn run_command(&self, kubeconfig: &OsStr) -> Result<u8> {
         let (command, arguments) = self.command.split_first().context("no command was given")?;
         let child = Child::spawn(command, arguments, &child::variables(kubeconfig, |name| std::env::var_os(name)))?;
         let status = child.wait_forwarding().await.context("cannot wait for the command")?;
         Ok(child::exit_code(status))
     }
 
-    /// What the API server is: from flags, else from its own `/version`.
-    async fn profile(&self, selected: &Selected) -> ServerProfile {
-        let learned = if self.profile.server_version.is_some() || self.no_version_request {
-            ServerProfile::default()
-        } else {
-            upstream::learn_version(selected).await
-        };
-        let profile = self.profile.over(learned);
-        for sentence in ProfileFlags::without_effect(&profile) {
-            say(sentence);
-        }
-        profile
-    }
-
-    fn report(&self, file: Option<File>, selected: &Selected, code: u8, outcome: &Outcome) -> Result<()> {
+    fn report(&self, file: Option<File>, observed: &Observed) -> Result<()> {
+        let outcome = &observed.outcome;
         let run = Run {
             command: Run::shown(self.command.iter().map(|word| word.to_string_lossy())),
-            exit_code: Some(i32::from(code)),
-            silence: silence(selected),
+            exit_code: Some(i32::from(observed.code)),
+            silence: observed.silence.clone(),
             notes: outcome.troubles.clone(),
         };
         let colour = match &file {
@@ -195,62 +177,17 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
 }
 
 /// What it usually means when nothing came through.
-fn silence(selected: &Selected) -> Vec<String> {
-    vec![
+fn silence(taps: &TapSet) -> Vec<String> {
+    let mut lines = vec![
         "Nothing came through watchtap. Usually that means that the command".to_owned(),
         "  · was told another kubeconfig or server (--kubeconfig, --server) than the KUBECONFIG it got from us".to_owned(),
-        format!("  · used another context than `{}`, the current one (--context)", selected.context),
         "  · runs in a cluster and uses the address it finds there (KUBERNETES_SERVICE_HOST)".to_owned(),
         "  · made no request, or failed before it did".to_owned(),
-    ]
-}
-
-/// What does not work yet for the user of this context.
-fn warn_of_plugins(selected: &Selected) {
-    if selected.exec_plugin {
-        say(
-            "the user of this context has an exec plug-in: its tokens pass, a certificate that it yields does not reach the API server yet",
-        );
+    ];
+    if !taps.left_out().is_empty() {
+        lines.push("  · used a context that is not covered (--context): see above".to_owned());
     }
-    if selected.auth_provider {
-        say(
-            "the user of this context has an auth-provider: a token that it refreshes is written to the private copy and lost at the end",
-        );
-    }
-}
-
-fn environment() -> Result<Environment> {
-    Ok(Environment {
-        kubeconfig: std::env::var_os("KUBECONFIG"),
-        home: std::env::home_dir(),
-        working_directory: std::env::current_dir().context("the working directory is gone")?,
-    })
-}
-
-fn run_folder() -> Result<RunFolder> {
-    let runtime_directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    RunFolder::create(runtime_directory.as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
-}
-
-/// What a client needs to get in.
-struct Client {
-    ca_pem: String,
-    identity: ClientIdentity,
-}
-
-impl Client {
-    fn kubeconfig(
-        &self,
-        folder: &RunFolder,
-        kubeconfig: &Kubeconfig,
-        selected: &Selected,
-        listener: SocketAddr,
-    ) -> Result<PathBuf> {
-        let pair = ClientCertificatePair { certificate_pem: &self.identity.certificate_pem, key_pem: &self.identity.key_pem };
-        let client_certificate = selected.client_certificate.is_some().then_some(pair);
-        let text = kubeconfig.client_copy(selected, &ClientEndpoint { listener, ca_pem: &self.ca_pem, client_certificate });
-        folder.write("kubeconfig", text.as_bytes()).context("cannot write the private kubeconfig")
-    }
+    lines
 }
 
 /// Opens a file for writing, readable for its owner only: names of objects can be sensitive.
@@ -267,7 +204,7 @@ fn create(path: &Path) -> Result<File> {
 }
 
 /// The lines of `--events`: to a file, or to stdout for `-`.
-fn events_to(path: &Path) -> Result<EventLines<Box<dyn Write + Send>>> {
+fn events_to(path: &Path) -> Result<Events> {
     let out: Box<dyn Write + Send> =
         if path.as_os_str() == "-" { Box::new(BufWriter::new(io::stdout())) } else { Box::new(BufWriter::new(create(path)?)) };
     EventLines::begin(out).context("cannot write events")

@@ -1,8 +1,9 @@
-//! From a kubeconfig's current context to the upstream of a tap, and to the question for its version.
+//! From a kubeconfig's context to the upstream of a tap, and to the question for its version.
 
 use std::fs::File;
 use std::io::Read;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use observer_core::routing::{Basis, ServerProfile, ServerVersion};
@@ -15,18 +16,19 @@ use crate::intake::Intake;
 use crate::kubeconfig::{BearerToken, Selected};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls, UpstreamTrust,
+    Admission, ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls, UpstreamTrust,
 };
 use crate::version::{self, VersionError};
 
 /// Longest token file that is read, in bytes.
 const MAX_TOKEN: u64 = 64 * 1024;
 
-/// A listener on `listen` in front of the current context's API server. Where the user has a client certificate, the tap presents it
-/// upstream, and admits only clients with a certificate of `authority`.
+/// A listener on `listen` in front of a context's API server. Where the user has a client certificate, the tap presents it upstream, so
+/// `admission` must not be anybody then.
 pub(super) fn proxy_config(
     selected: &Selected,
-    authority: PrivateAuthority,
+    authority: Arc<PrivateAuthority>,
+    admission: Admission,
     listen: SocketAddr,
     intake: Intake,
     clock: Clock,
@@ -37,7 +39,7 @@ pub(super) fn proxy_config(
         forward_proxy: forward_proxy(selected)?,
         upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
         authority,
-        require_client_certificate: selected.client_certificate.is_some(),
+        admission,
         intake: Some(intake),
         clock,
         handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
@@ -131,4 +133,15 @@ fn token(selected: &Selected) -> Option<String> {
         }
     };
     Some(String::from_utf8(bytes).ok()?.trim().to_owned())
+}
+
+/// What an API server is called in reports: `HOST:PORT`, the path in front of its API, and the name that its certificate bears where that is
+/// another. Servers with the same name are one and the same.
+pub(super) fn name(selected: &Selected) -> String {
+    let upstream = &selected.upstream;
+    let mut name = endpoint(selected).to_string() + upstream.path_prefix.trim_end_matches('/');
+    if let Some(server_name) = &upstream.tls_server_name {
+        name.push_str(&format!(" ({server_name})"));
+    }
+    name
 }

@@ -1,14 +1,16 @@
 //! The kubeconfig that leads a client through the tap.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::merged::Kubeconfig;
-use super::section::Section;
-use super::selected::Selected;
+use super::pairs::Pair;
+use super::section::{Entry, Section};
 
 /// What a client finds at our end.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +32,26 @@ pub struct ClientCertificatePair<'a> {
     pub key_pem: &'a str,
 }
 
+/// Where the contexts of one pair lead in the copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Way<'a> {
+    /// The contexts.
+    pub pair: &'a Pair,
+    /// The listener that serves them.
+    pub endpoint: ClientEndpoint<'a>,
+}
+
+/// The copy, and what has to be read with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCopy {
+    /// Text for a file: JSON, which is YAML to every reader and leaves no question of quoting.
+    pub text: String,
+    /// Files of the user that hold the entries which are not in the copy, absolute, in the order of `KUBECONFIG`: users with an
+    /// `auth-provider`. What a client refreshes it writes back to the file that the entry came from (kubernetes/client-go
+    /// `tools/clientcmd/config.go`, `ModifyConfig`), so that file must be theirs. The copy goes in front of them in `KUBECONFIG`.
+    pub beside: Vec<PathBuf>,
+}
+
 impl std::fmt::Debug for ClientCertificatePair<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("ClientCertificatePair").finish_non_exhaustive()
@@ -37,16 +59,43 @@ impl std::fmt::Debug for ClientCertificatePair<'_> {
 }
 
 impl Kubeconfig {
-    /// The kubeconfig with its current context leading to `endpoint`, complete and with absolute paths, as text for a file.
+    /// The kubeconfig with the contexts of each of `ways` leading to its listener, complete and with absolute paths.
     ///
-    /// Changed are the server, the CA and the user's certificate. What concerns the connection that the tap makes now
-    /// (`insecure-skip-tls-verify`, `tls-server-name`, `proxy-url`) is gone; all else stays, other contexts too. No name is
-    /// added: the entries that the current context names are edited, so a context that shares them is led here as well.
-    ///
-    /// The text is JSON, which is YAML to every reader and leaves no question of quoting.
-    pub fn client_copy(&self, selected: &Selected, endpoint: &ClientEndpoint<'_>) -> String {
+    /// Changed are a cluster's server and CA and a user's certificate. What concerns the connection that the tap makes now
+    /// (`insecure-skip-tls-verify`, `tls-server-name`, `proxy-url`) is gone; all else stays. Contexts and users keep their names. A
+    /// cluster entry can lead to one listener only, so where other contexts need the same entry, a further one is added and named by
+    /// these. Contexts without a way mean what they meant before.
+    pub fn client_copy(&self, ways: &[Way<'_>]) -> ClientCopy {
         let mut copy = self.clone();
-        if let Some(cluster) = copy.find_mut(Section::Clusters, &selected.cluster).and_then(|entry| entry.body_mut()) {
+        let led: BTreeSet<&str> = ways.iter().flat_map(|way| &way.pair.contexts).map(String::as_str).collect();
+        let mut taken = self.named_by_others(&led, "cluster");
+        for way in ways {
+            copy.lead(way, &mut taken);
+        }
+        copy.exchange_certificates(ways, &self.named_by_others(&led, "user"), &led);
+        let beside = copy.leave_to_their_files();
+        ClientCopy { text: escape_line_ends_of_yaml(&format!("{:#}\n", copy.to_value())), beside }
+    }
+
+    /// The clusters or users that contexts without a way name.
+    fn named_by_others(&self, led: &BTreeSet<&str>, field: &str) -> BTreeSet<String> {
+        let others = self.entries(Section::Contexts).iter().filter(|context| !led.contains(context.name.as_str()));
+        others.filter_map(|context| context.text(field)).map(str::to_owned).collect()
+    }
+
+    /// Leads the contexts of one pair to its listener.
+    fn lead(&mut self, way: &Way<'_>, taken: &mut BTreeSet<String>) {
+        let (selected, endpoint) = (&way.pair.selected, &way.endpoint);
+        let name = if taken.insert(selected.cluster.clone()) {
+            selected.cluster.clone()
+        } else {
+            let user = selected.user.as_deref().unwrap_or("anonymous");
+            let name = self.add_alike(Section::Clusters, &selected.cluster, &format!("{}/{user}", selected.cluster));
+            self.name_in_contexts(&way.pair.contexts, "cluster", &name);
+            taken.insert(name.clone());
+            name
+        };
+        if let Some(cluster) = self.find_mut(Section::Clusters, &name).and_then(Entry::body_mut) {
             let server = format!("https://{}{}", endpoint.listener, selected.upstream.path_prefix);
             cluster.insert("server".to_owned(), Value::from(server));
             replace(cluster, "certificate-authority", Some(endpoint.ca_pem));
@@ -54,15 +103,68 @@ impl Kubeconfig {
                 cluster.shift_remove(gone);
             }
         }
-        if selected.client_certificate.is_some()
-            && let Some(name) = &selected.user
-            && let Some(user) = copy.find_mut(Section::Users, name).and_then(|entry| entry.body_mut())
-        {
-            let pair = endpoint.client_certificate;
-            replace(user, "client-certificate", pair.map(|pair| pair.certificate_pem));
-            replace(user, "client-key", pair.map(|pair| pair.key_pem));
+    }
+
+    /// Gives users the certificate that the tap admits in place of their own; contexts without a way keep the own one.
+    fn exchange_certificates(&mut self, ways: &[Way<'_>], needed_by_others: &BTreeSet<String>, led: &BTreeSet<&str>) {
+        let mut done = BTreeSet::new();
+        for way in ways.iter().filter(|way| way.pair.selected.client_certificate.is_some()) {
+            let Some(name) = way.pair.selected.user.as_ref().filter(|name| done.insert(name.as_str())) else { continue };
+            if needed_by_others.contains(name) {
+                let kept = self.add_alike(Section::Users, name, &format!("{name}/direct"));
+                let others: Vec<String> = self
+                    .entries(Section::Contexts)
+                    .iter()
+                    .filter_map(|context| {
+                        (!led.contains(context.name.as_str()) && context.text("user") == Some(name)).then(|| context.name.clone())
+                    })
+                    .collect();
+                self.name_in_contexts(&others, "user", &kept);
+            }
+            if let Some(user) = self.find_mut(Section::Users, name).and_then(Entry::body_mut) {
+                let pair = way.endpoint.client_certificate;
+                replace(user, "client-certificate", pair.map(|pair| pair.certificate_pem));
+                replace(user, "client-key", pair.map(|pair| pair.key_pem));
+            }
         }
-        escape_line_ends_of_yaml(&format!("{:#}\n", copy.to_value()))
+    }
+
+    /// Adds what stands under `name` once more, as `wanted` or something like it, and returns that.
+    fn add_alike(&mut self, section: Section, name: &str, wanted: &str) -> String {
+        let names: BTreeSet<&str> = self.entries(section).iter().map(|entry| entry.name.as_str()).collect();
+        let mut fresh = wanted.to_owned();
+        let mut number = 1;
+        while names.contains(fresh.as_str()) {
+            number += 1;
+            fresh = format!("{wanted}/{number}");
+        }
+        let alike = self.find(section, name).map(|entry| entry.renamed(&fresh));
+        self.entries_mut(section).extend(alike);
+        fresh
+    }
+
+    fn name_in_contexts(&mut self, contexts: &[String], field: &str, name: &str) {
+        for context in contexts {
+            if let Some(body) = self.find_mut(Section::Contexts, context).and_then(Entry::body_mut) {
+                body.insert(field.to_owned(), Value::from(name));
+            }
+        }
+    }
+
+    /// Takes out the users whose providers write to their own file, and says which files these are. What cannot be read twice, a pipe,
+    /// cannot be written back to either.
+    fn leave_to_their_files(&mut self) -> Vec<PathBuf> {
+        let mut theirs = BTreeSet::new();
+        self.entries_mut(Section::Users).retain(|user| {
+            let has_provider = user.body().is_some_and(|body| body.get("auth-provider").is_some_and(Value::is_object));
+            // An exchanged certificate would be lost: of an entry that two files have, the first one's counts whole.
+            let stays = !has_provider || user.text("client-certificate-data").is_some() || !user.place.file.is_file();
+            if !stays {
+                theirs.insert(user.place.file.clone());
+            }
+            stays
+        });
+        self.files().iter().filter(|file| theirs.contains(*file)).cloned().collect()
     }
 }
 

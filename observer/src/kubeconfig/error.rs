@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::forward_proxy::AddressError;
 
-/// A place in a kubeconfig file, shown as `FILE: users[2].user.client-key`.
+/// A place in a kubeconfig file, shown as `FILE: users[2].user.client-key`, or a flag that stands for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file.
@@ -25,12 +25,18 @@ impl Place {
     }
 
     pub(super) fn child(&self, name: &str) -> Self {
+        if self.field.is_empty() {
+            return Self::new(&self.file, name);
+        }
         Self::new(&self.file, format!("{}.{name}", self.field))
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.field.is_empty() {
+            return write!(formatter, "{}", self.file.display());
+        }
         write!(formatter, "{}: {}", self.file.display(), self.field)
     }
 }

@@ -28,6 +28,20 @@ pub struct Kubeconfig {
     top_level: Map<String, Value>,
 }
 
+/// How an API server that no kubeconfig describes proves itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerTrust {
+    /// By a certificate that the system trusts.
+    SystemRoots,
+    /// By one that a CA in this file issued; the path is absolute.
+    Authority(PathBuf),
+    /// Not at all.
+    Anybody,
+}
+
+/// What the one context of [`Kubeconfig::of_server`] and its cluster are called.
+const SERVER_NAME: &str = "watchtap";
+
 impl Kubeconfig {
     /// Reads and merges the files that `environment` leads to.
     pub fn load(environment: &Environment) -> Result<Self, Error> {
@@ -41,6 +55,42 @@ impl Kubeconfig {
             }
         }
         if merged.files.is_empty() { Err(Error::NoFile { looked_at }) } else { Ok(merged) }
+    }
+
+    /// The same kubeconfig with another current context, named by the flag `flag`.
+    #[must_use]
+    pub fn with_current_context(mut self, name: &str, flag: &str) -> Self {
+        self.current_context = Some((name.to_owned(), Place::new(Path::new(flag), "")));
+        self
+    }
+
+    /// A kubeconfig with one context, which leads to `server` as nobody in particular; `flag` is where errors say that it comes from.
+    pub fn of_server(server: &str, trust: &ServerTrust, flag: &str) -> Result<Self, Error> {
+        let mut cluster = Map::from_iter([("server".to_owned(), Value::from(server))]);
+        match trust {
+            ServerTrust::SystemRoots => {}
+            ServerTrust::Authority(file) => {
+                let place = Place::new(Path::new(flag), "certificate-authority");
+                let file = file.to_str().ok_or(Error::FolderNotUnicode { place })?;
+                cluster.insert("certificate-authority".to_owned(), Value::from(file));
+            }
+            ServerTrust::Anybody => {
+                cluster.insert("insecure-skip-tls-verify".to_owned(), Value::from(true));
+            }
+        }
+        let document = serde_json::json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": SERVER_NAME, "cluster": cluster}],
+            "contexts": [{"name": SERVER_NAME, "context": {"cluster": SERVER_NAME}}],
+            "current-context": SERVER_NAME,
+        });
+        let mut kubeconfig = Self::default();
+        if let Value::Object(document) = document {
+            kubeconfig.absorb(Path::new(flag), document)?;
+        }
+        kubeconfig.clusters.iter_mut().for_each(|cluster| cluster.place.field.clear());
+        Ok(kubeconfig)
     }
 
     /// The files that were read, the most important first.
@@ -83,7 +133,7 @@ impl Kubeconfig {
         Value::Object(tree)
     }
 
-    fn entries(&self, section: Section) -> &[Entry] {
+    pub(super) fn entries(&self, section: Section) -> &[Entry] {
         match section {
             Section::Clusters => &self.clusters,
             Section::Users => &self.users,
@@ -91,7 +141,7 @@ impl Kubeconfig {
         }
     }
 
-    fn entries_mut(&mut self, section: Section) -> &mut Vec<Entry> {
+    pub(super) fn entries_mut(&mut self, section: Section) -> &mut Vec<Entry> {
         match section {
             Section::Clusters => &mut self.clusters,
             Section::Users => &mut self.users,

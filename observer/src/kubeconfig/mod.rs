@@ -1,4 +1,4 @@
-//! Kubeconfigs: what the current context means, and the copy of it that leads a client through the tap.
+//! Kubeconfigs: what their contexts mean, and the copy of them that leads a client through the tap.
 //!
 //! The meaning of clusters, users and contexts is that of the `kube` crate, the merging of several files that of client-go
 //! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). The copy is made by editing the tree that was read, because a
@@ -10,6 +10,7 @@ mod document;
 mod environment;
 mod error;
 mod merged;
+mod pairs;
 mod paths;
 mod pem;
 mod run_folder;
@@ -18,10 +19,11 @@ mod section;
 mod selected;
 mod upstream;
 
-pub use client_copy::{ClientCertificatePair, ClientEndpoint};
+pub use client_copy::{ClientCertificatePair, ClientCopy, ClientEndpoint, Way};
 pub use environment::Environment;
 pub use error::{Error, Place};
-pub use merged::Kubeconfig;
+pub use merged::{Kubeconfig, ServerTrust};
+pub use pairs::{LeftOut, MAX_PAIRS, Pair, Pairs};
 pub use run_folder::RunFolder;
 pub use secret::Secret;
 pub use selected::{BasicAuth, BearerToken, CaSource, ClientCertificate, Selected};

@@ -98,6 +98,14 @@ impl Entry {
         self.tree.get_mut(self.section.body_key())?.as_object_mut()
     }
 
+    /// The same entry under another name.
+    pub(super) fn renamed(&self, name: &str) -> Self {
+        let mut renamed = self.clone();
+        name.clone_into(&mut renamed.name);
+        renamed.tree.insert("name".to_owned(), Value::from(name));
+        renamed
+    }
+
     /// A field of the contents that is a string and not empty: client-go takes an empty one as not set.
     pub(super) fn text(&self, field: &str) -> Option<&str> {
         self.body()?.get(field)?.as_str().filter(|text| !text.is_empty())

@@ -91,10 +91,19 @@ pub struct BasicAuth {
 impl Kubeconfig {
     /// Reads the current context, its cluster and its user, and the certificate files that they name.
     pub fn current(&self) -> Result<Selected, Error> {
-        let (context_name, named_at) = self.current_context()?;
-        let context = self.find(Section::Contexts, context_name).ok_or_else(|| Error::UnknownContext {
+        let (name, named_at) = self.current_context()?;
+        self.selected(name, named_at)
+    }
+
+    /// Reads the context `name`, as [`Self::current`] does the current one.
+    pub(super) fn context(&self, name: &str) -> Result<Selected, Error> {
+        self.selected(name, &Place::new(Path::new("contexts"), name))
+    }
+
+    fn selected(&self, name: &str, named_at: &Place) -> Result<Selected, Error> {
+        let context = self.find(Section::Contexts, name).ok_or_else(|| Error::UnknownContext {
             place: named_at.clone(),
-            name: context_name.to_owned(),
+            name: name.to_owned(),
             contexts: self.context_names(),
         })?;
         let names: Context = context.typed()?;

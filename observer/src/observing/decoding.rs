@@ -6,12 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use observer_core::observation::{self, ConnectionDecoder, Observation, What};
 use observer_core::time::Timestamp;
 
+use super::Upstream;
 use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
 
 /// The decoders of all connections that are open.
 #[derive(Debug)]
 pub(super) struct Decoding {
-    path_prefix: String,
+    upstreams: Vec<Upstream>,
     /// A connection whose decoder failed has none any more.
     decoders: HashMap<ConnectionId, ConnectionDecoder>,
     /// What the present delivery says; empty in between, kept for its memory.
@@ -19,9 +20,8 @@ pub(super) struct Decoding {
 }
 
 impl Decoding {
-    /// `path_prefix` is a path in front of the API server's own, or empty.
-    pub(super) fn new(path_prefix: String) -> Self {
-        Self { path_prefix, decoders: HashMap::new(), decoded: Vec::new() }
+    pub(super) fn new(upstreams: Vec<Upstream>) -> Self {
+        Self { upstreams, decoders: HashMap::new(), decoded: Vec::new() }
     }
 
     /// Decodes one delivery. A decoder that panics loses its connection, not the others.
@@ -51,7 +51,9 @@ impl Decoding {
             TapEvent::Opened { at, info } => {
                 let connection = connection(id);
                 told(Observation { at: *at, what: What::ConnectionOpened { connection, protocol: info.protocol } });
-                self.decoders.insert(id, ConnectionDecoder::new(connection, info.protocol, &self.path_prefix));
+                let upstream = self.upstreams.iter().find(|upstream| upstream.listener == info.listener);
+                let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
+                self.decoders.insert(id, ConnectionDecoder::new(connection, info.protocol, path_prefix));
             }
             TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| decoder.bytes(*at, *direction, bytes, told)),
             TapEvent::Gap { at, direction, gap } => self.on(id, |decoder| decoder.gap(*at, *direction, *gap, told)),

@@ -4,8 +4,10 @@
 
 mod decoding;
 mod thread;
+mod upstream;
 
 #[cfg(test)]
 mod tests;
 
 pub use thread::{Observing, Outcome};
+pub use upstream::Upstream;

@@ -50,7 +50,9 @@ fn full_disk_ends_the_event_file_and_not_the_observing() {
 fn observe(events: Option<EventLines<Box<dyn Write + Send>>>, act: impl FnOnce(&Intake)) -> Outcome {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    let observing = Observing::start(receiver, now(), profile, "/prefix".to_owned(), events).unwrap();
+    let upstream =
+        Upstream { listener: anywhere(), name: "a:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: Some(profile) };
+    let observing = Observing::start(receiver, now(), vec![upstream], events).unwrap();
     act(&intake);
     drop(intake);
     observing.finish().unwrap()

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use observer_core::observation::{Observation, What};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
-use observer_core::routing::ServerProfile;
 use observer_core::time::Timestamp;
 
+use super::Upstream;
 use super::decoding::Decoding;
 use crate::intake::{IntakeLosses, IntakeReceiver};
 use crate::view::EventLines;
@@ -46,17 +46,12 @@ struct State {
 
 impl Observing {
     /// Starts the thread. It ends by itself once all taps and their connections are gone and everything was decoded.
-    pub fn start(
-        receiver: IntakeReceiver,
-        at: Timestamp,
-        profile: ServerProfile,
-        path_prefix: String,
-        events: Option<Events>,
-    ) -> io::Result<Self> {
+    pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, events: Option<Events>) -> io::Result<Self> {
+        let profile = upstreams.first().and_then(|upstream| upstream.profile.clone()).unwrap_or_default();
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let mut state = State {
                 observer: Observer::new(Limits::default()),
-                decoding: Decoding::new(path_prefix),
+                decoding: Decoding::new(upstreams),
                 events,
                 losses: IntakeLosses::default(),
                 troubles: Vec::new(),

@@ -17,7 +17,7 @@ use tokio_rustls::client::TlsStream;
 use watchtap::intake::{Delivery, Intake, IntakeReceiver, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{
-    ClientCertificate, PrivateAuthority, Proxy, ProxyConfig, ProxyHandle, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
+    Admission, ClientCertificate, PrivateAuthority, Proxy, ProxyConfig, ProxyHandle, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
 };
 
 use super::upstream::{ClusterCa, Upstream, UpstreamStream};
@@ -85,12 +85,13 @@ impl Rig {
         let certificate = options.upstream_requires_client_certificate.then_some(&certificate);
         let trust = UpstreamTrust::Authorities(trusted.pem().into());
         let config = config(upstream.address, UpstreamTls::new(&trust, "127.0.0.1", certificate).unwrap());
+        let holders = options.require_client_certificate.then(|| Admission::HoldersOf(Arc::clone(&config.authority)));
         Self::of(
             upstream,
             ProxyConfig {
                 intake: options.intake,
                 handshake_limit: options.handshake_limit,
-                require_client_certificate: options.require_client_certificate,
+                admission: holders.unwrap_or(Admission::Anybody),
                 ..config
             },
         )
@@ -173,8 +174,8 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
         upstream: endpoint(upstream),
         forward_proxy: None,
         upstream_tls,
-        authority: PrivateAuthority::generate().unwrap(),
-        require_client_certificate: false,
+        authority: Arc::new(PrivateAuthority::generate().unwrap()),
+        admission: Admission::Anybody,
         intake: None,
         clock: Clock::start(),
         handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,

@@ -1,7 +1,6 @@
 //! What the command finds in its environment.
 
-use std::ffi::OsString;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
 
 use crate::child::variables;
 
@@ -31,7 +30,7 @@ fn the_exceptions_that_there_were_stay() {
 #[track_caller]
 fn adds(inherited: &[(&str, &str)], expected: &[(&str, &str)]) {
     let look_up = |name: &str| inherited.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
-    let found = variables(Path::new("/run/kubeconfig"), look_up);
+    let found = variables(OsStr::new("/run/kubeconfig"), look_up);
     let expected = [&[("KUBECONFIG", "/run/kubeconfig")], expected].concat();
     assert_eq!(found, expected.into_iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>());
 }

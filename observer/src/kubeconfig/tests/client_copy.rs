@@ -4,7 +4,7 @@ use expect_test::{Expect, expect, expect_file};
 use kube::config::Kubeconfig as Typed;
 
 use super::fixture::{Home, certificate_data, config, key_data};
-use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint};
+use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Way};
 
 /// A kubeconfig with one of each; the copy of it stands beside it.
 const WITH_EVERYTHING: &str = include_str!("with_everything.yaml");
@@ -163,7 +163,8 @@ fn copy(kubeconfig: &str, pair: Option<ClientCertificatePair<'_>>) -> String {
 fn copy_in(home: &Home, client_certificate: Option<ClientCertificatePair<'_>>) -> String {
     let loaded = home.load("config").unwrap();
     let endpoint = ClientEndpoint { listener: ([127, 0, 0, 1], 40_001).into(), ca_pem: "CA", client_certificate };
-    loaded.client_copy(&loaded.current().unwrap(), &endpoint)
+    let pairs = loaded.pairs().unwrap();
+    loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text
 }
 
 #[track_caller]

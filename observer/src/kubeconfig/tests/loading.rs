@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::fixture::{Home, config};
-use crate::kubeconfig::{ClientEndpoint, Kubeconfig};
+use crate::kubeconfig::{ClientEndpoint, Kubeconfig, Way};
 
 const SERVER: &str = "server: 'https://a:6443'";
 
@@ -134,5 +134,6 @@ fn utf16_with_its_mark_is_read() {
 fn merged(home: &Home, kubeconfig: &str, expected: &Expect) {
     let loaded = home.load(kubeconfig).unwrap();
     let endpoint = ClientEndpoint { listener: ([127, 0, 0, 1], 1234).into(), ca_pem: "CA", client_certificate: None };
-    expected.assert_eq(&loaded.client_copy(&loaded.current().unwrap(), &endpoint));
+    let pairs = loaded.pairs().unwrap();
+    expected.assert_eq(&loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text);
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{PrivateAuthority, UpstreamTls};
@@ -21,10 +22,9 @@ pub struct ProxyConfig {
     /// How the API server is trusted, and who we are to it.
     pub upstream_tls: UpstreamTls,
     /// Issues the certificate that clients see.
-    pub authority: PrivateAuthority,
-    /// Whether only clients with a certificate of `authority` are let in. Needed when `upstream_tls` carries a client certificate:
-    /// else everybody who can connect would speak in its name.
-    pub require_client_certificate: bool,
+    pub authority: Arc<PrivateAuthority>,
+    /// Who is let in.
+    pub admission: Admission,
     /// Where observations go; nowhere when `None`.
     pub intake: Option<Intake>,
     /// What observations are stamped with.
@@ -36,6 +36,16 @@ pub struct ProxyConfig {
 impl ProxyConfig {
     /// The limit that is used unless there is a reason for another.
     pub const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+}
+
+/// Which clients a listener lets in.
+#[derive(Clone, Debug)]
+pub enum Admission {
+    /// Everybody who can connect: what a client may do is decided by the credential that it sends itself.
+    Anybody,
+    /// Those with a client certificate that this authority issued. Needed when `upstream_tls` carries a client certificate: else
+    /// everybody who can connect would speak in its name. Listeners for different users need different authorities.
+    HoldersOf(Arc<PrivateAuthority>),
 }
 
 /// Host and port of an API server.

@@ -1,5 +1,6 @@
 //! What a proxy counts.
 
+use std::iter::Sum;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::UpstreamError;
@@ -21,6 +22,21 @@ pub struct ProxyCounts {
     pub bare_dials: u64,
     /// Connections whose task failed for a fault of ours; both sides were reset.
     pub faults: u64,
+}
+
+/// The totals of several proxies.
+impl Sum for ProxyCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |sum, one| Self {
+            accepted: sum.accepted + one.accepted,
+            established: sum.established + one.established,
+            reset_instead_of_refused: sum.reset_instead_of_refused + one.reset_instead_of_refused,
+            client_handshakes_failed: sum.client_handshakes_failed + one.client_handshakes_failed,
+            upstream_failed: sum.upstream_failed + one.upstream_failed,
+            bare_dials: sum.bare_dials + one.bare_dials,
+            faults: sum.faults + one.faults,
+        })
+    }
 }
 
 #[derive(Debug, Default)]

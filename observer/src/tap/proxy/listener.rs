@@ -70,6 +70,7 @@ impl Listener {
 
     fn admit(&mut self, client: TcpStream, address: SocketAddr) {
         self.shared.counters.accepted.add(1);
+        self.shared.first_client.send_if_modified(|came| !std::mem::replace(came, true));
         let spare = self.probe.take_spare();
         self.connections.spawn(attend(Arc::clone(&self.shared), client, address, spare));
     }

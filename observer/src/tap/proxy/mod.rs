@@ -32,7 +32,7 @@ mod upstream_tls;
 
 pub use crate::intake::{ForwardProxyFault, ListenerState, UpstreamError};
 pub use authority::{AuthorityError, ClientIdentity, PrivateAuthority};
-pub use config::{ProxyConfig, UpstreamEndpoint};
+pub use config::{Admission, ProxyConfig, UpstreamEndpoint};
 pub use counters::ProxyCounts;
 pub use error::{ProxyError, TlsConfigError};
 pub use route::UpstreamRoute;

@@ -44,7 +44,7 @@ pub struct ProxyHandle {
 impl Proxy {
     /// Binds and listens; clients that come before [`Self::serve`] wait.
     pub fn bind(config: ProxyConfig) -> Result<Self, ProxyError> {
-        let server_configs = ServerConfigs::new(&config.authority, config.require_client_certificate)?;
+        let server_configs = ServerConfigs::new(&config.authority, &config.admission)?;
         let port = BoundPort::bind(config.listen)?;
         let shared = Arc::new(Shared {
             address: port.address(),
@@ -56,6 +56,7 @@ impl Proxy {
             handshake_limit: config.handshake_limit,
             counters: Counters::default(),
             gate: Gate::new(),
+            first_client: watch::Sender::new(false),
         });
         let (stop_sender, stop) = watch::channel(None);
         let (finished, finished_receiver) = watch::channel(());
@@ -120,6 +121,12 @@ impl ProxyHandle {
     /// Why the last client that could not be served was not.
     pub fn last_upstream_error(&self) -> Option<UpstreamError> {
         self.shared.counters.last_upstream_error()
+    }
+
+    /// Waits until the first client has connected. Nothing is dialled for a listener before that.
+    pub async fn first_client(&self) {
+        // The sender lives as long as we do.
+        self.shared.first_client.subscribe().wait_for(|came| *came).await.map(drop).unwrap_or_default();
     }
 
     /// Accepts nobody any more; the future is over when all connections are, or after `grace`, when those that are left have been

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 
-use super::{AuthorityError, PrivateAuthority};
+use super::{Admission, AuthorityError, PrivateAuthority};
 
 /// Configurations that differ in nothing but the one protocol that ALPN offers back.
 #[derive(Debug)]
@@ -19,16 +19,15 @@ pub(super) const HTTP1: &[u8] = b"http/1.1";
 pub(super) const HTTP2: &[u8] = b"h2";
 
 impl ServerConfigs {
-    /// Under a fresh certificate of `authority`; with `require_client_certificate` for nobody else than its clients.
-    pub(super) fn new(authority: &PrivateAuthority, require_client_certificate: bool) -> Result<Self, AuthorityError> {
+    /// Under a fresh certificate of `authority`, for those whom `admission` lets in.
+    pub(super) fn new(authority: &PrivateAuthority, admission: &Admission) -> Result<Self, AuthorityError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(AuthorityError::of)?;
-        let builder = if require_client_certificate {
-            builder.with_client_cert_verifier(authority.client_verifier(provider)?)
-        } else {
-            builder.with_no_client_auth()
+        let builder = match admission {
+            Admission::HoldersOf(issuer) => builder.with_client_cert_verifier(issuer.client_verifier(provider)?),
+            Admission::Anybody => builder.with_no_client_auth(),
         };
         let (certificate, key) = authority.issue_server()?;
         let mut config = builder.with_single_cert(vec![certificate], key).map_err(AuthorityError::of)?;

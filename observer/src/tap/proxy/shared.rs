@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use tokio::sync::watch;
+
 use super::counters::Counters;
 use super::gate::Gate;
 use super::server_configs::ServerConfigs;
@@ -21,6 +23,8 @@ pub(super) struct Shared {
     pub(super) handshake_limit: Duration,
     pub(super) counters: Counters,
     pub(super) gate: Gate,
+    /// Whether a client has ever connected.
+    pub(super) first_client: watch::Sender<bool>,
 }
 
 impl Shared {

@@ -1,0 +1,57 @@
+//! What is said before a run of the contexts that it covers, and of those that it does not.
+
+use std::collections::BTreeSet;
+
+use super::output::say;
+use super::tap_set::{Listener, TapSet};
+use crate::kubeconfig::{LeftOut, Selected};
+
+/// Most names, and most reasons, in one message.
+const MAX_NAMES: usize = 8;
+
+/// Says what does not go through watchtap, and what does not work as it would without.
+pub(super) fn announce(taps: &TapSet) {
+    say_left_out(taps.left_out());
+    let plugins = users(taps.listeners(), |selected| selected.exec_plugin);
+    if !plugins.is_empty() {
+        say(format!("exec plug-in of {plugins}: its tokens pass, a certificate that it yields does not reach the API server yet"));
+    }
+    let providers = users(taps.listeners(), |selected| selected.auth_provider);
+    if providers.is_empty() {
+        return;
+    }
+    let [_ours, theirs @ ..] = taps.kubeconfigs() else { return };
+    if theirs.is_empty() {
+        say(format!("auth-provider of {providers}: a token that it refreshes is written to the private copy and lost at the end"));
+        return;
+    }
+    let theirs = theirs.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
+    say(format!(
+        "auth-provider of {providers}: it writes new tokens back to {theirs}, which KUBECONFIG names behind our copy; a client that is \
+         given the copy alone, with --kubeconfig, has no such user"
+    ));
+}
+
+fn users(listeners: &[Listener], noticed: fn(&Selected) -> bool) -> String {
+    let selected = listeners.iter().map(|listener| &listener.pair.selected).filter(|selected| noticed(selected));
+    let users: BTreeSet<&str> = selected.filter_map(|selected| selected.user.as_deref()).collect();
+    some_names(users.into_iter())
+}
+
+fn say_left_out(left_out: &[LeftOut]) {
+    for LeftOut { contexts, why } in left_out.iter().take(MAX_NAMES) {
+        say(format!("not covered, and left as it is: {}: {why}", some_names(contexts.iter().map(String::as_str))));
+    }
+    if left_out.len() > MAX_NAMES {
+        let more: usize = left_out.iter().skip(MAX_NAMES).map(|left_out| left_out.contexts.len()).sum();
+        say(format!("not covered, and left as they are: {more} more contexts"));
+    }
+}
+
+fn some_names<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let shown = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

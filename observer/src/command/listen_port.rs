@@ -1,0 +1,55 @@
+//! Which port a listener takes.
+//!
+//! client-go keeps what it discovers of an API server under the server's host and port, for hours
+//! (kubernetes/cli-runtime `pkg/genericclioptions/config_flags.go`, `computeDiscoverCacheDir`, v0.34). A listener whose port were another
+//! in each run would send every command to discover all over again. So the port follows from what is behind it.
+
+use crate::kubeconfig::Selected;
+
+/// The ports to choose from. They are among those that nobody registers (RFC 6335 §6), above those that Linux gives to outgoing
+/// connections unless told otherwise (`net.ipv4.ip_local_port_range`, 32768–60999), so that no client of anything sits on them by
+/// chance, and above Kubernetes' node ports (30000–32767), which on a node are taken for loopback too.
+const FIRST: u16 = 61_000;
+const COUNT: u16 = u16::MAX - FIRST + 1;
+
+/// How many are tried before the system chooses one.
+const TRIES: u64 = 16;
+
+/// The ports for the API server and the user of `selected`, in the order in which they are to be tried; the same in every run. The last is
+/// 0, for any.
+///
+/// The second is not the neighbour of the first: that could be the first of another server, whose cache it would then find.
+pub(super) fn candidates(selected: &Selected) -> impl Iterator<Item = u16> {
+    let upstream = &selected.upstream;
+    let mut hash = Fnv1a::default();
+    hash.word(upstream.host.to_ascii_lowercase().as_bytes());
+    hash.word(&upstream.port.to_be_bytes());
+    hash.word(upstream.path_prefix.as_bytes());
+    hash.word(upstream.tls_server_name.as_deref().unwrap_or_default().as_bytes());
+    hash.word(selected.user.as_deref().unwrap_or_default().as_bytes());
+    let derived = (0..TRIES).map(move |attempt| {
+        let mut hash = hash;
+        hash.word(&attempt.to_be_bytes());
+        FIRST + u16::try_from(hash.0 % u64::from(COUNT)).unwrap_or_default()
+    });
+    derived.chain(std::iter::once(0))
+}
+
+/// FNV-1a, 64 bits, with each word's length in front of it (draft-eastlake-fnv). The hashes of the standard library may change from version to
+/// version.
+#[derive(Clone, Copy)]
+struct Fnv1a(u64);
+
+impl Default for Fnv1a {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv1a {
+    fn word(&mut self, word: &[u8]) {
+        for byte in (word.len() as u64).to_be_bytes().iter().chain(word) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! All that stands between the clients of one run and their API servers: a listener for each cluster and user, and the files that lead
+//! clients there.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use observer_core::routing::ServerProfile;
+use tokio::task::JoinSet;
+
+use super::output::say;
+use super::profiles::Profiles;
+use super::{listen_port, upstream};
+use crate::intake::Intake;
+use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, RunFolder, Way};
+use crate::observing;
+use crate::tap::Clock;
+use crate::tap::proxy::{Admission, ClientIdentity, PrivateAuthority, Proxy, ProxyCounts, ProxyError, ProxyHandle};
+
+/// The listeners of one run, bound, and serving after [`Self::serve`].
+#[derive(Debug)]
+pub(super) struct TapSet {
+    /// That of the current context is the first.
+    listeners: Vec<Listener>,
+    left_out: Vec<LeftOut>,
+    /// Taken when it is removed.
+    folder: Option<RunFolder>,
+    kubeconfigs: Vec<PathBuf>,
+    /// Bound, and not yet served.
+    idle: Vec<Proxy>,
+    serving: JoinSet<Result<(), ProxyError>>,
+}
+
+/// One listener, for one cluster and user.
+#[derive(Debug)]
+pub(super) struct Listener {
+    /// Where clients connect.
+    pub(super) address: SocketAddr,
+    /// The cluster, the user, and the contexts that bring them together.
+    pub(super) pair: Pair,
+    handle: ProxyHandle,
+}
+
+impl TapSet {
+    /// Binds a listener for each of `pairs`, and writes the files for clients. That of the current context is at `listen` where that is
+    /// given. Clients that come before [`Self::serve`] wait.
+    ///
+    /// Fails when the current context cannot be served; what hinders another is in [`Self::left_out`].
+    pub(super) fn bind(
+        kubeconfig: &Kubeconfig,
+        pairs: Pairs,
+        listen: Option<SocketAddr>,
+        intake: &Intake,
+        clock: Clock,
+    ) -> Result<Self> {
+        let mut binding = Binding::new(listen, intake, clock, pairs.left_out)?;
+        for pair in pairs.served {
+            binding.add(pair)?;
+        }
+        let folder = run_folder()?;
+        let copy = kubeconfig.client_copy(&binding.ways());
+        let file = folder.write("kubeconfig", copy.text.as_bytes()).context("cannot write the private kubeconfig")?;
+        let Binding { listeners, idle, left_out, .. } = binding;
+        let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
+        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving: JoinSet::new() })
+    }
+
+    /// The listeners; that of the current context is the first.
+    pub(super) fn listeners(&self) -> &[Listener] {
+        &self.listeners
+    }
+
+    /// Contexts that no listener serves.
+    pub(super) fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// The files for clients: ours, and behind it those of the user that a client must be able to write to. One alone can be given by
+    /// `--kubeconfig` too.
+    pub(super) fn kubeconfigs(&self) -> &[PathBuf] {
+        &self.kubeconfigs
+    }
+
+    /// The value of `KUBECONFIG` for clients.
+    pub(super) fn kubeconfig_variable(&self) -> Result<OsString> {
+        std::env::join_paths(&self.kubeconfigs).context(
+            "the path of a kubeconfig holds a colon, which KUBECONFIG cannot say; move it, or set TMPDIR to another folder",
+        )
+    }
+
+    /// What stands behind the listeners, for [`observing::Observing::start`]. The API server of the current context is asked for its
+    /// version, if anybody is.
+    pub(super) async fn upstreams(&self, profiles: &Profiles) -> Vec<observing::Upstream> {
+        let mut upstreams: Vec<observing::Upstream> = Vec::new();
+        let mut current = None;
+        for listener in &self.listeners {
+            let name = listener.upstream_name();
+            let profile = match &current {
+                Some((known, profile)) if *known == name => Some(ServerProfile::clone(profile)),
+                Some(_) => profiles.without_asking(),
+                None => {
+                    let learned = profiles.learn(&listener.pair.selected).await;
+                    current = Some((name.clone(), learned.clone()));
+                    Some(learned)
+                }
+            };
+            let path_prefix = listener.pair.selected.upstream.path_prefix.clone();
+            upstreams.push(observing::Upstream { listener: listener.address, name, path_prefix, profile });
+        }
+        upstreams
+    }
+
+    /// Serves on the present runtime, until [`Self::stop`].
+    pub(super) fn serve(&mut self) {
+        for proxy in self.idle.drain(..) {
+            self.serving.spawn(proxy.serve());
+        }
+    }
+
+    /// Totals over all listeners.
+    pub(super) fn counts(&self) -> ProxyCounts {
+        self.listeners.iter().map(|listener| listener.handle.counts()).sum()
+    }
+
+    /// Removes the files for clients, accepts nobody any more, waits until all connections are over or `grace` is, and returns the last totals.
+    pub(super) async fn stop(mut self, grace: Duration) -> Result<ProxyCounts> {
+        if let Some(Err(error)) = self.folder.take().map(RunFolder::remove) {
+            say(format!("the private folder of this run could not be removed: {error}"));
+        }
+        // One that was never served would never be finished.
+        self.idle.clear();
+        let stops: Vec<_> = self.listeners.iter().map(|listener| listener.handle.stop(grace)).collect();
+        for stopped in stops {
+            stopped.await;
+        }
+        let counts = self.counts();
+        while let Some(served) = self.serving.join_next().await {
+            served.context("the proxy failed")??;
+        }
+        Ok(counts)
+    }
+}
+
+impl Listener {
+    /// `HOST:PORT`, with the path in front of the API where there is one.
+    pub(super) fn upstream_name(&self) -> String {
+        upstream::name(&self.pair.selected)
+    }
+}
+
+/// What is bound so far, and what each listener is made from.
+struct Binding<'a> {
+    listen: Option<SocketAddr>,
+    intake: &'a Intake,
+    clock: Clock,
+    authority: Arc<PrivateAuthority>,
+    ca_pem: String,
+    /// Who is let in as a user with a client certificate of its own, by the user's name.
+    holders: BTreeMap<Option<String>, Holder>,
+    listeners: Vec<Listener>,
+    idle: Vec<Proxy>,
+    left_out: Vec<LeftOut>,
+}
+
+/// An authority that issues for one user only, so that nobody gets in under another's certificate.
+struct Holder {
+    issuer: Arc<PrivateAuthority>,
+    identity: ClientIdentity,
+}
+
+impl Holder {
+    fn new() -> Result<Self> {
+        let issuer = Arc::new(PrivateAuthority::generate()?);
+        Ok(Self { identity: issuer.issue_client()?, issuer })
+    }
+
+    fn pair(&self) -> ClientCertificatePair<'_> {
+        ClientCertificatePair { certificate_pem: &self.identity.certificate_pem, key_pem: &self.identity.key_pem }
+    }
+}
+
+impl<'a> Binding<'a> {
+    fn new(listen: Option<SocketAddr>, intake: &'a Intake, clock: Clock, left_out: Vec<LeftOut>) -> Result<Self> {
+        let authority = Arc::new(PrivateAuthority::generate()?);
+        let ca_pem = authority.certificate_pem();
+        let holders = BTreeMap::new();
+        Ok(Self { listen, intake, clock, authority, ca_pem, holders, listeners: Vec::new(), idle: Vec::new(), left_out })
+    }
+
+    /// Binds the next listener. Only the first one's failure is a failure of all.
+    fn add(&mut self, pair: Pair) -> Result<()> {
+        match self.bind(&pair) {
+            Ok(proxy) => {
+                self.listeners.push(Listener { address: proxy.local_addr(), pair, handle: proxy.handle() });
+                self.idle.push(proxy);
+                Ok(())
+            }
+            Err(error) if self.listeners.is_empty() => Err(error),
+            Err(error) => {
+                self.left_out.push(LeftOut { contexts: pair.contexts, why: format!("{error:#}") });
+                Ok(())
+            }
+        }
+    }
+
+    fn bind(&mut self, pair: &Pair) -> Result<Proxy> {
+        let admission = self.admission(pair)?;
+        let config = |listen| {
+            let (authority, intake) = (Arc::clone(&self.authority), self.intake.clone());
+            upstream::proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock)
+        };
+        if let Some(listen) = self.listen.filter(|_| self.listeners.is_empty()) {
+            return Ok(Proxy::bind(config(listen)?)?);
+        }
+        let address = self.listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |listen| listen.ip());
+        for port in listen_port::candidates(&pair.selected) {
+            match Proxy::bind(config(SocketAddr::new(address, port))?) {
+                Err(ProxyError::PortInUse { .. }) if port != 0 => {}
+                bound => return Ok(bound?),
+            }
+        }
+        anyhow::bail!("no port is free at {address}")
+    }
+
+    fn admission(&mut self, pair: &Pair) -> Result<Admission> {
+        if pair.selected.client_certificate.is_none() {
+            return Ok(Admission::Anybody);
+        }
+        let holder = match self.holders.entry(pair.selected.user.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(Holder::new()?),
+        };
+        Ok(Admission::HoldersOf(Arc::clone(&holder.issuer)))
+    }
+
+    fn ways(&self) -> Vec<Way<'_>> {
+        self.listeners.iter().map(|listener| self.way(listener)).collect()
+    }
+
+    fn way<'s>(&'s self, listener: &'s Listener) -> Way<'s> {
+        let client_certificate = self.holders.get(&listener.pair.selected.user).map(Holder::pair);
+        let endpoint = ClientEndpoint { listener: listener.address, ca_pem: &self.ca_pem, client_certificate };
+        Way { pair: &listener.pair, endpoint }
+    }
+}
+
+fn run_folder() -> Result<RunFolder> {
+    let runtime_directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    RunFolder::create(runtime_directory.as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
+}

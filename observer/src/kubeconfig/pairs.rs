@@ -1,0 +1,120 @@
+//! Which clusters and users the contexts of a kubeconfig bring together.
+//!
+//! A listener of the tap presents one client certificate upstream, so it serves one cluster as one user: a pair. Contexts that differ in
+//! nothing but their namespace share one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kube::config::Context;
+
+use super::error::Error;
+use super::merged::Kubeconfig;
+use super::section::{Entry, Section};
+use super::selected::Selected;
+
+/// A cluster and a user that at least one context brings together.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// What they mean; `selected.context` is the first of [`Self::contexts`].
+    pub selected: Selected,
+    /// The names of the contexts, in the order of the kubeconfig; never empty.
+    pub contexts: Vec<String>,
+}
+
+/// Contexts that no listener serves. They stay in the client's copy as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Their names, in the order of the kubeconfig; never empty.
+    pub contexts: Vec<String>,
+    /// Why: place and remedy, without a secret.
+    pub why: String,
+}
+
+/// All contexts, each in one of the two lists.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    /// Those that can be served; that of the current context is the first.
+    pub served: Vec<Pair>,
+    /// Those that cannot.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Most pairs that are looked at. Each served one takes two descriptors of the 1024 that a process usually has.
+pub const MAX_PAIRS: usize = 128;
+
+/// Names of a cluster and of a user.
+type Names = (String, Option<String>);
+
+impl Kubeconfig {
+    /// The pairs of all contexts. Fails when the current context is of no use; what is wrong with another one is told in
+    /// [`Pairs::left_out`], and so are contexts beyond [`MAX_PAIRS`]. Of contexts with the same name the first counts.
+    pub fn pairs(&self) -> Result<Pairs, Error> {
+        let current = self.current()?;
+        let mut sorting = Sorting::default();
+        sorting.seen.insert(current.context.clone());
+        sorting.known.insert((current.cluster.clone(), current.user.clone()), Known::Served(0));
+        let contexts = vec![current.context.clone()];
+        sorting.served.push(Pair { selected: current, contexts });
+        for context in self.entries(Section::Contexts).iter().filter(|context| !context.name.is_empty()) {
+            if sorting.seen.insert(context.name.clone()) {
+                sorting.sort(self, context);
+            }
+        }
+        Ok(sorting.done())
+    }
+}
+
+/// The contexts so far.
+#[derive(Default)]
+struct Sorting {
+    seen: BTreeSet<String>,
+    known: BTreeMap<Names, Known>,
+    served: Vec<Pair>,
+    left_out: Vec<LeftOut>,
+    too_many: Vec<String>,
+}
+
+/// What became of a pair.
+enum Known {
+    Served(usize),
+    LeftOut(usize),
+}
+
+impl Sorting {
+    fn sort(&mut self, kubeconfig: &Kubeconfig, context: &Entry) {
+        let name = context.name.clone();
+        let names = match context.typed::<Context>() {
+            Ok(names) => (names.cluster, names.user.filter(|user| !user.is_empty())),
+            Err(error) => return self.left_out.push(LeftOut { contexts: vec![name], why: error.to_string() }),
+        };
+        match self.known.get(&names) {
+            Some(Known::Served(index)) => self.served.get_mut(*index).into_iter().for_each(|pair| pair.contexts.push(name.clone())),
+            Some(Known::LeftOut(index)) => {
+                self.left_out.get_mut(*index).into_iter().for_each(|left_out| left_out.contexts.push(name.clone()));
+            }
+            None if self.known.len() >= MAX_PAIRS => self.too_many.push(name),
+            None => self.read(kubeconfig, name, names),
+        }
+    }
+
+    fn read(&mut self, kubeconfig: &Kubeconfig, context: String, names: Names) {
+        match kubeconfig.context(&context) {
+            Ok(selected) => {
+                self.known.insert(names, Known::Served(self.served.len()));
+                self.served.push(Pair { selected, contexts: vec![context] });
+            }
+            Err(error) => {
+                self.known.insert(names, Known::LeftOut(self.left_out.len()));
+                self.left_out.push(LeftOut { contexts: vec![context], why: error.to_string() });
+            }
+        }
+    }
+
+    fn done(mut self) -> Pairs {
+        if !self.too_many.is_empty() {
+            let why = format!("more than {MAX_PAIRS} pairs of a cluster and a user; name the one you need with --context");
+            self.left_out.push(LeftOut { contexts: self.too_many, why });
+        }
+        Pairs { served: self.served, left_out: self.left_out }
+    }
+}
