@@ -5,6 +5,7 @@
 
 pub mod child;
 pub mod command;
+pub mod forward_proxy;
 pub mod intake;
 pub mod kubeconfig;
 pub mod observing;

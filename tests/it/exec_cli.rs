@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use super::upstream::{self, TOKEN, Upstream};
 
-const LIMIT: Duration = Duration::from_secs(30);
+pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 fn exit_code_is_that_of_the_command() {
@@ -281,12 +281,12 @@ fn completions_know_the_commands() {
 }
 
 /// A folder with a kubeconfig, which is home and temporary folder too.
-struct Place {
+pub(super) struct Place {
     folder: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
@@ -296,13 +296,13 @@ impl Place {
         place
     }
 
-    fn write(&self, name: &str, content: &str) -> PathBuf {
+    pub(super) fn write(&self, name: &str, content: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         fs::write(&path, content).unwrap();
         path
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let folder = self.folder.path();
         let mut command = watchtap().unwrap();
         command.args(arguments).env("KUBECONFIG", folder.join("kubeconfig")).env("HOME", folder).env("TMPDIR", folder);
@@ -357,7 +357,7 @@ fn handshake(session: &ExecSession) -> Result<StreamOwned<ClientConnection, TcpS
 
 /// The whole response of one request on a connection of its own.
 #[track_caller]
-fn get(session: &ExecSession, path: &str) -> String {
+pub(super) fn get(session: &ExecSession, path: &str) -> String {
     let mut stream = handshake(session).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n").unwrap();
     let mut response = [0; 4096];
@@ -373,6 +373,6 @@ fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn stderr(output: &Output) -> String {
+pub(super) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -9,7 +9,11 @@ mod dialogue;
 #[cfg(test)]
 mod exec_cli;
 #[cfg(test)]
+mod exec_forward_proxy;
+#[cfg(test)]
 mod explain_cli;
+#[cfg(test)]
+mod forward_proxy;
 #[cfg(test)]
 mod hop;
 #[cfg(test)]

@@ -70,6 +70,16 @@ impl Upstream {
         kubeconfig(&format!("https://127.0.0.1:{port}"), &self.trusted())
     }
 
+    /// A kubeconfig that leads here through a proxy, by a name that nobody else can resolve.
+    pub(crate) fn kubeconfig_behind(&self, proxy_url: &str) -> String {
+        let trust = format!("{}\n    tls-server-name: 127.0.0.1\n    proxy-url: '{proxy_url}'", self.trusted());
+        kubeconfig("https://api.invalid:6443", &trust)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     fn trusted(&self) -> String {
         format!("certificate-authority-data: {}", BASE64_STANDARD.encode(&self.authority))
     }

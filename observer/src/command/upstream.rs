@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use observer_core::routing::{Basis, ServerProfile, ServerVersion};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use super::output::say;
+use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::intake::Intake;
 use crate::kubeconfig::{BearerToken, Selected};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
+    Admission, ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls, UpstreamTrust,
 };
 use crate::version::{self, VersionError};
 
@@ -35,7 +35,8 @@ pub(super) fn proxy_config(
 ) -> Result<ProxyConfig> {
     Ok(ProxyConfig {
         listen,
-        upstream: UpstreamEndpoint { host: selected.upstream.host.clone(), port: selected.upstream.port },
+        upstream: endpoint(selected),
+        forward_proxy: forward_proxy(selected)?,
         upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
         authority,
         admission,
@@ -48,10 +49,7 @@ pub(super) fn proxy_config(
 /// Asks the API server for its version, without credentials first and then with the static ones of the kubeconfig. What goes wrong is
 /// said; the verdicts are then unknown.
 pub(super) async fn learn_version(selected: &Selected) -> ServerProfile {
-    say(format!(
-        "asking {}:{} for /version (one request of ours, not in the report)",
-        selected.upstream.host, selected.upstream.port
-    ));
+    say(format!("asking {} for /version (one request of ours, not in the report)", endpoint(selected)));
     match ask_version(selected).await {
         Ok(version) => match version.parse::<ServerVersion>() {
             Ok(parsed) => return ServerProfile::of_version(parsed, Basis::VersionEndpoint),
@@ -82,15 +80,26 @@ async fn ask_version(selected: &Selected) -> Result<String> {
 async fn ask(selected: &Selected, certificate: Option<&ClientCertificate>, token: Option<&str>) -> Result<String> {
     let upstream = &selected.upstream;
     let tls = upstream_tls(selected, certificate)?;
-    let connect = async {
-        let tcp = TcpStream::connect((upstream.host.as_str(), upstream.port)).await?;
-        TlsConnector::from(tls.client_config()).connect(tls.server_name(), tcp).await
-    };
-    let stream = timeout(version::LIMIT, connect)
+    let route = UpstreamRoute::new(endpoint(selected), forward_proxy(selected)?, &tls);
+    let transport = route.connect(version::LIMIT).await.map_err(|error| VersionError::Connect(error.to_string()))?;
+    let stream = timeout(version::LIMIT, TlsConnector::from(tls.client_config()).connect(tls.server_name(), transport))
         .await
         .map_err(|_elapsed| VersionError::TimedOut)?
         .map_err(|error| VersionError::Connect(error.to_string()))?;
-    Ok(version::ask(stream, &host_field(&upstream.host, upstream.port), &upstream.path_prefix, token).await?)
+    Ok(version::ask(stream, &route.endpoint().to_string(), &upstream.path_prefix, token).await?)
+}
+
+fn endpoint(selected: &Selected) -> UpstreamEndpoint {
+    UpstreamEndpoint { host: selected.upstream.host.clone(), port: selected.upstream.port }
+}
+
+/// The cluster's `proxy-url`; without one what our environment says, which is the client's too.
+fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>> {
+    if selected.forward_proxy.is_some() {
+        return Ok(selected.forward_proxy.clone());
+    }
+    let environment = ProxyEnvironment::read(|name| std::env::var_os(name));
+    environment.forward_proxy(&selected.upstream.host, selected.upstream.port).context("HTTPS_PROXY")
 }
 
 fn upstream_tls(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<UpstreamTls> {
@@ -130,13 +139,9 @@ fn token(selected: &Selected) -> Option<String> {
 /// another. Servers with the same name are one and the same.
 pub(super) fn name(selected: &Selected) -> String {
     let upstream = &selected.upstream;
-    let mut name = host_field(&upstream.host, upstream.port) + upstream.path_prefix.trim_end_matches('/');
+    let mut name = endpoint(selected).to_string() + upstream.path_prefix.trim_end_matches('/');
     if let Some(server_name) = &upstream.tls_server_name {
         name.push_str(&format!(" ({server_name})"));
     }
     name
-}
-
-fn host_field(host: &str, port: u16) -> String {
-    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }

@@ -17,7 +17,7 @@ pub struct ConnectionInfo {
     pub client: SocketAddr,
     /// The address of ours that the client reached; it tells listeners apart.
     pub listener: SocketAddr,
-    /// The API server's address.
+    /// The API server's address; that of the forward proxy where one stands in between.
     pub upstream: SocketAddr,
     /// What ALPN chose; `None` when nothing was chosen, or something that is not HTTP as we know it.
     pub protocol: Option<Protocol>,

@@ -12,6 +12,7 @@ mod limits;
 mod losses;
 mod notice;
 mod outbox;
+mod upstream_error;
 
 #[cfg(test)]
 mod tests;
@@ -21,4 +22,5 @@ pub use feed::ConnectionFeed;
 pub use handover::{Delivered, Delivery, Intake, IntakeReceiver};
 pub use limits::IntakeLimits;
 pub use losses::IntakeLosses;
-pub use notice::{ListenerState, Notice, UpstreamError};
+pub use notice::{ListenerState, Notice};
+pub use upstream_error::{ForwardProxyFault, UpstreamError};

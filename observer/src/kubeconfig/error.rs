@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::forward_proxy::AddressError;
+
 /// A place in a kubeconfig file, shown as `FILE: users[2].user.client-key`, or a flag that stands for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -169,16 +171,13 @@ pub enum Error {
         /// The name of the cluster.
         cluster: String,
     },
-    /// The API server is reached through another proxy.
-    #[error(
-        "{place}: cluster {cluster:?} is reached through a proxy, which watchtap cannot do yet; \
-         use a context whose API server can be reached directly"
-    )]
+    /// The address of the proxy in front of the API server cannot be understood.
+    #[error("{place}: {source}")]
     ProxyUrl {
         /// The field.
         place: Place,
-        /// The name of the cluster.
-        cluster: String,
+        /// What is wrong with it.
+        source: AddressError,
     },
     /// A `-data` field is not base64.
     #[error("{place}: not base64; put the PEM text there as `base64 -w0 FILE` prints it")]

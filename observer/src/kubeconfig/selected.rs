@@ -10,6 +10,7 @@ use super::pem;
 use super::secret::Secret;
 use super::section::{Entry, Section};
 use super::upstream::{Scheme, Upstream};
+use crate::forward_proxy::ForwardProxy;
 
 /// The current context with the cluster and the user that it names.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Selected {
     pub user: Option<String>,
     /// Where the API server is.
     pub upstream: Upstream,
+    /// `proxy-url`: through whom it is reached. It outranks what the environment says.
+    pub forward_proxy: Option<ForwardProxy>,
     /// What its certificate is checked against.
     pub ca: CaSource,
     /// The kubeconfig says not to check the certificate at all. client-go refuses this beside a CA, kube-rs lets it win.
@@ -141,6 +144,7 @@ impl Selected {
             cluster: cluster.name.clone(),
             user: user.map(|user| user.name.clone()),
             upstream: upstream(cluster, &typed_cluster, speaks_of_tls)?,
+            forward_proxy: forward_proxy(cluster, &typed_cluster)?,
             ca,
             insecure_skip_tls_verify,
             client_certificate,
@@ -156,9 +160,6 @@ impl Selected {
 /// `https` (kubernetes/client-go `rest/url_utils.go`, `defaultServerUrlFor`).
 fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Upstream, Error> {
     let place = entry.place.child("server");
-    if set(cluster.proxy_url.as_ref()).is_some() {
-        return Err(Error::ProxyUrl { place: entry.place.child("proxy-url"), cluster: entry.name.clone() });
-    }
     let Some(server) = set(cluster.server.as_ref()) else {
         return Err(Error::Missing { place, remedy: "write the API server's address there, as https://HOST:PORT" });
     };
@@ -167,6 +168,13 @@ fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Ups
         return Err(Error::PlainHttp { place, cluster: entry.name.clone() });
     }
     Upstream::parse(&entry.place, rest, set(cluster.tls_server_name.as_ref()))
+}
+
+/// client-go takes `http`, `https` and `socks5` (kubernetes/client-go `tools/clientcmd/helpers.go`, v0.34); `socks5h` is the same to it where it
+/// comes from the environment.
+fn forward_proxy(entry: &Entry, cluster: &Cluster) -> Result<Option<ForwardProxy>, Error> {
+    let parsed = set(cluster.proxy_url.as_ref()).map(ForwardProxy::parse).transpose();
+    parsed.map_err(|source| Error::ProxyUrl { place: entry.place.child("proxy-url"), source })
 }
 
 /// client-go takes an empty string as not set.

@@ -4,6 +4,7 @@ mod alpn;
 mod bytes;
 mod certificates;
 mod ends;
+mod forward_proxies;
 mod handshake;
 mod lifecycle;
 mod observing;

@@ -172,6 +172,7 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
     ProxyConfig {
         listen: "127.0.0.1:0".parse().unwrap(),
         upstream: endpoint(upstream),
+        forward_proxy: None,
         upstream_tls,
         authority: Arc::new(PrivateAuthority::generate().unwrap()),
         admission: Admission::Anybody,

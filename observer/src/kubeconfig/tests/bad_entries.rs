@@ -142,8 +142,8 @@ fn addresses_that_cannot_be_used() {
         "~/config: clusters[0].cluster.tls-server-name: expected a host name",
     );
     refuses(
-        &config("server: 'https://a', proxy-url: 'http://me:s3cret@proxy:3128'", ""),
-        r#"~/config: clusters[0].cluster.proxy-url: cluster "c" is reached through a proxy, which watchtap cannot do yet; use a context whose API server can be reached directly"#,
+        &config("server: 'https://a', proxy-url: 'ftp://me:s3cret@proxy:3128'", ""),
+        r#"~/config: clusters[0].cluster.proxy-url: the scheme of a proxy is http, https, socks5 or socks5h"#,
     );
 }
 

@@ -65,7 +65,8 @@ fn tee(shared: &Shared, established: &Established, client: SocketAddr) -> Tee {
 async fn fail(shared: &Shared, error: UpstreamError) {
     let is_refusal = matches!(error, UpstreamError::Refused { .. });
     let may_refuse = match error {
-        UpstreamError::Refused { .. } | UpstreamError::Closed { .. } => true,
+        UpstreamError::Refused { .. } => true,
+        UpstreamError::Closed { .. } | UpstreamError::ForwardProxy { .. } => error.is_closed(),
         UpstreamError::Unreachable { .. }
         | UpstreamError::Unresolved { .. }
         | UpstreamError::TimedOut { .. }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{PrivateAuthority, UpstreamTls};
+use crate::forward_proxy::ForwardProxy;
 use crate::intake::Intake;
 use crate::tap::Clock;
 
@@ -16,6 +17,8 @@ pub struct ProxyConfig {
     pub listen: SocketAddr,
     /// The API server.
     pub upstream: UpstreamEndpoint,
+    /// The proxy through which it is reached, if there is one.
+    pub forward_proxy: Option<ForwardProxy>,
     /// How the API server is trusted, and who we are to it.
     pub upstream_tls: UpstreamTls,
     /// Issues the certificate that clients see.

@@ -9,11 +9,12 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::server::Accept;
 use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
-use super::dial::{dial, timed_out};
+use super::dial::timed_out;
 use super::probe::Spare;
 use super::server_configs::{HTTP1, HTTP2};
 use super::shared::Shared;
 use super::side::Side;
+use super::transport::Transport;
 use super::{UpstreamError, socket};
 
 /// A connection that is ready to be spliced.
@@ -48,15 +49,15 @@ pub(super) async fn establish(
         Ok(connected) => connected,
         Err(error) => return Err(Failure::Upstream(error, hello.io)),
     };
-    let (upstream_tcp, upstream_tls) = upstream.into_inner();
+    let (upstream, upstream_tls) = upstream.into_inner();
     let protocol = upstream_tls.alpn_protocol();
     let accept = hello.into_stream(shared.server_configs.for_protocol(protocol));
     let protocol = protocol.and_then(known_protocol);
     let Some((client, client_tls)) = finish(accept, deadline).await else {
-        socket::close_gracefully(&upstream_tcp);
+        socket::close_gracefully(upstream.tcp());
         return Err(Failure::Client);
     };
-    let (downstream, upstream) = (Side::new(client, client_tls), Side::new(upstream_tcp, upstream_tls));
+    let (downstream, upstream) = (Side::new(client, client_tls), Side::new(upstream, upstream_tls));
     Ok(Established { downstream, upstream, upstream_address, protocol })
 }
 
@@ -84,7 +85,7 @@ async fn client_hello(shared: &Shared, client: TcpStream, deadline: Instant) -> 
     }
 }
 
-type UpstreamStream = tokio_rustls::client::TlsStream<TcpStream>;
+type UpstreamStream = tokio_rustls::client::TlsStream<Transport>;
 
 async fn connect(
     shared: &Shared,
@@ -92,27 +93,27 @@ async fn connect(
     spare: Option<Spare>,
     deadline: Instant,
 ) -> Result<(UpstreamStream, SocketAddr), UpstreamError> {
-    let endpoint = &shared.upstream;
-    let tcp = match spare.and_then(Spare::into_quiet) {
-        Some(tcp) => tcp,
-        None => dial(endpoint, deadline.saturating_duration_since(Instant::now())).await?,
+    let endpoint = shared.route.endpoint().to_string();
+    let transport = match spare.and_then(Spare::into_quiet) {
+        Some(tcp) => Transport::Tcp(tcp),
+        None => shared.route.connect(deadline.saturating_duration_since(Instant::now())).await?,
     };
-    let ready = socket::prepare(&tcp).and_then(|()| tcp.peer_addr());
-    let address = ready.map_err(|_upstream_is_gone| UpstreamError::Closed { endpoint: endpoint.to_string() })?;
+    let ready = socket::prepare(transport.tcp()).and_then(|()| transport.tcp().peer_addr());
+    let address = ready.map_err(|_upstream_is_gone| UpstreamError::Closed { endpoint: endpoint.clone() })?;
     let tls = &shared.upstream_tls;
-    let handshake = tls.connector.with_alpn(offer).connect(tls.server_name.clone(), tcp);
+    let handshake = tls.connector.with_alpn(offer).connect(tls.server_name.clone(), transport);
     match timeout_at(deadline, handshake.into_fallible()).await {
         Ok(Ok(stream)) => Ok((stream, address)),
-        Ok(Err((error, tcp))) => {
-            socket::close_gracefully(&tcp);
+        Ok(Err((error, transport))) => {
+            socket::close_gracefully(transport.tcp());
             Err(handshake_error(shared, &error))
         }
-        Err(_elapsed) => Err(timed_out(endpoint, shared.handshake_limit)),
+        Err(_elapsed) => Err(timed_out(&endpoint, shared.handshake_limit)),
     }
 }
 
 fn handshake_error(shared: &Shared, error: &io::Error) -> UpstreamError {
-    let endpoint = shared.upstream.to_string();
+    let endpoint = shared.route.endpoint().to_string();
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(rustls::Error::InvalidCertificate(fault)) => UpstreamError::Certificate { endpoint, detail: fault.to_string() },
         Some(fault) => UpstreamError::Tls { endpoint, detail: fault.to_string() },

@@ -82,13 +82,13 @@ impl Listener {
     }
 
     fn asked(&mut self) {
-        if self.probe.ask(&self.shared.upstream, self.shared.gate.last_question()) {
+        if self.probe.ask(&self.shared.route, self.shared.gate.last_question()) {
             self.shared.counters.bare_dials.add(1);
         }
     }
 
     fn dial(&mut self) {
-        if self.probe.start(&self.shared.upstream, self.shared.gate.last_question()) {
+        if self.probe.start(&self.shared.route, self.shared.gate.last_question()) {
             self.shared.counters.bare_dials.add(1);
         }
     }
@@ -102,7 +102,7 @@ impl Listener {
                 self.probe.retry();
             }
             // The question stays open: whoever asked wants to know what is behind that end.
-            Err(UpstreamError::Closed { .. }) if self.probe.follow_up() => return,
+            Err(error) if error.is_closed() && self.probe.follow_up() => return,
             // Not refused, so no reason to close; but no reason to open either.
             Err(_other) if self.port.is_held() => self.probe.retry(),
             Err(_other) => {}

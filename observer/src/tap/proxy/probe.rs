@@ -14,7 +14,8 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep_until};
 
 use super::gate::Question;
-use super::{UpstreamEndpoint, UpstreamError, dial, socket};
+use super::transport::Transport;
+use super::{UpstreamError, UpstreamRoute, socket};
 
 /// The dials of one listener; at most one is under way, and at most one spare connection is kept.
 pub(super) struct Probe {
@@ -31,7 +32,7 @@ struct Dialling {
     since: Instant,
     /// The last question that this dial answers.
     question: Question,
-    outcome: Pin<Box<dyn Future<Output = Result<TcpStream, UpstreamError>> + Send>>,
+    outcome: Pin<Box<dyn Future<Output = Result<Transport, UpstreamError>> + Send>>,
 }
 
 /// A connection that upstream accepted and nobody uses yet.
@@ -72,19 +73,19 @@ impl Probe {
     }
 
     /// Dials for the sake of `question`, unless a dial is under way: then its end will show that a question is left.
-    pub(super) fn ask(&mut self, upstream: &UpstreamEndpoint, question: Question) -> bool {
+    pub(super) fn ask(&mut self, route: &UpstreamRoute, question: Question) -> bool {
         self.follow_ups = 0;
-        self.start(upstream, question)
+        self.start(route, question)
     }
 
     /// Dials because it is due.
-    pub(super) fn start(&mut self, upstream: &UpstreamEndpoint, question: Question) -> bool {
+    pub(super) fn start(&mut self, route: &UpstreamRoute, question: Question) -> bool {
         self.next = None;
         if self.dialling.is_some() {
             return false;
         }
-        let upstream = upstream.clone();
-        let outcome = Box::pin(async move { dial::dial(&upstream, DIAL_LIMIT).await });
+        let route = route.clone();
+        let outcome = Box::pin(async move { route.connect(DIAL_LIMIT).await });
         self.dialling = Some(Dialling { since: Instant::now(), question, outcome });
         true
     }
@@ -127,9 +128,9 @@ impl Probe {
         }
     }
 
-    fn dialled(&mut self, outcome: Result<TcpStream, UpstreamError>) -> ProbeEvent {
+    fn dialled(&mut self, outcome: Result<Transport, UpstreamError>) -> ProbeEvent {
         let Some(dialling) = self.dialling.take() else { return ProbeEvent::Due };
-        let outcome = outcome.map(|tcp| self.spare = Some(Spare { tcp, since: dialling.since }));
+        let outcome = outcome.map(|transport| self.spare = Spare::new(transport, dialling.since));
         ProbeEvent::Dialled { question: dialling.question, outcome }
     }
 
@@ -148,7 +149,7 @@ enum SpareEnd {
     ByAge,
 }
 
-async fn dialled(dialling: Option<&mut Dialling>) -> Result<TcpStream, UpstreamError> {
+async fn dialled(dialling: Option<&mut Dialling>) -> Result<Transport, UpstreamError> {
     match dialling {
         Some(dialling) => dialling.outcome.as_mut().await,
         None => std::future::pending().await,
@@ -173,6 +174,14 @@ async fn spare_over(spare: Option<&mut Spare>) -> SpareEnd {
 }
 
 impl Spare {
+    /// `None` within the TLS of a proxy, where session tickets come unasked: they look like an end, which is what a spare is watched for.
+    fn new(transport: Transport, since: Instant) -> Option<Self> {
+        match transport {
+            Transport::Tcp(tcp) => Some(Self { tcp, since }),
+            Transport::WithinTls(_) => None,
+        }
+    }
+
     /// The connection, if it is still good.
     pub(super) fn into_quiet(self) -> Option<TcpStream> {
         (self.since.elapsed() < SPARE_AGE && socket::is_quiet(&self.tcp)).then_some(self.tcp)

@@ -12,7 +12,7 @@ use super::listener::Listener;
 use super::port::BoundPort;
 use super::server_configs::ServerConfigs;
 use super::shared::Shared;
-use super::{ListenerState, ProxyConfig, ProxyCounts, ProxyError, UpstreamError};
+use super::{ListenerState, ProxyConfig, ProxyCounts, ProxyError, UpstreamError, UpstreamRoute};
 
 /// A listener in front of one API server.
 ///
@@ -23,7 +23,7 @@ use super::{ListenerState, ProxyConfig, ProxyCounts, ProxyError, UpstreamError};
 /// While upstream refuses TCP connections, so does our port. What a client can see of us all the same, counted as
 /// [`ProxyCounts::reset_instead_of_refused`]: a reset instead of a refusal, until we have learned that upstream refuses; that takes a
 /// sign (an end, a GOAWAY, a failed dial), as nothing is dialled unasked. Where upstream's address swallows SYNs, a client is accepted
-/// and reset after the handshake limit.
+/// and reset after the handshake limit. Behind a forward proxy it is the proxy's port that decides; see [`UpstreamRoute`].
 #[derive(Debug)]
 pub struct Proxy {
     port: BoundPort,
@@ -48,7 +48,7 @@ impl Proxy {
         let port = BoundPort::bind(config.listen)?;
         let shared = Arc::new(Shared {
             address: port.address(),
-            upstream: config.upstream,
+            route: UpstreamRoute::new(config.upstream, config.forward_proxy, &config.upstream_tls),
             upstream_tls: config.upstream_tls,
             server_configs,
             intake: config.intake,

@@ -8,14 +8,14 @@ use tokio::sync::watch;
 use super::counters::Counters;
 use super::gate::Gate;
 use super::server_configs::ServerConfigs;
-use super::{ListenerState, UpstreamEndpoint, UpstreamError, UpstreamTls};
+use super::{ListenerState, UpstreamError, UpstreamRoute, UpstreamTls};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) address: SocketAddr,
-    pub(super) upstream: UpstreamEndpoint,
+    pub(super) route: UpstreamRoute,
     pub(super) upstream_tls: UpstreamTls,
     pub(super) server_configs: ServerConfigs,
     pub(super) intake: Option<Intake>,

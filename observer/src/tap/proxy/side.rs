@@ -11,12 +11,14 @@ use rustls::Connection;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::transport::Transport;
+
 use crate::intake::EndManner;
 
-/// A TCP socket and its TLS state, handshake done.
+/// A connection and its TLS state, handshake done.
 #[derive(Debug)]
 pub(super) struct Side {
-    tcp: TcpStream,
+    transport: Transport,
     tls: Connection,
     /// Set once no more TLS can be read.
     end: Option<EndManner>,
@@ -26,12 +28,12 @@ pub(super) struct Side {
 }
 
 impl Side {
-    pub(super) fn new(tcp: TcpStream, tls: impl Into<Connection>) -> Self {
-        Self { tcp, tls: tls.into(), end: None, gone: false, notified: false }
+    pub(super) fn new(transport: impl Into<Transport>, tls: impl Into<Connection>) -> Self {
+        Self { transport: transport.into(), tls: tls.into(), end: None, gone: false, notified: false }
     }
 
     pub(super) fn tcp(&self) -> &TcpStream {
-        &self.tcp
+        self.transport.tcp()
     }
 
     /// Waits until [`Self::plaintext`] has something, or tells the manner in which this side has ended, again at each call.
@@ -69,7 +71,7 @@ impl Side {
     /// Writes all that was sealed; fails when the peer has reset the connection.
     pub(super) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), PeerGone>> {
         while self.tls.wants_write() {
-            match self.tls.write_tls(&mut Wire { tcp: &mut self.tcp, context }) {
+            match self.tls.write_tls(&mut Wire { transport: &mut self.transport, context }) {
                 Ok(1..) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
                 Ok(0) | Err(_) => {
@@ -77,6 +79,11 @@ impl Side {
                     return Poll::Ready(Err(PeerGone));
                 }
             }
+        }
+        // TLS to a proxy has a buffer of its own; TCP has none that could be flushed.
+        if ready!(Pin::new(&mut self.transport).poll_flush(context)).is_err() {
+            self.gone = true;
+            return Poll::Ready(Err(PeerGone));
         }
         Poll::Ready(Ok(()))
     }
@@ -89,13 +96,13 @@ impl Side {
         }
         if ready!(self.poll_flush(context)).is_ok() {
             // A peer that is gone needs no FIN.
-            ready!(Pin::new(&mut self.tcp).poll_shutdown(context)).ok();
+            ready!(Pin::new(&mut self.transport).poll_shutdown(context)).ok();
         }
         Poll::Ready(())
     }
 
     fn poll_records(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EndManner>> {
-        match self.tls.read_tls(&mut Wire { tcp: &mut self.tcp, context }) {
+        match self.tls.read_tls(&mut Wire { transport: &mut self.transport, context }) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
             Err(_reset) => return Poll::Ready(Err(EndManner::Reset)),
@@ -120,9 +127,9 @@ impl Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PeerGone;
 
-/// A TCP socket as rustls wants it: what would wait is [`io::ErrorKind::WouldBlock`], and `context` is woken later.
+/// A connection as rustls wants it: what would wait is [`io::ErrorKind::WouldBlock`], and `context` is woken later.
 struct Wire<'a, 'b> {
-    tcp: &'a mut TcpStream,
+    transport: &'a mut Transport,
     context: &'a mut Context<'b>,
 }
 
@@ -138,18 +145,18 @@ impl Wire<'_, '_> {
 impl Read for Wire<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut buffer = ReadBuf::new(buffer);
-        Self::now(Pin::new(&mut *self.tcp).poll_read(self.context, &mut buffer))?;
+        Self::now(Pin::new(&mut *self.transport).poll_read(self.context, &mut buffer))?;
         Ok(buffer.filled().len())
     }
 }
 
 impl Write for Wire<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Self::now(Pin::new(&mut *self.tcp).poll_write(self.context, bytes))
+        Self::now(Pin::new(&mut *self.transport).poll_write(self.context, bytes))
     }
 
     fn write_vectored(&mut self, slices: &[io::IoSlice<'_>]) -> io::Result<usize> {
-        Self::now(Pin::new(&mut *self.tcp).poll_write_vectored(self.context, slices))
+        Self::now(Pin::new(&mut *self.transport).poll_write_vectored(self.context, slices))
     }
 
     fn flush(&mut self) -> io::Result<()> {

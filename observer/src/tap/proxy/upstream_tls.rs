@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use rustls::crypto::aws_lc_rs;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::TlsConnector;
 
 use super::TlsConfigError;
 use super::insecure::AnyCertificate;
+use super::server_verifier::ServerVerifier;
 
 /// Whom we take for the API server, and who we are to it.
 #[derive(Clone)]
@@ -55,13 +57,7 @@ impl UpstreamTls {
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(TlsConfigError::Library)?;
-        let builder = match trust {
-            UpstreamTrust::Authorities(pem) => builder.with_root_certificates(authorities(pem)?),
-            UpstreamTrust::Native => builder.with_root_certificates(native_roots()?),
-            UpstreamTrust::Anybody => {
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate::new(&provider)))
-            }
-        };
+        let builder = builder.dangerous().with_custom_certificate_verifier(trust.verifier(&provider)?);
         let config = match client {
             Some(client) => {
                 let (chain, key) = client.parse()?;
@@ -73,6 +69,17 @@ impl UpstreamTls {
         let server_name = ServerName::try_from(server_name.to_owned())
             .map_err(|_invalid| TlsConfigError::ServerName { name: server_name.to_owned() })?;
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name })
+    }
+}
+
+impl UpstreamTrust {
+    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, TlsConfigError> {
+        let (trusted, nobody) = match self {
+            Self::Anybody => return Ok(Arc::new(AnyCertificate::new(provider))),
+            Self::Authorities(pem) => (authorities(pem)?, TlsConfigError::NoRoots),
+            Self::Native => (rustls_native_certs::load_native_certs().certs, TlsConfigError::NoNativeRoots),
+        };
+        Ok(Arc::new(ServerVerifier::new(trusted, provider).ok_or(nobody)?))
     }
 }
 
@@ -90,21 +97,9 @@ impl ClientCertificate {
     }
 }
 
-/// A CA bundle may hold certificates that this library cannot parse (negative serial numbers and the like); as in Go's
-/// `x509.CertPool`, they are no reason to distrust the others.
-fn authorities(pem: &[u8]) -> Result<RootCertStore, TlsConfigError> {
-    let certificates = CertificateDer::pem_slice_iter(pem)
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| TlsConfigError::Pem { what: "`certificate-authority`", detail: error.to_string() })?;
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(certificates);
-    if roots.is_empty() { Err(TlsConfigError::NoRoots) } else { Ok(roots) }
-}
-
-fn native_roots() -> Result<RootCertStore, TlsConfigError> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() { Err(TlsConfigError::NoNativeRoots) } else { Ok(roots) }
+fn authorities(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsConfigError> {
+    let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    certificates.map_err(|error| TlsConfigError::Pem { what: "`certificate-authority`", detail: error.to_string() })
 }
 
 impl std::fmt::Debug for UpstreamTls {

@@ -1,0 +1,113 @@
+//! Who is reached directly although there is a proxy: `NO_PROXY`.
+//!
+//! Decided as by `config.init` and `config.useProxy` (golang.org/x/net `http/httpproxy/proxy.go`, v0.47), which client-go uses through
+//! `http.ProxyFromEnvironment`. What is left out of that: entries with letters outside of ASCII, since a host with such letters is no
+//! host of a kubeconfig that we can read.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+/// The exceptions of one environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct NoProxy {
+    /// `*` is among them.
+    everybody: bool,
+    networks: Vec<IpNet>,
+    addresses: Vec<(IpAddr, Port)>,
+    domains: Vec<Domain>,
+}
+
+/// The port of an entry: none is every port. It stays a text, so that one that is no number matches nothing.
+type Port = String;
+
+/// `example.com` stands for itself and all below it, `.example.com` and `*.example.com` for what is below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Domain {
+    /// Begins with a dot.
+    suffix: String,
+    with_itself: bool,
+    port: Port,
+}
+
+impl NoProxy {
+    /// Reads a list with commas between its entries; what makes no sense is skipped.
+    pub(super) fn parse(list: &str) -> Self {
+        let mut parsed = Self::default();
+        for entry in list.split(',').map(|entry| entry.trim().to_lowercase()).filter(|entry| !entry.is_empty()) {
+            if entry == "*" {
+                return Self { everybody: true, ..Self::default() };
+            }
+            parsed.add(&entry);
+        }
+        parsed
+    }
+
+    /// Whether `host` (without brackets) is reached directly at `port`. Loopback always is.
+    pub(super) fn covers(&self, host: &str, port: u16) -> bool {
+        let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
+        if host == "localhost" || address.is_some_and(|address| address.is_loopback()) || self.everybody {
+            return true;
+        }
+        let port = port.to_string();
+        let fits = |wanted: &Port| wanted.is_empty() || *wanted == port;
+        match address {
+            Some(address) => {
+                self.networks.iter().any(|network| network.contains(&address))
+                    || self.addresses.iter().any(|(wanted, port)| *wanted == address && fits(port))
+            }
+            None => {
+                let host = host.trim().to_lowercase();
+                self.domains.iter().any(|domain| domain.covers(&host) && fits(&domain.port))
+            }
+        }
+    }
+
+    fn add(&mut self, entry: &str) {
+        if let Some(network) = network(entry) {
+            self.networks.push(network);
+            return;
+        }
+        let (host, port) = split_port(entry).unwrap_or((entry, ""));
+        if let Ok(address) = host.parse::<IpAddr>() {
+            self.addresses.push((address.to_canonical(), port.to_owned()));
+            return;
+        }
+        let host = if host.starts_with("*.") { host.trim_start_matches('*') } else { host };
+        if host.is_empty() {
+            return;
+        }
+        let with_itself = !host.starts_with('.');
+        let suffix = if with_itself { format!(".{host}") } else { host.to_owned() };
+        self.domains.push(Domain { suffix, with_itself, port: port.to_owned() });
+    }
+}
+
+impl Domain {
+    fn covers(&self, host: &str) -> bool {
+        host.ends_with(&self.suffix) || (self.with_itself && self.suffix.strip_prefix('.') == Some(host))
+    }
+}
+
+/// CIDR notation. Networks of IPv4 in IPv6's clothes are those of IPv4, as in Go's `net.IPNet.Contains`.
+fn network(entry: &str) -> Option<IpNet> {
+    let network: IpNet = entry.parse().ok()?;
+    let mapped = match network {
+        IpNet::V6(network) => network.addr().to_ipv4_mapped().zip(network.prefix_len().checked_sub(96)),
+        IpNet::V4(_) => None,
+    };
+    Some(mapped.and_then(|(address, length)| IpNet::new(address.into(), length).ok()).unwrap_or(network))
+}
+
+/// Go's `net.SplitHostPort`: `None` where there is no port, or where colons leave it open.
+fn split_port(entry: &str) -> Option<(&str, &str)> {
+    let (host, port) = match entry.strip_prefix('[') {
+        Some(rest) => {
+            let (host, rest) = rest.split_once(']')?;
+            (host, rest.strip_prefix(':')?)
+        }
+        None => entry.rsplit_once(':').filter(|(host, _)| !host.contains(':'))?,
+    };
+    let plain = !port.contains(':') && !host.contains(['[', ']']) && !port.contains(['[', ']']);
+    plain.then_some((host, port))
+}

@@ -1,0 +1,102 @@
+//! How an API server is reached: directly, or through a forward proxy.
+//!
+//! What "refused stays refused" means behind a forward proxy: client-go takes for a refusal what the kernel says of the address that it
+//! dials itself (`IsConnectionRefused`, kubernetes/apimachinery `pkg/util/net/util.go`, v0.34), and that is the proxy's. So a proxy that
+//! refuses TCP is an upstream that refuses, and closes our port. A proxy that accepts and then does not connect us (407, 502, 503, a
+//! SOCKS reply, even one that says "connection refused") is to client-go an error like any other, after which it lists again: were our
+//! port closed then, relists would stay away that happen without us. So the client is reset, as with an upstream that cannot be
+//! reached, and never gets an HTTP answer that is not the API server's.
+
+use std::io;
+use std::time::Duration;
+
+use rustls_pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+
+use super::dial::dial;
+use super::transport::Transport;
+use super::{UpstreamEndpoint, UpstreamError, UpstreamTls, http_connect, socks};
+use crate::forward_proxy::{ForwardProxy, Scheme};
+use crate::intake::ForwardProxyFault;
+
+/// The way to one API server.
+#[derive(Clone, Debug)]
+pub struct UpstreamRoute {
+    endpoint: UpstreamEndpoint,
+    via: Option<Via>,
+}
+
+#[derive(Clone)]
+struct Via {
+    proxy: ForwardProxy,
+    connector: TlsConnector,
+    server_name: ServerName<'static>,
+}
+
+impl UpstreamRoute {
+    /// The way to `endpoint`, through `proxy` if there is one.
+    ///
+    /// A proxy with an `https` address is trusted and greeted by `tls`, the API server's: Go has one TLS configuration for both
+    /// (`net/http/transport.go`, `dialConn`). Only the name that its certificate must bear is its own.
+    pub fn new(endpoint: UpstreamEndpoint, proxy: Option<ForwardProxy>, tls: &UpstreamTls) -> Self {
+        let via = proxy.map(|proxy| Via { server_name: proxy.server_name.clone(), connector: tls.connector.clone(), proxy });
+        Self { endpoint, via }
+    }
+
+    /// Where it leads to.
+    pub fn endpoint(&self) -> &UpstreamEndpoint {
+        &self.endpoint
+    }
+
+    /// Connects within `limit`.
+    pub async fn connect(&self, limit: Duration) -> Result<Transport, UpstreamError> {
+        let Some(via) = &self.via else {
+            return dial(&self.endpoint, &self.endpoint.to_string(), limit).await.map(Transport::Tcp);
+        };
+        let deadline = Instant::now() + limit;
+        let address = UpstreamEndpoint { host: via.proxy.host.clone(), port: via.proxy.port };
+        let tcp = dial(&address, &format!("the proxy {}", via.proxy), limit).await?;
+        let tunnel = timeout_at(deadline, via.ask_for(&self.endpoint, tcp)).await;
+        let tunnel = tunnel.unwrap_or(Err(ForwardProxyFault::TimedOut { seconds: limit.as_secs() }));
+        let failed =
+            |fault| UpstreamError::ForwardProxy { proxy: via.proxy.to_string(), endpoint: self.endpoint.to_string(), fault };
+        tunnel.map_err(failed)
+    }
+}
+
+impl Via {
+    async fn ask_for(&self, target: &UpstreamEndpoint, tcp: TcpStream) -> Result<Transport, ForwardProxyFault> {
+        let credentials = self.proxy.credentials.as_ref();
+        let transport = match self.proxy.scheme {
+            Scheme::Socks5 => return socks::connect(Transport::Tcp(tcp), target, credentials).await,
+            Scheme::Http => Transport::Tcp(tcp),
+            Scheme::Https => self.greet(tcp).await?,
+        };
+        http_connect::connect(transport, target, credentials).await
+    }
+
+    /// A proxy that chose HTTP/2 would not understand our CONNECT, so it is offered HTTP/1.1 only.
+    async fn greet(&self, tcp: TcpStream) -> Result<Transport, ForwardProxyFault> {
+        let connector = self.connector.clone();
+        let handshake = connector.with_alpn(vec![b"http/1.1".to_vec()]).connect(self.server_name.clone(), tcp);
+        match handshake.await {
+            Ok(tls) => Ok(Transport::WithinTls(Box::new(tls))),
+            Err(error) => Err(fault_of(&error)),
+        }
+    }
+}
+
+fn fault_of(error: &io::Error) -> ForwardProxyFault {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(fault) => ForwardProxyFault::Tls { detail: fault.to_string() },
+        None => ForwardProxyFault::Closed,
+    }
+}
+
+impl std::fmt::Debug for Via {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Via").field("proxy", &self.proxy).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,213 @@
+//! Whether a certificate is the API server's: by its chain, or because it is pinned.
+//!
+//! Go takes a server's certificate that is itself among the roots, whoever signed it and whether it is a CA's or not
+//! (`Certificate.Verify`, `crypto/x509/verify.go`, Go 1.26). Kubeconfigs rely on that: `certificate-authority-data` may hold the server's own
+//! certificate. webpki takes such a one only if it signed itself and is no CA's. So where webpki says no and the certificate is pinned, what
+//! Go checks of it is checked here: validity, name, usage, critical extensions. Like Go, this accepts no name outside of the
+//! subject's alternative names, so none of X.509 version 1.
+
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_name;
+use rustls::crypto::CryptoProvider;
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use x509_parser::certificate::X509Certificate;
+use x509_parser::prelude::FromDer;
+use x509_parser::time::ASN1Time;
+
+/// Accepts what webpki accepts, and what is pinned.
+#[derive(Debug)]
+pub(super) struct ServerVerifier {
+    chains: Arc<WebPkiServerVerifier>,
+    pinned: Vec<CertificateDer<'static>>,
+}
+
+impl ServerVerifier {
+    /// Trusts the certificates of `trusted` and what they have issued; `None` when webpki can use none of them. Those that it cannot parse
+    /// (negative serial numbers and the like) are, as in Go's `x509.CertPool`, no reason to distrust the others.
+    pub(super) fn new(trusted: Vec<CertificateDer<'static>>, provider: &Arc<CryptoProvider>) -> Option<Self> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(trusted.iter().cloned());
+        let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build().ok()?;
+        Some(Self { chains, pinned: trusted })
+    }
+}
+
+impl ServerCertVerifier for ServerVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let by_chain = self.chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        if by_chain.is_ok() || !self.pinned.contains(end_entity) {
+            return by_chain;
+        }
+        verify_pinned(end_entity, server_name, now).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chains.supported_verify_schemes()
+    }
+}
+
+/// webpki's parser refuses critical extensions that it does not know.
+fn verify_pinned(certificate: &CertificateDer<'_>, server_name: &ServerName<'_>, now: UnixTime) -> Result<(), Error> {
+    verify_server_name(&ParsedCertificate::try_from(certificate)?, server_name)?;
+    let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_error| CertificateError::BadEncoding)?;
+    let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    let now = ASN1Time::from_timestamp(seconds).map_err(|_error| Error::FailedToGetCurrentTime)?;
+    if now < parsed.validity().not_before {
+        return Err(CertificateError::NotValidYet.into());
+    }
+    if now > parsed.validity().not_after {
+        return Err(CertificateError::Expired.into());
+    }
+    let usages = parsed.extended_key_usage().map_err(|_error| CertificateError::BadEncoding)?;
+    if usages.is_some_and(|usages| !usages.value.any && !usages.value.server_auth) {
+        return Err(CertificateError::InvalidPurpose.into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{
+        BasicConstraints, CertificateParams, CertifiedIssuer, CustomExtension, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+        date_time_ymd,
+    };
+    use rustls::crypto::aws_lc_rs;
+    use rustls_pki_types::pem::PemObject;
+
+    use super::*;
+
+    /// Version 1, for the common name `api.example`, valid for a century; made with `openssl x509 -req` of version 3.0.
+    const VERSION_1: &str = "
+-----BEGIN CERTIFICATE-----
+MIIBKTCBzwIUMUBquYO8PHIgGfdQk9LQ738IgcEwCgYIKoZIzj0EAwIwFjEUMBIG
+A1UEAwwLYXBpLmV4YW1wbGUwIBcNMjYxMTIxMjAxMzUwWhgPMjEyNjEwMjgyMDEz
+NTBaMBYxFDASBgNVBAMMC2FwaS5leGFtcGxlMFkwEwYHKoZIzj0CAQYIKoZIzj0D
+AQcDQgAEeNpDUIBcxEYeBofWccIU22m7DQy1SuZGrQ8x8gPmy0yKu+RdUH8tesHp
+nTL8wOrKE+klOkekeakEavYbzXTImjAKBggqhkjOPQQDAgNJADBGAiEA2mcKqd9d
+YD/nIBng3S7WzkD4tHDVwygbQre9XF6hmi8CIQDTctk+HxJm7VN/AA1g8R37LMFJ
+ZmBzBVrmoAe5j6acTQ==
+-----END CERTIFICATE-----";
+
+    #[test]
+    fn a_pinned_certificate_is_accepted_whoever_signed_it() {
+        for is_ca in [IsCa::NoCa, IsCa::ExplicitNoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
+            check(|params| params.is_ca = is_ca.clone(), None);
+        }
+        let issued_by_a_stranger = issued();
+        assert_eq!(verdict(&issued_by_a_stranger, std::slice::from_ref(&issued_by_a_stranger)), None);
+    }
+
+    #[test]
+    fn its_name_is_checked() {
+        check_ca(|params| params.subject_alt_names.clear(), Some("not valid for"));
+        check_ca(
+            |params| params.subject_alt_names = vec![rcgen::SanType::DnsName("other.example".try_into().unwrap())],
+            Some("other.example"),
+        );
+        check_ca(|params| params.subject_alt_names = vec![rcgen::SanType::DnsName("*.example".try_into().unwrap())], None);
+        let version_1 = CertificateDer::from_pem_slice(VERSION_1.as_bytes()).unwrap();
+        assert!(verdict(&version_1, std::slice::from_ref(&version_1)).is_some(), "Go looks at no common name");
+    }
+
+    #[test]
+    fn its_validity_is_checked() {
+        check_ca(|params| params.not_after = date_time_ymd(2001, 1, 1), Some("expired"));
+        check_ca(|params| params.not_before = date_time_ymd(4000, 1, 1), Some("not valid yet"));
+    }
+
+    #[test]
+    fn its_usages_are_checked() {
+        use ExtendedKeyUsagePurpose::{Any, ClientAuth, ServerAuth};
+        for (usages, expected) in
+            [(vec![ClientAuth], Some("purpose")), (vec![ClientAuth, ServerAuth], None), (vec![Any], None), (vec![], None)]
+        {
+            check_ca(|params| params.extended_key_usages = usages.clone(), expected);
+        }
+    }
+
+    #[test]
+    fn its_critical_extensions_must_be_known() {
+        let extension = |critical| {
+            let mut extension = CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99999, 1], vec![5, 0]);
+            extension.set_criticality(critical);
+            extension
+        };
+        check_ca(|params| params.custom_extensions = vec![extension(false)], None);
+        check_ca(|params| params.custom_extensions = vec![extension(true)], Some(""));
+    }
+
+    #[test]
+    fn one_that_is_not_pinned_is_not_accepted() {
+        let (stranger, other) = (issued(), issued());
+        assert!(verdict(&stranger, &[other]).unwrap().contains("UnknownIssuer"));
+    }
+
+    #[track_caller]
+    fn check_ca(change: impl Fn(&mut CertificateParams), expected: Option<&str>) {
+        let change = |params: &mut CertificateParams| {
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            change(params);
+        };
+        check(change, expected);
+    }
+
+    /// Whether a pinned certificate that signed itself is refused, and with which words.
+    #[track_caller]
+    fn check(change: impl Fn(&mut CertificateParams), expected: Option<&str>) {
+        let mut params = CertificateParams::new(["api.example".to_owned()]).unwrap();
+        change(&mut params);
+        let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().clone();
+        let refusal = verdict(&certificate, std::slice::from_ref(&certificate));
+        match expected {
+            None => assert_eq!(refusal, None),
+            Some(words) => assert!(refusal.as_ref().is_some_and(|refusal| refusal.contains(words)), "{refusal:?} lacks {words:?}"),
+        }
+    }
+
+    /// Of an authority that nobody knows.
+    fn issued() -> CertificateDer<'static> {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let params = CertificateParams::new(["api.example".to_owned()]).unwrap();
+        params.signed_by(&KeyPair::generate().unwrap(), &authority).unwrap().der().clone()
+    }
+
+    /// Why `certificate` is refused as that of `api.example`.
+    fn verdict(certificate: &CertificateDer<'static>, trusted: &[CertificateDer<'static>]) -> Option<String> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let verifier = ServerVerifier::new(trusted.to_vec(), &provider).expect("webpki can use it as a root");
+        let name = ServerName::try_from("api.example").unwrap();
+        verifier.verify_server_cert(certificate, &[], &name, &[], UnixTime::now()).err().map(|error| error.to_string())
+    }
+}

@@ -1,0 +1,153 @@
+//! A forward proxy that does as the test says, in a thread of its own.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+/// What it does when it is asked for a connection.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// Connects to the scripted upstream, whatever was asked for.
+    Connect(SocketAddr),
+    /// Says this and closes.
+    Say(Vec<u8>),
+    /// Says nothing until the client leaves.
+    Silence,
+}
+
+/// What is spoken to it.
+#[derive(Clone)]
+pub(crate) enum Protocol {
+    Http,
+    Https(Arc<ServerConfig>),
+    /// With the name and password that it demands.
+    Socks5(Option<(&'static str, &'static str)>),
+}
+
+/// Serves until the test process ends.
+pub(crate) struct ScriptedForwardProxy {
+    pub(crate) address: SocketAddr,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl ScriptedForwardProxy {
+    pub(crate) fn start(protocol: Protocol, answer: Answer) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (address, asked) = (listener.local_addr().unwrap(), Arc::default());
+        let script = Script { protocol, answer, asked: Arc::clone(&asked) };
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async move {
+                let listener = TcpListener::from_std(listener).unwrap();
+                while let Ok((tcp, _)) = listener.accept().await {
+                    tokio::spawn(script.clone().serve(tcp));
+                }
+            });
+        });
+        Self { address, asked }
+    }
+
+    /// What was asked for so far: heads of HTTP requests, `HOST:PORT` in SOCKS.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+#[derive(Clone)]
+struct Script {
+    protocol: Protocol,
+    answer: Answer,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Script {
+    /// A client may leave in the middle of anything; that is nothing to a proxy.
+    async fn serve(self, tcp: TcpStream) {
+        match self.protocol.clone() {
+            Protocol::Http => self.connect(tcp).await.ok(),
+            Protocol::Https(config) => match TlsAcceptor::from(config).accept(tcp).await {
+                Ok(tls) => self.connect(tls).await.ok(),
+                Err(_client_left) => None,
+            },
+            Protocol::Socks5(credentials) => self.socks5(tcp, credentials).await.ok(),
+        };
+    }
+
+    async fn connect(self, mut client: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(client.read_u8().await?);
+        }
+        self.was_asked(String::from_utf8(head).unwrap());
+        self.act(client, b"HTTP/1.1 200 Connection established\r\nVia: 1.1 test\r\n\r\n").await
+    }
+
+    async fn socks5(self, mut client: TcpStream, credentials: Option<(&str, &str)>) -> io::Result<()> {
+        let mut methods = [0; 2];
+        client.read_exact(&mut methods).await?;
+        let mut offered = vec![0; usize::from(methods[1])];
+        client.read_exact(&mut offered).await?;
+        match credentials {
+            None => client.write_all(&[5, 0]).await?,
+            Some(_) if !offered.contains(&2) => return client.write_all(&[5, 0xff]).await,
+            Some((name, password)) => {
+                client.write_all(&[5, 2]).await?;
+                client.read_u8().await?;
+                let given = (read_text(&mut client).await?, read_text(&mut client).await?);
+                let right = given == (name.to_owned(), password.to_owned());
+                client.write_all(&[1, u8::from(!right)]).await?;
+                if !right {
+                    return Ok(());
+                }
+            }
+        }
+        let mut request = [0; 4];
+        client.read_exact(&mut request).await?;
+        let host = match request[3] {
+            1 => std::net::Ipv4Addr::from(client.read_u32().await?).to_string(),
+            3 => read_text(&mut client).await?,
+            _ => std::net::Ipv6Addr::from(client.read_u128().await?).to_string(),
+        };
+        let port = client.read_u16().await?;
+        self.was_asked(format!("{host}:{port}"));
+        self.act(client, &[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await
+    }
+
+    async fn act(self, mut client: impl AsyncRead + AsyncWrite + Unpin, connected: &[u8]) -> io::Result<()> {
+        match self.answer {
+            Answer::Connect(upstream) => {
+                let mut upstream = TcpStream::connect(upstream).await?;
+                client.write_all(connected).await?;
+                copy_bidirectional(&mut client, &mut upstream).await.map(|_| ())
+            }
+            Answer::Say(bytes) => {
+                client.write_all(&bytes).await?;
+                client.shutdown().await
+            }
+            Answer::Silence => client.read_to_end(&mut Vec::new()).await.map(|_| ()),
+        }
+    }
+
+    fn was_asked(&self, text: String) {
+        self.asked.lock().unwrap().push(text);
+    }
+}
+
+async fn read_text(client: &mut TcpStream) -> io::Result<String> {
+    let mut text = vec![0; usize::from(client.read_u8().await?)];
+    client.read_exact(&mut text).await?;
+    Ok(String::from_utf8(text).unwrap())
+}
+
+/// The header field by which a proxy is told who asks.
+pub(crate) fn authorization(name: &str, password: &str) -> String {
+    format!("\r\nProxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(format!("{name}:{password}")))
+}
