@@ -11,6 +11,8 @@ mod exec_cli;
 #[cfg(test)]
 mod exec_forward_proxy;
 #[cfg(test)]
+mod exec_plugins;
+#[cfg(test)]
 mod explain_cli;
 #[cfg(test)]
 mod forward_proxy;

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,9 +75,25 @@ impl ExecSession {
 
     /// Where the tap listens.
     pub fn address(&self) -> Result<SocketAddr> {
-        let server = self.cluster()["server"].as_str().context("a cluster has a server")?;
+        let server = self.server()?;
         let address = server.strip_prefix("https://").with_context(|| format!("{server} is not https"))?;
         address.parse().with_context(|| format!("{server} has no port on an address"))
+    }
+
+    /// Where the tap listens, as the kubeconfig has it.
+    pub fn server(&self) -> Result<&str> {
+        self.cluster()["server"].as_str().context("a cluster has a server")
+    }
+
+    /// The exec plug-in of the user, to be run as clients do: with the environment that the kubeconfig adds.
+    pub fn exec_plugin(&self) -> Result<Command> {
+        let exec = &self.named("users", "user")["exec"];
+        let mut command = Command::new(exec["command"].as_str().context("the user has an exec plug-in")?);
+        command.args(exec["args"].as_array().into_iter().flatten().filter_map(Value::as_str));
+        for variable in exec["env"].as_array().into_iter().flatten() {
+            command.env(variable["name"].as_str().context("a name")?, variable["value"].as_str().context("a value")?);
+        }
+        Ok(command)
     }
 
     /// TLS as a client of the kubeconfig has it, offering these protocols.

@@ -3,12 +3,14 @@
 mod cli;
 
 mod completions;
+mod credential;
 mod exec;
 mod explain;
 
 mod coverage;
 mod listen_port;
 mod output;
+mod plugin_users;
 mod profile_flags;
 mod profiles;
 mod tap_set;

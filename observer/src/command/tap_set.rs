@@ -14,10 +14,12 @@ use observer_core::routing::ServerProfile;
 use tokio::task::JoinSet;
 
 use super::output::say;
+use super::plugin_users::StandIn;
 use super::profiles::Profiles;
 use super::{listen_port, upstream};
+use crate::credential::{CredentialServer, Keeper, PluginUser};
 use crate::intake::Intake;
-use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, RunFolder, Way};
+use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, PluginInPlace, RunFolder, Way};
 use crate::observing;
 use crate::tap::Clock;
 use crate::tap::proxy::{Admission, ClientIdentity, PrivateAuthority, Proxy, ProxyCounts, ProxyError, ProxyHandle};
@@ -34,6 +36,9 @@ pub(super) struct TapSet {
     /// Bound, and not yet served.
     idle: Vec<Proxy>,
     serving: JoinSet<Result<(), ProxyError>>,
+    /// For users with exec plug-ins; taken when it is served.
+    credentials: Option<CredentialServer>,
+    answering: JoinSet<()>,
 }
 
 /// One listener, for one cluster and user.
@@ -63,11 +68,14 @@ impl TapSet {
             binding.add(pair)?;
         }
         let folder = run_folder()?;
-        let copy = kubeconfig.client_copy(&binding.ways());
+        let stand_in = StandIn::new(&folder)?;
+        let copy = kubeconfig.client_copy(&binding.ways(&stand_in.in_place(&stand_in.arguments())));
+        let credentials = stand_in.listen(binding.keeper()?)?;
         let file = folder.write("kubeconfig", copy.text.as_bytes()).context("cannot write the private kubeconfig")?;
         let Binding { listeners, idle, left_out, .. } = binding;
         let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
-        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving: JoinSet::new() })
+        let serving = JoinSet::new();
+        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving, credentials, answering: JoinSet::new() })
     }
 
     /// The listeners; that of the current context is the first.
@@ -119,6 +127,9 @@ impl TapSet {
     pub(super) fn serve(&mut self) {
         for proxy in self.idle.drain(..) {
             self.serving.spawn(proxy.serve());
+        }
+        if let Some(credentials) = self.credentials.take() {
+            self.answering.spawn(credentials.serve());
         }
     }
 
@@ -231,21 +242,42 @@ impl<'a> Binding<'a> {
         if pair.selected.client_certificate.is_none() {
             return Ok(Admission::Anybody);
         }
-        let holder = match self.holders.entry(pair.selected.user.clone()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(Holder::new()?),
-        };
-        Ok(Admission::HoldersOf(Arc::clone(&holder.issuer)))
+        Ok(Admission::HoldersOf(Arc::clone(&self.holder(&pair.selected.user)?.issuer)))
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        self.listeners.iter().map(|listener| self.way(listener)).collect()
+    fn holder(&mut self, user: &Option<String>) -> Result<&Holder> {
+        match self.holders.entry(user.clone()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(Holder::new()?)),
+        }
     }
 
-    fn way<'s>(&'s self, listener: &'s Listener) -> Way<'s> {
-        let client_certificate = self.holders.get(&listener.pair.selected.user).map(Holder::pair);
-        let endpoint = ClientEndpoint { listener: listener.address, ca_pem: &self.ca_pem, client_certificate };
+    fn ways<'s>(&'s self, plugin: &PluginInPlace<'s>) -> Vec<Way<'s>> {
+        self.listeners.iter().map(|listener| self.way(listener, *plugin)).collect()
+    }
+
+    fn way<'s>(&'s self, listener: &'s Listener, plugin: PluginInPlace<'s>) -> Way<'s> {
+        let selected = &listener.pair.selected;
+        let client_certificate = self.holders.get(&selected.user).map(Holder::pair);
+        let exec_plugin = selected.exec_plugin.is_some().then_some(plugin);
+        let endpoint = ClientEndpoint { listener: listener.address, ca_pem: &self.ca_pem, client_certificate, exec_plugin };
         Way { pair: &listener.pair, endpoint }
+    }
+
+    /// The users with exec plug-ins, each with its listeners.
+    fn keeper(&mut self) -> Result<Keeper> {
+        let mut keeper = Keeper::default();
+        let listeners = std::mem::take(&mut self.listeners);
+        for Listener { address, pair, handle } in &listeners {
+            let selected = &pair.selected;
+            let (Some(plugin), Some(name)) = (&selected.exec_plugin, &selected.user) else { continue };
+            let issuer = Arc::clone(&self.holder(&selected.user)?.issuer);
+            let new = || PluginUser::new(plugin.command.clone(), plugin.arguments.clone(), issuer);
+            let server = selected.upstream.client_server(*address);
+            keeper.user(name.clone(), new).add_listener(server, plugin.cluster.clone(), handle.clone());
+        }
+        self.listeners = listeners;
+        Ok(keeper)
     }
 }
 

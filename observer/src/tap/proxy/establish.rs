@@ -15,7 +15,7 @@ use super::server_configs::{HTTP1, HTTP2};
 use super::shared::Shared;
 use super::side::Side;
 use super::transport::Transport;
-use super::{UpstreamError, socket};
+use super::{UpstreamError, UpstreamTls, socket};
 
 /// A connection that is ready to be spliced.
 pub(super) struct Established {
@@ -45,13 +45,14 @@ pub(super) async fn establish(
     socket::prepare(&client).map_err(|_client_is_gone| Failure::Client)?;
     let hello = client_hello(shared, client, deadline).await?;
     let offer = hello.client_hello().alpn().map(|names| names.map(<[u8]>::to_vec).collect()).unwrap_or_default();
-    let (upstream, upstream_address) = match connect(shared, offer, spare, deadline).await {
+    let sides = shared.sides.current();
+    let (upstream, upstream_address) = match connect(shared, &sides.upstream_tls, offer, spare, deadline).await {
         Ok(connected) => connected,
         Err(error) => return Err(Failure::Upstream(error, hello.io)),
     };
     let (upstream, upstream_tls) = upstream.into_inner();
     let protocol = upstream_tls.alpn_protocol();
-    let accept = hello.into_stream(shared.server_configs.for_protocol(protocol));
+    let accept = hello.into_stream(sides.server_configs.for_protocol(protocol));
     let protocol = protocol.and_then(known_protocol);
     let Some((client, client_tls)) = finish(accept, deadline).await else {
         socket::close_gracefully(upstream.tcp());
@@ -89,6 +90,7 @@ type UpstreamStream = tokio_rustls::client::TlsStream<Transport>;
 
 async fn connect(
     shared: &Shared,
+    tls: &UpstreamTls,
     offer: Vec<Vec<u8>>,
     spare: Option<Spare>,
     deadline: Instant,
@@ -100,7 +102,6 @@ async fn connect(
     };
     let ready = socket::prepare(transport.tcp()).and_then(|()| transport.tcp().peer_addr());
     let address = ready.map_err(|_upstream_is_gone| UpstreamError::Closed { endpoint: endpoint.clone() })?;
-    let tls = &shared.upstream_tls;
     let handshake = tls.connector.with_alpn(offer).connect(tls.server_name.clone(), transport);
     match timeout_at(deadline, handshake.into_fallible()).await {
         Ok(Ok(stream)) => Ok((stream, address)),

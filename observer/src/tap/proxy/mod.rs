@@ -23,6 +23,7 @@ mod server_configs;
 mod server_verifier;
 mod shared;
 mod side;
+mod sides;
 mod socket;
 mod socks;
 mod splice;
