@@ -8,6 +8,8 @@ mod connects;
 #[cfg(test)]
 mod direct_dials;
 #[cfg(test)]
+mod exec_plugins;
+#[cfg(test)]
 mod exec_plugins_kubectl;
 #[cfg(test)]
 mod h2_watch;

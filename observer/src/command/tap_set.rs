@@ -242,11 +242,11 @@ impl<'a> Binding<'a> {
         if pair.selected.client_certificate.is_none() {
             return Ok(Admission::Anybody);
         }
-        Ok(Admission::HoldersOf(Arc::clone(&self.holder(&pair.selected.user)?.issuer)))
+        Ok(Admission::HoldersOf(Arc::clone(&self.holder(pair.selected.user.as_ref())?.issuer)))
     }
 
-    fn holder(&mut self, user: &Option<String>) -> Result<&Holder> {
-        match self.holders.entry(user.clone()) {
+    fn holder(&mut self, user: Option<&String>) -> Result<&Holder> {
+        match self.holders.entry(user.cloned()) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => Ok(place.insert(Holder::new()?)),
         }
@@ -271,7 +271,7 @@ impl<'a> Binding<'a> {
         for Listener { address, pair, handle } in &listeners {
             let selected = &pair.selected;
             let (Some(plugin), Some(name)) = (&selected.exec_plugin, &selected.user) else { continue };
-            let issuer = Arc::clone(&self.holder(&selected.user)?.issuer);
+            let issuer = Arc::clone(&self.holder(Some(name))?.issuer);
             let new = || PluginUser::new(plugin.command.clone(), plugin.arguments.clone(), issuer);
             let server = selected.upstream.client_server(*address);
             keeper.user(name.clone(), new).add_listener(server, plugin.cluster.clone(), handle.clone());

@@ -105,7 +105,8 @@ async fn what_is_no_certificate_is_refused_without_being_shown() {
 async fn the_socket_is_for_its_owner_and_bad_callers_hurt_nobody() {
     let run = Run::start();
     assert_eq!(std::fs::metadata(run.socket()).unwrap().permissions().mode() & 0o777, 0o600);
-    for rubbish in [&b""[..], b"\n", b"{}\n", b"no end of the line", &[0xff; 100_000]] {
+    let large = vec![0xff; 100_000];
+    for rubbish in [&b""[..], b"\n", b"{}\n", b"no end of the line", &large] {
         let mut caller = std::os::unix::net::UnixStream::connect(run.socket()).unwrap();
         // It may have gone already.
         std::io::Write::write_all(&mut caller, rubbish).ok();

@@ -121,7 +121,7 @@ ZmBzBVrmoAe5j6acTQ==
     #[test]
     fn a_pinned_certificate_is_accepted_whoever_signed_it() {
         for is_ca in [IsCa::NoCa, IsCa::ExplicitNoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
-            check(|params| params.is_ca = is_ca.clone(), None);
+            check(|params| params.is_ca = is_ca, None);
         }
         let issued_by_a_stranger = issued();
         assert_eq!(verdict(&issued_by_a_stranger, std::slice::from_ref(&issued_by_a_stranger)), None);
