@@ -16,3 +16,6 @@ mod upstream;
 mod upstream_flags;
 
 pub use cli::main;
+
+#[cfg(test)]
+mod tests;
