@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -23,6 +24,7 @@ pub(crate) const TOKEN: &str = "token-of-a-scripted-upstream";
 pub(crate) struct Upstream {
     address: SocketAddr,
     authority: String,
+    connections: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
@@ -40,19 +42,37 @@ impl Upstream {
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
+        let connections = Arc::new(AtomicUsize::new(0));
+        let accepted = Arc::clone(&connections);
         thread::spawn(move || {
             for socket in listener.incoming() {
+                accepted.fetch_add(1, Ordering::SeqCst);
                 let (tls, seen) = (Arc::clone(&tls), Arc::clone(&seen));
                 // A client may leave in the middle of anything; that is nothing to a server.
                 thread::spawn(move || socket.and_then(|socket| serve(socket, tls, &seen)).ok());
             }
         });
-        Self { address, authority: authority.pem(), requests }
+        Self { address, authority: authority.pem(), connections, requests }
     }
 
     /// The requests so far, as in `GET /version`.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many connections it has accepted.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The certificate of the authority that vouches for it, in PEM.
+    pub(crate) fn authority(&self) -> &str {
+        &self.authority
     }
 
     /// A kubeconfig that leads here.
@@ -80,7 +100,8 @@ impl Upstream {
         self.address
     }
 
-    fn trusted(&self) -> String {
+    /// The field of a cluster that names its authority.
+    pub(crate) fn trusted(&self) -> String {
         format!("certificate-authority-data: {}", BASE64_STANDARD.encode(&self.authority))
     }
 }

@@ -112,12 +112,12 @@ impl Exec {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let mut taps = TapSet::bind(kubeconfig, pairs, self.upstream.listen(), &intake, clock)?;
-        drop(intake);
         coverage::announce(&taps);
         let upstreams = taps.upstreams(&self.profiles).await;
         let observing = Observing::start(receiver, clock.now(), upstreams, events).context("cannot start the observing thread")?;
         let silence = silence(&taps);
-        taps.serve();
+        taps.serve(&self.profiles, &intake, clock);
+        drop(intake);
         let code = match taps.kubeconfig_variable() {
             Ok(variable) => self.run_command(&variable).await,
             Err(error) => Err(error),

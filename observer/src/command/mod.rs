@@ -18,3 +18,6 @@ mod upstream;
 mod upstream_flags;
 
 pub use cli::main;
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -18,7 +19,7 @@ use super::plugin_users::StandIn;
 use super::profiles::Profiles;
 use super::{listen_port, upstream};
 use crate::credential::{CredentialServer, Keeper, PluginUser};
-use crate::intake::Intake;
+use crate::intake::{Intake, Notice};
 use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, PluginInPlace, RunFolder, Way};
 use crate::observing;
 use crate::tap::Clock;
@@ -39,6 +40,8 @@ pub(super) struct TapSet {
     /// For users with exec plug-ins; taken when it is served.
     credentials: Option<CredentialServer>,
     answering: JoinSet<()>,
+    /// Waits for the first client of each API server that is not known yet.
+    learning: JoinSet<()>,
 }
 
 /// One listener, for one cluster and user.
@@ -74,8 +77,8 @@ impl TapSet {
         let file = folder.write("kubeconfig", copy.text.as_bytes()).context("cannot write the private kubeconfig")?;
         let Binding { listeners, idle, left_out, .. } = binding;
         let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
-        let serving = JoinSet::new();
-        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving, credentials, answering: JoinSet::new() })
+        let (serving, learning, answering) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
+        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving, learning, credentials, answering })
     }
 
     /// The listeners; that of the current context is the first.
@@ -123,13 +126,34 @@ impl TapSet {
         upstreams
     }
 
-    /// Serves on the present runtime, until [`Self::stop`].
-    pub(super) fn serve(&mut self) {
+    /// Serves on the present runtime, until [`Self::stop`]. An API server that is not known yet is asked once its first client comes; the
+    /// answer goes to `intake`, and so does it when there is none.
+    pub(super) fn serve(&mut self, profiles: &Profiles, intake: &Intake, clock: Clock) {
         for proxy in self.idle.drain(..) {
             self.serving.spawn(proxy.serve());
         }
         if let Some(credentials) = self.credentials.take() {
             self.answering.spawn(credentials.serve());
+        }
+        if profiles.without_asking().is_none() {
+            self.learn_later(profiles, intake, clock);
+        }
+    }
+
+    fn learn_later(&mut self, profiles: &Profiles, intake: &Intake, clock: Clock) {
+        let current = self.listeners.first().map(Listener::upstream_name);
+        let mut asked: BTreeMap<String, Arc<AtomicBool>> = BTreeMap::new();
+        for listener in self.listeners.iter().filter(|listener| Some(listener.upstream_name()) != current) {
+            let asked = Arc::clone(asked.entry(listener.upstream_name()).or_default());
+            let (address, selected, handle) = (listener.address, listener.pair.selected.clone(), listener.handle.clone());
+            let (profiles, intake) = (profiles.clone(), intake.clone());
+            self.learning.spawn(async move {
+                handle.first_client().await;
+                if !asked.swap(true, Ordering::Relaxed) {
+                    let profile = Box::new(profiles.learn(&selected).await);
+                    intake.notice(Notice::Profile { at: clock.now(), listener: address, profile });
+                }
+            });
         }
     }
 
@@ -149,6 +173,9 @@ impl TapSet {
         for stopped in stops {
             stopped.await;
         }
+        // They hold the intake, whose end the observing thread waits for.
+        self.learning.shutdown().await;
+        self.answering.shutdown().await;
         let counts = self.counts();
         while let Some(served) = self.serving.join_next().await {
             served.context("the proxy failed")??;

@@ -139,9 +139,9 @@ fn token(selected: &Selected) -> Option<String> {
 /// another. Servers with the same name are one and the same.
 pub(super) fn name(selected: &Selected) -> String {
     let upstream = &selected.upstream;
-    let mut name = endpoint(selected).to_string() + upstream.path_prefix.trim_end_matches('/');
-    if let Some(server_name) = &upstream.tls_server_name {
-        name.push_str(&format!(" ({server_name})"));
+    let address = endpoint(selected).to_string() + upstream.path_prefix.trim_end_matches('/');
+    match &upstream.tls_server_name {
+        Some(server_name) => format!("{address} ({server_name})"),
+        None => address,
     }
-    name
 }

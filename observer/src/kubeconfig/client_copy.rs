@@ -123,13 +123,9 @@ impl Kubeconfig {
             let Some(name) = way.pair.selected.user.as_ref().filter(|name| done.insert(name.as_str())) else { continue };
             if needed_by_others.contains(name) {
                 let kept = self.add_alike(Section::Users, name, &format!("{name}/direct"));
-                let others: Vec<String> = self
-                    .entries(Section::Contexts)
-                    .iter()
-                    .filter_map(|context| {
-                        (!led.contains(context.name.as_str()) && context.text("user") == Some(name)).then(|| context.name.clone())
-                    })
-                    .collect();
+                let others = self.entries(Section::Contexts).iter().filter(|context| context.text("user") == Some(name));
+                let others = others.map(|context| context.name.clone()).filter(|context| !led.contains(context.as_str()));
+                let others: Vec<String> = others.collect();
                 self.name_in_contexts(&others, "user", &kept);
             }
             if let Some(user) = self.find_mut(Section::Users, name).and_then(Entry::body_mut) {
@@ -160,10 +156,10 @@ impl Kubeconfig {
     }
 
     fn name_in_contexts(&mut self, contexts: &[String], field: &str, name: &str) {
-        for context in contexts {
-            if let Some(body) = self.find_mut(Section::Contexts, context).and_then(Entry::body_mut) {
-                body.insert(field.to_owned(), Value::from(name));
-            }
+        let contexts: BTreeSet<&String> = contexts.iter().collect();
+        let entries = self.entries_mut(Section::Contexts).iter_mut().filter(|context| contexts.contains(&context.name));
+        for body in entries.filter_map(Entry::body_mut) {
+            body.insert(field.to_owned(), Value::from(name));
         }
     }
 

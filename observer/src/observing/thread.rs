@@ -1,17 +1,19 @@
 //! The thread.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use observer_core::observation::{Observation, What};
+use observer_core::observation::{Observation, UpstreamName, What};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
 use super::decoding::Decoding;
-use crate::intake::{IntakeLosses, IntakeReceiver};
+use super::waiting::Waiting;
+use crate::intake::{Delivery, IntakeLosses, IntakeReceiver};
 use crate::view::EventLines;
 
 /// Where events are written to.
@@ -38,6 +40,7 @@ pub struct Outcome {
 /// What the thread owns.
 struct State {
     observer: Observer,
+    waiting: Waiting,
     decoding: Decoding,
     events: Option<Events>,
     losses: IntakeLosses,
@@ -47,16 +50,17 @@ struct State {
 impl Observing {
     /// Starts the thread. It ends by itself once all taps and their connections are gone and everything was decoded.
     pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, events: Option<Events>) -> io::Result<Self> {
-        let profile = upstreams.first().and_then(|upstream| upstream.profile.clone()).unwrap_or_default();
+        let known = known(&upstreams);
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let mut state = State {
                 observer: Observer::new(Limits::default()),
+                waiting: Waiting::new(&upstreams),
                 decoding: Decoding::new(upstreams),
                 events,
                 losses: IntakeLosses::default(),
                 troubles: Vec::new(),
             };
-            state.observe(Observation { at, what: What::Profile { profile: Box::new(profile) } });
+            known.into_iter().for_each(|what| state.observe(Observation { at, what }));
             state.run(receiver);
             state.outcome()
         })?;
@@ -75,10 +79,10 @@ impl State {
         while !receiver.is_closed() {
             let decoded = catch_unwind(AssertUnwindSafe(|| {
                 for delivered in receiver.drain(IDLE) {
-                    let Self { decoding, observer, events, troubles, .. } = self;
-                    decoding.take(&delivered.delivery, &mut |observation| {
-                        observer.observe(observation, &mut |event| write(events, troubles, &event));
-                    });
+                    self.waiting.pass(delivered).iter().for_each(|delivered| self.decode(&delivered.delivery));
+                }
+                if receiver.is_closed() {
+                    self.waiting.give_up().iter().for_each(|delivered| self.decode(&delivered.delivery));
                 }
             }));
             if decoded.is_err() {
@@ -89,6 +93,13 @@ impl State {
             self.note_losses(receiver.losses());
             self.flush();
         }
+    }
+
+    fn decode(&mut self, delivery: &Delivery) {
+        let Self { decoding, observer, events, troubles, .. } = self;
+        decoding.take(delivery, &mut |observation| {
+            observer.observe(observation, &mut |event| write(events, troubles, &event));
+        });
     }
 
     fn observe(&mut self, observation: Observation) {
@@ -118,6 +129,14 @@ impl State {
         self.flush();
         Outcome { snapshot: self.observer.snapshot(), troubles: self.troubles }
     }
+}
+
+/// Servers that several listeners lead to are told of once.
+fn known(upstreams: &[Upstream]) -> Vec<What> {
+    let mut told = BTreeSet::new();
+    let fresh = upstreams.iter().filter(|upstream| told.insert(&upstream.name));
+    let known = fresh.filter_map(|upstream| Some((UpstreamName(upstream.name.clone()), upstream.profile.clone()?)));
+    known.map(|(upstream, profile)| What::Profile { upstream, profile: Box::new(profile) }).collect()
 }
 
 fn write(events: &mut Option<Events>, troubles: &mut Vec<String>, event: &Event) {
