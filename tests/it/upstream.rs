@@ -96,10 +96,6 @@ impl Upstream {
         kubeconfig("https://api.invalid:6443", &trust)
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// The field of a cluster that names its authority.
     pub(crate) fn trusted(&self) -> String {
         format!("certificate-authority-data: {}", BASE64_STANDARD.encode(&self.authority))
