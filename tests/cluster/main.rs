@@ -25,3 +25,5 @@ mod kubectl_exec;
 mod refusal;
 #[cfg(test)]
 mod transparency_kubectl;
+#[cfg(test)]
+mod via_kubectl;

@@ -111,7 +111,7 @@ impl Exec {
     async fn observe(&self, kubeconfig: &Kubeconfig, pairs: Pairs, events: Option<Events>) -> Result<Observed> {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let mut taps = TapSet::bind(kubeconfig, pairs, self.upstream.listen(), &intake, clock)?;
+        let mut taps = TapSet::bind(kubeconfig, pairs, &self.upstream, &intake, clock)?;
         coverage::announce(&taps);
         let upstreams = taps.upstreams(&self.profiles).await;
         let observing = Observing::start(receiver, clock.now(), upstreams, events).context("cannot start the observing thread")?;

@@ -12,18 +12,24 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use observer_core::routing::ServerProfile;
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::output::say;
 use super::plugin_users::StandIn;
 use super::profiles::Profiles;
+use super::upstream_flags::UpstreamFlags;
 use super::{listen_port, upstream};
 use crate::credential::{CredentialServer, Keeper, PluginUser};
 use crate::intake::{Intake, Notice};
-use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, PluginInPlace, RunFolder, Way};
+use crate::kubeconfig::{
+    ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, PluginInPlace, RunFolder, Via, Way,
+};
 use crate::observing;
 use crate::tap::Clock;
-use crate::tap::proxy::{Admission, ClientIdentity, PrivateAuthority, Proxy, ProxyCounts, ProxyError, ProxyHandle};
+use crate::tap::proxy::{
+    Admission, ClientIdentity, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
+};
 
 /// The listeners of one run, bound, and serving after [`Self::serve`].
 #[derive(Debug)]
@@ -55,18 +61,18 @@ pub(super) struct Listener {
 }
 
 impl TapSet {
-    /// Binds a listener for each of `pairs`, and writes the files for clients. That of the current context is at `listen` where that is
-    /// given. Clients that come before [`Self::serve`] wait.
+    /// Binds a listener for each of `pairs`, and writes the files for clients. That of the current context is where `flags` say,
+    /// if they do. Clients that come before [`Self::serve`] wait.
     ///
     /// Fails when the current context cannot be served; what hinders another is in [`Self::left_out`].
     pub(super) fn bind(
         kubeconfig: &Kubeconfig,
         pairs: Pairs,
-        listen: Option<SocketAddr>,
+        flags: &UpstreamFlags,
         intake: &Intake,
         clock: Clock,
     ) -> Result<Self> {
-        let mut binding = Binding::new(listen, intake, clock, pairs.left_out)?;
+        let mut binding = Binding::new(flags, intake, clock, pairs.left_out)?;
         for pair in pairs.served {
             binding.add(pair)?;
         }
@@ -194,6 +200,7 @@ impl Listener {
 /// What is bound so far, and what each listener is made from.
 struct Binding<'a> {
     listen: Option<SocketAddr>,
+    via: Via,
     intake: &'a Intake,
     clock: Clock,
     authority: Arc<PrivateAuthority>,
@@ -223,11 +230,12 @@ impl Holder {
 }
 
 impl<'a> Binding<'a> {
-    fn new(listen: Option<SocketAddr>, intake: &'a Intake, clock: Clock, left_out: Vec<LeftOut>) -> Result<Self> {
+    fn new(flags: &UpstreamFlags, intake: &'a Intake, clock: Clock, left_out: Vec<LeftOut>) -> Result<Self> {
         let authority = Arc::new(PrivateAuthority::generate()?);
         let ca_pem = authority.certificate_pem();
         let holders = BTreeMap::new();
-        Ok(Self { listen, intake, clock, authority, ca_pem, holders, listeners: Vec::new(), idle: Vec::new(), left_out })
+        let (listen, via) = (flags.listen(), flags.via());
+        Ok(Self { listen, via, intake, clock, authority, ca_pem, holders, listeners: Vec::new(), idle: Vec::new(), left_out })
     }
 
     /// Binds the next listener. Only the first one's failure is a failure of all.
@@ -248,9 +256,14 @@ impl<'a> Binding<'a> {
 
     fn bind(&mut self, pair: &Pair) -> Result<Proxy> {
         let admission = self.admission(pair)?;
+        let entrance = match self.via {
+            Via::Server => Entrance::Server,
+            Via::ProxyUrl => Entrance::ForwardProxy,
+        };
         let config = |listen| {
             let (authority, intake) = (Arc::clone(&self.authority), self.intake.clone());
-            upstream::proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock)
+            let config = upstream::proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock)?;
+            anyhow::Ok(ProxyConfig { entrance, ..config })
         };
         if let Some(listen) = self.listen.filter(|_| self.listeners.is_empty()) {
             return Ok(Proxy::bind(config(listen)?)?);
@@ -287,7 +300,8 @@ impl<'a> Binding<'a> {
         let selected = &listener.pair.selected;
         let client_certificate = self.holders.get(&selected.user).map(Holder::pair);
         let exec_plugin = selected.exec_plugin.is_some().then_some(plugin);
-        let endpoint = ClientEndpoint { listener: listener.address, ca_pem: &self.ca_pem, client_certificate, exec_plugin };
+        let endpoint =
+            ClientEndpoint { listener: listener.address, via: self.via, ca_pem: &self.ca_pem, client_certificate, exec_plugin };
         Way { pair: &listener.pair, endpoint }
     }
 
@@ -300,7 +314,11 @@ impl<'a> Binding<'a> {
             let (Some(plugin), Some(name)) = (&selected.exec_plugin, &selected.user) else { continue };
             let issuer = Arc::clone(&self.holder(Some(name))?.issuer);
             let new = || PluginUser::new(plugin.command.clone(), plugin.arguments.clone(), issuer);
-            let server = selected.upstream.client_server(*address);
+            let original = plugin.cluster.get("server").and_then(Value::as_str);
+            let server = match (self.via, original) {
+                (Via::ProxyUrl, Some(original)) => original.to_owned(),
+                (Via::Server | Via::ProxyUrl, _) => selected.upstream.client_server(*address),
+            };
             keeper.user(name.clone(), new).add_listener(server, plugin.cluster.clone(), handle.clone());
         }
         self.listeners = listeners;

@@ -16,7 +16,8 @@ use crate::intake::Intake;
 use crate::kubeconfig::{BearerToken, Selected};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls, UpstreamTrust,
+    Admission, ClientCertificate, Entrance, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls,
+    UpstreamTrust,
 };
 use crate::version::{self, VersionError};
 
@@ -39,6 +40,7 @@ pub(super) fn proxy_config(
         forward_proxy: forward_proxy(selected)?,
         upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
         authority,
+        entrance: Entrance::Server,
         admission,
         intake: Some(intake),
         clock,

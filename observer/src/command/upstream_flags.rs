@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use crate::kubeconfig::{Environment, Kubeconfig, ServerTrust};
+use crate::kubeconfig::{Environment, Kubeconfig, ServerTrust, Via};
 
 /// Where clients come in, and where they go.
 #[derive(Clone, Debug, Default, Args)]
@@ -27,12 +27,35 @@ pub(super) struct UpstreamFlags {
     #[arg(long, requires = "upstream")]
     upstream_insecure: bool,
 
+    /// How the client's kubeconfig leads here: its `server` (which then is the Host that the API server sees), or its `proxy-url`, for
+    /// gateways that route by host
+    #[arg(long, value_enum, default_value_t)]
+    via: ViaFlag,
+
     /// Where to listen for clients of the current context, on loopback; other contexts get ports of their own at that address
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     listen: Option<SocketAddr>,
 }
 
+/// [`Via`] as a flag.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ViaFlag {
+    /// `server` is watchtap
+    #[default]
+    Server,
+    /// `server` stays, `proxy-url` is watchtap
+    ProxyUrl,
+}
+
 impl UpstreamFlags {
+    /// How clients are led here.
+    pub(super) fn via(&self) -> Via {
+        match self.via {
+            ViaFlag::Server => Via::Server,
+            ViaFlag::ProxyUrl => Via::ProxyUrl,
+        }
+    }
+
     /// The kubeconfig that the flags or the environment lead to.
     pub(super) fn kubeconfig(&self) -> Result<Kubeconfig> {
         if let Some(server) = &self.upstream {

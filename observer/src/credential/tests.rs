@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{CallError, CredentialServer, ExecCredential, Keeper, Plan, PluginUser, ask_for_plan, hand_over, with_cluster};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientIdentity, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
+    Admission, ClientIdentity, Entrance, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
 };
 
 #[test]
@@ -136,6 +136,7 @@ impl Run {
             forward_proxy: None,
             upstream_tls: UpstreamTls::new(&UpstreamTrust::Anybody, "api.invalid", None).unwrap(),
             authority: Arc::clone(&issuer),
+            entrance: Entrance::Server,
             admission: Admission::Anybody,
             intake: None,
             clock: Clock::start(),

@@ -17,12 +17,24 @@ use super::section::{Entry, Section};
 pub struct ClientEndpoint<'a> {
     /// Where the tap listens.
     pub listener: SocketAddr,
+    /// Which field leads there.
+    pub via: Via,
     /// The CA of this run, as PEM text.
     pub ca_pem: &'a str,
     /// The certificate that the tap admits; only where the kubeconfig's user has a client certificate of its own.
     pub client_certificate: Option<ClientCertificatePair<'a>>,
     /// What a client runs in place of the user's exec plug-in; only where there is one.
     pub exec_plugin: Option<PluginInPlace<'a>>,
+}
+
+/// Which field of a cluster leads a client to the tap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Via {
+    /// `server` is the tap. The `Host` that the API server then sees is the tap's address.
+    #[default]
+    Server,
+    /// `server` stays, and `proxy-url` is the tap: for gateways that route by host.
+    ProxyUrl,
 }
 
 /// The program that stands in for a user's exec plug-in.
@@ -107,11 +119,18 @@ impl Kubeconfig {
             name
         };
         if let Some(cluster) = self.find_mut(Section::Clusters, &name).and_then(Entry::body_mut) {
-            cluster.insert("server".to_owned(), Value::from(selected.upstream.client_server(endpoint.listener)));
-            replace(cluster, "certificate-authority", Some(endpoint.ca_pem));
-            for gone in ["insecure-skip-tls-verify", "tls-server-name", "proxy-url"] {
-                cluster.shift_remove(gone);
+            match endpoint.via {
+                Via::Server => {
+                    cluster.insert("server".to_owned(), Value::from(selected.upstream.client_server(endpoint.listener)));
+                    cluster.shift_remove("tls-server-name");
+                    cluster.shift_remove("proxy-url");
+                }
+                Via::ProxyUrl => {
+                    cluster.insert("proxy-url".to_owned(), Value::from(format!("http://{}", endpoint.listener)));
+                }
             }
+            replace(cluster, "certificate-authority", Some(endpoint.ca_pem));
+            cluster.shift_remove("insecure-skip-tls-verify");
         }
     }
 

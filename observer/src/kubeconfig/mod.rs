@@ -20,7 +20,7 @@ mod section;
 mod selected;
 mod upstream;
 
-pub use client_copy::{ClientCertificatePair, ClientCopy, ClientEndpoint, PluginInPlace, Way};
+pub use client_copy::{ClientCertificatePair, ClientCopy, ClientEndpoint, PluginInPlace, Via, Way};
 pub use environment::Environment;
 pub use error::{Error, Place};
 pub use exec_plugin::ExecPlugin;

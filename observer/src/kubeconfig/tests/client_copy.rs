@@ -4,7 +4,7 @@ use expect_test::{Expect, expect, expect_file};
 use kube::config::Kubeconfig as Typed;
 
 use super::fixture::{Home, certificate_data, config, key_data};
-use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, PluginInPlace, Way};
+use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, PluginInPlace, Via, Way};
 
 /// A kubeconfig with one of each; the copy of it stands beside it.
 const WITH_EVERYTHING: &str = include_str!("with_everything.yaml");
@@ -120,7 +120,7 @@ fn a_plug_in_is_stood_in_for_and_the_rest_of_it_stays() {
     let pairs = loaded.pairs().unwrap();
     let plugin = PluginInPlace { command: "/bin/watchtap", arguments: &["credential", "--"] };
     let listener = ([127, 0, 0, 1], 40_001).into();
-    let endpoint = ClientEndpoint { listener, ca_pem: "CA", client_certificate: None, exec_plugin: Some(plugin) };
+    let endpoint = ClientEndpoint { listener, via: Via::Server, ca_pem: "CA", client_certificate: None, exec_plugin: Some(plugin) };
     let copy = loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text;
     let user = typed(&copy).auth_infos.remove(0).auth_info.unwrap().exec.unwrap();
     assert_eq!(user.command.as_deref(), Some("/bin/watchtap"));
@@ -185,8 +185,13 @@ fn copy(kubeconfig: &str, pair: Option<ClientCertificatePair<'_>>) -> String {
 #[track_caller]
 fn copy_in(home: &Home, client_certificate: Option<ClientCertificatePair<'_>>) -> String {
     let loaded = home.load("config").unwrap();
-    let endpoint =
-        ClientEndpoint { listener: ([127, 0, 0, 1], 40_001).into(), ca_pem: "CA", client_certificate, exec_plugin: None };
+    let endpoint = ClientEndpoint {
+        listener: ([127, 0, 0, 1], 40_001).into(),
+        via: Via::Server,
+        ca_pem: "CA",
+        client_certificate,
+        exec_plugin: None,
+    };
     let pairs = loaded.pairs().unwrap();
     loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fixture::{Home, certificate_data, key_data};
-use crate::kubeconfig::{ClientCertificatePair, ClientCopy, ClientEndpoint, Kubeconfig, MAX_PAIRS, Pairs, ServerTrust, Way};
+use crate::kubeconfig::{ClientCertificatePair, ClientCopy, ClientEndpoint, Kubeconfig, MAX_PAIRS, Pairs, ServerTrust, Via, Way};
 
 const CONTEXTS: &str = "
 current-context: b
@@ -175,6 +175,7 @@ fn client_copy(loaded: &Kubeconfig) -> ClientCopy {
             pair,
             endpoint: ClientEndpoint {
                 listener: ([127, 0, 0, 1], port).into(),
+                via: Via::Server,
                 ca_pem: "CA",
                 client_certificate,
                 exec_plugin: None,

@@ -51,7 +51,8 @@ impl Proxy {
         let shared = Arc::new(Shared {
             address: port.address(),
             route: UpstreamRoute::new(config.upstream, config.forward_proxy, &config.upstream_tls),
-            sides: CurrentSides::new(config.authority, &config.admission, config.upstream_tls)?,
+            entrance: config.entrance,
+            sides: CurrentSides::new(config.authority, config.entrance, &config.admission, config.upstream_tls)?,
             intake: config.intake,
             clock: config.clock,
             handshake_limit: config.handshake_limit,

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::counters::Counters;
 use super::gate::Gate;
 use super::sides::CurrentSides;
-use super::{ListenerState, UpstreamError, UpstreamRoute};
+use super::{Entrance, ListenerState, UpstreamError, UpstreamRoute};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 
@@ -16,6 +16,7 @@ use crate::tap::Clock;
 pub(super) struct Shared {
     pub(super) address: SocketAddr,
     pub(super) route: UpstreamRoute,
+    pub(super) entrance: Entrance,
     pub(super) sides: CurrentSides,
     pub(super) intake: Option<Intake>,
     pub(super) clock: Clock,
