@@ -20,6 +20,8 @@ mod hpack;
 #[cfg(test)]
 mod kube_rs;
 #[cfg(test)]
+mod kubectl_contexts;
+#[cfg(test)]
 mod kubectl_exec;
 #[cfg(test)]
 mod refusal;

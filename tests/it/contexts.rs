@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -133,14 +133,16 @@ fn the_context_that_is_named_is_the_current_one() {
 #[test]
 fn the_same_server_has_the_same_port_in_every_run_and_two_runs_do_not_meet() {
     let place = Place::new(&[Upstream::start()]);
-    let [first, second] = [(); 2].map(|()| ExecSession::start(&place.kubeconfig, &[]).unwrap());
+    // No other test listens there, so nobody else can have taken the port.
+    let start = || ExecSession::start(&place.kubeconfig, &["--listen", "[::1]:0"]).unwrap();
+    let [first, second] = [(); 2].map(|()| start());
     let ports = [&first, &second].map(|session| session.address().unwrap().port());
     assert_ne!(ports[0], ports[1]);
     for session in [first, second] {
         get(&session, "context-0", "/api/v1/pods").unwrap();
         assert_eq!(session.finish().unwrap().report["requests"].as_array().unwrap().len(), 1, "each sees its own clients");
     }
-    let third = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    let third = start();
     assert_eq!(third.address().unwrap().port(), ports[0]);
 }
 
@@ -177,8 +179,7 @@ fn an_address_to_listen_on_is_taken_or_refused() {
     drop(taken);
     let session = ExecSession::start(&place.kubeconfig, &["--listen", &address.to_string()]).unwrap();
     assert_eq!(session.address().unwrap(), address);
-    let sixth = ExecSession::start(&place.kubeconfig, &["--listen", "[::1]:0"]).unwrap();
-    get(&sixth, "context-0", "/api/v1/pods").unwrap();
+    check_failure(&place.exec(&["--listen", "127.0.0.2:7443"]), &["loopback", "127.0.0.1"]);
 }
 
 #[test]
@@ -204,6 +205,34 @@ fn a_token_file_that_rotates_is_read_by_the_client_where_it_is() {
     assert_eq!(user["user"]["tokenFile"], place.folder.path().join("tokens/current").to_str().unwrap());
 }
 
+#[test]
+fn servers_at_addresses_of_every_kind_are_reached() {
+    let (sixth, renamed) =
+        (Upstream::at(Ipv6Addr::LOCALHOST.into(), "::1"), Upstream::at(Ipv4Addr::LOCALHOST.into(), "kubernetes"));
+    let (sixth_url, port) = (format!("https://{}", sixth.address()), renamed.address().port());
+    let place = Place::new(&[sixth, renamed]);
+    place.edit(|text| {
+        text.replace(&format!("'{sixth_url}'"), &format!("'{sixth_url}/k8s/clusters/c-1'"))
+            .replace(&format!("'https://127.0.0.1:{port}'"), &format!("'https://localhost:{port}', tls-server-name: kubernetes"))
+    });
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    get(&session, "context-0", "/k8s/clusters/c-1/api/v1/pods").unwrap();
+    get(&session, "context-1", "/api/v1/pods").unwrap();
+    let clusters = session.kubeconfig()["clusters"].to_string();
+    assert!(clusters.contains("/k8s/clusters/c-1\"") && !clusters.contains("tls-server-name"), "{clusters}");
+    let report = session.finish().unwrap().report;
+    let mut seen: Vec<_> = report["requests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["upstream"].as_str().unwrap(), one["resource"].as_str().unwrap()))
+        .collect();
+    seen.sort_unstable();
+    let [sixth, renamed] =
+        [format!("{}/k8s/clusters/c-1", sixth_url.trim_start_matches("https://")), format!("localhost:{port} (kubernetes)")];
+    assert_eq!(seen, [(sixth.as_str(), "pods"), (renamed.as_str(), "pods")]);
+}
+
 /// A kubeconfig with contexts, clusters and users that are numbered; the first context is current.
 struct Place {
     folder: TempDir,
@@ -212,14 +241,17 @@ struct Place {
 
 impl Place {
     fn new(servers: &[Upstream]) -> Self {
-        let mut lists = [String::new(), String::new(), String::new()];
-        for (number, server) in servers.iter().enumerate() {
+        let of_each = |line: fn(usize, &Upstream) -> String| -> String {
+            servers.iter().enumerate().map(|(number, server)| line(number, server)).collect()
+        };
+        let contexts = of_each(|number, _| {
+            format!("- {{name: context-{number}, context: {{cluster: cluster-{number}, user: user-{number}}}}}\n")
+        });
+        let clusters = of_each(|number, server| {
             let (address, trusted) = (server.address(), server.trusted());
-            lists[0] += &format!("- {{name: context-{number}, context: {{cluster: cluster-{number}, user: user-{number}}}}}\n");
-            lists[1] += &format!("- {{name: cluster-{number}, cluster: {{server: 'https://{address}', {trusted}}}}}\n");
-            lists[2] += &format!("- {{name: user-{number}, user: {{token: token-{number}}}}}\n");
-        }
-        let [contexts, clusters, users] = lists;
+            format!("- {{name: cluster-{number}, cluster: {{server: 'https://{address}', {trusted}}}}}\n")
+        });
+        let users = of_each(|number, _| format!("- {{name: user-{number}, user: {{token: token-{number}}}}}\n"));
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = folder.path().join("kubeconfig");
         let text = format!("current-context: context-0\ncontexts:\n{contexts}clusters:\n{clusters}users:\n{users}");

@@ -82,6 +82,7 @@ impl ExecSession {
     pub fn address_of(&self, context: &str) -> Result<SocketAddr> {
         let server = self.server_of(context)?;
         let address = server.strip_prefix("https://").with_context(|| format!("{server} is not https"))?;
+        let address = address.split('/').next().unwrap_or_default();
         address.parse().with_context(|| format!("{server} has no port on an address"))
     }
 

@@ -265,7 +265,7 @@ impl<'a> Binding<'a> {
             let config = upstream::proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock)?;
             anyhow::Ok(ProxyConfig { entrance, ..config })
         };
-        if let Some(listen) = self.listen.filter(|_| self.listeners.is_empty()) {
+        if let Some(listen) = self.listen.filter(|listen| self.listeners.is_empty() && listen.port() != 0) {
             return Ok(Proxy::bind(config(listen)?)?);
         }
         let address = self.listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |listen| listen.ip());

@@ -1,6 +1,6 @@
 //! Flags that say which API servers a tap stands in front of, and where it listens.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
@@ -32,7 +32,8 @@ pub(super) struct UpstreamFlags {
     #[arg(long, value_enum, default_value_t)]
     via: ViaFlag,
 
-    /// Where to listen for clients of the current context, on loopback; other contexts get ports of their own at that address
+    /// Where to listen for clients of the current context, on loopback; other contexts get ports of their own at that address, and with port 0
+    /// so does the current one
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     listen: Option<SocketAddr>,
 }
@@ -86,7 +87,8 @@ impl UpstreamFlags {
 /// server from here.
 fn loopback(text: &str) -> Result<SocketAddr> {
     let address: SocketAddr = text.parse().context("expected ADDRESS:PORT, such as 127.0.0.1:7443")?;
-    ensure!(address.ip().is_loopback(), "{} is not a loopback address; listen on 127.0.0.1 or [::1]", address.ip());
+    let named_in_certificate = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].contains(&address.ip());
+    ensure!(named_in_certificate, "{} is not the loopback address; listen on 127.0.0.1 or [::1]", address.ip());
     Ok(address)
 }
 

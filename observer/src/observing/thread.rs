@@ -60,7 +60,9 @@ impl Observing {
                 losses: IntakeLosses::default(),
                 troubles: Vec::new(),
             };
-            known.into_iter().for_each(|what| state.observe(Observation { at, what }));
+            for what in known {
+                state.observe(Observation { at, what });
+            }
             state.run(receiver);
             state.outcome()
         })?;
@@ -79,10 +81,14 @@ impl State {
         while !receiver.is_closed() {
             let decoded = catch_unwind(AssertUnwindSafe(|| {
                 for delivered in receiver.drain(IDLE) {
-                    self.waiting.pass(delivered).iter().for_each(|delivered| self.decode(&delivered.delivery));
+                    for delivered in self.waiting.pass(delivered) {
+                        self.decode(&delivered.delivery);
+                    }
                 }
                 if receiver.is_closed() {
-                    self.waiting.give_up().iter().for_each(|delivered| self.decode(&delivered.delivery));
+                    for delivered in self.waiting.give_up() {
+                        self.decode(&delivered.delivery);
+                    }
                 }
             }));
             if decoded.is_err() {

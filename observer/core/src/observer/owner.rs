@@ -229,9 +229,9 @@ impl Observer {
         let Some(open) = self.open.get_mut(&id) else { return };
         open.apply(at, what);
         let established = response.status.is_some_and(|status| (200..300).contains(&status));
-        if open.watch.is_some() && established {
-            let record = self.open.get(&id).map(|open| self.record(open));
-            record.into_iter().for_each(|record| told(Event::WatchOpened { record }));
+        if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
+            let record = self.record(open);
+            told(Event::WatchOpened { record });
         }
     }
 

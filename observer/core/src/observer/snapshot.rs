@@ -154,7 +154,9 @@ impl Snapshot {
         let watches = self.watches.iter_mut().map(|row| &mut row.shape);
         let others = self.others.iter_mut().map(|row| &mut row.shape);
         let requests = self.requests.iter_mut().map(|record| &mut record.shape);
-        lists.chain(watches).chain(others).chain(requests).for_each(|shape| shape.upstream = None);
+        for shape in lists.chain(watches).chain(others).chain(requests) {
+            shape.upstream = None;
+        }
         self
     }
 }

@@ -192,13 +192,13 @@ fn each_api_server_has_its_version_and_its_revisions() {
          4s 1/3 GET /api/v1/configmaps?resourceVersion=100&limit=3
          4s 1/3 <- 200
          4s 1/3 end",
-        &expect![[r#"
+        &expect![[r"
             1s request list configmaps · all namespaces · RV=0 · at a:6443 → 200 Cache items=1
             2s request list configmaps · all namespaces · limit=500 · at b:6443 → 200 Etcd items=1
             3s listener Refusing
             4s request list configmaps · all · RV=N · limit=3 · at a:6443 → 200 Snapshot items=0
             3 requests, 3 lists (1 etcd, 0 unknown), 2 items
-        "#]],
+        "]],
     );
 }
 

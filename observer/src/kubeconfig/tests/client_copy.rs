@@ -112,6 +112,20 @@ fn commands_that_are_looked_up_in_path_stay() {
 }
 
 #[test]
+fn by_way_of_proxy_url_the_server_stays() {
+    let cluster = "server: 'https://a:6443/x', tls-server-name: b, proxy-url: 'http://theirs', insecure-skip-tls-verify: true";
+    let loaded = Home::with_config(&config(cluster, "token: t")).load("config").unwrap();
+    let pairs = loaded.pairs().unwrap();
+    let listener = ([127, 0, 0, 1], 40_001).into();
+    let endpoint = ClientEndpoint { listener, via: Via::ProxyUrl, ca_pem: "CA", client_certificate: None, exec_plugin: None };
+    let copy = loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text;
+    let cluster = typed(&copy).clusters.remove(0).cluster.unwrap();
+    assert_eq!((cluster.server.as_deref(), cluster.tls_server_name.as_deref()), (Some("https://a:6443/x"), Some("b")));
+    assert_eq!(cluster.proxy_url.as_deref(), Some("http://127.0.0.1:40001"));
+    assert_eq!((cluster.certificate_authority_data.as_deref(), cluster.insecure_skip_tls_verify), (Some("Q0E="), None));
+}
+
+#[test]
 fn a_plug_in_is_stood_in_for_and_the_rest_of_it_stays() {
     let exec =
         "exec: {command: bin/aws, args: [s3cret], env: [{name: A, value: b}], interactiveMode: Never, provideClusterInfo: true}";

@@ -1,5 +1,7 @@
 //! All contexts, and where the copy leads them.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::fixture::{Home, certificate_data, key_data};
@@ -85,9 +87,8 @@ fn one_bad_entry_for_many_contexts_is_said_once() {
 
 #[test]
 fn more_pairs_than_there_is_room_for_are_left_out() {
-    let contexts: String =
-        (0..200).map(|number| format!("- {{name: n{number}, context: {{cluster: one, user: u{number}}}}}\n")).collect();
-    let users: String = (0..200).map(|number| format!("- {{name: u{number}, user: {{token: t}}}}\n")).collect();
+    let contexts = numbered(0..200, |number| format!("- {{name: n{number}, context: {{cluster: one, user: u{number}}}}}\n"));
+    let users = numbered(0..200, |number| format!("- {{name: u{number}, user: {{token: t}}}}\n"));
     let text = CONTEXTS.replace("contexts:\n", &format!("contexts:\n{contexts}")).replace("users:\n", &format!("users:\n{users}"));
     let home = home(&text);
     let pairs = home.load("config").unwrap().pairs().unwrap();
@@ -100,8 +101,7 @@ fn more_pairs_than_there_is_room_for_are_left_out() {
 
 #[test]
 fn ten_thousand_contexts_of_one_pair_need_one_listener() {
-    let contexts: String =
-        (0..10_000).map(|number| format!("- {{name: n{number}, context: {{cluster: one, user: token}}}}\n")).collect();
+    let contexts = numbered(0..10_000, |number| format!("- {{name: n{number}, context: {{cluster: one, user: token}}}}\n"));
     let pairs = home(&CONTEXTS.replace("contexts:\n", &format!("contexts:\n{contexts}"))).load("config").unwrap().pairs().unwrap();
     assert_eq!(pairs.served[0].contexts.len(), 10_002);
 }
@@ -147,6 +147,10 @@ fn a_server_without_a_kubeconfig_is_named_by_its_flag() {
     let made = Kubeconfig::of_server("https://a/prefix", &ServerTrust::Anybody, "--upstream").unwrap();
     let tree: Value = serde_json::from_str(&client_copy(&made).text).unwrap();
     assert_eq!(server(&tree, tree["current-context"].as_str().unwrap()), "https://127.0.0.1:1/prefix");
+}
+
+fn numbered(numbers: Range<usize>, line: impl Fn(usize) -> String) -> String {
+    numbers.map(line).collect()
 }
 
 fn home(text: &str) -> Home {
