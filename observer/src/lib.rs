@@ -5,6 +5,7 @@
 
 pub mod child;
 pub mod command;
+pub mod credential;
 pub mod forward_proxy;
 pub mod intake;
 pub mod kubeconfig;

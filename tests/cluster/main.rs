@@ -8,6 +8,10 @@ mod connects;
 #[cfg(test)]
 mod direct_dials;
 #[cfg(test)]
+mod exec_plugins;
+#[cfg(test)]
+mod exec_plugins_kubectl;
+#[cfg(test)]
 mod h2_watch;
 #[cfg(test)]
 mod harness;
@@ -16,8 +20,12 @@ mod hpack;
 #[cfg(test)]
 mod kube_rs;
 #[cfg(test)]
+mod kubectl_contexts;
+#[cfg(test)]
 mod kubectl_exec;
 #[cfg(test)]
 mod refusal;
 #[cfg(test)]
 mod transparency_kubectl;
+#[cfg(test)]
+mod via_kubectl;

@@ -5,11 +5,15 @@
 #[cfg(test)]
 mod bad_traffic;
 #[cfg(test)]
+mod contexts;
+#[cfg(test)]
 mod dialogue;
 #[cfg(test)]
 mod exec_cli;
 #[cfg(test)]
 mod exec_forward_proxy;
+#[cfg(test)]
+mod exec_plugins;
 #[cfg(test)]
 mod explain_cli;
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! A stand-in for an API server: TLS, HTTP/1.1, a version, and nothing else.
 
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -23,36 +24,60 @@ pub(crate) const TOKEN: &str = "token-of-a-scripted-upstream";
 pub(crate) struct Upstream {
     address: SocketAddr,
     authority: String,
+    connections: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Upstream {
     pub(crate) fn start() -> Self {
+        Self::at(Ipv4Addr::LOCALHOST.into(), "127.0.0.1")
+    }
+
+    /// One at an address of this machine, with a certificate for `name`.
+    pub(crate) fn at(address: IpAddr, name: &str) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        let params = CertificateParams::new([name.to_owned()]).unwrap();
         let certificate = params.signed_by(&key, &authority).unwrap();
         let tls = server_config(certificate.der().clone(), PrivatePkcs8KeyDer::from(key.serialize_der()).into());
 
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let listener = TcpListener::bind((address, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
+        let connections = Arc::new(AtomicUsize::new(0));
+        let accepted = Arc::clone(&connections);
         thread::spawn(move || {
             for socket in listener.incoming() {
+                accepted.fetch_add(1, Ordering::SeqCst);
                 let (tls, seen) = (Arc::clone(&tls), Arc::clone(&seen));
                 // A client may leave in the middle of anything; that is nothing to a server.
                 thread::spawn(move || socket.and_then(|socket| serve(socket, tls, &seen)).ok());
             }
         });
-        Self { address, authority: authority.pem(), requests }
+        Self { address, authority: authority.pem(), connections, requests }
     }
 
     /// The requests so far, as in `GET /version`.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many connections it has accepted.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The certificate of the authority that vouches for it, in PEM.
+    pub(crate) fn authority(&self) -> &str {
+        &self.authority
     }
 
     /// A kubeconfig that leads here.
@@ -76,11 +101,8 @@ impl Upstream {
         kubeconfig("https://api.invalid:6443", &trust)
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    fn trusted(&self) -> String {
+    /// The field of a cluster that names its authority.
+    pub(crate) fn trusted(&self) -> String {
         format!("certificate-authority-data: {}", BASE64_STANDARD.encode(&self.authority))
     }
 }

@@ -124,6 +124,24 @@ impl Cluster {
         self.folder.write("kubeconfig-client-cert.yaml", document)
     }
 
+    /// A kubeconfig of `admin`, whose token comes from an exec plug-in.
+    pub fn kubeconfig_exec_token(&self) -> Result<PathBuf> {
+        self.kubeconfig_exec("exec-token", "admin", &json!({"token": ADMIN_TOKEN}))
+    }
+
+    /// A kubeconfig of `certificate-admin`, whose client certificate comes from an exec plug-in.
+    pub fn kubeconfig_exec_certificate(&self) -> Result<PathBuf> {
+        let identity = &self.credentials.admin;
+        let status = json!({"clientCertificateData": identity.certificate, "clientKeyData": identity.key});
+        self.kubeconfig_exec("exec-certificate", "certificate-admin", &status)
+    }
+
+    fn kubeconfig_exec(&self, name: &str, user: &str, status: &Value) -> Result<PathBuf> {
+        let credential = self.folder.write(&format!("{name}.json"), kubeconfig::exec_credential(status))?;
+        let document = kubeconfig::with_exec_plugin(&self.server_url(), self.ca_pem(), user, &credential);
+        self.folder.write(&format!("kubeconfig-{name}.yaml"), document)
+    }
+
     /// The client behind [`Cluster::raw`], to take into another thread.
     pub fn client(&self) -> Client {
         self.client.clone()

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,22 +73,53 @@ impl ExecSession {
         Ok(session)
     }
 
-    /// Where the tap listens.
+    /// Where the tap listens for the current context.
     pub fn address(&self) -> Result<SocketAddr> {
-        let server = self.cluster()["server"].as_str().context("a cluster has a server")?;
+        self.address_of(self.current()?)
+    }
+
+    /// Where the tap listens for a context.
+    pub fn address_of(&self, context: &str) -> Result<SocketAddr> {
+        let server = self.server_of(context)?;
         let address = server.strip_prefix("https://").with_context(|| format!("{server} is not https"))?;
+        let address = address.split('/').next().unwrap_or_default();
         address.parse().with_context(|| format!("{server} has no port on an address"))
     }
 
-    /// TLS as a client of the kubeconfig has it, offering these protocols.
+    /// Where the tap listens for the current context, as the kubeconfig has it.
+    pub fn server(&self) -> Result<&str> {
+        self.server_of(self.current()?)
+    }
+
+    fn server_of(&self, context: &str) -> Result<&str> {
+        self.cluster(context)["server"].as_str().context("a cluster has a server")
+    }
+
+    /// The exec plug-in of the user, to be run as clients do: with the environment that the kubeconfig adds.
+    pub fn exec_plugin(&self) -> Result<Command> {
+        let exec = &self.named(self.current()?, "users", "user")["exec"];
+        let mut command = Command::new(exec["command"].as_str().context("the user has an exec plug-in")?);
+        command.args(exec["args"].as_array().into_iter().flatten().filter_map(Value::as_str));
+        for variable in exec["env"].as_array().into_iter().flatten() {
+            command.env(variable["name"].as_str().context("a name")?, variable["value"].as_str().context("a value")?);
+        }
+        Ok(command)
+    }
+
+    /// TLS as a client of the current context has it, offering these protocols.
     pub fn tls(&self, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>> {
+        self.tls_of(self.current()?, protocols)
+    }
+
+    /// TLS as a client of a context has it, offering these protocols.
+    pub fn tls_of(&self, context: &str, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>> {
         let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(&decoded(&self.cluster()["certificate-authority-data"])?) {
+        for certificate in CertificateDer::pem_slice_iter(&decoded(&self.cluster(context)["certificate-authority-data"])?) {
             roots.add(certificate?)?;
         }
         let builder = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
         let builder = builder.with_safe_default_protocol_versions()?.with_root_certificates(roots);
-        let user = self.named("users", "user");
+        let user = self.named(context, "users", "user");
         let mut config = if user["client-certificate-data"].is_string() {
             let chain = CertificateDer::pem_slice_iter(&decoded(&user["client-certificate-data"])?).collect::<Result<_, _>>()?;
             builder.with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(&decoded(&user["client-key-data"])?)?)?
@@ -110,13 +141,22 @@ impl ExecSession {
         Ok(Finished { status, report, events, stderr: self.stderr() })
     }
 
-    fn cluster(&self) -> &Value {
-        self.named("clusters", "cluster")
+    /// The kubeconfig that the command got.
+    pub fn kubeconfig(&self) -> &Value {
+        &self.kubeconfig
     }
 
-    /// What the current context names, out of the lists `clusters` and `users`.
-    fn named(&self, list: &str, kind: &str) -> &Value {
-        let context = &self.entry("contexts", &self.kubeconfig["current-context"])["context"];
+    fn current(&self) -> Result<&str> {
+        self.kubeconfig["current-context"].as_str().context("there is a current context")
+    }
+
+    fn cluster(&self, context: &str) -> &Value {
+        self.named(context, "clusters", "cluster")
+    }
+
+    /// What a context names, out of the lists `clusters` and `users`.
+    fn named(&self, context: &str, list: &str, kind: &str) -> &Value {
+        let context = &self.entry("contexts", &Value::from(context))["context"];
         &self.entry(list, &context[kind])[kind]
     }
 

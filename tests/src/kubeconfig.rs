@@ -1,7 +1,10 @@
 //! Kubeconfig files of a test cluster, one user each, everything inline.
 
+use std::path::Path;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
 
 use crate::credentials::Identity;
 
@@ -15,6 +18,21 @@ pub(crate) fn with_certificate(server: &str, authority: &str, user: &str, identi
     let certificate = BASE64_STANDARD.encode(&identity.certificate);
     let key = BASE64_STANDARD.encode(&identity.key);
     document(server, authority, user, &format!("client-certificate-data: {certificate}\n    client-key-data: {key}"))
+}
+
+/// With an exec plug-in that prints the file `credential`, and counts in the file beside it how often it was run.
+pub(crate) fn with_exec_plugin(server: &str, authority: &str, user: &str, credential: &Path) -> String {
+    let script = format!("echo run >> '{0}.runs'; cat '{0}'", credential.display());
+    let exec = json!({
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": ["-c", script], "interactiveMode": "IfAvailable",
+        "provideClusterInfo": true,
+    });
+    document(server, authority, user, &format!("exec: {exec}"))
+}
+
+/// What such a plug-in prints.
+pub(crate) fn exec_credential(status: &Value) -> String {
+    json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}).to_string()
 }
 
 fn document(server: &str, authority: &str, user: &str, secret: &str) -> String {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use expect_test::expect;
 use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span};
-use observer_core::observation::{ConnectionDecoder, ConnectionId, EndManner, Observation, What};
+use observer_core::observation::{ConnectionDecoder, ConnectionId, EndManner, Observation, UpstreamName, What};
 use observer_core::observer::{Event, Limits, Observer, RequestRecord, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -216,8 +216,11 @@ fn play(tape: &Tape, pieces: &[Piece]) -> (Vec<Event>, Snapshot) {
     let mut events = Vec::new();
     let mut observe = |observation: Observation| observer.observe(observation, &mut |event| events.push(event));
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    observe(Observation { at, what: What::Profile { profile: Box::new(profile) } });
-    observe(Observation { at, what: What::ConnectionOpened { connection, protocol: tape.protocol } });
+    observe(Observation { at, what: What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile) } });
+    observe(Observation {
+        at,
+        what: What::ConnectionOpened { connection, upstream: UpstreamName::default(), protocol: tape.protocol },
+    });
     let mut decoder = ConnectionDecoder::new(connection, tape.protocol, "");
     for piece in pieces {
         match piece {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use super::completions::Completions;
+use super::credential::Credential;
 use super::exec::{Exec, OWN_FAILURE};
 use super::explain::Explain;
 use super::run::Run;
@@ -33,6 +34,7 @@ enum Command {
     Exec(Exec),
     Explain(Explain),
     Completions(Completions),
+    Credential(Credential),
 }
 
 /// Runs the command line and returns the process's exit code.
@@ -47,6 +49,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Exec(exec) => exec.run(),
         Command::Explain(explain) => explain.run(),
         Command::Completions(completions) => completions.run(),
+        Command::Credential(credential) => credential.run(),
     }
 }
 

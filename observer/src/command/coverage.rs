@@ -12,10 +12,6 @@ const MAX_NAMES: usize = 8;
 /// Says what does not go through watchtap, and what does not work as it would without.
 pub(super) fn announce(taps: &TapSet) {
     say_left_out(taps.left_out());
-    let plugins = users(taps.listeners(), |selected| selected.exec_plugin);
-    if !plugins.is_empty() {
-        say(format!("exec plug-in of {plugins}: its tokens pass, a certificate that it yields does not reach the API server yet"));
-    }
     let providers = users(taps.listeners(), |selected| selected.auth_provider);
     if providers.is_empty() {
         return;

@@ -3,6 +3,7 @@
 mod cli;
 
 mod completions;
+mod credential;
 mod exec;
 mod explain;
 mod run;
@@ -10,6 +11,7 @@ mod run;
 mod coverage;
 mod listen_port;
 mod output;
+mod plugin_users;
 mod profile_flags;
 mod profiles;
 mod recording;
@@ -19,3 +21,6 @@ mod upstream;
 mod upstream_flags;
 
 pub use cli::main;
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,7 @@ use crate::view::EventSink;
 #[derive(Debug)]
 pub(super) struct Bound {
     taps: TapSet,
+    intake: Intake,
     receiver: IntakeReceiver,
     clock: Clock,
 }
@@ -47,9 +48,9 @@ impl Bound {
         let pairs = kubeconfig.pairs()?;
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let taps = TapSet::bind(&kubeconfig, pairs, flags.listen(), &intake, clock)?;
+        let taps = TapSet::bind(&kubeconfig, pairs, flags, &intake, clock)?;
         coverage::announce(&taps);
-        Ok(Self { taps, receiver, clock })
+        Ok(Self { taps, intake, receiver, clock })
     }
 
     pub(super) fn taps(&self) -> &TapSet {
@@ -58,10 +59,11 @@ impl Bound {
 
     /// Learns what the servers are, then serves.
     pub(super) async fn serve(self, profiles: &Profiles, sinks: Vec<Box<dyn EventSink>>) -> Result<Session> {
-        let Self { mut taps, receiver, clock } = self;
+        let Self { mut taps, intake, receiver, clock } = self;
         let upstreams = taps.upstreams(profiles).await;
         let observing = Observing::start(receiver, clock.now(), upstreams, sinks).context("cannot start the observing thread")?;
-        taps.serve();
+        // The end of the intake is the end of observing: from here on only the listeners hold it.
+        taps.serve(profiles, &intake, clock);
         Ok(Session { taps, observing })
     }
 }

@@ -7,20 +7,29 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use observer_core::routing::ServerProfile;
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::output::say;
+use super::plugin_users::StandIn;
 use super::profiles::Profiles;
+use super::upstream_flags::UpstreamFlags;
 use super::{listen_port, upstream};
-use crate::intake::Intake;
-use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, RunFolder, Way};
+use crate::credential::{CredentialServer, Keeper, PluginUser};
+use crate::intake::{Intake, Notice};
+use crate::kubeconfig::{
+    ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, PluginInPlace, RunFolder, Via, Way,
+};
 use crate::observing;
 use crate::tap::Clock;
-use crate::tap::proxy::{Admission, ClientIdentity, PrivateAuthority, Proxy, ProxyCounts, ProxyError, ProxyHandle};
+use crate::tap::proxy::{
+    Admission, ClientIdentity, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
+};
 
 /// The listeners of one run, bound, and serving after [`Self::serve`].
 #[derive(Debug)]
@@ -34,6 +43,11 @@ pub(super) struct TapSet {
     /// Bound, and not yet served.
     idle: Vec<Proxy>,
     serving: JoinSet<Result<(), ProxyError>>,
+    /// For users with exec plug-ins; taken when it is served.
+    credentials: Option<CredentialServer>,
+    answering: JoinSet<()>,
+    /// Waits for the first client of each API server that is not known yet.
+    learning: JoinSet<()>,
 }
 
 /// One listener, for one cluster and user.
@@ -47,27 +61,30 @@ pub(super) struct Listener {
 }
 
 impl TapSet {
-    /// Binds a listener for each of `pairs`, and writes the files for clients. That of the current context is at `listen` where that is
-    /// given. Clients that come before [`Self::serve`] wait.
+    /// Binds a listener for each of `pairs`, and writes the files for clients. That of the current context is where `flags` say,
+    /// if they do. Clients that come before [`Self::serve`] wait.
     ///
     /// Fails when the current context cannot be served; what hinders another is in [`Self::left_out`].
     pub(super) fn bind(
         kubeconfig: &Kubeconfig,
         pairs: Pairs,
-        listen: Option<SocketAddr>,
+        flags: &UpstreamFlags,
         intake: &Intake,
         clock: Clock,
     ) -> Result<Self> {
-        let mut binding = Binding::new(listen, intake, clock, pairs.left_out)?;
+        let mut binding = Binding::new(flags, intake, clock, pairs.left_out)?;
         for pair in pairs.served {
             binding.add(pair)?;
         }
         let folder = run_folder()?;
-        let copy = kubeconfig.client_copy(&binding.ways());
+        let stand_in = StandIn::new(&folder)?;
+        let copy = kubeconfig.client_copy(&binding.ways(&stand_in.in_place(&stand_in.arguments())));
+        let credentials = stand_in.listen(binding.keeper()?)?;
         let file = folder.write("kubeconfig", copy.text.as_bytes()).context("cannot write the private kubeconfig")?;
         let Binding { listeners, idle, left_out, .. } = binding;
         let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
-        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving: JoinSet::new() })
+        let (serving, learning, answering) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
+        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving, learning, credentials, answering })
     }
 
     /// The listeners; that of the current context is the first.
@@ -115,10 +132,34 @@ impl TapSet {
         upstreams
     }
 
-    /// Serves on the present runtime, until [`Self::stop`].
-    pub(super) fn serve(&mut self) {
+    /// Serves on the present runtime, until [`Self::stop`]. An API server that is not known yet is asked once its first client comes; the
+    /// answer goes to `intake`, and so does it when there is none.
+    pub(super) fn serve(&mut self, profiles: &Profiles, intake: &Intake, clock: Clock) {
         for proxy in self.idle.drain(..) {
             self.serving.spawn(proxy.serve());
+        }
+        if let Some(credentials) = self.credentials.take() {
+            self.answering.spawn(credentials.serve());
+        }
+        if profiles.without_asking().is_none() {
+            self.learn_later(profiles, intake, clock);
+        }
+    }
+
+    fn learn_later(&mut self, profiles: &Profiles, intake: &Intake, clock: Clock) {
+        let current = self.listeners.first().map(Listener::upstream_name);
+        let mut asked: BTreeMap<String, Arc<AtomicBool>> = BTreeMap::new();
+        for listener in self.listeners.iter().filter(|listener| Some(listener.upstream_name()) != current) {
+            let asked = Arc::clone(asked.entry(listener.upstream_name()).or_default());
+            let (address, selected, handle) = (listener.address, listener.pair.selected.clone(), listener.handle.clone());
+            let (profiles, intake) = (profiles.clone(), intake.clone());
+            self.learning.spawn(async move {
+                handle.first_client().await;
+                if !asked.swap(true, Ordering::Relaxed) {
+                    let profile = Box::new(profiles.learn(&selected).await);
+                    intake.notice(Notice::Profile { at: clock.now(), listener: address, profile });
+                }
+            });
         }
     }
 
@@ -138,6 +179,9 @@ impl TapSet {
         for stopped in stops {
             stopped.await;
         }
+        // They hold the intake, whose end the observing thread waits for.
+        self.learning.shutdown().await;
+        self.answering.shutdown().await;
         let counts = self.counts();
         while let Some(served) = self.serving.join_next().await {
             served.context("the proxy failed")??;
@@ -156,6 +200,7 @@ impl Listener {
 /// What is bound so far, and what each listener is made from.
 struct Binding<'a> {
     listen: Option<SocketAddr>,
+    via: Via,
     intake: &'a Intake,
     clock: Clock,
     authority: Arc<PrivateAuthority>,
@@ -185,11 +230,12 @@ impl Holder {
 }
 
 impl<'a> Binding<'a> {
-    fn new(listen: Option<SocketAddr>, intake: &'a Intake, clock: Clock, left_out: Vec<LeftOut>) -> Result<Self> {
+    fn new(flags: &UpstreamFlags, intake: &'a Intake, clock: Clock, left_out: Vec<LeftOut>) -> Result<Self> {
         let authority = Arc::new(PrivateAuthority::generate()?);
         let ca_pem = authority.certificate_pem();
         let holders = BTreeMap::new();
-        Ok(Self { listen, intake, clock, authority, ca_pem, holders, listeners: Vec::new(), idle: Vec::new(), left_out })
+        let (listen, via) = (flags.listen(), flags.via());
+        Ok(Self { listen, via, intake, clock, authority, ca_pem, holders, listeners: Vec::new(), idle: Vec::new(), left_out })
     }
 
     /// Binds the next listener. Only the first one's failure is a failure of all.
@@ -210,11 +256,16 @@ impl<'a> Binding<'a> {
 
     fn bind(&mut self, pair: &Pair) -> Result<Proxy> {
         let admission = self.admission(pair)?;
+        let entrance = match self.via {
+            Via::Server => Entrance::Server,
+            Via::ProxyUrl => Entrance::ForwardProxy,
+        };
         let config = |listen| {
             let (authority, intake) = (Arc::clone(&self.authority), self.intake.clone());
-            upstream::proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock)
+            let config = upstream::proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock)?;
+            anyhow::Ok(ProxyConfig { entrance, ..config })
         };
-        if let Some(listen) = self.listen.filter(|_| self.listeners.is_empty()) {
+        if let Some(listen) = self.listen.filter(|listen| self.listeners.is_empty() && listen.port() != 0) {
             return Ok(Proxy::bind(config(listen)?)?);
         }
         let address = self.listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |listen| listen.ip());
@@ -231,21 +282,47 @@ impl<'a> Binding<'a> {
         if pair.selected.client_certificate.is_none() {
             return Ok(Admission::Anybody);
         }
-        let holder = match self.holders.entry(pair.selected.user.clone()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(Holder::new()?),
-        };
-        Ok(Admission::HoldersOf(Arc::clone(&holder.issuer)))
+        Ok(Admission::HoldersOf(Arc::clone(&self.holder(pair.selected.user.as_ref())?.issuer)))
     }
 
-    fn ways(&self) -> Vec<Way<'_>> {
-        self.listeners.iter().map(|listener| self.way(listener)).collect()
+    fn holder(&mut self, user: Option<&String>) -> Result<&Holder> {
+        match self.holders.entry(user.cloned()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(Holder::new()?)),
+        }
     }
 
-    fn way<'s>(&'s self, listener: &'s Listener) -> Way<'s> {
-        let client_certificate = self.holders.get(&listener.pair.selected.user).map(Holder::pair);
-        let endpoint = ClientEndpoint { listener: listener.address, ca_pem: &self.ca_pem, client_certificate };
+    fn ways<'s>(&'s self, plugin: &PluginInPlace<'s>) -> Vec<Way<'s>> {
+        self.listeners.iter().map(|listener| self.way(listener, *plugin)).collect()
+    }
+
+    fn way<'s>(&'s self, listener: &'s Listener, plugin: PluginInPlace<'s>) -> Way<'s> {
+        let selected = &listener.pair.selected;
+        let client_certificate = self.holders.get(&selected.user).map(Holder::pair);
+        let exec_plugin = selected.exec_plugin.is_some().then_some(plugin);
+        let endpoint =
+            ClientEndpoint { listener: listener.address, via: self.via, ca_pem: &self.ca_pem, client_certificate, exec_plugin };
         Way { pair: &listener.pair, endpoint }
+    }
+
+    /// The users with exec plug-ins, each with its listeners.
+    fn keeper(&mut self) -> Result<Keeper> {
+        let mut keeper = Keeper::default();
+        let listeners = std::mem::take(&mut self.listeners);
+        for Listener { address, pair, handle } in &listeners {
+            let selected = &pair.selected;
+            let (Some(plugin), Some(name)) = (&selected.exec_plugin, &selected.user) else { continue };
+            let issuer = Arc::clone(&self.holder(Some(name))?.issuer);
+            let new = || PluginUser::new(plugin.command.clone(), plugin.arguments.clone(), issuer);
+            let original = plugin.cluster.get("server").and_then(Value::as_str);
+            let server = match (self.via, original) {
+                (Via::ProxyUrl, Some(original)) => original.to_owned(),
+                (Via::Server | Via::ProxyUrl, _) => selected.upstream.client_server(*address),
+            };
+            keeper.user(name.clone(), new).add_listener(server, plugin.cluster.clone(), handle.clone());
+        }
+        self.listeners = listeners;
+        Ok(keeper)
     }
 }
 

@@ -16,7 +16,8 @@ use crate::intake::Intake;
 use crate::kubeconfig::{BearerToken, Selected};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientCertificate, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls, UpstreamTrust,
+    Admission, ClientCertificate, Entrance, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls,
+    UpstreamTrust,
 };
 use crate::version::{self, VersionError};
 
@@ -39,6 +40,7 @@ pub(super) fn proxy_config(
         forward_proxy: forward_proxy(selected)?,
         upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
         authority,
+        entrance: Entrance::Server,
         admission,
         intake: Some(intake),
         clock,
@@ -139,9 +141,9 @@ fn token(selected: &Selected) -> Option<String> {
 /// another. Servers with the same name are one and the same.
 pub(super) fn name(selected: &Selected) -> String {
     let upstream = &selected.upstream;
-    let mut name = endpoint(selected).to_string() + upstream.path_prefix.trim_end_matches('/');
-    if let Some(server_name) = &upstream.tls_server_name {
-        name.push_str(&format!(" ({server_name})"));
+    let address = endpoint(selected).to_string() + upstream.path_prefix.trim_end_matches('/');
+    match &upstream.tls_server_name {
+        Some(server_name) => format!("{address} ({server_name})"),
+        None => address,
     }
-    name
 }

@@ -1,12 +1,12 @@
 //! Flags that say which API servers a tap stands in front of, and where it listens.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use crate::kubeconfig::{Environment, Kubeconfig, ServerTrust};
+use crate::kubeconfig::{Environment, Kubeconfig, ServerTrust, Via};
 
 /// Where clients come in, and where they go.
 #[derive(Clone, Debug, Default, Args)]
@@ -27,12 +27,36 @@ pub(super) struct UpstreamFlags {
     #[arg(long, requires = "upstream")]
     upstream_insecure: bool,
 
-    /// Where to listen for clients of the current context, on loopback; other contexts get ports of their own at that address
+    /// How the client's kubeconfig leads here: its `server` (which then is the Host that the API server sees), or its `proxy-url`, for
+    /// gateways that route by host
+    #[arg(long, value_enum, default_value_t)]
+    via: ViaFlag,
+
+    /// Where to listen for clients of the current context, on loopback; other contexts get ports of their own at that address, and with port 0
+    /// so does the current one
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     listen: Option<SocketAddr>,
 }
 
+/// [`Via`] as a flag.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ViaFlag {
+    /// `server` is watchtap
+    #[default]
+    Server,
+    /// `server` stays, `proxy-url` is watchtap
+    ProxyUrl,
+}
+
 impl UpstreamFlags {
+    /// How clients are led here.
+    pub(super) fn via(&self) -> Via {
+        match self.via {
+            ViaFlag::Server => Via::Server,
+            ViaFlag::ProxyUrl => Via::ProxyUrl,
+        }
+    }
+
     /// The kubeconfig that the flags or the environment lead to.
     pub(super) fn kubeconfig(&self) -> Result<Kubeconfig> {
         if let Some(server) = &self.upstream {
@@ -63,7 +87,8 @@ impl UpstreamFlags {
 /// server from here.
 fn loopback(text: &str) -> Result<SocketAddr> {
     let address: SocketAddr = text.parse().context("expected ADDRESS:PORT, such as 127.0.0.1:7443")?;
-    ensure!(address.ip().is_loopback(), "{} is not a loopback address; listen on 127.0.0.1 or [::1]", address.ip());
+    let named_in_certificate = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].contains(&address.ip());
+    ensure!(named_in_certificate, "{} is not the loopback address; listen on 127.0.0.1 or [::1]", address.ip());
     Ok(address)
 }
 

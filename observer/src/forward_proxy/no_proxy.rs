@@ -51,16 +51,12 @@ impl NoProxy {
         }
         let port = port.to_string();
         let fits = |wanted: &Port| wanted.is_empty() || *wanted == port;
-        match address {
-            Some(address) => {
-                self.networks.iter().any(|network| network.contains(&address))
-                    || self.addresses.iter().any(|(wanted, port)| *wanted == address && fits(port))
-            }
-            None => {
-                let host = host.trim().to_lowercase();
-                self.domains.iter().any(|domain| domain.covers(&host) && fits(&domain.port))
-            }
+        if let Some(address) = address {
+            return self.networks.iter().any(|network| network.contains(&address))
+                || self.addresses.iter().any(|(wanted, port)| *wanted == address && fits(port));
         }
+        let host = host.trim().to_lowercase();
+        self.domains.iter().any(|domain| domain.covers(&host) && fits(&domain.port))
     }
 
     fn add(&mut self, entry: &str) {

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use observer_core::routing::ServerProfile;
 use observer_core::time::Timestamp;
 
 use super::UpstreamError;
@@ -26,6 +27,15 @@ pub enum Notice {
         listener: SocketAddr,
         /// How many.
         clients: u64,
+    },
+    /// What was learned of the API server behind a listener.
+    Profile {
+        /// When.
+        at: Timestamp,
+        /// Which listener's.
+        listener: SocketAddr,
+        /// All that is known of it now.
+        profile: Box<ServerProfile>,
     },
     /// No connection to the API server came about for a client; the client's was reset.
     UpstreamFailed {

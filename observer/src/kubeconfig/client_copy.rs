@@ -17,10 +17,33 @@ use super::section::{Entry, Section};
 pub struct ClientEndpoint<'a> {
     /// Where the tap listens.
     pub listener: SocketAddr,
+    /// Which field leads there.
+    pub via: Via,
     /// The CA of this run, as PEM text.
     pub ca_pem: &'a str,
     /// The certificate that the tap admits; only where the kubeconfig's user has a client certificate of its own.
     pub client_certificate: Option<ClientCertificatePair<'a>>,
+    /// What a client runs in place of the user's exec plug-in; only where there is one.
+    pub exec_plugin: Option<PluginInPlace<'a>>,
+}
+
+/// Which field of a cluster leads a client to the tap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Via {
+    /// `server` is the tap. The `Host` that the API server then sees is the tap's address.
+    #[default]
+    Server,
+    /// `server` stays, and `proxy-url` is the tap: for gateways that route by host.
+    ProxyUrl,
+}
+
+/// The program that stands in for a user's exec plug-in.
+#[derive(Clone, Copy, Debug)]
+pub struct PluginInPlace<'a> {
+    /// Its path, absolute.
+    pub command: &'a str,
+    /// Its arguments; the user's name is added as the last.
+    pub arguments: &'a [&'a str],
 }
 
 /// The private client certificate of this run.
@@ -61,7 +84,7 @@ impl std::fmt::Debug for ClientCertificatePair<'_> {
 impl Kubeconfig {
     /// The kubeconfig with the contexts of each of `ways` leading to its listener, complete and with absolute paths.
     ///
-    /// Changed are a cluster's server and CA and a user's certificate. What concerns the connection that the tap makes now
+    /// Changed are a cluster's server and CA and a user's certificate and plug-in. What concerns the connection that the tap makes now
     /// (`insecure-skip-tls-verify`, `tls-server-name`, `proxy-url`) is gone; all else stays. Contexts and users keep their names. A
     /// cluster entry can lead to one listener only, so where other contexts need the same entry, a further one is added and named by
     /// these. Contexts without a way mean what they meant before.
@@ -72,7 +95,7 @@ impl Kubeconfig {
         for way in ways {
             copy.lead(way, &mut taken);
         }
-        copy.exchange_certificates(ways, &self.named_by_others(&led, "user"), &led);
+        copy.exchange_credentials(ways, &self.named_by_others(&led, "user"), &led);
         let beside = copy.leave_to_their_files();
         ClientCopy { text: escape_line_ends_of_yaml(&format!("{:#}\n", copy.to_value())), beside }
     }
@@ -96,35 +119,43 @@ impl Kubeconfig {
             name
         };
         if let Some(cluster) = self.find_mut(Section::Clusters, &name).and_then(Entry::body_mut) {
-            let server = format!("https://{}{}", endpoint.listener, selected.upstream.path_prefix);
-            cluster.insert("server".to_owned(), Value::from(server));
-            replace(cluster, "certificate-authority", Some(endpoint.ca_pem));
-            for gone in ["insecure-skip-tls-verify", "tls-server-name", "proxy-url"] {
-                cluster.shift_remove(gone);
+            match endpoint.via {
+                Via::Server => {
+                    cluster.insert("server".to_owned(), Value::from(selected.upstream.client_server(endpoint.listener)));
+                    cluster.shift_remove("tls-server-name");
+                    cluster.shift_remove("proxy-url");
+                }
+                Via::ProxyUrl => {
+                    cluster.insert("proxy-url".to_owned(), Value::from(format!("http://{}", endpoint.listener)));
+                }
             }
+            replace(cluster, "certificate-authority", Some(endpoint.ca_pem));
+            cluster.shift_remove("insecure-skip-tls-verify");
         }
     }
 
-    /// Gives users the certificate that the tap admits in place of their own; contexts without a way keep the own one.
-    fn exchange_certificates(&mut self, ways: &[Way<'_>], needed_by_others: &BTreeSet<String>, led: &BTreeSet<&str>) {
+    /// Gives users the certificate that the tap admits in place of their own, and the plug-in that asks the tap; contexts without a way keep
+    /// the own ones.
+    fn exchange_credentials(&mut self, ways: &[Way<'_>], needed_by_others: &BTreeSet<String>, led: &BTreeSet<&str>) {
         let mut done = BTreeSet::new();
-        for way in ways.iter().filter(|way| way.pair.selected.client_certificate.is_some()) {
+        for way in ways.iter().filter(|way| way.pair.selected.has_exchanged_credential()) {
             let Some(name) = way.pair.selected.user.as_ref().filter(|name| done.insert(name.as_str())) else { continue };
             if needed_by_others.contains(name) {
                 let kept = self.add_alike(Section::Users, name, &format!("{name}/direct"));
-                let others: Vec<String> = self
-                    .entries(Section::Contexts)
-                    .iter()
-                    .filter_map(|context| {
-                        (!led.contains(context.name.as_str()) && context.text("user") == Some(name)).then(|| context.name.clone())
-                    })
-                    .collect();
+                let others = self.entries(Section::Contexts).iter().filter(|context| context.text("user") == Some(name));
+                let others = others.map(|context| context.name.clone()).filter(|context| !led.contains(context.as_str()));
+                let others: Vec<String> = others.collect();
                 self.name_in_contexts(&others, "user", &kept);
             }
             if let Some(user) = self.find_mut(Section::Users, name).and_then(Entry::body_mut) {
-                let pair = way.endpoint.client_certificate;
-                replace(user, "client-certificate", pair.map(|pair| pair.certificate_pem));
-                replace(user, "client-key", pair.map(|pair| pair.key_pem));
+                if way.pair.selected.client_certificate.is_some() {
+                    let pair = way.endpoint.client_certificate;
+                    replace(user, "client-certificate", pair.map(|pair| pair.certificate_pem));
+                    replace(user, "client-key", pair.map(|pair| pair.key_pem));
+                }
+                if let Some(plugin) = way.endpoint.exec_plugin {
+                    plugin.stand_in(user, name);
+                }
             }
         }
     }
@@ -144,10 +175,10 @@ impl Kubeconfig {
     }
 
     fn name_in_contexts(&mut self, contexts: &[String], field: &str, name: &str) {
-        for context in contexts {
-            if let Some(body) = self.find_mut(Section::Contexts, context).and_then(Entry::body_mut) {
-                body.insert(field.to_owned(), Value::from(name));
-            }
+        let contexts: BTreeSet<&String> = contexts.iter().collect();
+        let entries = self.entries_mut(Section::Contexts).iter_mut().filter(|context| contexts.contains(&context.name));
+        for body in entries.filter_map(Entry::body_mut) {
+            body.insert(field.to_owned(), Value::from(name));
         }
     }
 
@@ -165,6 +196,15 @@ impl Kubeconfig {
             stays
         });
         self.files().iter().filter(|file| theirs.contains(*file)).cloned().collect()
+    }
+}
+
+impl PluginInPlace<'_> {
+    /// What else the entry says of the plug-in (its environment, whether it may ask questions) holds for the one in its place.
+    fn stand_in(&self, user: &mut Map<String, Value>, name: &str) {
+        let Some(exec) = user.get_mut("exec").and_then(Value::as_object_mut) else { return };
+        exec.insert("command".to_owned(), Value::from(self.command));
+        exec.insert("args".to_owned(), self.arguments.iter().copied().chain([name]).collect());
     }
 }
 

@@ -89,7 +89,9 @@ impl Kubeconfig {
         if let Value::Object(document) = document {
             kubeconfig.absorb(Path::new(flag), document)?;
         }
-        kubeconfig.clusters.iter_mut().for_each(|cluster| cluster.place.field.clear());
+        for cluster in &mut kubeconfig.clusters {
+            cluster.place.field.clear();
+        }
         Ok(kubeconfig)
     }
 

@@ -87,12 +87,14 @@ impl Sorting {
             Ok(names) => (names.cluster, names.user.filter(|user| !user.is_empty())),
             Err(error) => return self.left_out.push(LeftOut { contexts: vec![name], why: error.to_string() }),
         };
-        match self.known.get(&names) {
-            Some(Known::Served(index)) => self.served.get_mut(*index).into_iter().for_each(|pair| pair.contexts.push(name.clone())),
-            Some(Known::LeftOut(index)) => {
-                self.left_out.get_mut(*index).into_iter().for_each(|left_out| left_out.contexts.push(name.clone()));
-            }
-            None if self.known.len() >= MAX_PAIRS => self.too_many.push(name),
+        let alike = match self.known.get(&names) {
+            Some(Known::Served(index)) => self.served.get_mut(*index).map(|pair| &mut pair.contexts),
+            Some(Known::LeftOut(index)) => self.left_out.get_mut(*index).map(|left_out| &mut left_out.contexts),
+            None if self.known.len() >= MAX_PAIRS => Some(&mut self.too_many),
+            None => None,
+        };
+        match alike {
+            Some(contexts) => contexts.push(name),
             None => self.read(kubeconfig, name, names),
         }
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use kube::config::{AuthInfo, Cluster, Context};
 
 use super::error::{Error, Place};
+use super::exec_plugin::ExecPlugin;
 use super::merged::Kubeconfig;
 use super::pem;
 use super::secret::Secret;
@@ -35,9 +36,9 @@ pub struct Selected {
     pub bearer_token: BearerToken,
     /// The user's name and password, which clients send themselves.
     pub basic_auth: Option<BasicAuth>,
-    /// Clients run a plug-in to get a credential. Tokens pass; a certificate that the plug-in yields does not reach the API
-    /// server yet, because the TLS of the client ends at the tap.
-    pub exec_plugin: bool,
+    /// Clients run a plug-in to get a credential. Tokens pass; a certificate that it yields has to be handed to the tap, since the TLS of the
+    /// client ends there.
+    pub exec_plugin: Option<ExecPlugin>,
     /// Clients use a built-in provider (`oidc` and the like), which writes new tokens back into the kubeconfig that it was read
     /// from: the copy.
     pub auth_provider: bool,
@@ -132,11 +133,17 @@ fn unknown(place: Place, kind: &'static str, name: &str) -> Error {
 }
 
 impl Selected {
+    /// Whether the client's copy of the kubeconfig has another credential for the user than the kubeconfig itself.
+    pub(super) fn has_exchanged_credential(&self) -> bool {
+        self.client_certificate.is_some() || self.exec_plugin.is_some()
+    }
+
     fn read(context: &Entry, cluster: &Entry, user: Option<&Entry>) -> Result<Self, Error> {
         let typed_cluster: Cluster = cluster.typed()?;
         let typed_user: AuthInfo = user.map_or_else(|| Ok(AuthInfo::default()), Entry::typed)?;
         let ca = CaSource::read(cluster)?;
         let client_certificate = user.map_or(Ok(None), ClientCertificate::read)?;
+        let exec_plugin = user.map_or(Ok(None), |user| ExecPlugin::read(user, cluster, &ca))?;
         let insecure_skip_tls_verify = typed_cluster.insecure_skip_tls_verify.unwrap_or(false);
         let speaks_of_tls = insecure_skip_tls_verify || ca != CaSource::SystemRoots || client_certificate.is_some();
         Ok(Self {
@@ -150,7 +157,7 @@ impl Selected {
             client_certificate,
             bearer_token: user.map_or(BearerToken::None, BearerToken::read),
             basic_auth: user.and_then(BasicAuth::read),
-            exec_plugin: typed_user.exec.is_some(),
+            exec_plugin,
             auth_provider: typed_user.auth_provider.is_some(),
         })
     }

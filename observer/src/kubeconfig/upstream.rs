@@ -1,5 +1,7 @@
 //! The address of an API server as a kubeconfig gives it.
 
+use std::net::SocketAddr;
+
 use http::uri::Authority;
 use rustls_pki_types::ServerName;
 
@@ -67,6 +69,13 @@ impl Upstream {
         };
         let path_prefix = if path == "/" { String::new() } else { path.to_owned() };
         Ok(Self { host, port, path_prefix, tls_server_name: tls_server_name.map(str::to_owned), server_name })
+    }
+}
+
+impl Upstream {
+    /// The `server` that leads to `listener` in the client's copy of the kubeconfig.
+    pub fn client_server(&self, listener: SocketAddr) -> String {
+        format!("https://{listener}{}", self.path_prefix)
     }
 }
 

@@ -1,9 +1,10 @@
 //! From what taps deliver to observations.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use observer_core::observation::{self, ConnectionDecoder, Observation, What};
+use observer_core::observation::{self, ConnectionDecoder, Observation, UpstreamName, What};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
@@ -28,7 +29,7 @@ impl Decoding {
     pub(super) fn take(&mut self, delivery: &Delivery, told: &mut dyn FnMut(Observation)) {
         match delivery {
             Delivery::Notice(notice) => {
-                if let Some(observation) = of_notice(notice) {
+                if let Some(observation) = self.notice(notice) {
                     told(observation);
                 }
             }
@@ -50,10 +51,12 @@ impl Decoding {
         match event {
             TapEvent::Opened { at, info } => {
                 let connection = connection(id);
-                told(Observation { at: *at, what: What::ConnectionOpened { connection, protocol: info.protocol } });
-                let upstream = self.upstreams.iter().find(|upstream| upstream.listener == info.listener);
+                let upstream = self.upstream(info.listener);
                 let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
-                self.decoders.insert(id, ConnectionDecoder::new(connection, info.protocol, path_prefix));
+                let decoder = ConnectionDecoder::new(connection, info.protocol, path_prefix);
+                let upstream = name(upstream);
+                told(Observation { at: *at, what: What::ConnectionOpened { connection, upstream, protocol: info.protocol } });
+                self.decoders.insert(id, decoder);
             }
             TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| decoder.bytes(*at, *direction, bytes, told)),
             TapEvent::Gap { at, direction, gap } => self.on(id, |decoder| decoder.gap(*at, *direction, *gap, told)),
@@ -65,6 +68,34 @@ impl Decoding {
                 None => told(Observation { at: *at, what: What::ConnectionClosed { connection: connection(id) } }),
             },
         }
+    }
+
+    /// A refusal is passed on as a refusal, or counted as a reset in its place: it is no failure of its own.
+    fn notice(&self, notice: &Notice) -> Option<Observation> {
+        Some(match notice {
+            Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
+            Notice::Listener { at, listener, state } => {
+                let state = match state {
+                    ListenerState::Listening => observation::ListenerState::Listening,
+                    ListenerState::Held => observation::ListenerState::Refusing,
+                };
+                Observation { at: *at, what: What::Listener { upstream: name(self.upstream(*listener)), state } }
+            }
+            Notice::ResetInsteadOfRefused { at, clients, .. } => {
+                Observation { at: *at, what: What::ResetInsteadOfRefused { connections: *clients } }
+            }
+            Notice::UpstreamFailed { at, error, .. } => {
+                Observation { at: *at, what: What::ConnectFailed { why: error.to_string() } }
+            }
+            Notice::Profile { at, listener, profile } => {
+                let upstream = name(self.upstream(*listener));
+                Observation { at: *at, what: What::Profile { upstream, profile: profile.clone() } }
+            }
+        })
+    }
+
+    fn upstream(&self, listener: SocketAddr) -> Option<&Upstream> {
+        self.upstreams.iter().find(|upstream| upstream.listener == listener)
     }
 
     fn on(&mut self, id: ConnectionId, act: impl FnOnce(&mut ConnectionDecoder)) {
@@ -87,22 +118,8 @@ fn of_manner(manner: EndManner) -> observation::EndManner {
     }
 }
 
-/// A refusal is passed on as a refusal, or counted as a reset in its place: it is no failure of its own.
-fn of_notice(notice: &Notice) -> Option<Observation> {
-    Some(match notice {
-        Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
-        Notice::Listener { at, state, .. } => {
-            let state = match state {
-                ListenerState::Listening => observation::ListenerState::Listening,
-                ListenerState::Held => observation::ListenerState::Refusing,
-            };
-            Observation { at: *at, what: What::Listener { state } }
-        }
-        Notice::ResetInsteadOfRefused { at, clients, .. } => {
-            Observation { at: *at, what: What::ResetInsteadOfRefused { connections: *clients } }
-        }
-        Notice::UpstreamFailed { at, error, .. } => Observation { at: *at, what: What::ConnectFailed { why: error.to_string() } },
-    })
+fn name(upstream: Option<&Upstream>) -> UpstreamName {
+    upstream.map(|upstream| UpstreamName(upstream.name.clone())).unwrap_or_default()
 }
 
 fn time_of(event: &TapEvent) -> Timestamp {

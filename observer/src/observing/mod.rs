@@ -5,6 +5,7 @@
 mod decoding;
 mod thread;
 mod upstream;
+mod waiting;
 
 #[cfg(test)]
 mod tests;

@@ -47,6 +47,25 @@ fn full_disk_ends_the_event_file_and_not_the_observing() {
     assert!(outcome.troubles[0].starts_with("--events ended early"), "{:?}", outcome.troubles);
 }
 
+#[test]
+fn requests_to_an_unknown_server_wait_until_it_is_known() {
+    let profile = || Box::new(ServerProfile::of_version("v1.30.4".parse().unwrap(), Basis::VersionEndpoint));
+    for learned in [true, false] {
+        let upstream =
+            Upstream { listener: anywhere(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let observing = Observing::start(receiver, now(), vec![upstream], Vec::new()).unwrap();
+        exchange(&intake);
+        if learned {
+            intake.notice(Notice::Profile { at: now(), listener: anywhere(), profile: profile() });
+        }
+        drop(intake);
+        let snapshot = observing.finish().unwrap().snapshot;
+        let rule = if learned { "list-unset-etcd" } else { "unknown-version" };
+        assert_eq!((snapshot.totals.requests, snapshot.lists[0].verdict.as_ref().unwrap().rule), (1, rule));
+    }
+}
+
 fn observe(sinks: Vec<Box<dyn EventSink>>, act: impl FnOnce(&Intake)) -> Outcome {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);

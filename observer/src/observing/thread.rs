@@ -1,17 +1,19 @@
 //! The thread.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use observer_core::observation::{Observation, What};
+use observer_core::observation::{Observation, UpstreamName, What};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
 use super::decoding::Decoding;
-use crate::intake::{IntakeLosses, IntakeReceiver};
+use super::waiting::Waiting;
+use crate::intake::{Delivery, IntakeLosses, IntakeReceiver};
 use crate::view::EventSink;
 
 /// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
@@ -38,6 +40,7 @@ pub struct Outcome {
 /// What the thread owns.
 struct State {
     observer: Observer,
+    waiting: Waiting,
     decoding: Decoding,
     told: Told,
     losses: IntakeLosses,
@@ -58,16 +61,19 @@ impl Observing {
         upstreams: Vec<Upstream>,
         sinks: Vec<Box<dyn EventSink>>,
     ) -> io::Result<Self> {
-        let profile = upstreams.first().and_then(|upstream| upstream.profile.clone()).unwrap_or_default();
+        let known = known(&upstreams);
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let mut state = State {
                 observer: Observer::new(Limits::default()),
+                waiting: Waiting::new(&upstreams),
                 decoding: Decoding::new(upstreams),
                 told: Told { sinks, troubles: Vec::new() },
                 losses: IntakeLosses::default(),
                 totals_told: Instant::now(),
             };
-            state.observe(Observation { at, what: What::Profile { profile: Box::new(profile) } });
+            for what in known {
+                state.observe(Observation { at, what });
+            }
             state.run(receiver);
             state.outcome()
         })?;
@@ -86,10 +92,14 @@ impl State {
         while !receiver.is_closed() {
             let decoded = catch_unwind(AssertUnwindSafe(|| {
                 for delivered in receiver.drain(IDLE) {
-                    let Self { decoding, observer, told, .. } = self;
-                    decoding.take(&delivered.delivery, &mut |observation| {
-                        observer.observe(observation, &mut |event| told.event(&event));
-                    });
+                    for delivered in self.waiting.pass(delivered) {
+                        self.decode(&delivered.delivery);
+                    }
+                }
+                if receiver.is_closed() {
+                    for delivered in self.waiting.give_up() {
+                        self.decode(&delivered.delivery);
+                    }
                 }
             }));
             if decoded.is_err() {
@@ -105,6 +115,13 @@ impl State {
             }
             self.told.flush();
         }
+    }
+
+    fn decode(&mut self, delivery: &Delivery) {
+        let Self { decoding, observer, told, .. } = self;
+        decoding.take(delivery, &mut |observation| {
+            observer.observe(observation, &mut |event| told.event(&event));
+        });
     }
 
     fn observe(&mut self, observation: Observation) {
@@ -154,4 +171,12 @@ impl Told {
             }
         });
     }
+}
+
+/// Servers that several listeners lead to are told of once.
+fn known(upstreams: &[Upstream]) -> Vec<What> {
+    let mut told = BTreeSet::new();
+    let fresh = upstreams.iter().filter(|upstream| told.insert(&upstream.name));
+    let known = fresh.filter_map(|upstream| Some((UpstreamName(upstream.name.clone()), upstream.profile.clone()?)));
+    known.map(|(upstream, profile)| What::Profile { upstream, profile: Box::new(profile) }).collect()
 }

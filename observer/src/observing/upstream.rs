@@ -13,6 +13,7 @@ pub struct Upstream {
     pub name: String,
     /// A path in front of the API server's own, or empty.
     pub path_prefix: String,
-    /// What is known of it.
+    /// What is known of it. With `None` it is learned later: what its clients do waits until [`crate::intake::Notice::Profile`] comes, for
+    /// a verdict cannot be given without.
     pub profile: Option<ServerProfile>,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use observer_core::http::Direction;
 use observer_core::k8s::Verb;
-use observer_core::observation::ListenerState;
+use observer_core::observation::{ListenerState, UpstreamName};
 use observer_core::observer::{Client, Event, Missed, RequestRecord, Totals};
 use observer_core::time::Timestamp;
 
@@ -140,12 +140,14 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Request { record } => self.request(record),
             Event::WatchOpened { record } => self.watch_opened(record),
             Event::WatchEnded { ended_at, record } => self.watch_ended(*ended_at, record),
-            Event::Profile { at, profile } => self.line(*at, Tone::Plain, "server", &profile.assumptions().join("; ")),
-            Event::Listener { at, state: ListenerState::Refusing } => {
-                self.line(*at, Tone::Notable, "server", "the API server refuses connections, and so does our port")
+            Event::Profile { at, upstream, profile } => {
+                self.line(*at, Tone::Plain, "server", &format!("{}{}", of(upstream), profile.assumptions().join("; ")))
             }
-            Event::Listener { at, state: ListenerState::Listening } => {
-                self.line(*at, Tone::Plain, "server", "connections are accepted")
+            Event::Listener { at, upstream, state: ListenerState::Refusing } => {
+                self.line(*at, Tone::Notable, "server", &format!("{}the API server refuses connections, and so does our port", of(upstream)))
+            }
+            Event::Listener { at, upstream, state: ListenerState::Listening } => {
+                self.line(*at, Tone::Plain, "server", &format!("{}connections are accepted", of(upstream)))
             }
             Event::ConnectFailed { at, why } => {
                 self.line(*at, Tone::Notable, "failed", &format!("a client could not be connected: {why}"))
@@ -283,6 +285,11 @@ fn served(record: &RequestRecord) -> String {
     let shown = Some(verdict);
     let more = detail(verdict).map_or_else(String::new, |detail| format!(" ({detail})"));
     format!("  {} {}{}{more}", served_from(shown), certainty_mark(shown).trim(), rule(shown))
+}
+
+/// `HOST:PORT: `, for a server that has a name.
+fn of(upstream: &UpstreamName) -> String {
+    if upstream.is_empty() { String::new() } else { format!("{}: ", upstream.0) }
 }
 
 fn or_nothing(words: &[String]) -> String {

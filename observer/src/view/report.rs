@@ -45,9 +45,21 @@ fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut String) {
     let command = if run.command.is_empty() { String::new() } else { format!(": {}", run.command.join(" ")) };
     let started = snapshot.started.unwrap_or(snapshot.at);
     let title = colour.paint(Tone::Heading, &format!("watchtap {}{command}", run.subcommand));
-    let profile = snapshot.profile.assumptions().join("; ");
-    let line = format!("{title}   API server: {profile}   {}\n\n", length(snapshot.at.since(started)));
+    let server = if snapshot.upstreams.is_empty() {
+        format!("API server: {}", snapshot.profile.assumptions().join("; "))
+    } else {
+        counted(snapshot.upstreams.len() as u64, "API server")
+    };
+    let line = format!("{title}   {server}   {}\n\n", length(snapshot.at.since(started)));
     out.push_str(&line);
+    for one in &snapshot.upstreams {
+        let line =
+            format!("{}: {} · {}\n", one.upstream.0, one.profile.assumptions().join("; "), counted(one.connections, "connection"));
+        out.push_str(&line);
+    }
+    if !snapshot.upstreams.is_empty() {
+        out.push('\n');
+    }
 }
 
 fn answer(snapshot: &Snapshot, colour: Colour, out: &mut String) {

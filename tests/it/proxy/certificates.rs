@@ -1,9 +1,12 @@
 //! Who may come in, and who we are to upstream.
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use std::sync::Arc;
 
-use super::rig::{End, Options, Rig, read_to_end};
-use super::upstream::ClusterCa;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use watchtap::tap::proxy::{ClientCertificate, UpstreamTls, UpstreamTrust};
+
+use super::rig::{End, Options, Rig, config, read_to_end};
+use super::upstream::{ClusterCa, Upstream};
 
 #[tokio::test]
 async fn without_the_private_certificate_not_a_byte_goes_on() {
@@ -45,4 +48,26 @@ async fn upstream_sees_the_users_certificate() {
     let mut rig = Rig::with(Options { upstream_requires_client_certificate: true, ..Options::default() });
     let (_client, upstream) = rig.pair().await;
     assert_eq!(upstream.get_ref().1.peer_certificates().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_certificate_that_comes_later_is_presented_and_keeps_others_out() {
+    let ca = ClusterCa::new();
+    let upstream = Upstream::start(ca.server("127.0.0.1", &["http/1.1"], true));
+    let tls = UpstreamTls::new(&UpstreamTrust::Authorities(ca.pem().into()), "127.0.0.1", None).unwrap();
+    let config = config(upstream.address, tls);
+    let issuer = Arc::clone(&config.authority);
+    let mut rig = Rig::without_upstream(config);
+    rig.upstream = upstream;
+    let (chain, key) = ca.user();
+    rig.handle.present(&ClientCertificate { chain_pem: chain.into(), key_pem: key.into() }, &issuer).unwrap();
+
+    let mut stranger = rig.client(&["http/1.1"], None).await.unwrap();
+    let refusal = stranger.read_to_end(&mut Vec::new()).await.unwrap_err();
+    assert!(refusal.to_string().contains("CertificateRequired"), "{refusal}");
+    let (bytes, _) = read_to_end(&mut rig.upstream.accept().await).await;
+    assert!(bytes.is_empty());
+
+    let _client = rig.client(&["http/1.1"], Some(&rig.client_identity)).await.unwrap();
+    assert_eq!(rig.upstream.accept().await.get_ref().1.peer_certificates().unwrap().len(), 1);
 }

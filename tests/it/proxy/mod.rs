@@ -3,6 +3,7 @@
 mod alpn;
 mod bytes;
 mod certificates;
+mod connect_requests;
 mod ends;
 mod forward_proxies;
 mod handshake;

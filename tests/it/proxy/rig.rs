@@ -17,7 +17,8 @@ use tokio_rustls::client::TlsStream;
 use watchtap::intake::{Delivery, Intake, IntakeReceiver, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{
-    Admission, ClientCertificate, PrivateAuthority, Proxy, ProxyConfig, ProxyHandle, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
+    Admission, ClientCertificate, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyHandle, UpstreamEndpoint, UpstreamTls,
+    UpstreamTrust,
 };
 
 use super::upstream::{ClusterCa, Upstream, UpstreamStream};
@@ -67,6 +68,8 @@ pub(super) struct Rig {
 #[derive(Clone)]
 pub(super) struct Greeter {
     roots: RootCertStore,
+    /// The name that the proxy's certificate must bear.
+    pub(super) name: &'static str,
     pub(super) versions: Vec<&'static SupportedProtocolVersion>,
 }
 
@@ -106,7 +109,7 @@ impl Rig {
         let identity = config.authority.issue_client().unwrap();
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(config.authority.certificate_pem().as_bytes()).unwrap()).unwrap();
-        let greeter = Greeter { roots, versions: rustls::ALL_VERSIONS.to_vec() };
+        let greeter = Greeter { roots, name: "127.0.0.1", versions: rustls::ALL_VERSIONS.to_vec() };
         let proxy = Proxy::bind(config).unwrap();
         let (address, handle) = (proxy.local_addr(), proxy.handle());
         let serving = tokio::spawn(async move { proxy.serve().await.unwrap() });
@@ -162,7 +165,7 @@ impl Greeter {
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let name = ServerName::try_from("127.0.0.1").unwrap();
+        let name = ServerName::try_from(self.name).unwrap();
         TlsConnector::from(Arc::new(config)).connect(name, tcp).await
     }
 }
@@ -175,6 +178,7 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
         forward_proxy: None,
         upstream_tls,
         authority: Arc::new(PrivateAuthority::generate().unwrap()),
+        entrance: Entrance::Server,
         admission: Admission::Anybody,
         intake: None,
         clock: Clock::start(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::watch::WatchStream;
 use crate::http::Direction;
 use crate::k8s::{Status, Verb};
-use crate::observation::{Body, BodyNotRead, ExchangeEnd, ExchangeId, RequestLine, ResponseLine, What};
+use crate::observation::{Body, BodyNotRead, ExchangeEnd, ExchangeId, RequestLine, ResponseLine, UpstreamName, What};
 use crate::routing::{Certainty, Purpose, ServedFrom, Verdict, rules};
 use crate::time::Timestamp;
 use crate::wire::{ListMeta, ObjectRef};
@@ -15,6 +15,8 @@ use crate::wire::{ListMeta, ObjectRef};
 pub struct Exchange {
     /// Which one.
     pub id: ExchangeId,
+    /// Of which API server.
+    pub upstream: UpstreamName,
     /// What was asked, and by whom.
     pub request: RequestLine,
     /// Which layer answers; `None` for requests that read no objects, and for those whose path is not known.
@@ -53,10 +55,11 @@ pub struct Exchange {
 
 impl Exchange {
     /// An exchange that begins with `request`.
-    pub fn begin(id: ExchangeId, at: Timestamp, request: RequestLine, verdict: Option<Verdict>) -> Self {
+    pub fn begin(id: ExchangeId, at: Timestamp, upstream: UpstreamName, request: RequestLine, verdict: Option<Verdict>) -> Self {
         let is_watch = request.info.as_ref().is_some_and(|info| info.verb == Verb::Watch);
         Self {
             id,
+            upstream,
             request,
             verdict,
             started: at,

@@ -15,5 +15,6 @@ mod tests;
 pub use connection::ConnectionDecoder;
 pub use request::{RequestLine, ResponseLine};
 pub use vocabulary::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, What,
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, UpstreamName,
+    What,
 };

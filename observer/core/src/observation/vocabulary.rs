@@ -22,6 +22,19 @@ impl fmt::Display for ConnectionId {
     }
 }
 
+/// An API server, by the name that people know it by: `HOST:PORT`, with the path in front of its API where there is one. Empty where there
+/// is but one and nobody named it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UpstreamName(pub String);
+
+impl UpstreamName {
+    /// Whether it has no name.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// A request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExchangeId {
@@ -45,8 +58,11 @@ pub struct Observation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "observation")]
 pub enum What {
-    /// What is known of the API server, and on what that rests.
+    /// What is known of an API server, and on what that rests.
     Profile {
+        /// Of which.
+        #[serde(default, skip_serializing_if = "UpstreamName::is_empty")]
+        upstream: UpstreamName,
         /// All of it; replaces what was known before.
         profile: Box<ServerProfile>,
     },
@@ -54,6 +70,9 @@ pub enum What {
     ConnectionOpened {
         /// Its number.
         connection: ConnectionId,
+        /// Which API server.
+        #[serde(default, skip_serializing_if = "UpstreamName::is_empty")]
+        upstream: UpstreamName,
         /// What ALPN chose, when TLS told.
         protocol: Option<Protocol>,
     },
@@ -183,6 +202,9 @@ pub enum What {
     },
     /// The listening side of a tap changed.
     Listener {
+        /// In front of which API server.
+        #[serde(default, skip_serializing_if = "UpstreamName::is_empty")]
+        upstream: UpstreamName,
         /// Whether clients are accepted.
         state: ListenerState,
     },

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::record::RequestRecord;
 use crate::http::{Direction, Loss, Protocol, StreamId};
-use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState};
+use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, UpstreamName};
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
 
@@ -12,10 +12,13 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
 pub enum Event {
-    /// What is known of the API server changed.
+    /// What is known of an API server changed.
     Profile {
         /// When.
         at: Timestamp,
+        /// Of which.
+        #[serde(skip_serializing_if = "UpstreamName::is_empty")]
+        upstream: UpstreamName,
         /// All that is known.
         profile: Box<ServerProfile>,
     },
@@ -25,6 +28,9 @@ pub enum Event {
         at: Timestamp,
         /// Which connection.
         connection: ConnectionId,
+        /// To which API server.
+        #[serde(skip_serializing_if = "UpstreamName::is_empty")]
+        upstream: UpstreamName,
         /// What ALPN chose.
         protocol: Option<Protocol>,
     },
@@ -122,10 +128,13 @@ pub enum Event {
         /// Which connection.
         connection: ConnectionId,
     },
-    /// The API server began or ceased to refuse connections, and so did the tap.
+    /// An API server began or ceased to refuse connections, and so did the tap.
     Listener {
         /// When.
         at: Timestamp,
+        /// Which API server.
+        #[serde(skip_serializing_if = "UpstreamName::is_empty")]
+        upstream: UpstreamName,
         /// What it does now.
         state: ListenerState,
     },

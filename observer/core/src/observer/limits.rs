@@ -9,12 +9,14 @@ pub struct Limits {
     pub records: usize,
     /// Rows of each table of a snapshot.
     pub rows: usize,
-    /// Resource types whose revisions are remembered.
+    /// API servers that are told apart.
+    pub upstreams: usize,
+    /// Resource types whose revisions are remembered, of each API server.
     pub histories: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { open_exchanges: 16_384, records: 2_048, rows: 512, histories: 512 }
+        Self { open_exchanges: 16_384, records: 2_048, rows: 512, upstreams: 256, histories: 512 }
     }
 }

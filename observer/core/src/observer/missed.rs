@@ -34,6 +34,9 @@ pub struct Missed {
     pub records_dropped: u64,
     /// Finished requests that are in the totals only, because their table was full.
     pub rows_dropped: u64,
+    /// Connections to API servers beyond those that are told apart; nothing is known of these servers.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub upstreams_dropped: u64,
     /// Clients that were reset although the API server refused.
     pub reset_instead_of_refused: u64,
     /// Client connections that did not come about for another reason.
@@ -41,6 +44,11 @@ pub struct Missed {
     /// The last of these reasons, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_connect_failure: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Missed {

@@ -12,6 +12,7 @@ mod record;
 mod shape;
 mod snapshot;
 mod tables;
+mod upstreams;
 
 #[cfg(test)]
 mod tests;
@@ -23,3 +24,4 @@ pub use owner::Observer;
 pub use record::{Client, RequestRecord, VerdictRecord};
 pub use shape::{Scope, Shape};
 pub use snapshot::{ListRow, OtherRow, Snapshot, Totals, WatchRow};
+pub use upstreams::UpstreamRecord;

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::event::Event;
-use super::history::Histories;
 use super::limits::Limits;
 use super::missed::Missed;
 use super::record::RequestRecord;
 use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
+use super::upstreams::Upstreams;
 use crate::exchange::Exchange;
-use crate::http::Direction;
+use crate::http::{Direction, Protocol};
 use crate::k8s::{RequestInfo, Verb};
 use crate::observation::{
-    ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine, What,
+    ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine, UpstreamName, What,
 };
 use crate::routing::{CacheState, Question, ServedFrom, ServerProfile, Verdict, route};
 use crate::time::Timestamp;
@@ -24,14 +24,20 @@ pub struct Observer {
     limits: Limits,
     started: Option<Timestamp>,
     now: Timestamp,
-    profile: ServerProfile,
-    histories: Histories,
-    connections: BTreeMap<ConnectionId, Option<ConnectionEnd>>,
+    upstreams: Upstreams,
+    connections: BTreeMap<ConnectionId, Connection>,
     open: BTreeMap<ExchangeId, Exchange>,
     finished: VecDeque<RequestRecord>,
     tables: Tables,
     totals: Totals,
     missed: Missed,
+}
+
+/// An open connection.
+#[derive(Debug, Default)]
+struct Connection {
+    upstream: UpstreamName,
+    first_end: Option<ConnectionEnd>,
 }
 
 impl Observer {
@@ -41,8 +47,7 @@ impl Observer {
             limits,
             started: None,
             now: Timestamp::default(),
-            profile: ServerProfile::default(),
-            histories: Histories::default(),
+            upstreams: Upstreams::default(),
             connections: BTreeMap::new(),
             open: BTreeMap::new(),
             finished: VecDeque::new(),
@@ -58,29 +63,26 @@ impl Observer {
         self.now = self.now.max(at);
         self.started.get_or_insert(at);
         match what {
-            What::Profile { profile } => {
-                self.profile = ServerProfile::clone(&profile);
-                told(Event::Profile { at, profile });
+            What::Profile { upstream, profile } => {
+                if self.upstreams.learn(&upstream, ServerProfile::clone(&profile), self.limits.upstreams).is_ok() {
+                    told(Event::Profile { at, upstream, profile });
+                }
             }
-            What::ConnectionOpened { connection, protocol } => {
-                self.totals.connections += 1;
-                self.connections.insert(connection, None);
-                told(Event::ConnectionOpened { at, connection, protocol });
-            }
+            What::ConnectionOpened { connection, upstream, protocol } => self.opened(connection, upstream, protocol, at, told),
             What::ConnectionEnded { connection, end } => {
-                let first_end = self.connections.entry(connection).or_default().get_or_insert(end);
-                if first_end.direction == Direction::Response {
+                let Connection { upstream, first_end } = self.connections.entry(connection).or_default();
+                if first_end.get_or_insert(end).direction == Direction::Response {
                     // Behind a load balancer, the end of a connection may be all that is seen of a restart.
-                    self.histories.forget();
+                    self.upstreams.forget(upstream);
                 }
             }
             What::ConnectionClosed { connection } => {
-                let first_end = self.connections.remove(&connection).flatten();
+                let first_end = self.connections.remove(&connection).and_then(|connection| connection.first_end);
                 told(Event::ConnectionClosed { at, connection, first_end });
             }
             What::GoAway { connection, by, code } => {
                 if by == Direction::Response {
-                    self.histories.forget();
+                    self.upstreams.forget(&self.upstream_of(connection));
                 }
                 told(Event::GoAway { at, connection, by, code });
             }
@@ -89,7 +91,7 @@ impl Observer {
             What::Understood { exchange, ref body } => {
                 if let Some(open) = self.open.get_mut(&exchange) {
                     open.apply(at, &what);
-                    self.histories.learn(open, at, body, &self.limits);
+                    self.upstreams.learn_revision(open, at, body, &self.limits);
                 }
             }
             What::NotRead { exchange, ref reason } => {
@@ -123,11 +125,11 @@ impl Observer {
                 told(Event::DecoderFailed { at, connection });
                 self.lose_sight_of(connection, at, told);
             }
-            What::Listener { state } => {
+            What::Listener { upstream, state } => {
                 if state == ListenerState::Refusing {
-                    self.histories.forget();
+                    self.upstreams.forget(&upstream);
                 }
-                told(Event::Listener { at, state });
+                told(Event::Listener { at, upstream, state });
             }
             What::ResetInsteadOfRefused { connections } => {
                 self.missed.reset_instead_of_refused = self.missed.reset_instead_of_refused.saturating_add(connections);
@@ -164,17 +166,35 @@ impl Observer {
         let open_watches = self.open.values().filter(|exchange| exchange.verb() == Some(Verb::Watch));
         let mut requests: Vec<RequestRecord> = self.finished.iter().cloned().collect();
         requests.extend(self.open.values().take(self.limits.records).map(RequestRecord::from));
-        Snapshot {
+        let snapshot = Snapshot {
             started: self.started,
             at: self.now,
-            profile: self.profile.clone(),
+            profile: self.upstreams.main_profile().clone(),
+            upstreams: self.upstreams.records(),
             totals: self.totals(),
             lists: self.tables.lists(),
             watches: self.tables.watches(open_watches, self.now),
             others: self.tables.others(),
             requests,
             missed: self.missed.clone(),
+        };
+        if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
+    }
+
+    fn opened(
+        &mut self,
+        connection: ConnectionId,
+        upstream: UpstreamName,
+        protocol: Option<Protocol>,
+        at: Timestamp,
+        told: &mut dyn FnMut(Event),
+    ) {
+        self.totals.connections += 1;
+        if self.upstreams.connected(&upstream, self.limits.upstreams).is_err() {
+            self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
         }
+        self.connections.insert(connection, Connection { upstream: upstream.clone(), first_end: None });
+        told(Event::ConnectionOpened { at, connection, upstream, protocol });
     }
 
     fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine) {
@@ -184,7 +204,7 @@ impl Observer {
             return self.begin(id, at, request, None);
         };
         self.totals.watches += u64::from(info.verb == Verb::Watch);
-        let verdict = self.verdict(info, &request, at);
+        let verdict = self.verdict(id.connection, info, &request, at);
         self.begin(id, at, request, verdict);
     }
 
@@ -193,20 +213,35 @@ impl Observer {
             self.missed.exchanges_dropped = self.missed.exchanges_dropped.saturating_add(1);
             return;
         }
-        self.open.insert(id, Exchange::begin(id, at, request, verdict));
+        let upstream = self.upstream_of(id.connection);
+        self.open.insert(id, Exchange::begin(id, at, upstream, request, verdict));
     }
 
-    fn verdict(&self, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
-        let history = info.resource.as_ref().and_then(|resource| self.histories.of(resource));
-        route(&Question { info, options: &request.options, profile: &self.profile, cache: CacheState::Ready, history, now })
+    fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
+        let (profile, history) = self.upstreams.known_of(&self.upstream_of(connection), info.resource.as_ref());
+        route(&Question { info, options: &request.options, profile, cache: CacheState::Ready, history, now })
+    }
+
+    fn upstream_of(&self, connection: ConnectionId) -> UpstreamName {
+        self.connections.get(&connection).map(|connection| connection.upstream.clone()).unwrap_or_default()
+    }
+
+    /// A request for all to see.
+    fn record(&self, exchange: &Exchange) -> Box<RequestRecord> {
+        let mut record = RequestRecord::from(exchange);
+        if !self.upstreams.several() {
+            record.shape.upstream = None;
+        }
+        Box::new(record)
     }
 
     fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, what: &What, told: &mut dyn FnMut(Event)) {
         let Some(open) = self.open.get_mut(&id) else { return };
         open.apply(at, what);
         let established = response.status.is_some_and(|status| (200..300).contains(&status));
-        if open.watch.is_some() && established {
-            told(Event::WatchOpened { record: Box::new(RequestRecord::from(&*open)) });
+        if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
+            let record = self.record(open);
+            told(Event::WatchOpened { record });
         }
     }
 
@@ -231,13 +266,12 @@ impl Observer {
         if self.tables.add(&exchange, self.limits.rows).is_err() {
             self.missed.rows_dropped = self.missed.rows_dropped.saturating_add(1);
         }
-        let record = RequestRecord::from(&exchange);
         if self.finished.len() >= self.limits.records {
             self.finished.pop_front();
             self.missed.records_dropped = self.missed.records_dropped.saturating_add(1);
         }
-        self.finished.push_back(record.clone());
-        let record = Box::new(record);
+        self.finished.push_back(RequestRecord::from(&exchange));
+        let record = self.record(&exchange);
         told(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
     }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::exchange::Exchange;
 use crate::k8s::{Continue, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
+use crate::observation::UpstreamName;
 
 /// Which objects of a resource are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -32,7 +33,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What a request asks, without its particular revision.
+/// What a request asks, without its particular revision, and of whom.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Shape {
     /// `pods`, `deployments.apps`, with the subresource behind a slash; for requests that are not about a resource the path.
@@ -41,22 +42,27 @@ pub struct Shape {
     pub scope: Option<Scope>,
     /// The options that matter for the answer, joined by ` · `: `limit=500`, `RV=0`, `continue`, selectors.
     pub options: String,
+    /// Which API server; `None` where clients used one only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<UpstreamName>,
 }
 
 impl Shape {
     /// The shape of an exchange. Whether a resource has namespaces is told by the objects of the answer, so it may become clearer until the end.
     pub fn of(exchange: &Exchange) -> Self {
+        let upstream = Some(&exchange.upstream).filter(|name| !name.is_empty()).cloned();
         let Some(info) = &exchange.request.info else {
-            return Self { resource: "unknown".to_owned(), scope: None, options: String::new() };
+            return Self { resource: "unknown".to_owned(), scope: None, options: String::new(), upstream };
         };
         let Some(resource) = &info.resource else {
-            return Self { resource: info.non_resource_path.clone(), scope: None, options: String::new() };
+            return Self { resource: info.non_resource_path.clone(), scope: None, options: String::new(), upstream };
         };
         let subresource = if info.subresource.is_empty() { String::new() } else { format!("/{}", info.subresource) };
         Self {
             resource: format!("{resource}{subresource}"),
             scope: Some(scope(info, exchange.namespaced)),
             options: options(info, &exchange.request.options),
+            upstream,
         }
     }
 }
@@ -69,6 +75,9 @@ impl fmt::Display for Shape {
         }
         if !self.options.is_empty() {
             write!(formatter, " · {}", self.options)?;
+        }
+        if let Some(upstream) = &self.upstream {
+            write!(formatter, " · at {}", upstream.0)?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::missed::Missed;
 use super::record::{RequestRecord, VerdictRecord};
 use super::shape::Shape;
+use super::upstreams::UpstreamRecord;
 use crate::k8s::Verb;
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
@@ -127,8 +128,11 @@ pub struct Snapshot {
     pub started: Option<Timestamp>,
     /// When the last one was made.
     pub at: Timestamp,
-    /// What is known of the API server, and on what that rests.
+    /// What is known of the API server, and on what that rests. Where clients used several, that of the first that the tap named.
     pub profile: ServerProfile,
+    /// The API servers that clients used, by name, if they are more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub upstreams: Vec<UpstreamRecord>,
     /// Totals.
     pub totals: Totals,
     /// Lists by shape and rule, the most bytes first.
@@ -141,4 +145,18 @@ pub struct Snapshot {
     pub requests: Vec<RequestRecord>,
     /// What all this leaves out.
     pub missed: Missed,
+}
+
+impl Snapshot {
+    /// Where there is one API server, nobody needs to hear its name at every request.
+    pub(super) fn without_upstream_names(mut self) -> Self {
+        let lists = self.lists.iter_mut().map(|row| &mut row.shape);
+        let watches = self.watches.iter_mut().map(|row| &mut row.shape);
+        let others = self.others.iter_mut().map(|row| &mut row.shape);
+        let requests = self.requests.iter_mut().map(|record| &mut record.shape);
+        for shape in lists.chain(watches).chain(others).chain(requests) {
+            shape.upstream = None;
+        }
+        self
+    }
 }

@@ -1,7 +1,8 @@
 //! Scripts in text, outcomes in text.
 //!
 //! A line is `TIME WORDS`: `0s version v1.34.4`, `0s open 1`, `1ms 1/3 GET /api/v1/pods?limit=500`, `4ms 1/3 <- 200`,
-//! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream.
+//! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream; `version`, `open`
+//! and `refusing` may say ` at NAME` of the API server.
 
 use expect_test::{Expect, expect};
 
@@ -10,7 +11,7 @@ use crate::http::{Direction, Protocol, StreamId};
 use crate::k8s::{ListOptions, RequestInfo, Status};
 use crate::observation::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine,
-    ResponseLine, What,
+    ResponseLine, UpstreamName, What,
 };
 use crate::routing::{Basis, ServedFrom, ServerProfile};
 use crate::time::Timestamp;
@@ -145,13 +146,13 @@ fn tables_are_bounded_and_say_what_fell_out() {
         .flat_map(|n| [format!("1s 1/{n} GET /api/v1/namespaces/n{n}/pods"), format!("2s 1/{n} <- 200"), format!("3s 1/{n} end")])
         .collect::<Vec<_>>()
         .join("\n");
-    let (snapshot, _) = play(&script, Limits { open_exchanges: 8, records: 4, rows: 8, histories: 1 });
+    let (snapshot, _) = play(&script, Limits { open_exchanges: 8, records: 4, rows: 8, upstreams: 2, histories: 1 });
     assert_eq!(snapshot.totals.requests, 40);
     assert_eq!((snapshot.requests.len(), snapshot.missed.records_dropped), (4, 36));
     assert_eq!((snapshot.lists.len(), snapshot.missed.rows_dropped), (8, 32));
 
     let opened: Vec<String> = (0..40).map(|n| format!("1s 1/{n} GET /api/v1/pods")).collect();
-    let (snapshot, _) = play(&opened.join("\n"), Limits { open_exchanges: 8, records: 4, rows: 8, histories: 1 });
+    let (snapshot, _) = play(&opened.join("\n"), Limits { open_exchanges: 8, records: 4, rows: 8, upstreams: 2, histories: 1 });
     assert_eq!((snapshot.totals.open, snapshot.missed.exchanges_dropped), (8, 32));
 }
 
@@ -170,6 +171,62 @@ fn what_was_missed_is_counted_and_told() {
     assert_eq!(snapshot.missed.bodies.get("application/x-custom"), Some(&1));
     assert_eq!(snapshot.requests[0].missed_bytes, 4096);
     assert!(events.iter().any(|event| matches!(event, Event::Missed { bytes: 4096, .. })));
+}
+
+#[test]
+fn each_api_server_has_its_version_and_its_revisions() {
+    check(
+        "0s version v1.34.4 at a:6443
+         0s version v1.30.4 at b:6443
+         0s open 1 at a:6443
+         0s open 2 at b:6443
+         1s 1/1 GET /api/v1/configmaps?resourceVersion=0
+         1s 1/1 <- 200
+         1s 1/1 list rv=100 items=1
+         1s 1/1 end
+         2s 2/1 GET /api/v1/configmaps?limit=500
+         2s 2/1 <- 200
+         2s 2/1 list rv=7 items=1
+         2s 2/1 end
+         3s refusing at b:6443
+         4s 1/3 GET /api/v1/configmaps?resourceVersion=100&limit=3
+         4s 1/3 <- 200
+         4s 1/3 end",
+        &expect![[r"
+            1s request list configmaps · all namespaces · RV=0 · at a:6443 → 200 Cache items=1
+            2s request list configmaps · all namespaces · limit=500 · at b:6443 → 200 Etcd items=1
+            3s listener Refusing
+            4s request list configmaps · all · RV=N · limit=3 · at a:6443 → 200 Snapshot items=0
+            3 requests, 3 lists (1 etcd, 0 unknown), 2 items
+        "]],
+    );
+}
+
+#[test]
+fn one_of_two_api_servers_alone_is_not_named() {
+    let script = "0s version v1.34.4 at a:6443
+         0s open 1 at b:6443
+         0s version v1.30.4 at b:6443
+         1s 1/1 GET /api/v1/configmaps?limit=500
+         1s 1/1 <- 200
+         1s 1/1 end";
+    let (snapshot, _) = play(script, Limits::default());
+    assert_eq!(snapshot.lists[0].shape.upstream, None);
+    assert_eq!(snapshot.profile.version.as_ref().unwrap().to_string(), "v1.30.4", "that of the one that was used");
+    assert!(snapshot.upstreams.is_empty());
+
+    let (snapshot, _) = play(&format!("{script}\n2s open 2 at a:6443"), Limits::default());
+    assert_eq!(snapshot.lists[0].shape.upstream, Some(UpstreamName("b:6443".to_owned())));
+    let used: Vec<_> = snapshot.upstreams.iter().map(|one| (one.upstream.0.as_str(), one.connections)).collect();
+    assert_eq!(used, [("a:6443", 1), ("b:6443", 1)]);
+}
+
+#[test]
+fn api_servers_beyond_the_limit_are_counted() {
+    let script =
+        "0s version v1.34.4 at a\n0s version v1.34.4 at b\n0s open 1 at c\n1s 1/1 GET /api/v1/pods\n1s 1/1 <- 200\n1s 1/1 end";
+    let (snapshot, _) = play(script, Limits { upstreams: 2, ..Limits::default() });
+    assert_eq!((snapshot.missed.upstreams_dropped, snapshot.totals.lists_unknown), (1, 1));
 }
 
 #[track_caller]
@@ -199,16 +256,21 @@ fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
 }
 
 fn parse(words: &str) -> Vec<What> {
-    let connection = ConnectionId(1);
     let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
+    let (rest, upstream) = rest.split_once(" at ").unwrap_or((rest, ""));
+    let upstream = UpstreamName(upstream.to_owned());
     match first {
         "version" => {
             let profile = ServerProfile::of_version(rest.parse().unwrap(), Basis::VersionEndpoint);
-            vec![What::Profile { profile: Box::new(profile) }]
+            vec![What::Profile { upstream, profile: Box::new(profile) }]
         }
-        "open" => vec![What::ConnectionOpened { connection, protocol: Some(Protocol::Http2) }],
-        "refusing" => vec![What::Listener { state: ListenerState::Refusing }],
+        "open" => {
+            let connection = ConnectionId(rest.parse().unwrap());
+            vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2) }]
+        }
+        "refusing" => vec![What::Listener { upstream, state: ListenerState::Refusing }],
         id => {
+            let connection = ConnectionId(id.split_once('/').unwrap().0.parse().unwrap());
             let stream = StreamId(id.split_once('/').unwrap().1.parse().unwrap());
             of_exchange(ExchangeId { connection, stream }, rest)
         }
@@ -284,7 +346,7 @@ fn describe(event: &Event) -> Option<String> {
         Event::Request { record } => (record.at.plus(micros(record.total_us)), "request", record),
         Event::WatchOpened { record } => (record.at, "watch-opened", record),
         Event::WatchEnded { ended_at, record } => (*ended_at, "watch-ended", record),
-        Event::Listener { at, state } => return Some(format!("{} listener {state:?}", seconds(*at))),
+        Event::Listener { at, state, .. } => return Some(format!("{} listener {state:?}", seconds(*at))),
         _ => return None,
     };
     let verdict = record.verdict.as_ref().map_or_else(String::new, |verdict| layer(&verdict.served_from));

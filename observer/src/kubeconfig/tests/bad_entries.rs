@@ -143,7 +143,7 @@ fn addresses_that_cannot_be_used() {
     );
     refuses(
         &config("server: 'https://a', proxy-url: 'ftp://me:s3cret@proxy:3128'", ""),
-        r#"~/config: clusters[0].cluster.proxy-url: the scheme of a proxy is http, https, socks5 or socks5h"#,
+        "~/config: clusters[0].cluster.proxy-url: the scheme of a proxy is http, https, socks5 or socks5h",
     );
 }
 

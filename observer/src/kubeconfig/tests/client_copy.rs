@@ -4,7 +4,7 @@ use expect_test::{Expect, expect, expect_file};
 use kube::config::Kubeconfig as Typed;
 
 use super::fixture::{Home, certificate_data, config, key_data};
-use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Way};
+use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, PluginInPlace, Via, Way};
 
 /// A kubeconfig with one of each; the copy of it stands beside it.
 const WITH_EVERYTHING: &str = include_str!("with_everything.yaml");
@@ -112,6 +112,43 @@ fn commands_that_are_looked_up_in_path_stay() {
 }
 
 #[test]
+fn by_way_of_proxy_url_the_server_stays() {
+    let cluster = "server: 'https://a:6443/x', tls-server-name: b, proxy-url: 'http://theirs', insecure-skip-tls-verify: true";
+    let loaded = Home::with_config(&config(cluster, "token: t")).load("config").unwrap();
+    let pairs = loaded.pairs().unwrap();
+    let listener = ([127, 0, 0, 1], 40_001).into();
+    let endpoint = ClientEndpoint { listener, via: Via::ProxyUrl, ca_pem: "CA", client_certificate: None, exec_plugin: None };
+    let copy = loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text;
+    let cluster = typed(&copy).clusters.remove(0).cluster.unwrap();
+    assert_eq!((cluster.server.as_deref(), cluster.tls_server_name.as_deref()), (Some("https://a:6443/x"), Some("b")));
+    assert_eq!(cluster.proxy_url.as_deref(), Some("http://127.0.0.1:40001"));
+    assert_eq!((cluster.certificate_authority_data.as_deref(), cluster.insecure_skip_tls_verify), (Some("Q0E="), None));
+}
+
+#[test]
+fn a_plug_in_is_stood_in_for_and_the_rest_of_it_stays() {
+    let exec =
+        "exec: {command: bin/aws, args: [s3cret], env: [{name: A, value: b}], interactiveMode: Never, provideClusterInfo: true}";
+    let home = Home::with_config(&config("server: 'https://a'", exec));
+    let loaded = home.load("config").unwrap();
+    let pairs = loaded.pairs().unwrap();
+    let plugin = PluginInPlace { command: "/bin/watchtap", arguments: &["credential", "--"] };
+    let listener = ([127, 0, 0, 1], 40_001).into();
+    let endpoint = ClientEndpoint { listener, via: Via::Server, ca_pem: "CA", client_certificate: None, exec_plugin: Some(plugin) };
+    let copy = loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text;
+    let user = typed(&copy).auth_infos.remove(0).auth_info.unwrap().exec.unwrap();
+    assert_eq!(user.command.as_deref(), Some("/bin/watchtap"));
+    assert_eq!(user.args.unwrap(), ["credential", "--", "u"]);
+    assert_eq!((user.env.unwrap().len(), user.provide_cluster_info), (1, true));
+    let original = pairs.served[0].selected.exec_plugin.as_ref().unwrap();
+    assert_eq!(
+        (original.command.clone(), original.arguments.clone()),
+        (home.path().join("bin/aws").display().to_string(), vec!["s3cret".to_owned()])
+    );
+    assert!(!copy.contains("s3cret") && !format!("{original:?}").contains("s3cret"));
+}
+
+#[test]
 fn an_own_certificate_does_not_go_out_when_there_is_none_to_replace_it() {
     let copy = copy(&config("server: 'https://a'", "client-certificate: pair.crt, client-key: pair.key, as: x"), None);
     assert!(!copy.contains("client-"), "{copy}");
@@ -162,7 +199,13 @@ fn copy(kubeconfig: &str, pair: Option<ClientCertificatePair<'_>>) -> String {
 #[track_caller]
 fn copy_in(home: &Home, client_certificate: Option<ClientCertificatePair<'_>>) -> String {
     let loaded = home.load("config").unwrap();
-    let endpoint = ClientEndpoint { listener: ([127, 0, 0, 1], 40_001).into(), ca_pem: "CA", client_certificate };
+    let endpoint = ClientEndpoint {
+        listener: ([127, 0, 0, 1], 40_001).into(),
+        via: Via::Server,
+        ca_pem: "CA",
+        client_certificate,
+        exec_plugin: None,
+    };
     let pairs = loaded.pairs().unwrap();
     loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text
 }

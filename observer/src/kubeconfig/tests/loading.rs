@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::fixture::{Home, config};
-use crate::kubeconfig::{ClientEndpoint, Kubeconfig, Way};
+use crate::kubeconfig::{ClientEndpoint, Kubeconfig, Via, Way};
 
 const SERVER: &str = "server: 'https://a:6443'";
 
@@ -133,7 +133,13 @@ fn utf16_with_its_mark_is_read() {
 #[track_caller]
 fn merged(home: &Home, kubeconfig: &str, expected: &Expect) {
     let loaded = home.load(kubeconfig).unwrap();
-    let endpoint = ClientEndpoint { listener: ([127, 0, 0, 1], 1234).into(), ca_pem: "CA", client_certificate: None };
+    let endpoint = ClientEndpoint {
+        listener: ([127, 0, 0, 1], 1234).into(),
+        via: Via::Server,
+        ca_pem: "CA",
+        client_certificate: None,
+        exec_plugin: None,
+    };
     let pairs = loaded.pairs().unwrap();
     expected.assert_eq(&loaded.client_copy(&[Way { pair: &pairs.served[0], endpoint }]).text);
 }

@@ -107,10 +107,12 @@ fn plug_ins_providers_and_passwords_are_noticed() {
     let plain = current(SERVER, "username: admin, password: p");
     let basic_auth = plain.basic_auth.expect("a name and a password");
     assert_eq!((basic_auth.username.as_str(), basic_auth.password.expose()), ("admin", &b"p"[..]));
-    assert!(!plain.exec_plugin && !plain.auth_provider);
+    assert!(plain.exec_plugin.is_none() && !plain.auth_provider);
 
     let exec = "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, interactiveMode: Never, x: y}";
-    assert!(current(SERVER, exec).exec_plugin);
+    let plugin = current(SERVER, exec).exec_plugin.expect("a plug-in");
+    assert_eq!((plugin.command.as_str(), plugin.arguments.len()), ("aws", 0));
+    assert_eq!(plugin.cluster, *serde_json::json!({"server": "https://a:6443"}).as_object().expect("an object"));
     assert!(current(SERVER, "auth-provider: {name: oidc, config: {a: b}}").auth_provider);
 }
 

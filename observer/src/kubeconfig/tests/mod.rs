@@ -6,4 +6,5 @@ mod client_copy;
 mod fixture;
 mod loading;
 mod meaning;
+mod pairs;
 mod run_folder;

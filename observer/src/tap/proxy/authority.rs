@@ -11,7 +11,7 @@ use rcgen::{
 use rustls::RootCertStore;
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 
 /// Issues the certificate that clients see, and the one by which they prove that they were let in.
 ///
@@ -63,13 +63,21 @@ impl PrivateAuthority {
         Ok(ClientIdentity { certificate_pem: certificate.pem(), key_pem: key.serialize_pem() })
     }
 
-    /// A certificate for the loopback names of this machine.
-    pub(super) fn issue_server(&self) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), AuthorityError> {
-        let names = [
+    /// A certificate for the loopback names of this machine, and for `name`.
+    pub(super) fn issue_server(
+        &self,
+        name: Option<&ServerName<'_>>,
+    ) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), AuthorityError> {
+        let mut names = vec![
             SanType::IpAddress(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             SanType::IpAddress(IpAddr::V6(Ipv6Addr::LOCALHOST)),
             SanType::DnsName("localhost".try_into().map_err(AuthorityError::of)?),
         ];
+        match name {
+            Some(ServerName::DnsName(name)) => names.push(SanType::DnsName(name.as_ref().try_into().map_err(AuthorityError::of)?)),
+            Some(ServerName::IpAddress(address)) => names.push(SanType::IpAddress((*address).into())),
+            Some(_) | None => {}
+        }
         let mut params = params("watchtap", &names)?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let (certificate, key) = self.issue(params)?;

@@ -23,6 +23,8 @@ pub struct ProxyConfig {
     pub upstream_tls: UpstreamTls,
     /// Issues the certificate that clients see.
     pub authority: Arc<PrivateAuthority>,
+    /// As what clients take us.
+    pub entrance: Entrance,
     /// Who is let in.
     pub admission: Admission,
     /// Where observations go; nowhere when `None`.
@@ -36,6 +38,17 @@ pub struct ProxyConfig {
 impl ProxyConfig {
     /// The limit that is used unless there is a reason for another.
     pub const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+}
+
+/// As what a listener's clients take it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Entrance {
+    /// The API server itself.
+    #[default]
+    Server,
+    /// A forward proxy, which is asked by CONNECT for the API server. The TLS within ends here all the same, with a certificate for the
+    /// API server's name.
+    ForwardProxy,
 }
 
 /// Which clients a listener lets in.

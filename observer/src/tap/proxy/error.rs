@@ -57,6 +57,9 @@ pub enum TlsConfigError {
         /// As given.
         name: String,
     },
+    /// The certificates of our own cannot be made.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
     /// The TLS library refuses its own defaults.
     #[error("TLS cannot be set up: {0}")]
     Library(rustls::Error),

@@ -15,7 +15,7 @@ use super::server_configs::{HTTP1, HTTP2};
 use super::shared::Shared;
 use super::side::Side;
 use super::transport::Transport;
-use super::{UpstreamError, socket};
+use super::{Entrance, UpstreamError, UpstreamTls, connect_request, socket};
 
 /// A connection that is ready to be spliced.
 pub(super) struct Established {
@@ -43,15 +43,37 @@ pub(super) async fn establish(
     deadline: Instant,
 ) -> Result<Established, Failure> {
     socket::prepare(&client).map_err(|_client_is_gone| Failure::Client)?;
+    let (client, early) = match shared.entrance {
+        Entrance::Server => (client, Err(spare)),
+        Entrance::ForwardProxy => {
+            let mut client = connect_request::receive(shared, client, deadline).await?;
+            match reach(shared, spare, deadline).await {
+                Ok(transport) => {
+                    connect_request::grant(&mut client).await?;
+                    (client, Ok(transport))
+                }
+                Err(error) => return Err(Failure::Upstream(error, client)),
+            }
+        }
+    };
     let hello = client_hello(shared, client, deadline).await?;
     let offer = hello.client_hello().alpn().map(|names| names.map(<[u8]>::to_vec).collect()).unwrap_or_default();
-    let (upstream, upstream_address) = match connect(shared, offer, spare, deadline).await {
+    let sides = shared.sides.current();
+    let reached = match early {
+        Ok(transport) => Ok(transport),
+        Err(spare) => reach(shared, spare, deadline).await,
+    };
+    let greeted = match reached {
+        Ok(transport) => greet(shared, &sides.upstream_tls, offer, transport, deadline).await,
+        Err(error) => Err(error),
+    };
+    let (upstream, upstream_address) = match greeted {
         Ok(connected) => connected,
         Err(error) => return Err(Failure::Upstream(error, hello.io)),
     };
     let (upstream, upstream_tls) = upstream.into_inner();
     let protocol = upstream_tls.alpn_protocol();
-    let accept = hello.into_stream(shared.server_configs.for_protocol(protocol));
+    let accept = hello.into_stream(sides.server_configs.for_protocol(protocol));
     let protocol = protocol.and_then(known_protocol);
     let Some((client, client_tls)) = finish(accept, deadline).await else {
         socket::close_gracefully(upstream.tcp());
@@ -87,20 +109,23 @@ async fn client_hello(shared: &Shared, client: TcpStream, deadline: Instant) -> 
 
 type UpstreamStream = tokio_rustls::client::TlsStream<Transport>;
 
-async fn connect(
+async fn reach(shared: &Shared, spare: Option<Spare>, deadline: Instant) -> Result<Transport, UpstreamError> {
+    match spare.and_then(Spare::into_quiet) {
+        Some(tcp) => Ok(Transport::Tcp(tcp)),
+        None => shared.route.connect(deadline.saturating_duration_since(Instant::now())).await,
+    }
+}
+
+async fn greet(
     shared: &Shared,
+    tls: &UpstreamTls,
     offer: Vec<Vec<u8>>,
-    spare: Option<Spare>,
+    transport: Transport,
     deadline: Instant,
 ) -> Result<(UpstreamStream, SocketAddr), UpstreamError> {
     let endpoint = shared.route.endpoint().to_string();
-    let transport = match spare.and_then(Spare::into_quiet) {
-        Some(tcp) => Transport::Tcp(tcp),
-        None => shared.route.connect(deadline.saturating_duration_since(Instant::now())).await?,
-    };
     let ready = socket::prepare(transport.tcp()).and_then(|()| transport.tcp().peer_addr());
     let address = ready.map_err(|_upstream_is_gone| UpstreamError::Closed { endpoint: endpoint.clone() })?;
-    let tls = &shared.upstream_tls;
     let handshake = tls.connector.with_alpn(offer).connect(tls.server_name.clone(), transport);
     match timeout_at(deadline, handshake.into_fallible()).await {
         Ok(Ok(stream)) => Ok((stream, address)),

@@ -5,7 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
 use super::UpstreamEndpoint;
 use super::transport::Transport;
@@ -50,7 +50,7 @@ fn request(target: &UpstreamEndpoint, credentials: Option<&Credentials>) -> Stri
 }
 
 /// Reads up to the empty line and not a byte more: what follows belongs to the tunnel.
-async fn read_head(transport: &mut Transport) -> Result<Vec<u8>, ForwardProxyFault> {
+pub(super) async fn read_head(transport: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ForwardProxyFault> {
     let mut head = Vec::new();
     while !(head.ends_with(b"\r\n\r\n") || head.ends_with(b"\n\n")) {
         if head.len() == MAX_HEAD {

@@ -6,6 +6,7 @@
 mod attend;
 mod authority;
 mod config;
+mod connect_request;
 mod counters;
 mod dial;
 mod error;
@@ -24,6 +25,7 @@ mod server_configs;
 mod server_verifier;
 mod shared;
 mod side;
+mod sides;
 mod socket;
 mod socks;
 mod splice;
@@ -33,7 +35,7 @@ mod upstream_tls;
 
 pub use crate::intake::{ForwardProxyFault, ListenerState, UpstreamError};
 pub use authority::{AuthorityError, ClientIdentity, PrivateAuthority};
-pub use config::{Admission, ProxyConfig, UpstreamEndpoint};
+pub use config::{Admission, Entrance, ProxyConfig, UpstreamEndpoint};
 pub use counters::ProxyCounts;
 pub use error::{ProxyError, TlsConfigError};
 pub use route::UpstreamRoute;

@@ -10,9 +10,12 @@ use super::counters::Counters;
 use super::gate::Gate;
 use super::listener::Listener;
 use super::port::BoundPort;
-use super::server_configs::ServerConfigs;
 use super::shared::Shared;
-use super::{ListenerState, ProxyConfig, ProxyCounts, ProxyError, UpstreamError, UpstreamRoute};
+use super::sides::CurrentSides;
+use super::{
+    ClientCertificate, ListenerState, PrivateAuthority, ProxyConfig, ProxyCounts, ProxyError, TlsConfigError, UpstreamError,
+    UpstreamRoute,
+};
 
 /// A listener in front of one API server.
 ///
@@ -44,13 +47,12 @@ pub struct ProxyHandle {
 impl Proxy {
     /// Binds and listens; clients that come before [`Self::serve`] wait.
     pub fn bind(config: ProxyConfig) -> Result<Self, ProxyError> {
-        let server_configs = ServerConfigs::new(&config.authority, &config.admission)?;
         let port = BoundPort::bind(config.listen)?;
         let shared = Arc::new(Shared {
             address: port.address(),
             route: UpstreamRoute::new(config.upstream, config.forward_proxy, &config.upstream_tls),
-            upstream_tls: config.upstream_tls,
-            server_configs,
+            entrance: config.entrance,
+            sides: CurrentSides::new(config.authority, config.entrance, &config.admission, config.upstream_tls)?,
             intake: config.intake,
             clock: config.clock,
             handshake_limit: config.handshake_limit,
@@ -127,6 +129,12 @@ impl ProxyHandle {
     pub async fn first_client(&self) {
         // The sender lives as long as we do.
         self.shared.first_client.subscribe().wait_for(|came| *came).await.map(drop).unwrap_or_default();
+    }
+
+    /// From the next connection on `certificate` is presented upstream, and nobody is let in but those to whom `issuer` has issued a
+    /// certificate.
+    pub fn present(&self, certificate: &ClientCertificate, issuer: &Arc<PrivateAuthority>) -> Result<(), TlsConfigError> {
+        self.shared.sides.present(certificate, issuer)
     }
 
     /// Accepts nobody any more; the future is over when all connections are, or after `grace` (and a second), when those that are left have

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
+use rustls_pki_types::ServerName;
 
 use super::{Admission, AuthorityError, PrivateAuthority};
 
@@ -19,8 +20,12 @@ pub(super) const HTTP1: &[u8] = b"http/1.1";
 pub(super) const HTTP2: &[u8] = b"h2";
 
 impl ServerConfigs {
-    /// Under a fresh certificate of `authority`, for those whom `admission` lets in.
-    pub(super) fn new(authority: &PrivateAuthority, admission: &Admission) -> Result<Self, AuthorityError> {
+    /// Under a fresh certificate of `authority` for loopback and `name`, for those whom `admission` lets in.
+    pub(super) fn new(
+        authority: &PrivateAuthority,
+        name: Option<&ServerName<'_>>,
+        admission: &Admission,
+    ) -> Result<Self, AuthorityError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -29,7 +34,7 @@ impl ServerConfigs {
             Admission::HoldersOf(issuer) => builder.with_client_cert_verifier(issuer.client_verifier(provider)?),
             Admission::Anybody => builder.with_no_client_auth(),
         };
-        let (certificate, key) = authority.issue_server()?;
+        let (certificate, key) = authority.issue_server(name)?;
         let mut config = builder.with_single_cert(vec![certificate], key).map_err(AuthorityError::of)?;
         // Stateless tickets: a client that reconnects resumes without memory of ours.
         config.ticketer = aws_lc_rs::Ticketer::new().map_err(AuthorityError::of)?;

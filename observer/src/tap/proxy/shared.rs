@@ -7,8 +7,8 @@ use tokio::sync::watch;
 
 use super::counters::Counters;
 use super::gate::Gate;
-use super::server_configs::ServerConfigs;
-use super::{ListenerState, UpstreamError, UpstreamRoute, UpstreamTls};
+use super::sides::CurrentSides;
+use super::{Entrance, ListenerState, UpstreamError, UpstreamRoute};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 
@@ -16,8 +16,8 @@ use crate::tap::Clock;
 pub(super) struct Shared {
     pub(super) address: SocketAddr,
     pub(super) route: UpstreamRoute,
-    pub(super) upstream_tls: UpstreamTls,
-    pub(super) server_configs: ServerConfigs,
+    pub(super) entrance: Entrance,
+    pub(super) sides: CurrentSides,
     pub(super) intake: Option<Intake>,
     pub(super) clock: Clock,
     pub(super) handshake_limit: Duration,

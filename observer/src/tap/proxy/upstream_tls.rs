@@ -18,6 +18,7 @@ use super::server_verifier::ServerVerifier;
 pub struct UpstreamTls {
     pub(super) connector: TlsConnector,
     pub(super) server_name: ServerName<'static>,
+    verifier: Arc<dyn ServerCertVerifier>,
 }
 
 /// Which certificates prove that a server is the API server.
@@ -54,22 +55,33 @@ impl UpstreamTls {
     /// `server_name` is the name that the server's certificate must carry: `tls-server-name`, else the host of `server`.
     pub fn new(trust: &UpstreamTrust, server_name: &str, client: Option<&ClientCertificate>) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(TlsConfigError::Library)?;
-        let builder = builder.dangerous().with_custom_certificate_verifier(trust.verifier(&provider)?);
-        let config = match client {
-            Some(client) => {
-                let (chain, key) = client.parse()?;
-                let refused = |error: rustls::Error| TlsConfigError::ClientCertificate { detail: error.to_string() };
-                builder.with_client_auth_cert(chain, key).map_err(refused)?
-            }
-            None => builder.with_no_client_auth(),
-        };
+        let verifier = trust.verifier(&provider)?;
+        let config = config(provider, Arc::clone(&verifier), client)?;
         let server_name = ServerName::try_from(server_name.to_owned())
             .map_err(|_invalid| TlsConfigError::ServerName { name: server_name.to_owned() })?;
-        Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name })
+        Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name, verifier })
     }
+
+    /// The same upstream, to which we are somebody else.
+    pub(super) fn presenting(&self, client: &ClientCertificate) -> Result<Self, TlsConfigError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let config = config(provider, Arc::clone(&self.verifier), Some(client))?;
+        Ok(Self { connector: TlsConnector::from(Arc::new(config)), ..self.clone() })
+    }
+}
+
+fn config(
+    provider: Arc<CryptoProvider>,
+    verifier: Arc<dyn ServerCertVerifier>,
+    client: Option<&ClientCertificate>,
+) -> Result<ClientConfig, TlsConfigError> {
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(TlsConfigError::Library)?;
+    let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
+    let Some(client) = client else { return Ok(builder.with_no_client_auth()) };
+    let (chain, key) = client.parse()?;
+    let refused = |error: rustls::Error| TlsConfigError::ClientCertificate { detail: error.to_string() };
+    builder.with_client_auth_cert(chain, key).map_err(refused)
 }
 
 impl UpstreamTrust {

@@ -1,0 +1,113 @@
+//! The API servers that clients reach: what is known of each, and which revisions each had.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::history::Histories;
+use super::limits::Limits;
+use crate::exchange::Exchange;
+use crate::k8s::Resource;
+use crate::observation::{Body, UpstreamName};
+use crate::routing::{RevisionHistory, ServerProfile};
+use crate::time::Timestamp;
+
+/// One of several API servers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UpstreamRecord {
+    /// Its name.
+    pub upstream: UpstreamName,
+    /// What is known of it, and on what that rests.
+    pub profile: ServerProfile,
+    /// Client connections to it.
+    pub connections: u64,
+}
+
+/// All of them, bounded.
+#[derive(Debug, Default)]
+pub(super) struct Upstreams {
+    known: BTreeMap<UpstreamName, Upstream>,
+    /// The first that was named: whom the tap stands in front of, until clients go elsewhere.
+    first: Option<UpstreamName>,
+    unknown: ServerProfile,
+}
+
+#[derive(Debug, Default)]
+struct Upstream {
+    profile: ServerProfile,
+    histories: Histories,
+    connections: u64,
+}
+
+/// There is no room for another API server.
+pub(super) struct TooMany;
+
+impl Upstreams {
+    pub(super) fn learn(&mut self, name: &UpstreamName, profile: ServerProfile, limit: usize) -> Result<(), TooMany> {
+        self.entry(name, limit)?.profile = profile;
+        Ok(())
+    }
+
+    pub(super) fn connected(&mut self, name: &UpstreamName, limit: usize) -> Result<(), TooMany> {
+        let upstream = self.entry(name, limit)?;
+        upstream.connections = upstream.connections.saturating_add(1);
+        Ok(())
+    }
+
+    /// What is known of a server, and which revisions of a resource it had.
+    pub(super) fn known_of(&self, name: &UpstreamName, resource: Option<&Resource>) -> (&ServerProfile, Option<&RevisionHistory>) {
+        let Some(upstream) = self.known.get(name) else { return (&self.unknown, None) };
+        (&upstream.profile, resource.and_then(|resource| upstream.histories.of(resource)))
+    }
+
+    pub(super) fn learn_revision(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) {
+        if let Some(upstream) = self.known.get_mut(&exchange.upstream) {
+            upstream.histories.learn(exchange, at, body, limits);
+        }
+    }
+
+    /// The server was restarted, or may have been: its snapshots are gone.
+    pub(super) fn forget(&mut self, name: &UpstreamName) {
+        if let Some(upstream) = self.known.get_mut(name) {
+            upstream.histories.forget();
+        }
+    }
+
+    /// Whether clients have reached more than one, so that a request must say which.
+    pub(super) fn several(&self) -> bool {
+        self.used().nth(1).is_some()
+    }
+
+    /// What is known of the only one that clients have reached, else of the first.
+    pub(super) fn main_profile(&self) -> &ServerProfile {
+        match (self.used().next(), self.several()) {
+            (Some((_, upstream)), false) => &upstream.profile,
+            (Some(_), true) | (None, _) => self.first.as_ref().map_or(&self.unknown, |first| self.known_of(first, None).0),
+        }
+    }
+
+    /// Those that clients have reached, if they are several.
+    pub(super) fn records(&self) -> Vec<UpstreamRecord> {
+        if !self.several() {
+            return Vec::new();
+        }
+        let record = |(name, upstream): (&UpstreamName, &Upstream)| UpstreamRecord {
+            upstream: name.clone(),
+            profile: upstream.profile.clone(),
+            connections: upstream.connections,
+        };
+        self.used().map(record).collect()
+    }
+
+    fn used(&self) -> impl Iterator<Item = (&UpstreamName, &Upstream)> {
+        self.known.iter().filter(|(_, upstream)| upstream.connections > 0)
+    }
+
+    fn entry(&mut self, name: &UpstreamName, limit: usize) -> Result<&mut Upstream, TooMany> {
+        if !self.known.contains_key(name) && self.known.len() >= limit {
+            return Err(TooMany);
+        }
+        self.first.get_or_insert_with(|| name.clone());
+        Ok(self.known.entry(name.clone()).or_default())
+    }
+}

@@ -1,0 +1,47 @@
+//! The users of one run who have exec plug-ins, and the program that stands in for these.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::credential::{CredentialServer, Keeper};
+use crate::kubeconfig::{PluginInPlace, RunFolder};
+
+/// `watchtap credential`, as the client's copy of the kubeconfig names it.
+#[derive(Debug)]
+pub(super) struct StandIn {
+    command: String,
+    socket: String,
+}
+
+impl StandIn {
+    /// Our own program, which asks at a socket in `folder`.
+    pub(super) fn new(folder: &RunFolder) -> Result<Self> {
+        let command = std::env::current_exe().context("cannot find our own program, which would stand in for the exec plug-ins")?;
+        Ok(Self { command: text(&command)?, socket: text(&folder.path().join("credentials"))? })
+    }
+
+    /// Its arguments but for the last, the user.
+    pub(super) fn arguments(&self) -> [&str; 4] {
+        ["credential", "--socket", &self.socket, "--"]
+    }
+
+    /// What stands in a kubeconfig.
+    pub(super) fn in_place<'a>(&'a self, arguments: &'a [&'a str]) -> PluginInPlace<'a> {
+        PluginInPlace { command: &self.command, arguments }
+    }
+
+    /// Listens for it; nobody does when no user has a plug-in.
+    pub(super) fn listen(&self, keeper: Keeper) -> Result<Option<CredentialServer>> {
+        if keeper.is_empty() {
+            return Ok(None);
+        }
+        let bound = CredentialServer::bind(Path::new(&self.socket), keeper);
+        bound.map(Some).with_context(|| format!("cannot listen at {}; set TMPDIR to a folder with a shorter path", self.socket))
+    }
+}
+
+fn text(path: &Path) -> Result<String> {
+    let text = path.to_str().with_context(|| format!("{} is not UTF-8, which a kubeconfig needs", path.display()))?;
+    Ok(text.to_owned())
+}

@@ -1,0 +1,69 @@
+//! The plug-in's side of the private socket.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::exchange::{Answer, MAX_LINE, Plan, Question, from_line, to_line};
+use super::exec_info;
+
+/// Longer than the tap ever thinks.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why the tap did not help.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// Nobody is there.
+    #[error("cannot reach watchtap at {}: {source}; the run that this kubeconfig belongs to is over, use your own kubeconfig again", socket.display())]
+    Unreachable {
+        /// Where.
+        socket: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The exchange broke off.
+    #[error("the exchange with watchtap broke off: {0}")]
+    Broken(#[from] io::Error),
+    /// It says why not.
+    #[error("{0}")]
+    No(String),
+}
+
+/// Asks which plug-in is to be run for `user`; `exec_info` is the value of `KUBERNETES_EXEC_INFO`.
+pub fn ask_for_plan(socket: &Path, user: &str, exec_info: Option<&str>) -> Result<Plan, CallError> {
+    let info = exec_info.and_then(|info| serde_json::from_str::<Value>(info).ok());
+    let server = info.as_ref().and_then(exec_info::server).map(str::to_owned);
+    match ask(socket, &Question::Plan { user: user.to_owned(), server })? {
+        Answer::Plan(plan) => Ok(plan),
+        Answer::No(why) => Err(CallError::No(why)),
+        Answer::Certificate { .. } => Err(unexpected()),
+    }
+}
+
+/// Gives a certificate and its key to the tap; returns those that the client is to show instead.
+pub fn hand_over(socket: &Path, user: &str, certificate_pem: &str, key_pem: &str) -> Result<(String, String), CallError> {
+    let (certificate_pem, key_pem) = (certificate_pem.to_owned(), key_pem.to_owned());
+    match ask(socket, &Question::Certificate { user: user.to_owned(), certificate_pem, key_pem })? {
+        Answer::Certificate { certificate_pem, key_pem } => Ok((certificate_pem, key_pem)),
+        Answer::No(why) => Err(CallError::No(why)),
+        Answer::Plan(_) => Err(unexpected()),
+    }
+}
+
+fn ask(socket: &Path, question: &Question) -> Result<Answer, CallError> {
+    let unreachable = |source| CallError::Unreachable { socket: socket.to_owned(), source };
+    let mut stream = UnixStream::connect(socket).map_err(unreachable)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(&to_line(question)?)?;
+    let mut line = Vec::new();
+    BufReader::new(stream.take(MAX_LINE)).read_until(b'\n', &mut line)?;
+    Ok(from_line(&line)?)
+}
+
+fn unexpected() -> CallError {
+    CallError::Broken(io::Error::new(io::ErrorKind::InvalidData, "an answer to another question"))
+}

@@ -1,0 +1,80 @@
+//! What goes over the private socket: one line of JSON each way, then the end.
+
+use std::io::{self, ErrorKind};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Longest line, in bytes. A certificate with its intermediates takes some 10 KiB, a cluster's CA bundle may take more.
+pub(super) const MAX_LINE: u64 = 4 * 1024 * 1024;
+
+/// A question of `watchtap credential`. It has no `Debug`: a key may be in it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Question {
+    /// Which plug-in is to be run?
+    Plan {
+        /// The name of the kubeconfig's user.
+        user: String,
+        /// The API server for which the client asks, as its copy of the kubeconfig has it.
+        server: Option<String>,
+    },
+    /// The plug-in has yielded this.
+    Certificate {
+        /// The name of the kubeconfig's user.
+        user: String,
+        /// The certificate, as PEM text.
+        certificate_pem: String,
+        /// The private key, as PEM text.
+        key_pem: String,
+    },
+}
+
+/// The tap's answer.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Answer {
+    /// To [`Question::Plan`].
+    Plan(Plan),
+    /// To [`Question::Certificate`]: what the client is to show to the tap.
+    Certificate {
+        /// The certificate, as PEM text.
+        certificate_pem: String,
+        /// The private key, as PEM text.
+        key_pem: String,
+    },
+    /// To either, with the reason.
+    No(String),
+}
+
+/// The plug-in as the user's kubeconfig has it. Arguments and a proxy's address may hold secrets, so `Debug` shows the command only.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// A path, or a name to be looked for in `PATH`.
+    pub command: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// The original cluster, for `KUBERNETES_EXEC_INFO`.
+    pub cluster: Option<Map<String, Value>>,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Plan").field("command", &self.command).finish_non_exhaustive()
+    }
+}
+
+pub(super) fn to_line(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Reads what [`to_line`] wrote. The error repeats nothing of it.
+pub(super) fn from_line<T: DeserializeOwned>(line: &[u8]) -> io::Result<T> {
+    if !line.ends_with(b"\n") {
+        return Err(io::Error::new(ErrorKind::UnexpectedEof, "the line has no end"));
+    }
+    serde_json::from_slice(line).map_err(|_error| io::Error::new(ErrorKind::InvalidData, "it is not what was expected"))
+}

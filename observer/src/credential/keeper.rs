@@ -1,0 +1,112 @@
+//! Who may use which certificate: the tap's side of exec plug-ins.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value};
+
+use super::exchange::{Answer, Plan, Question};
+use crate::tap::proxy::{ClientCertificate, ClientIdentity, PrivateAuthority, ProxyHandle};
+
+/// The users with exec plug-ins of one run.
+#[derive(Debug, Default)]
+pub struct Keeper {
+    users: BTreeMap<String, PluginUser>,
+}
+
+/// One of them. Arguments may hold secrets, so `Debug` shows the command only.
+pub struct PluginUser {
+    command: String,
+    arguments: Vec<String>,
+    /// Issues the private certificates of this user, and of nobody else.
+    issuer: Arc<PrivateAuthority>,
+    listeners: Vec<Listener>,
+    last: Mutex<Option<Handed>>,
+}
+
+struct Listener {
+    /// As the client's copy of the kubeconfig has it.
+    server: String,
+    original: Map<String, Value>,
+    tap: ProxyHandle,
+}
+
+/// What was handed over last, and for what.
+struct Handed {
+    certificate_pem: String,
+    key_pem: String,
+    identity: ClientIdentity,
+}
+
+impl PluginUser {
+    /// A user whose plug-in is `command` with `arguments`; without a listener yet.
+    pub fn new(command: String, arguments: Vec<String>, issuer: Arc<PrivateAuthority>) -> Self {
+        Self { command, arguments, issuer, listeners: Vec::new(), last: Mutex::new(None) }
+    }
+
+    /// `tap` serves this user as well; clients know it as `server`, and it stands for the cluster `original`.
+    pub fn add_listener(&mut self, server: String, original: Map<String, Value>, tap: ProxyHandle) {
+        self.listeners.push(Listener { server, original, tap });
+    }
+
+    fn plan(&self, server: Option<&str>) -> Plan {
+        let known = self.listeners.iter().find(|listener| Some(listener.server.as_str()) == server);
+        let cluster = known.map(|listener| listener.original.clone());
+        Plan { command: self.command.clone(), arguments: self.arguments.clone(), cluster }
+    }
+
+    /// Presents the certificate upstream from now on. A client that shows another certificate than before dials anew (client-go
+    /// `plugin/pkg/client/auth/exec/exec.go`, v0.34), and must: so each certificate has a private one of its own, and the same has the same.
+    fn exchange(&self, certificate_pem: String, key_pem: String) -> Result<Answer, String> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handed) = last.as_ref().filter(|handed| handed.certificate_pem == certificate_pem && handed.key_pem == key_pem)
+        {
+            return Ok(handed.answer());
+        }
+        let identity = self.issuer.issue_client().map_err(|error| error.to_string())?;
+        let certificate = ClientCertificate { chain_pem: certificate_pem.clone().into(), key_pem: key_pem.clone().into() };
+        for listener in &self.listeners {
+            listener.tap.present(&certificate, &self.issuer).map_err(|error| error.to_string())?;
+        }
+        let handed = Handed { certificate_pem, key_pem, identity };
+        Ok(last.insert(handed).answer())
+    }
+}
+
+impl Handed {
+    fn answer(&self) -> Answer {
+        let ClientIdentity { certificate_pem, key_pem } = &self.identity;
+        Answer::Certificate { certificate_pem: certificate_pem.clone(), key_pem: key_pem.clone() }
+    }
+}
+
+impl Keeper {
+    /// The user whose name in the kubeconfig is `name`; made anew if it is the first time.
+    pub fn user(&mut self, name: String, new: impl FnOnce() -> PluginUser) -> &mut PluginUser {
+        self.users.entry(name).or_insert_with(new)
+    }
+
+    /// Whether there is anybody to serve.
+    pub fn is_empty(&self) -> bool {
+        self.users.is_empty()
+    }
+
+    pub(super) fn answer(&self, question: Question) -> Answer {
+        let (Question::Plan { user, .. } | Question::Certificate { user, .. }) = &question;
+        let Some(known) = self.users.get(user) else {
+            return Answer::No(format!("the kubeconfig of this run has no user `{user}` with an exec plug-in"));
+        };
+        match question {
+            Question::Plan { server, .. } => Answer::Plan(known.plan(server.as_deref())),
+            Question::Certificate { certificate_pem, key_pem, .. } => {
+                known.exchange(certificate_pem, key_pem).unwrap_or_else(Answer::No)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for PluginUser {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("PluginUser").field("command", &self.command).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,64 @@
+//! The exec plug-in of a user, and what it may be told of a cluster.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+
+use super::error::{Error, Place};
+use super::section::Entry;
+use super::selected::CaSource;
+
+/// `users[].user.exec` as far as somebody else has to run it. Arguments may hold secrets, so `Debug` shows the command only.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ExecPlugin {
+    /// An absolute path, or a name without a slash to be looked for in `PATH`.
+    pub command: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// The cluster of the same context as `KUBERNETES_EXEC_INFO` tells it (kubernetes/client-go `rest/exec.go`, `ConfigToExecCluster`,
+    /// v0.34), without what the client's copy of the kubeconfig has as it was.
+    pub cluster: Map<String, Value>,
+}
+
+impl ExecPlugin {
+    /// What is missing in it is the client's to say, which reads it first; but without a command there is nothing to run.
+    pub(super) fn read(user: &Entry, cluster: &Entry, ca: &CaSource) -> Result<Option<Self>, Error> {
+        let Some(exec) = user.body().and_then(|body| body.get("exec")).and_then(Value::as_object) else { return Ok(None) };
+        let place = user.place.child("exec");
+        let Some(command) = exec.get("command").and_then(Value::as_str).filter(|command| !command.is_empty()) else {
+            return Err(Error::Missing { place: place.child("command"), remedy: "name the program that yields the credential" });
+        };
+        let arguments = match exec.get("args") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(arguments)) => arguments.iter().map(|argument| text(&place, argument)).collect::<Result<_, _>>()?,
+            Some(_) => return Err(wrong_arguments(&place)),
+        };
+        Ok(Some(Self { command: command.to_owned(), arguments, cluster: described(cluster, ca) }))
+    }
+}
+
+fn text(place: &Place, argument: &Value) -> Result<String, Error> {
+    argument.as_str().map(str::to_owned).ok_or_else(|| wrong_arguments(place))
+}
+
+fn wrong_arguments(place: &Place) -> Error {
+    Error::WrongType { place: place.child("args"), what: "expected a list of strings; write numbers in quotes".to_owned() }
+}
+
+fn described(cluster: &Entry, ca: &CaSource) -> Map<String, Value> {
+    let mut described = Map::new();
+    for field in ["server", "tls-server-name", "proxy-url"] {
+        described.extend(cluster.text(field).map(|text| (field.to_owned(), Value::from(text))));
+    }
+    if cluster.body().and_then(|body| body.get("insecure-skip-tls-verify")) == Some(&Value::Bool(true)) {
+        described.insert("insecure-skip-tls-verify".to_owned(), Value::Bool(true));
+    }
+    described.extend(ca.pem().map(|pem| ("certificate-authority-data".to_owned(), Value::from(STANDARD.encode(pem)))));
+    described
+}
+
+impl std::fmt::Debug for ExecPlugin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ExecPlugin").field("command", &self.command).finish_non_exhaustive()
+    }
+}

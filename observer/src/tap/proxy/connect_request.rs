@@ -1,0 +1,64 @@
+//! The CONNECT of a client that takes us for a forward proxy (`proxy-url` in its kubeconfig).
+//!
+//! We lead to one API server only. The answer is given when that has accepted our connection, so that a client whose API server refuses never
+//! hears of us; and there is no other answer: who asks for something else is hung up on.
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+
+use super::UpstreamEndpoint;
+use super::establish::Failure;
+use super::http_connect::read_head;
+use super::shared::Shared;
+use super::socket;
+
+const CONNECTED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
+
+/// Reads the request; the client is returned if it asks for our API server.
+pub(super) async fn receive(shared: &Shared, mut client: TcpStream, deadline: Instant) -> Result<TcpStream, Failure> {
+    let head = tokio::select! {
+        biased;
+        head = timeout_at(deadline, read_head(&mut client)) => head,
+        () = shared.gate.held() => return Err(Failure::Held(client)),
+    };
+    let Ok(Ok(head)) = head else { return Err(Failure::Client) };
+    if asks_for(&head, shared.route.endpoint()) {
+        return Ok(client);
+    }
+    socket::close_gracefully(&client);
+    Err(Failure::Client)
+}
+
+/// Says that the way is free.
+pub(super) async fn grant(client: &mut TcpStream) -> Result<(), Failure> {
+    client.write_all(CONNECTED).await.map_err(|_client_is_gone| Failure::Client)
+}
+
+fn asks_for(head: &[u8], endpoint: &UpstreamEndpoint) -> bool {
+    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+    let [method, target, version] = words[..] else { return false };
+    method == b"CONNECT" && version.starts_with(b"HTTP/1.") && target.eq_ignore_ascii_case(endpoint.to_string().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_api_server_is_asked_for() {
+        let endpoint = UpstreamEndpoint { host: "api.example".to_owned(), port: 443 };
+        for (head, expected) in [
+            ("CONNECT api.example:443 HTTP/1.1\r\nHost: api.example:443\r\n\r\n", true),
+            ("CONNECT API.example:443 HTTP/1.0\r\n\r\n", true),
+            ("CONNECT api.example:80 HTTP/1.1\r\n\r\n", false),
+            ("CONNECT other.example:443 HTTP/1.1\r\n\r\n", false),
+            ("GET api.example:443 HTTP/1.1\r\n\r\n", false),
+            ("CONNECT api.example:443\r\n\r\n", false),
+            ("\r\n\r\n", false),
+        ] {
+            assert_eq!(asks_for(head.as_bytes(), &endpoint), expected, "{head:?}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Exec plug-ins under kube-rs.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use observer_tests::{Cluster, Lines, wait_within, watchtap};
+
+const LIMIT: Duration = Duration::from_mins(1);
+const NAMESPACE: &str = "exec-plugins";
+
+#[test]
+fn certificate_of_a_plug_in_lets_a_kube_rs_watcher_in() {
+    let cluster = Cluster::shared().unwrap();
+    cluster.create_configmaps(NAMESPACE, 1).unwrap();
+    let mut child = watchtap()
+        .unwrap()
+        .args(["exec", "--", env!("CARGO_BIN_EXE_kube-watcher"), NAMESPACE, "1"])
+        .env("KUBECONFIG", cluster.kubeconfig_exec_certificate().unwrap())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = Lines::of(child.stdout.take().unwrap(), LIMIT);
+    let said = || lines.next_line().unwrap().expect("it has more to say");
+    assert!(said().starts_with("listed cm-0 "));
+    assert_eq!(said(), "initial-list-done");
+    cluster.create_configmaps(NAMESPACE, 2).unwrap();
+    assert!(said().starts_with("applied cm-1 "));
+    assert!(wait_within(&mut child, LIMIT).unwrap().success());
+}

@@ -1,0 +1,147 @@
+//! kubectl, and its own file of contexts, through `watchtap exec`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use observer_tests::{Cluster, kubectl, output_within, watchtap};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const LIMIT: Duration = Duration::from_mins(1);
+const WHO: &str = r#"auth whoami -o 'jsonpath={.status.userInfo.username}{"\n"}'"#;
+
+#[test]
+fn each_context_of_kubectl_speaks_as_its_own_user() {
+    let place = Place::new();
+    let who = |context: &str| format!("$K --context {context} {WHO};");
+    let script: String = ["admin", "visitor", "certificate", "renamed"].map(who).concat();
+    let direct = place.directly(&script);
+    assert_eq!(direct, place.exec(&script));
+    let users: Vec<&str> = direct.lines().collect();
+    assert_eq!(
+        (users.len(), users[0] == users[1], users[0] == users[2], users[0] == users[3]),
+        (4, false, false, true),
+        "{users:?}"
+    );
+    let report = place.report();
+    let asked: Vec<&Value> = report["requests"].as_array().unwrap().iter().filter(|one| one["verb"] == "create").collect();
+    assert_eq!(asked.len(), 4, "each went through us");
+}
+
+#[test]
+fn what_kubectl_discovered_is_still_known_in_the_next_run() {
+    let place = Place::new();
+    let discovered = || {
+        place.exec("$K get configmaps -n default");
+        let report = place.report();
+        report["requests"].as_array().unwrap().iter().filter(|request| request["resource"] == "/apis").count()
+    };
+    assert_eq!((discovered(), discovered()), (1, 0));
+}
+
+#[test]
+fn kubectl_reads_a_token_file_anew_each_time() {
+    let place = Place::new();
+    place.write("token", Cluster::shared().unwrap().admin_token());
+    place.write("other-token", Cluster::shared().unwrap().visitor_token());
+    let folder = place.folder.path().display();
+    let script = format!("$K --context rotating {WHO}; cp {folder}/other-token {folder}/token; $K --context rotating {WHO}");
+    let shown = place.exec(&script);
+    let expected = place.directly(&format!("$K --context admin {WHO}; $K --context visitor {WHO}"));
+    assert_eq!(shown, expected);
+}
+
+/// `set-credentials` takes the same way as an auth-provider that refreshed a token: `ModifyConfig`.
+#[test]
+fn what_kubectl_changes_of_an_auth_provider_is_written_to_the_file_of_its_user() {
+    let place = Place::new();
+    let theirs = place.write("theirs", "apiVersion: v1\nkind: Config\nusers:\n- name: oidc\n  user:\n    auth-provider:\n      name: oidc\n      config: {refresh-token: old}\n");
+    let script = "$K config set-credentials oidc --auth-provider-arg=refresh-token=new >/dev/null; $K config current-context";
+    assert_eq!(place.exec_with(&[place.kubeconfig.clone(), theirs.clone()], script), "admin\n");
+    let text = fs::read_to_string(theirs).unwrap();
+    assert!(text.contains("refresh-token: new"), "{text}");
+}
+
+/// A home folder with a kubeconfig that brings one cluster and several users together.
+struct Place {
+    folder: TempDir,
+    kubeconfig: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let cluster = Cluster::shared().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (server, port) = (cluster.server_url(), cluster.port());
+        let authority = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(cluster.ca_pem()));
+        let certificate = fs::read_to_string(cluster.kubeconfig_client_cert().unwrap()).unwrap();
+        let certificate: Vec<&str> = certificate.lines().map(str::trim).filter(|line| line.starts_with("client-")).collect();
+        let certificate = certificate.join(", ");
+        let (admin, visitor) = (cluster.admin_token(), cluster.visitor_token());
+        let text = format!(
+            "apiVersion: v1
+kind: Config
+current-context: admin
+contexts:
+- {{name: admin, context: {{cluster: one, user: admin}}}}
+- {{name: visitor, context: {{cluster: one, user: visitor, namespace: default}}}}
+- {{name: certificate, context: {{cluster: one, user: certificate}}}}
+- {{name: rotating, context: {{cluster: one, user: rotating}}}}
+- {{name: renamed, context: {{cluster: renamed, user: admin}}}}
+clusters:
+- {{name: one, cluster: {{server: '{server}', {authority}}}}}
+- {{name: renamed, cluster: {{server: 'https://localhost:{port}', tls-server-name: 127.0.0.1, {authority}}}}}
+users:
+- {{name: admin, user: {{token: {admin}}}}}
+- {{name: visitor, user: {{token: {visitor}}}}}
+- {{name: certificate, user: {{{certificate}}}}}
+- {{name: rotating, user: {{tokenFile: token}}}}
+"
+        );
+        let kubeconfig = folder.path().join("kubeconfig");
+        fs::write(&kubeconfig, text).unwrap();
+        Self { folder, kubeconfig }
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    #[track_caller]
+    fn directly(&self, script: &str) -> String {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script]).env("KUBECONFIG", &self.kubeconfig);
+        self.run(command)
+    }
+
+    #[track_caller]
+    fn exec(&self, script: &str) -> String {
+        self.exec_with(std::slice::from_ref(&self.kubeconfig), script)
+    }
+
+    #[track_caller]
+    fn exec_with(&self, files: &[PathBuf], script: &str) -> String {
+        let mut command = watchtap().unwrap();
+        command.args(["exec", "--format", "json", "--report"]).arg(self.folder.path().join("report.json"));
+        command.args(["--", "sh", "-c", script]).env("KUBECONFIG", std::env::join_paths(files).unwrap());
+        self.run(command)
+    }
+
+    #[track_caller]
+    fn run(&self, mut command: std::process::Command) -> String {
+        command.env("K", kubectl().expect("kubectl is on the PATH")).env("HOME", self.folder.path()).stdin(Stdio::null());
+        let output: Output = output_within(&mut command, LIMIT).unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn report(&self) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.folder.path().join("report.json")).unwrap()).unwrap()
+    }
+}

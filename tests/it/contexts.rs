@@ -1,0 +1,318 @@
+//! `watchtap exec` on kubeconfigs with several contexts, on several files, and on none.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use observer_tests::{ExecSession, output_within, watchtap};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::upstream::Upstream;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+#[test]
+fn each_context_reaches_its_own_server_and_each_server_is_asked_once_it_is_used() {
+    let servers = [Upstream::start(), Upstream::start(), Upstream::start()];
+    let place = Place::new(&servers);
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    assert_eq!(servers[0].requests(), ["GET /version"], "that of the current context");
+    let [_, second, third] = &servers;
+    assert_eq!((second.connections(), third.connections()), (0, 0), "nothing is dialled before the first client");
+
+    for context in ["context-0", "context-1"] {
+        assert!(get(&session, context, "/api/v1/pods").unwrap().starts_with("HTTP/1.1 404"));
+    }
+    let report = session.finish().unwrap().report;
+    assert_eq!(
+        second.requests().into_iter().collect::<BTreeSet<_>>(),
+        ["GET /api/v1/pods", "GET /version"].map(str::to_owned).into()
+    );
+    assert_eq!(third.connections(), 0);
+    let requests = report["requests"].as_array().unwrap();
+    let named: BTreeSet<&str> = requests.iter().map(|request| request["upstream"].as_str().unwrap()).collect();
+    assert_eq!(named.len(), 2);
+    assert!(named.contains(second.address().to_string().as_str()), "{named:?}");
+    for request in requests {
+        assert_eq!(request["verdict"]["rule"], "list-unset-consistent", "the version was known in time: {request:#}");
+    }
+    assert_eq!(report["upstreams"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn where_one_server_is_used_it_is_not_named() {
+    let servers = [Upstream::start(), Upstream::start()];
+    let session = ExecSession::start(&Place::new(&servers).kubeconfig, &[]).unwrap();
+    get(&session, "context-1", "/api/v1/pods").unwrap();
+    let report = session.finish().unwrap().report;
+    assert_eq!((&report["requests"][0]["upstream"], &report["upstreams"]), (&Value::Null, &Value::Null));
+    assert_eq!(report["profile"]["version"].as_str().map(|version| version.trim_start_matches('v')), Some("1.34.4"));
+}
+
+#[test]
+fn a_server_that_does_not_answer_keeps_nothing_from_the_report() {
+    let (server, silent) = (Upstream::start(), TcpListener::bind("127.0.0.1:0").unwrap());
+    let place = Place::new(&[server]);
+    let address = silent.local_addr().unwrap();
+    place.edit(|text| {
+        text.replace("contexts:\n", "contexts:\n- {name: silent, context: {cluster: silent}}\n").replace(
+            "clusters:\n",
+            &format!("clusters:\n- {{name: silent, cluster: {{server: 'https://{address}', insecure-skip-tls-verify: true}}}}\n"),
+        )
+    });
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    let waiting = TcpStream::connect(session.address_of("silent").unwrap()).unwrap();
+    get(&session, "context-0", "/api/v1/pods").unwrap();
+    drop(waiting);
+    let report = session.finish().unwrap().report;
+    assert_eq!(report["requests"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn nobody_gets_in_under_the_certificate_of_another_user() {
+    let server = Upstream::start();
+    let place = Place::new(&[server]);
+    let [one, other] = [user_with_certificate("one"), user_with_certificate("other")];
+    place.edit(|text| {
+        text.replace("users:\n", &format!("users:\n{one}{other}")).replace(
+            "contexts:\n",
+            "contexts:\n- {name: one, context: {cluster: cluster-0, user: one}}\n- {name: other, context: {cluster: cluster-0, user: other}}\n",
+        )
+    });
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    for (listener, identity, let_in) in [
+        ("one", "one", true),
+        ("other", "other", true),
+        ("one", "other", false),
+        ("other", "one", false),
+        ("one", "context-0", false),
+    ] {
+        let answer = get_as(&session, listener, identity, "/api/v1/pods");
+        assert_eq!(answer.is_ok(), let_in, "{identity} at the listener of {listener}: {answer:?}");
+    }
+    let clusters: BTreeSet<String> =
+        ["one", "other", "context-0"].map(|context| session.address_of(context).unwrap().to_string()).into();
+    assert_eq!(clusters.len(), 3, "the one cluster has a listener for each user");
+}
+
+#[test]
+fn a_context_that_cannot_be_used_is_named_and_stops_nobody() {
+    let server = Upstream::start();
+    let place = Place::new(&[server]);
+    place.edit(|text| text.replace("contexts:\n", "contexts:\n- {name: broken, context: {cluster: gone, user: user-0}}\n"));
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    get(&session, "context-0", "/api/v1/pods").unwrap();
+    let finished = session.finish().unwrap();
+    assert!(
+        finished.stderr.contains("`broken`") && finished.stderr.contains("there is no cluster \"gone\""),
+        "{}",
+        finished.stderr
+    );
+
+    check_failure(&place.exec(&["--context", "broken"]), &["there is no cluster \"gone\"", "contexts[0].context.cluster"]);
+    check_failure(&place.exec(&["--context", "none"]), &["--context: there is no context \"none\"", "\"context-0\""]);
+}
+
+#[test]
+fn the_context_that_is_named_is_the_current_one() {
+    let servers = [Upstream::start(), Upstream::start()];
+    let session = ExecSession::start(&Place::new(&servers).kubeconfig, &["--context", "context-1"]).unwrap();
+    assert_eq!(session.kubeconfig()["current-context"], "context-1");
+    assert_eq!((servers[0].connections(), servers[1].requests().len()), (0, 1));
+}
+
+#[test]
+fn the_same_server_has_the_same_port_in_every_run_and_two_runs_do_not_meet() {
+    let place = Place::new(&[Upstream::start()]);
+    // No other test listens there, so nobody else can have taken the port.
+    let start = || ExecSession::start(&place.kubeconfig, &["--listen", "[::1]:0"]).unwrap();
+    let [first, second] = [(); 2].map(|()| start());
+    let ports = [&first, &second].map(|session| session.address().unwrap().port());
+    assert_ne!(ports[0], ports[1]);
+    for session in [first, second] {
+        get(&session, "context-0", "/api/v1/pods").unwrap();
+        assert_eq!(session.finish().unwrap().report["requests"].as_array().unwrap().len(), 1, "each sees its own clients");
+    }
+    let third = start();
+    assert_eq!(third.address().unwrap().port(), ports[0]);
+}
+
+#[test]
+fn a_server_without_a_kubeconfig() {
+    let server = Upstream::start();
+    let folder = tempfile::tempdir().unwrap();
+    let authority = folder.path().join("ca.crt");
+    fs::write(&authority, server.authority()).unwrap();
+    let url = format!("https://{}", server.address());
+    for flags in
+        [&["--upstream", &url, "--upstream-ca", authority.to_str().unwrap()][..], &["--upstream", &url, "--upstream-insecure"]]
+    {
+        let session = ExecSession::start(Path::new("/absent"), flags).unwrap();
+        get(&session, "watchtap", "/api/v1/pods").unwrap();
+        let report = session.finish().unwrap().report;
+        assert_eq!(report["requests"][0]["resource"], "pods");
+    }
+    let place = Place::new(&[server]);
+    check_failure(&place.exec(&["--upstream", "http://a"]), &["--upstream: server", "https"]);
+    check_failure(&place.exec(&["--upstream", &url, "--upstream-ca", "/absent"]), &["/absent", "certificate-authority"]);
+    check_failure(&place.exec(&["--upstream-insecure"]), &["--upstream <URL>"]);
+    check_failure(&place.exec(&["--upstream", &url, "--context", "x"]), &["--context"]);
+}
+
+#[test]
+fn an_address_to_listen_on_is_taken_or_refused() {
+    let place = Place::new(&[Upstream::start()]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    check_failure(&place.exec(&["--listen", &address.to_string()]), &[&address.to_string(), "in use", "choose another"]);
+    check_failure(&place.exec(&["--listen", "0.0.0.0:7443"]), &["loopback", "127.0.0.1"]);
+    check_failure(&place.exec(&["--listen", "7443"]), &["127.0.0.1:7443"]);
+    drop(taken);
+    let session = ExecSession::start(&place.kubeconfig, &["--listen", &address.to_string()]).unwrap();
+    assert_eq!(session.address().unwrap(), address);
+    check_failure(&place.exec(&["--listen", "127.0.0.2:7443"]), &["loopback", "127.0.0.1"]);
+}
+
+#[test]
+fn a_user_with_an_auth_provider_stays_in_its_file() {
+    let place = Place::new(&[Upstream::start()]);
+    let theirs = place.folder.path().join("theirs");
+    fs::write(&theirs, "users: [{name: user-0, user: {auth-provider: {name: oidc, config: {refresh-token: s3cret}}}}]\n").unwrap();
+    let list = format!("{}:{}", theirs.display(), place.kubeconfig.display());
+    let show = "IFS=:; set -- $KUBECONFIG; echo $#; echo $2; cat $1";
+    let output = output_within(place.command(&["exec", "--", "sh", "-c", show]).env("KUBECONFIG", list), LIMIT).unwrap();
+    let (said, shown) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    assert!(shown.starts_with(&format!("2\n{}\n", theirs.display())), "{shown} {said}");
+    assert!(!shown.contains("s3cret") && !said.contains("s3cret"), "the refresh token is where it was");
+    assert!(said.contains("auth-provider of `user-0`") && said.contains("--kubeconfig"), "{said}");
+}
+
+#[test]
+fn a_token_file_that_rotates_is_read_by_the_client_where_it_is() {
+    let place = Place::new(&[Upstream::start()]);
+    place.edit(|text| text.replace("user: {token: token-0}", "user: {tokenFile: tokens/current}"));
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    let user = session.kubeconfig()["users"].as_array().unwrap().iter().find(|user| user["name"] == "user-0").unwrap();
+    assert_eq!(user["user"]["tokenFile"], place.folder.path().join("tokens/current").to_str().unwrap());
+}
+
+#[test]
+fn servers_at_addresses_of_every_kind_are_reached() {
+    let (sixth, renamed) =
+        (Upstream::at(Ipv6Addr::LOCALHOST.into(), "::1"), Upstream::at(Ipv4Addr::LOCALHOST.into(), "kubernetes"));
+    let (sixth_url, port) = (format!("https://{}", sixth.address()), renamed.address().port());
+    let place = Place::new(&[sixth, renamed]);
+    place.edit(|text| {
+        text.replace(&format!("'{sixth_url}'"), &format!("'{sixth_url}/k8s/clusters/c-1'"))
+            .replace(&format!("'https://127.0.0.1:{port}'"), &format!("'https://localhost:{port}', tls-server-name: kubernetes"))
+    });
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    get(&session, "context-0", "/k8s/clusters/c-1/api/v1/pods").unwrap();
+    get(&session, "context-1", "/api/v1/pods").unwrap();
+    let clusters = session.kubeconfig()["clusters"].to_string();
+    assert!(clusters.contains("/k8s/clusters/c-1\"") && !clusters.contains("tls-server-name"), "{clusters}");
+    let report = session.finish().unwrap().report;
+    let mut seen: Vec<_> = report["requests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["upstream"].as_str().unwrap(), one["resource"].as_str().unwrap()))
+        .collect();
+    seen.sort_unstable();
+    let [sixth, renamed] =
+        [format!("{}/k8s/clusters/c-1", sixth_url.trim_start_matches("https://")), format!("localhost:{port} (kubernetes)")];
+    assert_eq!(seen, [(sixth.as_str(), "pods"), (renamed.as_str(), "pods")]);
+}
+
+/// A kubeconfig with contexts, clusters and users that are numbered; the first context is current.
+struct Place {
+    folder: TempDir,
+    kubeconfig: PathBuf,
+}
+
+impl Place {
+    fn new(servers: &[Upstream]) -> Self {
+        let of_each = |line: fn(usize, &Upstream) -> String| -> String {
+            servers.iter().enumerate().map(|(number, server)| line(number, server)).collect()
+        };
+        let contexts = of_each(|number, _| {
+            format!("- {{name: context-{number}, context: {{cluster: cluster-{number}, user: user-{number}}}}}\n")
+        });
+        let clusters = of_each(|number, server| {
+            let (address, trusted) = (server.address(), server.trusted());
+            format!("- {{name: cluster-{number}, cluster: {{server: 'https://{address}', {trusted}}}}}\n")
+        });
+        let users = of_each(|number, _| format!("- {{name: user-{number}, user: {{token: token-{number}}}}}\n"));
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = folder.path().join("kubeconfig");
+        let text = format!("current-context: context-0\ncontexts:\n{contexts}clusters:\n{clusters}users:\n{users}");
+        fs::write(&kubeconfig, text).unwrap();
+        Self { folder, kubeconfig }
+    }
+
+    fn edit(&self, change: impl FnOnce(String) -> String) {
+        let text = fs::read_to_string(&self.kubeconfig).unwrap();
+        let changed = change(text.clone());
+        assert_ne!(text, changed);
+        fs::write(&self.kubeconfig, changed).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = watchtap().unwrap();
+        command.args(arguments).env("KUBECONFIG", &self.kubeconfig).env("HOME", self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn exec(&self, flags: &[&str]) -> Output {
+        output_within(&mut self.command(&[&["exec"], flags, &["--", "echo", "ran"]].concat()), LIMIT).unwrap()
+    }
+}
+
+fn user_with_certificate(name: &str) -> String {
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    let [certificate, key] = [made.cert.pem(), made.signing_key.serialize_pem()].map(|pem| BASE64_STANDARD.encode(pem));
+    format!("- {{name: {name}, user: {{client-certificate-data: {certificate}, client-key-data: {key}}}}}\n")
+}
+
+fn get(session: &ExecSession, context: &str, path: &str) -> io::Result<String> {
+    get_as(session, context, context, path)
+}
+
+/// The whole response of one request to the listener of one context, with the certificate of another's user.
+fn get_as(session: &ExecSession, context: &str, identity: &str, path: &str) -> io::Result<String> {
+    let address = session.address_of(context).unwrap();
+    let socket = TcpStream::connect(address)?;
+    socket.set_read_timeout(Some(LIMIT))?;
+    let tls = session.tls_of(identity, &[b"http/1.1"]).unwrap();
+    let connection = ClientConnection::new(tls, ServerName::from(address.ip())).map_err(io::Error::other)?;
+    let mut stream = StreamOwned::new(connection, socket);
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")?;
+    let mut response = Vec::new();
+    while !response.ends_with(b"}") {
+        let mut bytes = [0; 4096];
+        let read = stream.read(&mut bytes)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        response.extend_from_slice(&bytes[..read]);
+    }
+    Ok(String::from_utf8_lossy(&response).into_owned())
+}
+
+#[track_caller]
+fn check_failure(output: &Output, said: &[&str]) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0), "{stderr}");
+    for part in said {
+        assert!(stderr.contains(part), "{part:?} is missing: {stderr}");
+    }
+}
