@@ -17,7 +17,7 @@ mod tests;
 
 pub use event::Event;
 pub use limits::Limits;
-pub use missed::Missed;
+pub use missed::{Missed, Unrecorded};
 pub use owner::Observer;
 pub use record::{Client, RequestRecord, VerdictRecord};
 pub use shape::{Scope, Shape};
