@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use super::completions::Completions;
 use super::exec::{Exec, OWN_FAILURE};
 use super::explain::Explain;
+use super::read::Read;
 
 /// Shows which layer of the Kubernetes API server answers each list and watch.
 ///
@@ -18,6 +19,7 @@ use super::explain::Explain;
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
+  watchtap exec --capture run.cap -- ./my-controller && watchtap read run.cap
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
   watchtap explain list-unset-consistent")]
 pub(super) struct Cli {
@@ -29,6 +31,7 @@ pub(super) struct Cli {
 enum Command {
     Exec(Exec),
     Explain(Explain),
+    Read(Read),
     Completions(Completions),
 }
 
@@ -42,6 +45,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match cli.command {
         Command::Exec(exec) => exec.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Read(read) => read.run(),
         Command::Completions(completions) => completions.run(),
     }
 }

@@ -1,28 +1,28 @@
 //! `watchtap exec`.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use clap::Args;
 use observer_core::routing::ServerProfile;
 
-use super::output::{Format, say, say_error};
+use super::capture_flags::CaptureFlags;
+use super::output::{Format, create, events_to, say, say_error};
 use super::profile_flags::ProfileFlags;
 use super::upstream;
 use crate::child::{self, Child, SpawnError};
 use crate::intake::{Intake, IntakeLimits};
 use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, Environment, Kubeconfig, RunFolder, Selected};
-use crate::observing::{Observing, Outcome};
+use crate::observing::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::{ClientIdentity, PrivateAuthority, Proxy, ProxyCounts};
-use crate::view::{Colour, EventLines, Run, report_json, report_text};
+use crate::view::{Colour, Run, report_json, report_text};
 
 /// Our own failure, as env(1) has it: the command was not run, or its report could not be written.
 pub(super) const OWN_FAILURE: u8 = 125;
@@ -38,6 +38,7 @@ const GRACE: Duration = Duration::from_millis(500);
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
+  watchtap exec --capture run.cap -- ./my-controller      and later: watchtap read run.cap
   watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'
 
 EXIT CODES:
@@ -54,6 +55,9 @@ pub(super) struct Exec {
     /// Write what happens as JSON lines to a file, or to stdout for - (docs/events.md)
     #[arg(long, value_name = "FILE|-")]
     events: Option<PathBuf>,
+
+    #[command(flatten)]
+    capture: CaptureFlags,
 
     #[command(flatten)]
     profile: ProfileFlags,
@@ -85,13 +89,14 @@ impl Exec {
         // Files are opened before the command runs: a report that cannot be written is better known then.
         let report = self.report.as_deref().map(create).transpose()?;
         let events = self.events.as_deref().map(events_to).transpose()?;
+        let outputs = Outputs::new(events, self.capture.create()?);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("forwarding")
             .enable_all()
             .build()
             .context("cannot start the runtime")?;
-        let observed = runtime.block_on(self.observe(&kubeconfig, &selected, events));
+        let observed = runtime.block_on(self.observe(&kubeconfig, &selected, outputs));
         // A name look-up that hangs would hold the runtime's end up.
         runtime.shutdown_background();
         let (code, outcome) = observed?;
@@ -99,16 +104,11 @@ impl Exec {
         Ok(code)
     }
 
-    async fn observe(
-        &self,
-        kubeconfig: &Kubeconfig,
-        selected: &Selected,
-        events: Option<EventLines<Box<dyn Write + Send>>>,
-    ) -> Result<(u8, Outcome)> {
+    async fn observe(&self, kubeconfig: &Kubeconfig, selected: &Selected, outputs: Outputs) -> Result<(u8, Outcome)> {
         let clock = Clock::start();
         let profile = self.profile(selected).await;
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let observing = Observing::start(receiver, clock.now(), profile, selected.upstream.path_prefix.clone(), events)
+        let observing = Observing::start(receiver, clock.now(), profile, selected.upstream.path_prefix.clone(), outputs)
             .context("cannot start the observing thread")?;
         let authority = PrivateAuthority::generate()?;
         let client = Client { ca_pem: authority.certificate_pem(), identity: authority.issue_client()? };
@@ -158,6 +158,7 @@ impl Exec {
 
     fn report(&self, file: Option<File>, selected: &Selected, code: u8, outcome: &Outcome) -> Result<()> {
         let run = Run {
+            subcommand: "exec",
             command: Run::shown(self.command.iter().map(|word| word.to_string_lossy())),
             exit_code: Some(i32::from(code)),
             silence: silence(selected),
@@ -251,24 +252,4 @@ impl Client {
         let text = kubeconfig.client_copy(selected, &ClientEndpoint { listener, ca_pem: &self.ca_pem, client_certificate });
         folder.write("kubeconfig", text.as_bytes()).context("cannot write the private kubeconfig")
     }
-}
-
-/// Opens a file for writing, readable for its owner only: names of objects can be sensitive.
-fn create(path: &Path) -> Result<File> {
-    let open = || {
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        // A file that was there keeps its mode otherwise; a device or a pipe has none that matters.
-        if file.metadata()?.is_file() {
-            file.set_permissions(Permissions::from_mode(0o600))?;
-        }
-        Ok(file)
-    };
-    open().map_err(|error: io::Error| anyhow!("cannot write {}: {error}", path.display()))
-}
-
-/// The lines of `--events`: to a file, or to stdout for `-`.
-fn events_to(path: &Path) -> Result<EventLines<Box<dyn Write + Send>>> {
-    let out: Box<dyn Write + Send> =
-        if path.as_os_str() == "-" { Box::new(BufWriter::new(io::stdout())) } else { Box::new(BufWriter::new(create(path)?)) };
-    EventLines::begin(out).context("cannot write events")
 }

@@ -5,7 +5,9 @@ mod cli;
 mod completions;
 mod exec;
 mod explain;
+mod read;
 
+mod capture_flags;
 mod output;
 mod profile_flags;
 mod upstream;

@@ -3,9 +3,11 @@
 //! It shares nothing with the forwarding half but the intake's queue. Whatever happens here, a panic included, the traffic goes on.
 
 mod decoding;
+mod outputs;
 mod thread;
 
 #[cfg(test)]
 mod tests;
 
+pub use outputs::Outputs;
 pub use thread::{Observing, Outcome};

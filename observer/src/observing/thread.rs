@@ -1,21 +1,18 @@
 //! The thread.
 
-use std::io::{self, Write};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use observer_core::observation::{Observation, What};
-use observer_core::observer::{Event, Limits, Observer, Snapshot};
+use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::routing::ServerProfile;
 use observer_core::time::Timestamp;
 
 use super::decoding::Decoding;
+use super::outputs::Outputs;
 use crate::intake::{IntakeLosses, IntakeReceiver};
-use crate::view::EventLines;
-
-/// Where events are written to.
-type Events = EventLines<Box<dyn Write + Send>>;
 
 /// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
 const IDLE: Duration = Duration::from_secs(1);
@@ -37,11 +34,15 @@ pub struct Outcome {
 
 /// What the thread owns.
 struct State {
-    observer: Observer,
     decoding: Decoding,
-    events: Option<Events>,
+    door: Door,
     losses: IntakeLosses,
-    troubles: Vec<String>,
+}
+
+/// The one way into the Observer: what passes it is recorded, so a replay ends in the same state.
+struct Door {
+    observer: Observer,
+    outputs: Outputs,
 }
 
 impl Observing {
@@ -51,19 +52,17 @@ impl Observing {
         at: Timestamp,
         profile: ServerProfile,
         path_prefix: String,
-        events: Option<Events>,
+        outputs: Outputs,
     ) -> io::Result<Self> {
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let mut state = State {
-                observer: Observer::new(Limits::default()),
                 decoding: Decoding::new(path_prefix),
-                events,
+                door: Door { observer: Observer::new(Limits::default()), outputs },
                 losses: IntakeLosses::default(),
-                troubles: Vec::new(),
             };
-            state.observe(Observation { at, what: What::Profile { profile: Box::new(profile) } });
+            state.door.observe(Observation { at, what: What::Profile { profile: Box::new(profile) } });
             state.run(receiver);
-            state.outcome()
+            state.door.outcome()
         })?;
         Ok(Self { thread })
     }
@@ -78,27 +77,22 @@ impl State {
     /// Decodes until the taps are gone, or until observing fails; then the receiver is dropped, and the taps go on without us.
     fn run(&mut self, mut receiver: IntakeReceiver) {
         while !receiver.is_closed() {
+            let wait = self.door.outputs.due_in().unwrap_or(IDLE).min(IDLE);
             let decoded = catch_unwind(AssertUnwindSafe(|| {
-                for delivered in receiver.drain(IDLE) {
-                    let Self { decoding, observer, events, troubles, .. } = self;
-                    decoding.take(&delivered.delivery, &mut |observation| {
-                        observer.observe(observation, &mut |event| write(events, troubles, &event));
-                    });
+                for delivered in receiver.drain(wait) {
+                    let Self { decoding, door, .. } = self;
+                    decoding.take(&delivered.delivery, &mut |observation| door.observe(observation));
                 }
             }));
             if decoded.is_err() {
-                self.troubles
-                    .push("observing failed and stopped; the traffic went on, and what followed is not in this report".to_owned());
+                self.door
+                    .outputs
+                    .abandon("observing failed and stopped; the traffic went on, and what followed is not in this report");
                 return;
             }
             self.note_losses(receiver.losses());
-            self.flush();
+            self.door.flush();
         }
-    }
-
-    fn observe(&mut self, observation: Observation) {
-        let Self { observer, events, troubles, .. } = self;
-        observer.observe(observation, &mut |event| write(events, troubles, &event));
     }
 
     /// Connections that found no room are known to the intake only.
@@ -106,35 +100,41 @@ impl State {
         let connections = losses.connections.saturating_sub(self.losses.connections);
         self.losses = losses;
         if connections > 0 {
-            let at = self.observer.now();
-            self.observe(Observation { at, what: What::Unobserved { connections } });
+            let at = self.door.observer.now();
+            self.door.observe(Observation { at, what: What::Unobserved { connections } });
         }
+    }
+}
+
+impl Door {
+    fn observe(&mut self, observation: Observation) {
+        let recorded = self.outputs.record(&observation);
+        self.pass(observation);
+        self.note_end_of_capture(recorded);
     }
 
     fn flush(&mut self) {
-        if let Some(lines) = &mut self.events
-            && let Err(error) = lines.flush()
-        {
-            give_up(&mut self.events, &mut self.troubles, &error);
+        let recorded = self.outputs.flush();
+        self.note_end_of_capture(recorded);
+    }
+
+    /// That the capture ended cannot be in the capture.
+    fn note_end_of_capture(&mut self, recorded: io::Result<()>) {
+        if let Err(error) = recorded {
+            tracing::warn!(%error, "the capture ended early; observing goes on");
+            let at = self.observer.now();
+            self.pass(Observation { at, what: What::CaptureEnded { why: error.to_string() } });
         }
     }
 
+    fn pass(&mut self, observation: Observation) {
+        let Self { observer, outputs } = self;
+        observer.observe(observation, &mut |event| outputs.event(&event));
+    }
+
     fn outcome(mut self) -> Outcome {
-        self.flush();
-        Outcome { snapshot: self.observer.snapshot(), troubles: self.troubles }
+        let recorded = self.outputs.end_capture();
+        self.note_end_of_capture(recorded);
+        Outcome { snapshot: self.observer.snapshot(), troubles: self.outputs.finish() }
     }
-}
-
-fn write(events: &mut Option<Events>, troubles: &mut Vec<String>, event: &Event) {
-    if let Some(lines) = events
-        && let Err(error) = lines.event(event)
-    {
-        give_up(events, troubles, &error);
-    }
-}
-
-/// A full disk ends the event file, not the run.
-fn give_up(events: &mut Option<Events>, troubles: &mut Vec<String>, error: &io::Error) {
-    *events = None;
-    troubles.push(format!("--events ended early: {error}"));
 }

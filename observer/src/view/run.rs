@@ -3,6 +3,8 @@
 /// What was run, beside what was observed.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// Which of our commands makes the report, such as `exec`.
+    pub subcommand: &'static str,
     /// The command and its arguments, made safe by [`Run::shown`].
     pub command: Vec<String>,
     /// Its exit code.

@@ -8,6 +8,7 @@ use super::*;
 #[test]
 fn silent_run_says_what_that_usually_means() {
     let run = Run {
+        subcommand: "exec",
         command: vec!["kubectl".to_owned(), "version".to_owned()],
         exit_code: Some(0),
         silence: vec!["Nothing came through.".to_owned()],

@@ -175,10 +175,10 @@ impl Reader {
         }
         self.expected = Some(head.first);
         match head.kind {
-            BlockKind::Standing => self.lines(head, lines, |one| told(Record::Standing(one))),
+            BlockKind::Standing => each(head, lines, |one| told(Record::Standing(one))),
             BlockKind::Observations => {
                 self.expected = Some(head.first.saturating_add(u64::from(head.count)));
-                self.lines(head, lines, |one| told(Record::Observation(one)));
+                each(head, lines, |one| told(Record::Observation(one)));
                 self.latest = self.latest.max(Some(head.until));
             }
             BlockKind::Complete => self.end(FileEnd::Complete, told),
@@ -190,11 +190,6 @@ impl Reader {
     fn end(&mut self, end: FileEnd, told: &mut dyn FnMut(Record)) {
         self.state = State::Ended;
         told(Record::End(end));
-    }
-
-    fn lines(&self, head: &BlockHead, lines: &[u8], told: impl FnMut(Observation)) {
-        let each = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        each.map(|line| lines::observation(line, head.from)).for_each(told);
     }
 
     fn lost(&self, skipped: Skipped, observations: Option<u64>, until: Option<Timestamp>, reason: LostReason) -> Lost {
@@ -216,17 +211,22 @@ enum Step {
     Block(BlockHead, Vec<u8>, usize),
 }
 
+/// Tells the observation of each line.
+fn each(head: &BlockHead, lines: &[u8], told: impl FnMut(Observation)) {
+    let each = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    each.map(|line| lines::observation(line, head.from)).for_each(told);
+}
+
 /// The beginning of a file.
 fn head(rest: &[u8], at_end: bool) -> Step {
     match FileHead::read(rest) {
         Beginning::Head(head, length) => Step::Head(head, length),
         Beginning::Newer(version) => Step::Refuse(Refused::Newer { version }),
         Beginning::Foreign => Step::Refuse(Refused::NotACapture),
-        Beginning::Damaged => Step::Skip(1, None),
         Beginning::Incomplete if !at_end => Step::Wait,
         Beginning::Incomplete if rest.is_empty() => Step::Refuse(Refused::Empty),
-        // So short that it may be anything, or torn within the head.
-        Beginning::Incomplete => Step::Skip(rest.len(), None),
+        // Torn within the head, or its length is damaged.
+        Beginning::Damaged | Beginning::Incomplete => Step::Skip(1, None),
     }
 }
 

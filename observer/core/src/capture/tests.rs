@@ -106,7 +106,7 @@ fn head() -> Vec<u8> {
 }
 
 fn block(kind: BlockKind, first: u64, lines: &[&str]) -> OpenBlock {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
     OpenBlock { lines: text.into_bytes(), count: u32::try_from(lines.len()).unwrap(), ..OpenBlock::new(kind, first, AT) }
 }
 

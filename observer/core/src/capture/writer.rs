@@ -91,15 +91,18 @@ impl Writer {
                 push(&mut self.block, &line, observation.at);
                 self.next = self.next.saturating_add(1);
             }
-            Err(_too_long) => match halves(observation) {
-                Some(halves) => halves.iter().for_each(|half| self.append(half, out)),
-                // The hole in the ordinals tells the reader that one is missing.
-                None => {
+            Err(_too_long) => {
+                if let Some(halves) = halves(observation) {
+                    for half in &halves {
+                        self.append(half, out);
+                    }
+                } else {
+                    // The hole in the ordinals tells the reader that one is missing.
                     self.flush(out);
                     self.next = self.next.saturating_add(1);
                     self.block = self.new_block(BlockKind::Observations);
                 }
-            },
+            }
         }
     }
 

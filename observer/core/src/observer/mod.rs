@@ -2,6 +2,7 @@
 //!
 //! Everything is bounded ([`Limits`]), and what fell out is counted in [`Missed`]. Views read events and snapshots and nothing else.
 
+mod comparison;
 mod event;
 mod history;
 mod limits;
@@ -15,6 +16,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use comparison::{Change, ComparedRun, Comparison, ComparisonRow, Layer, Side};
 pub use event::Event;
 pub use limits::Limits;
 pub use missed::{Missed, Unrecorded};

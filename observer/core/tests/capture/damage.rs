@@ -81,7 +81,7 @@ fn bytes_that_are_missing_or_too_many_are_noticed() {
 
 #[test]
 fn what_is_no_capture_is_refused() {
-    for text in [&b"{\"schema\":\"watchtap.events/v1\"}\n"[..], b"\x89PNG\r\n\x1a\n", &[0; 100_000], b"w"] {
+    for text in [&b"{\"schema\":\"watchtap.events/v1\"}\n"[..], b"\x89PNG\r\n\x1a\n", &vec![0; 100_000], b"w"] {
         let read = Read::whole(text);
         assert_eq!((read.refused.as_slice(), read.observations.len()), (&[Refused::NotACapture][..], 0), "{:?}", &text[..1]);
     }
@@ -104,7 +104,7 @@ fn bytes_behind_the_end_mark_are_said_and_cost_nothing() {
     let observations = [Observation { at: Timestamp::from_nanos(9), what: What::Tick }];
     let mut file = file(&observations, 1);
     let length = file.len() as u64;
-    file.extend([0; 70_000]);
+    file.extend(vec![0; 70_000]);
     let read = Read::of(&[file], &[1000]);
     assert_eq!(read.observations, observations);
     assert_eq!(

@@ -22,7 +22,9 @@ pub(crate) fn file(observations: &[Observation], block: usize) -> Vec<u8> {
     let mut file = Vec::new();
     writer.begin_file(&mut file);
     for some in observations.chunks(block.max(1)) {
-        some.iter().for_each(|one| writer.record(one, &mut file));
+        for one in some {
+            writer.record(one, &mut file);
+        }
         writer.flush(&mut file);
     }
     writer.end_file(FileEnd::Complete, &mut file);
@@ -37,7 +39,9 @@ pub(crate) fn files(observations: &[Observation], each: usize) -> Vec<Vec<u8>> {
     while let Some(part) = parts.next() {
         let mut file = Vec::new();
         writer.begin_file(&mut file);
-        part.iter().for_each(|one| writer.record(one, &mut file));
+        for one in part {
+            writer.record(one, &mut file);
+        }
         writer.end_file(if parts.peek().is_some() { FileEnd::Continues } else { FileEnd::Complete }, &mut file);
         files.push(file);
     }
