@@ -1,8 +1,9 @@
 //! watchtap: shows which layer of the Kubernetes API server answers each list and watch, and by which rule.
 //!
 //! This crate is the shell around [`observer_core`]: [`tap`] carries traffic in, [`intake`] hands copies of it over to
-//! [`observing`], which feeds the core; [`view`] shows what the core says. ARCHITECTURE.md has the map.
+//! [`observing`], which feeds the core; [`capture`] keeps what it was fed; [`view`] shows what the core says. ARCHITECTURE.md has the map.
 
+pub mod capture;
 pub mod child;
 pub mod command;
 pub mod credential;
@@ -10,6 +11,7 @@ pub mod forward_proxy;
 pub mod intake;
 pub mod kubeconfig;
 pub mod observing;
+mod private_file;
 pub mod tap;
 pub mod version;
 pub mod view;

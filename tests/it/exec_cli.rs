@@ -220,7 +220,7 @@ fn report_and_events_are_for_the_owner_only() {
 fn file_that_cannot_be_written_fails_before_the_command_runs() {
     let place = Place::with_upstream();
     let (missing, marker) = (place.folder.path().join("no-such-folder/file"), place.folder.path().join("marker"));
-    for flag in ["--report", "--events"] {
+    for flag in ["--report", "--events", "--capture"] {
         let output = place.watchtap(&["exec", flag, missing.to_str().unwrap(), "--", "touch", marker.to_str().unwrap()]);
         check_failure(&output, 125, &[missing.to_str().unwrap()]);
         assert!(!marker.exists(), "the command ran");
@@ -261,7 +261,8 @@ fn what_is_said_of_the_server_must_make_sense() {
 #[test]
 fn help_of_each_command_has_examples() {
     let place = Place::new();
-    for arguments in [&["--help"][..], &["exec", "--help"], &["explain", "--help"], &["completions", "--help"]] {
+    for arguments in [&["--help"][..], &["exec", "--help"], &["explain", "--help"], &["read", "--help"], &["completions", "--help"]]
+    {
         let output = place.watchtap(arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         let help = stdout(&output);
@@ -274,7 +275,7 @@ fn completions_know_the_commands() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = stdout(&place.watchtap(&["completions", shell]));
-        for word in ["exec", "explain", "server-version"] {
+        for word in ["exec", "explain", "read", "server-version", "capture-max-size", "against"] {
             assert!(script.contains(word), "{shell} lacks {word}");
         }
     }

@@ -1,5 +1,7 @@
 //! The seeds of the fuzz targets hold their invariants.
 
+#[path = "../fuzz/src/capture_invariants.rs"]
+mod capture_invariants;
 #[path = "../fuzz/src/http_invariants.rs"]
 mod http_invariants;
 #[path = "../fuzz/src/wire_invariants.rs"]
@@ -7,6 +9,11 @@ mod wire_invariants;
 
 use std::fs;
 use std::path::Path;
+
+#[test]
+fn reader_of_captures_holds_its_invariants_on_every_seed() {
+    replay("capture", capture_invariants::check);
+}
 
 #[test]
 fn http_decoder_holds_its_invariants_on_every_seed() {

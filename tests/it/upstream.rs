@@ -1,4 +1,4 @@
-//! A stand-in for an API server: TLS, HTTP/1.1, a version, and nothing else.
+//! A stand-in for an API server: TLS, HTTP/1.1, a version, one secret, and nothing else.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -17,6 +17,10 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 pub(crate) const VERSION: &str = r#"{"major":"1","minor":"34","gitVersion":"v1.34.4"}"#;
 /// What everything else is answered with.
 const NOT_FOUND: &str = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"NotFound","code":404}"#;
+/// What a list of secrets is answered with.
+const SECRETS: &str = r#"{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"c4n4ry-name","namespace":"a","resourceVersion":"6"},"data":{"password":"YzRuNHJ5LWRhdGE="}}]}"#;
+/// The data in it, which must not show up anywhere either.
+pub(crate) const SECRET_DATA: &str = "YzRuNHJ5LWRhdGE";
 /// The token of [`Upstream::kubeconfig`]; it must not show up anywhere.
 pub(crate) const TOKEN: &str = "token-of-a-scripted-upstream";
 
@@ -144,7 +148,11 @@ fn serve(socket: TcpStream, tls: Arc<ServerConfig>, seen: &Mutex<Vec<String>>) -
     let mut reader = BufReader::new(StreamOwned::new(connection, socket));
     loop {
         let Some(request) = read_head(&mut reader)? else { return Ok(()) };
-        let (status, body) = if request == "GET /version" { ("200 OK", VERSION) } else { ("404 Not Found", NOT_FOUND) };
+        let (status, body) = match request.as_str() {
+            "GET /version" => ("200 OK", VERSION),
+            "GET /api/v1/namespaces/a/secrets" => ("200 OK", SECRETS),
+            _ => ("404 Not Found", NOT_FOUND),
+        };
         seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         let length = body.len();
         let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");

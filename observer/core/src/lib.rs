@@ -5,12 +5,13 @@
 //! `Unknown` with a reason), never a panic.
 //!
 //! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`time`] → 1 [`http`], [`wire`], [`routing`] →
-//! 2 [`observation`] → 3 [`exchange`] → 4 [`observer`].
+//! 2 [`observation`] → 3 [`exchange`] → 4 [`capture`] → 5 [`observer`].
 
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice, reason = "a test that indexes wrongly should fail loudly"))]
 
+pub mod capture;
 pub mod exchange;
 pub mod http;
 pub mod k8s;

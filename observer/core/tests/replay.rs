@@ -8,6 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use expect_test::expect;
+use observer_core::capture::{FileEnd, Replay, Replayed, Writer};
 use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span};
 use observer_core::observation::{ConnectionDecoder, ConnectionId, EndManner, Observation, UpstreamName, What};
 use observer_core::observer::{Event, Limits, Observer, RequestRecord, Snapshot};
@@ -121,6 +122,35 @@ fn no_credential_and_no_content_of_a_session_is_told() {
 }
 
 #[test]
+fn the_capture_of_recorded_traffic_gives_the_same_events_and_holds_no_credential() {
+    for tape in tapes() {
+        let observations = decode(&tape, &tape.pieces);
+        let mut writer = Writer::new(Timestamp::from_nanos(1));
+        let mut file = Vec::new();
+        writer.begin_file(&mut file);
+        for one in &observations {
+            writer.record(one, &mut file);
+        }
+        writer.end_file(FileEnd::Complete, &mut file);
+
+        let mut replayed = Vec::new();
+        let mut replay = Replay::default();
+        let mut take = |one| match one {
+            Replayed::Observation(observation) => replayed.push(observation),
+            Replayed::Lost(_) | Replayed::Refused(_) => panic!("{}: {one:?}", tape.name),
+        };
+        for piece in file.chunks(100) {
+            replay.bytes(piece, &mut take);
+        }
+        replay.end_file(&mut take);
+        replay.finish(&mut take);
+        assert_eq!(replayed, observations, "{}", tape.name);
+        assert!(!format!("{replayed:?}").contains("admin-token-of-the-test-cluster"), "{}", tape.name);
+        assert_eq!(observe(replayed), play(&tape, &tape.pieces), "{}", tape.name);
+    }
+}
+
+#[test]
 fn any_cutting_of_recorded_traffic_gives_the_same_events() {
     for tape in tapes() {
         let whole = play(&tape, &tape.pieces);
@@ -208,13 +238,26 @@ fn question(record: &RequestRecord) -> String {
     format!("{:?} {} {} {:?} {:?}", record.verb, record.shape.resource, record.name, record.list_options, record.client)
 }
 
-/// All at one moment, so that times cannot differ.
 fn play(tape: &Tape, pieces: &[Piece]) -> (Vec<Event>, Snapshot) {
-    let at = Timestamp::from_nanos(1);
-    let connection = ConnectionId(1);
+    observe(decode(tape, pieces))
+}
+
+fn observe(observations: Vec<Observation>) -> (Vec<Event>, Snapshot) {
     let mut observer = Observer::new(Limits::default());
     let mut events = Vec::new();
-    let mut observe = |observation: Observation| observer.observe(observation, &mut |event| events.push(event));
+    for observation in observations {
+        observer.observe(observation, &mut |event| events.push(event));
+    }
+    let snapshot = observer.snapshot();
+    (events, snapshot)
+}
+
+/// All at one moment, so that times cannot differ.
+fn decode(tape: &Tape, pieces: &[Piece]) -> Vec<Observation> {
+    let at = Timestamp::from_nanos(1);
+    let connection = ConnectionId(1);
+    let mut observations = Vec::new();
+    let mut observe = |observation: Observation| observations.push(observation);
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
     observe(Observation { at, what: What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile) } });
     observe(Observation {
@@ -232,8 +275,7 @@ fn play(tape: &Tape, pieces: &[Piece]) -> (Vec<Event>, Snapshot) {
         decoder.end(at, direction, EndManner::CloseNotify, &mut observe);
     }
     decoder.close(at, &mut observe);
-    let snapshot = observer.snapshot();
-    (events, snapshot)
+    observations
 }
 
 /// The same bytes in pieces of `sizes`, used in turn.

@@ -9,6 +9,7 @@ use super::completions::Completions;
 use super::credential::Credential;
 use super::exec::{Exec, OWN_FAILURE};
 use super::explain::Explain;
+use super::read::Read;
 use super::run::Run;
 
 /// Shows which layer of the Kubernetes API server answers each list and watch.
@@ -21,6 +22,7 @@ use super::run::Run;
   watchtap run
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
+  watchtap exec --capture run.cap -- ./my-controller && watchtap read run.cap
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
   watchtap explain list-unset-consistent")]
 pub(super) struct Cli {
@@ -33,6 +35,7 @@ enum Command {
     Run(Run),
     Exec(Exec),
     Explain(Explain),
+    Read(Read),
     Completions(Completions),
     Credential(Credential),
 }
@@ -48,6 +51,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(run) => run.run(),
         Command::Exec(exec) => exec.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Read(read) => read.run(),
         Command::Completions(completions) => completions.run(),
         Command::Credential(credential) => credential.run(),
     }

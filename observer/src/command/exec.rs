@@ -32,6 +32,7 @@ const GRACE: Duration = Duration::from_millis(500);
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
+  watchtap exec --capture run.cap -- ./my-controller      and later: watchtap read run.cap
   watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'
 
 EXIT CODES:
@@ -90,8 +91,8 @@ impl Exec {
     async fn observe(&self) -> Result<Observed> {
         let bound = Bound::new(&self.upstream)?;
         // Files are opened before the command runs: a report that cannot be written is better known then.
-        let (report, sinks) = self.recording.open()?;
-        let session = bound.serve(&self.profiles, sinks).await?;
+        let (report, outputs) = self.recording.open()?;
+        let session = bound.serve(&self.profiles, outputs).await?;
         let silence = silence(session.taps());
         let code = match session.taps().kubeconfig_variable() {
             Ok(variable) => self.run_command(&variable).await,

@@ -6,8 +6,10 @@ mod completions;
 mod credential;
 mod exec;
 mod explain;
+mod read;
 mod run;
 
+mod capture_flags;
 mod coverage;
 mod listen_port;
 mod output;

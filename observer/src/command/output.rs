@@ -1,7 +1,17 @@
 //! Where text goes, and what a failure looks like.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+
+use crate::private_file;
+use crate::view::EventLines;
+
+/// Where events are written to.
+pub(super) type Events = EventLines<Box<dyn Write + Send>>;
 
 /// How a report or an explanation is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -30,4 +40,21 @@ impl From<Format> for crate::view::ExplainFormat {
             Format::Json => Self::Json,
         }
     }
+}
+
+/// Opens a file for writing, readable for its owner only.
+pub(super) fn create(path: &Path) -> Result<File> {
+    private_file::create(path).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))
+}
+
+/// The lines of `--events`: to a file, or to stdout for `-`.
+pub(super) fn events_to(path: &Path) -> Result<Events> {
+    let out: Box<dyn Write + Send> =
+        if is_stdout(path) { Box::new(BufWriter::new(io::stdout())) } else { Box::new(BufWriter::new(create(path)?)) };
+    EventLines::begin(out).context("cannot write events")
+}
+
+/// Whether a path stands for standard output.
+pub(super) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }

@@ -1,18 +1,19 @@
 //! What a run leaves behind: flags, files, and the report at its end.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use clap::Args;
 use observer_core::observer::Snapshot;
 
-use super::output::Format;
-use crate::view::{Colour, EventLines, EventSink, Run, report_json, report_text};
+use super::capture_flags::CaptureFlags;
+use super::output::{Format, create, events_to, is_stdout};
+use crate::observing::Outputs;
+use crate::view::{Colour, EventSink, Run, report_json, report_text};
 
-/// Where the report and the events go.
+/// Where the report, the events and the capture go.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Recording {
     /// Write the report to a file instead of stderr
@@ -26,6 +27,9 @@ pub(super) struct Recording {
     /// Write what happens as JSON lines to a file, or to stdout for - (docs/events.md)
     #[arg(long, value_name = "FILE|-")]
     events: Option<PathBuf>,
+
+    #[command(flatten)]
+    capture: CaptureFlags,
 }
 
 /// The report, to be written at the end.
@@ -37,10 +41,11 @@ pub(super) struct Report {
 
 impl Recording {
     /// Opens the files, so that one that cannot be written is known before anything runs.
-    pub(super) fn open(&self) -> Result<(Report, Vec<Box<dyn EventSink>>)> {
+    pub(super) fn open(&self) -> Result<(Report, Outputs)> {
         let file = self.report.as_deref().map(create).transpose()?;
         let events = self.events.as_deref().map(events_to).transpose()?;
-        Ok((Report { file, format: self.format }, events.into_iter().collect()))
+        let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>).collect();
+        Ok((Report { file, format: self.format }, Outputs::new(sinks, self.capture.create()?)))
     }
 
     /// Whether stdout belongs to a program that reads JSON lines.
@@ -65,28 +70,4 @@ impl Report {
             None => io::stderr().lock().write_all(text.as_bytes()).context("cannot write the report to stderr"),
         }
     }
-}
-
-/// Opens a file for writing, readable for its owner only: names of objects can be sensitive.
-fn create(path: &Path) -> Result<File> {
-    let open = || {
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        // A file that was there keeps its mode otherwise; a device or a pipe has none that matters.
-        if file.metadata()?.is_file() {
-            file.set_permissions(Permissions::from_mode(0o600))?;
-        }
-        Ok(file)
-    };
-    open().map_err(|error: io::Error| anyhow!("cannot write {}: {error}", path.display()))
-}
-
-/// The lines of `--events`: to a file, or to stdout for `-`.
-fn events_to(path: &Path) -> Result<Box<dyn EventSink>> {
-    let out: Box<dyn Write + Send> =
-        if is_stdout(path) { Box::new(BufWriter::new(io::stdout())) } else { Box::new(BufWriter::new(create(path)?)) };
-    Ok(Box::new(EventLines::begin(out).context("cannot write events")?))
-}
-
-fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

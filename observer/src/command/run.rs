@@ -83,12 +83,14 @@ impl Run {
     async fn observe(&self) -> Result<ExitCode> {
         let mut ends = Ends::listen().context("cannot listen for signals")?;
         let bound = Bound::new(&self.upstream)?;
-        let (report, mut sinks) = self.recording.open()?;
+        let (report, mut outputs) = self.recording.open()?;
         introduce(bound.taps())?;
         let file = bound.taps().kubeconfigs().first().cloned().unwrap_or_default();
-        sinks.extend(self.live_lines());
+        if let Some(lines) = self.live_lines() {
+            outputs.add(lines);
+        }
         let session = tokio::select! {
-            session = bound.serve(&self.profiles, sinks) => session?,
+            session = bound.serve(&self.profiles, outputs) => session?,
             () = ends.next() => return Ok(ExitCode::SUCCESS),
         };
         ends.next().await;

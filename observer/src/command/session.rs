@@ -10,10 +10,9 @@ use super::profiles::Profiles;
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
-use crate::observing::{Observing, Outcome};
+use crate::observing::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::ProxyCounts;
-use crate::view::EventSink;
 
 /// Listeners are bound, clients may come and wait; nobody is served yet.
 #[derive(Debug)]
@@ -58,10 +57,10 @@ impl Bound {
     }
 
     /// Learns what the servers are, then serves.
-    pub(super) async fn serve(self, profiles: &Profiles, sinks: Vec<Box<dyn EventSink>>) -> Result<Session> {
+    pub(super) async fn serve(self, profiles: &Profiles, outputs: Outputs) -> Result<Session> {
         let Self { mut taps, intake, receiver, clock } = self;
         let upstreams = taps.upstreams(profiles).await;
-        let observing = Observing::start(receiver, clock.now(), upstreams, sinks).context("cannot start the observing thread")?;
+        let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
         // The end of the intake is the end of observing: from here on only the listeners hold it.
         taps.serve(profiles, &intake, clock);
         Ok(Session { taps, observing })

@@ -2,14 +2,17 @@
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 
 use observer_core::http::{Direction, Protocol};
+use observer_core::observer::{Limits, Observer};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 
 use super::*;
+use crate::capture::{Bounds, CaptureFile, Pace, Recording};
 use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
-use crate::view::{EventLines, EventSink};
+use crate::view::EventLines;
 
 const REQUEST: &[u8] = b"GET /prefix/api/v1/pods?limit=500 HTTP/1.1\r\nUser-Agent: kubectl/v1.33.1\r\n\r\n";
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 58\r\n\r\n\
@@ -17,7 +20,7 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nC
 
 #[test]
 fn what_a_tap_delivers_ends_in_the_snapshot() {
-    let outcome = observe(Vec::new(), |intake| {
+    let outcome = observe(Outputs::default(), |intake| {
         exchange(intake);
         intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Held });
         intake.notice(Notice::ResetInsteadOfRefused { at: now(), listener: anywhere(), clients: 3 });
@@ -41,7 +44,7 @@ fn full_disk_ends_the_event_file_and_not_the_observing() {
         }
     }
     let out: Box<dyn Write + Send> = Box::new(io::BufWriter::with_capacity(1 << 10, FullDisk));
-    let outcome = observe(vec![Box::new(EventLines::begin(out).unwrap())], exchange);
+    let outcome = observe(Outputs::new(vec![Box::new(EventLines::begin(out).unwrap())], None), exchange);
     assert_eq!(outcome.snapshot.totals.requests, 1);
     assert_eq!(outcome.troubles.len(), 1, "{:?}", outcome.troubles);
     assert!(outcome.troubles[0].starts_with("--events ended early"), "{:?}", outcome.troubles);
@@ -54,7 +57,7 @@ fn requests_to_an_unknown_server_wait_until_it_is_known() {
         let upstream =
             Upstream { listener: anywhere(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let observing = Observing::start(receiver, now(), vec![upstream], Vec::new()).unwrap();
+        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
         exchange(&intake);
         if learned {
             intake.notice(Notice::Profile { at: now(), listener: anywhere(), profile: profile() });
@@ -66,12 +69,36 @@ fn requests_to_an_unknown_server_wait_until_it_is_known() {
     }
 }
 
-fn observe(sinks: Vec<Box<dyn EventSink>>, act: impl FnOnce(&Intake)) -> Outcome {
+#[test]
+fn what_is_observed_is_recorded_and_the_replay_ends_in_the_same_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.cap");
+    let capture = CaptureFile::create(&path, BOUNDS).unwrap();
+    let outcome = observe(Outputs::new(Vec::new(), Some(capture)), exchange);
+    let mut observer = Observer::new(Limits::default());
+    let lost = Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| observer.observe(one, &mut |_| {})).unwrap();
+    assert_eq!(lost, []);
+    assert_eq!(observer.snapshot(), outcome.snapshot);
+    assert_eq!(outcome.snapshot.totals.requests, 1);
+}
+
+#[test]
+fn full_disk_ends_the_capture_and_not_the_observing() {
+    let capture = CaptureFile::create(Path::new("/dev/full"), BOUNDS).unwrap();
+    let outcome = observe(Outputs::new(Vec::new(), Some(capture)), exchange);
+    assert_eq!(outcome.snapshot.totals.requests, 1);
+    assert!(outcome.snapshot.missed.capture_ended.contains("space"), "{:?}", outcome.snapshot.missed);
+    assert_eq!(outcome.snapshot.missed.unrecorded, 0, "the report of this run lacks nothing for it");
+}
+
+const BOUNDS: Bounds = Bounds { max_size: 1 << 20, files: 2 };
+
+fn observe(outputs: Outputs, act: impl FnOnce(&Intake)) -> Outcome {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
     let upstream =
         Upstream { listener: anywhere(), name: "a:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: Some(profile) };
-    let observing = Observing::start(receiver, now(), vec![upstream], sinks).unwrap();
+    let observing = Observing::start(receiver, now(), vec![upstream], outputs).unwrap();
     act(&intake);
     drop(intake);
     observing.finish().unwrap()

@@ -7,14 +7,14 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use observer_core::observation::{Observation, UpstreamName, What};
-use observer_core::observer::{Event, Limits, Observer, Snapshot};
+use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
 use super::decoding::Decoding;
+use super::outputs::Outputs;
 use super::waiting::Waiting;
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver};
-use crate::view::EventSink;
 
 /// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
 const IDLE: Duration = Duration::from_secs(1);
@@ -39,43 +39,36 @@ pub struct Outcome {
 
 /// What the thread owns.
 struct State {
-    observer: Observer,
     waiting: Waiting,
     decoding: Decoding,
-    told: Told,
+    door: Door,
     losses: IntakeLosses,
     totals_told: Instant,
 }
 
-/// Whoever is told, until they fail.
-struct Told {
-    sinks: Vec<Box<dyn EventSink>>,
-    troubles: Vec<String>,
+/// The one way into the Observer: what passes it is recorded, so a replay ends in the same state.
+struct Door {
+    observer: Observer,
+    outputs: Outputs,
 }
 
 impl Observing {
     /// Starts the thread. It ends by itself once all taps and their connections are gone and everything was decoded.
-    pub fn start(
-        receiver: IntakeReceiver,
-        at: Timestamp,
-        upstreams: Vec<Upstream>,
-        sinks: Vec<Box<dyn EventSink>>,
-    ) -> io::Result<Self> {
+    pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, outputs: Outputs) -> io::Result<Self> {
         let known = known(&upstreams);
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let mut state = State {
-                observer: Observer::new(Limits::default()),
                 waiting: Waiting::new(&upstreams),
                 decoding: Decoding::new(upstreams),
-                told: Told { sinks, troubles: Vec::new() },
+                door: Door { observer: Observer::new(Limits::default()), outputs },
                 losses: IntakeLosses::default(),
                 totals_told: Instant::now(),
             };
             for what in known {
-                state.observe(Observation { at, what });
+                state.door.observe(Observation { at, what });
             }
             state.run(receiver);
-            state.outcome()
+            state.door.outcome()
         })?;
         Ok(Self { thread })
     }
@@ -90,8 +83,9 @@ impl State {
     /// Decodes until the taps are gone, or until observing fails; then the receiver is dropped, and the taps go on without us.
     fn run(&mut self, mut receiver: IntakeReceiver) {
         while !receiver.is_closed() {
+            let wait = self.door.outputs.due_in().unwrap_or(IDLE).min(IDLE);
             let decoded = catch_unwind(AssertUnwindSafe(|| {
-                for delivered in receiver.drain(IDLE) {
+                for delivered in receiver.drain(wait) {
                     for delivered in self.waiting.pass(delivered) {
                         self.decode(&delivered.delivery);
                     }
@@ -103,30 +97,23 @@ impl State {
                 }
             }));
             if decoded.is_err() {
-                self.told
-                    .troubles
-                    .push("observing failed and stopped; the traffic went on, and what followed is not in this report".to_owned());
+                self.door
+                    .outputs
+                    .abandon("observing failed and stopped; the traffic went on, and what followed is not in this report");
                 return;
             }
             self.note_losses(receiver.losses());
             if self.totals_told.elapsed() >= TOTALS {
                 self.totals_told = Instant::now();
-                self.tell_totals();
+                self.door.tell_totals();
             }
-            self.told.flush();
+            self.door.flush();
         }
     }
 
     fn decode(&mut self, delivery: &Delivery) {
-        let Self { decoding, observer, told, .. } = self;
-        decoding.take(delivery, &mut |observation| {
-            observer.observe(observation, &mut |event| told.event(&event));
-        });
-    }
-
-    fn observe(&mut self, observation: Observation) {
-        let Self { observer, told, .. } = self;
-        observer.observe(observation, &mut |event| told.event(&event));
+        let Self { decoding, door, .. } = self;
+        decoding.take(delivery, &mut |observation| door.observe(observation));
     }
 
     /// Connections that found no room are known to the intake only.
@@ -134,42 +121,48 @@ impl State {
         let connections = losses.connections.saturating_sub(self.losses.connections);
         self.losses = losses;
         if connections > 0 {
+            let at = self.door.observer.now();
+            self.door.observe(Observation { at, what: What::Unobserved { connections } });
+        }
+    }
+}
+
+impl Door {
+    fn observe(&mut self, observation: Observation) {
+        let recorded = self.outputs.record(&observation);
+        self.pass(observation);
+        self.note_end_of_capture(recorded);
+    }
+
+    fn flush(&mut self) {
+        let recorded = self.outputs.flush();
+        self.note_end_of_capture(recorded);
+    }
+
+    /// That the capture ended cannot be in the capture.
+    fn note_end_of_capture(&mut self, recorded: io::Result<()>) {
+        if let Err(error) = recorded {
+            tracing::warn!(%error, "the capture ended early; observing goes on");
             let at = self.observer.now();
-            self.observe(Observation { at, what: What::Unobserved { connections } });
+            self.pass(Observation { at, what: What::CaptureEnded { why: error.to_string() } });
         }
     }
 
+    fn pass(&mut self, observation: Observation) {
+        let Self { observer, outputs } = self;
+        observer.observe(observation, &mut |event| outputs.event(&event));
+    }
+
     fn tell_totals(&mut self) {
-        let (at, totals, missed) = (self.observer.now(), self.observer.totals(), self.observer.missed());
-        self.told.each(|sink| sink.totals(at, &totals, missed));
+        let Self { observer, outputs } = self;
+        outputs.totals(observer);
     }
 
     fn outcome(mut self) -> Outcome {
         self.tell_totals();
-        self.told.flush();
-        Outcome { snapshot: self.observer.snapshot(), troubles: self.told.troubles }
-    }
-}
-
-impl Told {
-    fn event(&mut self, event: &Event) {
-        self.each(|sink| sink.event(event));
-    }
-
-    fn flush(&mut self) {
-        self.each(|sink| sink.flush());
-    }
-
-    /// A full disk ends the file, not the run.
-    fn each(&mut self, mut tell: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
-        let Self { sinks, troubles } = self;
-        sinks.retain_mut(|sink| match tell(sink.as_mut()) {
-            Ok(()) => true,
-            Err(error) => {
-                troubles.push(format!("{} ended early: {error}", sink.name()));
-                false
-            }
-        });
+        let recorded = self.outputs.end_capture();
+        self.note_end_of_capture(recorded);
+        Outcome { snapshot: self.observer.snapshot(), troubles: self.outputs.finish() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reports as JSON.
 
-use observer_core::observer::Snapshot;
+use observer_core::observer::{Comparison, Snapshot};
 use serde::Serialize;
 
 use super::run::Run;
@@ -9,6 +9,8 @@ use super::run::Run;
 pub const EVENTS_SCHEMA: &str = "watchtap.events/v1";
 /// Schema of `--format json` reports.
 pub const REPORT_SCHEMA: &str = "watchtap.report/v1";
+/// Schema of comparisons.
+pub const COMPARISON_SCHEMA: &str = "watchtap.comparison/v1";
 /// Schema of `explain --format json`.
 pub const EXPLAIN_SCHEMA: &str = "watchtap.explain/v1";
 
@@ -34,6 +36,24 @@ pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<String>
         snapshot,
     };
     let mut text = serde_json::to_string_pretty(&report)?;
+    text.push('\n');
+    Ok(text)
+}
+
+#[derive(Serialize)]
+struct Compared<'c> {
+    schema: &'static str,
+    watchtap: &'static str,
+    names: [&'c str; 2],
+    notes: &'c [String],
+    #[serde(flatten)]
+    comparison: &'c Comparison,
+}
+
+/// A comparison as one JSON object; `names` are those of the first and the second run.
+pub fn comparison_json(names: [&str; 2], notes: &[String], comparison: &Comparison) -> serde_json::Result<String> {
+    let compared = Compared { schema: COMPARISON_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), names, notes, comparison };
+    let mut text = serde_json::to_string_pretty(&compared)?;
     text.push('\n');
     Ok(text)
 }

@@ -143,9 +143,12 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Profile { at, upstream, profile } => {
                 self.line(*at, Tone::Plain, "server", &format!("{}{}", of(upstream), profile.assumptions().join("; ")))
             }
-            Event::Listener { at, upstream, state: ListenerState::Refusing } => {
-                self.line(*at, Tone::Notable, "server", &format!("{}the API server refuses connections, and so does our port", of(upstream)))
-            }
+            Event::Listener { at, upstream, state: ListenerState::Refusing } => self.line(
+                *at,
+                Tone::Notable,
+                "server",
+                &format!("{}the API server refuses connections, and so does our port", of(upstream)),
+            ),
             Event::Listener { at, upstream, state: ListenerState::Listening } => {
                 self.line(*at, Tone::Plain, "server", &format!("{}connections are accepted", of(upstream)))
             }
@@ -182,6 +185,12 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
                 "missed",
                 &format!("decoding connection {connection} failed; its traffic goes on. Please report it"),
             ),
+            Event::CaptureEnded { at, why } => {
+                self.line(*at, Tone::Bad, "missed", &format!("the capture ended early: {why}; all else goes on"))
+            }
+            Event::Unrecorded { at, .. } => {
+                self.line(*at, Tone::Bad, "missed", "the capture lacks a span before this: see the report")
+            }
             Event::ConnectionOpened { .. } | Event::ConnectionClosed { .. } | Event::GoAway { .. } => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! Views: an [`observer_core::observer::Snapshot`] or an event in, text or JSON out. They compute nothing of their own.
 
 mod colour;
+mod comparison;
 mod discovery;
 mod events;
 mod explain;
@@ -17,9 +18,10 @@ mod verdict;
 mod tests;
 
 pub use colour::Colour;
+pub use comparison::comparison_text;
 pub use events::EventLines;
 pub use explain::{ExplainFormat, Explained, explain_request, explain_rule};
-pub use json::{EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, report_json};
+pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
 pub use lines::LiveLines;
 pub use report::report_text;
 pub use run::Run;

@@ -1,6 +1,7 @@
 //! The report of one run, as text.
 
-use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, VerdictRecord, WatchRow};
+use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, Unrecorded, VerdictRecord, WatchRow};
+use observer_core::time::Timestamp;
 
 use super::colour::{Colour, Tone};
 use super::quantity::{bytes, count, counted, length, microseconds};
@@ -11,7 +12,7 @@ use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
 /// Rows of a table that are shown; the rest is summed up in a line, and is all there in JSON.
 const MAX_ROWS: usize = 40;
 
-/// The report at the end of a run: first what the person came for, then what was missed, then the tables.
+/// The report of a run or of its replay: first what the person came for, then what was missed, then the tables.
 pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
     let mut out = String::new();
     header(run, snapshot, colour, &mut out);
@@ -97,6 +98,21 @@ fn missed(missed: &Missed, colour: Colour, out: &mut String) {
         out.push_str(&colour.paint(Tone::Bad, &connections(missed)));
         out.push('\n');
     }
+    let ended = Some(&missed.capture_ended).filter(|why| !why.is_empty());
+    let ended = ended.map(|why| format!("the capture of this run ended early: {why}"));
+    for line in missed.unrecorded_spans.iter().map(unrecorded).chain(ended) {
+        out.push_str(&colour.paint(Tone::Bad, &line));
+        out.push('\n');
+    }
+}
+
+/// A span of which a capture says nothing.
+fn unrecorded(span: &Unrecorded) -> String {
+    let time = |time: Option<Timestamp>, otherwise: &str| time.map_or_else(|| otherwise.to_owned(), |time| time.to_string());
+    let (from, until) = (time(span.from, "the beginning"), time(span.until, "the end, which is not known"));
+    let observations =
+        span.observations.map_or_else(|| "how much is not known".to_owned(), |number| counted(number, "observation"));
+    format!("not in the capture: from {from} until {until} ({observations})")
 }
 
 pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
@@ -116,6 +132,9 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
     if missed.exchanges_dropped > 0 {
         words.push(format!("{} beyond the table of open ones", counted(missed.exchanges_dropped, "request")));
     }
+    if missed.unrecorded > 0 {
+        words.push(format!("{} of the capture", counted(missed.unrecorded, "span")));
+    }
     if missed.rows_dropped > 0 {
         words.push(format!("{} of shapes beyond the tables below", counted(missed.rows_dropped, "request")));
     }
@@ -127,6 +146,9 @@ pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
         missed.bodies.iter().map(|(reason, number)| format!("{} ({reason})", counted(*number, "answer"))).collect();
     if missed.malformed > 0 {
         words.push(format!("malformed HTTP in {}", counted(missed.malformed, "place")));
+    }
+    if missed.unknown_observations > 0 {
+        words.push(format!("{} of a later version", counted(missed.unknown_observations, "observation")));
     }
     if missed.unknown_requests > 0 {
         words.push(format!("{} with an unknown path", counted(missed.unknown_requests, "request")));

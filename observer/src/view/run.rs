@@ -3,7 +3,7 @@
 /// What was run, beside what was observed.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Which command of ours it was: `exec`, `run`.
+    /// Which of our commands makes the report, such as `exec`.
     pub subcommand: &'static str,
     /// The client's command and its arguments, made safe by [`Run::shown`]; empty when we started none.
     pub command: Vec<String>,

@@ -133,6 +133,9 @@ impl Exchange {
             | What::ResetInsteadOfRefused { .. }
             | What::ConnectFailed { .. }
             | What::Unobserved { .. }
+            | What::Unrecorded { .. }
+            | What::CaptureEnded { .. }
+            | What::Unknown
             | What::Tick => {}
         }
     }

@@ -223,8 +223,25 @@ pub enum What {
         /// How many, since the last such observation.
         connections: u64,
     },
+    /// A capture ended before what it records did. The live Observer only is told; in the capture its end mark is missing.
+    CaptureEnded {
+        /// Why, in words.
+        why: String,
+    },
+    /// Observations that a capture should hold and does not give. What was open before may have ended in between.
+    Unrecorded {
+        /// How many; `None` when that cannot be known.
+        observations: Option<u64>,
+        /// The time of the last one before.
+        from: Option<Timestamp>,
+        /// The time of the first one behind; `None` when there is none.
+        until: Option<Timestamp>,
+    },
     /// Time passed.
     Tick,
+    /// An observation of a capture that this version does not know: a later one wrote it.
+    #[serde(other)]
+    Unknown,
 }
 
 /// Whether a tap's listener takes connections.

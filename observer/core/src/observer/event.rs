@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::missed::Unrecorded;
 use super::record::RequestRecord;
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, UpstreamName};
@@ -144,5 +145,20 @@ pub enum Event {
         at: Timestamp,
         /// Why.
         why: String,
+    },
+    /// The capture of this run ended early; observing goes on.
+    CaptureEnded {
+        /// When.
+        at: Timestamp,
+        /// Why.
+        why: String,
+    },
+    /// A replayed capture does not say what happened in a span of time.
+    Unrecorded {
+        /// When reading went on.
+        at: Timestamp,
+        /// The span.
+        #[serde(flatten)]
+        span: Unrecorded,
     },
 }

@@ -5,9 +5,23 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::observation::BodyNotRead;
+use crate::time::Timestamp;
 
 /// Different reasons that are kept apart; further ones are counted as `other`.
 const MAX_REASONS: usize = 16;
+/// Spans of a capture that are kept one by one, the first ones.
+const MAX_SPANS: usize = 16;
+
+/// A span of a capture that could not be read. What happened in it is not in the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Unrecorded {
+    /// How many observations; `None` when that cannot be known.
+    pub observations: Option<u64>,
+    /// The time of the last observation before it.
+    pub from: Option<Timestamp>,
+    /// The time of the first observation behind it; `None` when nothing behind it was read.
+    pub until: Option<Timestamp>,
+}
 
 /// Counters of everything that the rest of a snapshot leaves out. All zero means that it is the whole truth.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -44,6 +58,16 @@ pub struct Missed {
     /// The last of these reasons, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_connect_failure: String,
+    /// Spans of a replayed capture that could not be read.
+    pub unrecorded: u64,
+    /// These spans; of very many the first ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unrecorded_spans: Vec<Unrecorded>,
+    /// Observations of a replayed capture that this version does not know.
+    pub unknown_observations: u64,
+    /// Why the capture of this run ended early, in words. It takes nothing from this snapshot, only from its later replay.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub capture_ended: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -54,7 +78,19 @@ fn is_zero(number: &u64) -> bool {
 impl Missed {
     /// Whether some traffic was not shown to the decoders, or could not be followed.
     pub fn unseen(&self) -> bool {
-        self.bytes > 0 || self.dark > 0 || self.connections > 0 || self.decoder_failures > 0 || self.exchanges_dropped > 0
+        self.bytes > 0
+            || self.dark > 0
+            || self.connections > 0
+            || self.decoder_failures > 0
+            || self.exchanges_dropped > 0
+            || self.unrecorded > 0
+    }
+
+    pub(super) fn note_unrecorded(&mut self, span: Unrecorded) {
+        self.unrecorded = self.unrecorded.saturating_add(1);
+        if self.unrecorded_spans.len() < MAX_SPANS {
+            self.unrecorded_spans.push(span);
+        }
     }
 
     pub(super) fn note_body(&mut self, reason: &BodyNotRead) {

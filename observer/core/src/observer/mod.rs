@@ -2,6 +2,7 @@
 //!
 //! Everything is bounded ([`Limits`]), and what fell out is counted in [`Missed`]. Views read events and snapshots and nothing else.
 
+mod comparison;
 mod ending;
 mod event;
 mod history;
@@ -17,9 +18,10 @@ mod upstreams;
 #[cfg(test)]
 mod tests;
 
+pub use comparison::{Change, ComparedRun, Comparison, ComparisonRow, Layer, Side};
 pub use event::Event;
 pub use limits::Limits;
-pub use missed::Missed;
+pub use missed::{Missed, Unrecorded};
 pub use owner::Observer;
 pub use record::{Client, RequestRecord, VerdictRecord};
 pub use shape::{Scope, Shape};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::event::Event;
 use super::limits::Limits;
-use super::missed::Missed;
+use super::missed::{Missed, Unrecorded};
 use super::record::RequestRecord;
 use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
@@ -142,6 +142,17 @@ impl Observer {
             What::Unobserved { connections } => {
                 self.missed.connections = self.missed.connections.saturating_add(connections);
             }
+            What::Unrecorded { observations, from, until } => {
+                let span = Unrecorded { observations, from, until };
+                self.missed.note_unrecorded(span);
+                told(Event::Unrecorded { at, span });
+                self.lose_sight_of_all(at, told);
+            }
+            What::CaptureEnded { why } => {
+                self.missed.capture_ended.clone_from(&why);
+                told(Event::CaptureEnded { at, why });
+            }
+            What::Unknown => self.missed.unknown_observations = self.missed.unknown_observations.saturating_add(1),
             What::Informed { .. } | What::Tick => {}
         }
     }
@@ -243,6 +254,17 @@ impl Observer {
             let record = self.record(open);
             told(Event::WatchOpened { record });
         }
+    }
+
+    /// What was open may have ended unseen, and the server may have been restarted. The profile is taken to hold.
+    fn lose_sight_of_all(&mut self, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let mut connections: Vec<ConnectionId> = self.open.keys().map(|id| id.connection).collect();
+        connections.dedup();
+        for connection in connections {
+            self.lose_sight_of(connection, at, told);
+        }
+        self.connections.clear();
+        self.upstreams.forget_all();
     }
 
     /// What is open on `connection` goes on, but nothing more will be known of it.

@@ -73,6 +73,11 @@ impl Upstreams {
         }
     }
 
+    /// Any of them may have been restarted.
+    pub(super) fn forget_all(&mut self) {
+        self.known.values_mut().for_each(|upstream| upstream.histories.forget());
+    }
+
     /// Whether clients have reached more than one, so that a request must say which.
     pub(super) fn several(&self) -> bool {
         self.used().nth(1).is_some()

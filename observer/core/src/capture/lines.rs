@@ -1,0 +1,49 @@
+//! One observation as one line.
+
+use serde::Deserialize;
+
+use crate::observation::{Body, Observation, What};
+use crate::time::Timestamp;
+
+/// Longest line that is written, in bytes; a fuller batch of items or events is cut in two, which has no meaning.
+pub(super) const MAX_LINE: usize = 512 << 10;
+
+/// An observation did not become a line: it is longer than [`MAX_LINE`] and cannot be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooLong;
+
+/// The line of an observation, its end included.
+pub(super) fn line(observation: &Observation) -> Result<Vec<u8>, TooLong> {
+    let mut line = serde_json::to_vec(observation).map_err(|_unserialisable| TooLong)?;
+    line.push(b'\n');
+    if line.len() <= MAX_LINE { Ok(line) } else { Err(TooLong) }
+}
+
+/// A batch in two halves; `None` when it is none or holds one thing only.
+pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
+    let What::Understood { exchange, body } = &observation.what else { return None };
+    let of = |body| Observation { at: observation.at, what: What::Understood { exchange: *exchange, body } };
+    match body {
+        Body::Items(items) if items.len() > 1 => {
+            let (one, other) = items.split_at(items.len() / 2);
+            Some([of(Body::Items(one.to_vec())), of(Body::Items(other.to_vec()))])
+        }
+        Body::Events(events) if events.len() > 1 => {
+            let (one, other) = events.split_at(events.len() / 2);
+            Some([of(Body::Events(one.to_vec())), of(Body::Events(other.to_vec()))])
+        }
+        Body::Items(_) | Body::Events(_) | Body::Kind(_) | Body::List(_) | Body::Object(_) | Body::Status(_) => None,
+    }
+}
+
+/// What a line says. A line that this version does not understand is [`What::Unknown`], at its own time or else at `otherwise`.
+pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Observation {
+    #[derive(Deserialize)]
+    struct Stamp {
+        at: Timestamp,
+    }
+    serde_json::from_slice(line).unwrap_or_else(|_not_ours| {
+        let at = serde_json::from_slice(line).map_or(otherwise, |stamp: Stamp| stamp.at);
+        Observation { at, what: What::Unknown }
+    })
+}

@@ -1,0 +1,259 @@
+//! Bytes of one file to observations.
+
+use super::block::inflated;
+use super::layout::{BLOCK_HEAD, Beginning, BlockHead, BlockKind, FileHead, SYNC};
+use super::lines;
+use super::lost::{Lost, LostReason, Refused};
+use crate::observation::Observation;
+use crate::time::Timestamp;
+
+/// Bytes taken at a time, so that the buffer is bounded whatever is pushed.
+const STEP: usize = 64 << 10;
+
+/// How a file ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileEnd {
+    /// The capture ends with it.
+    Complete,
+    /// The capture goes on in the next part.
+    Continues,
+}
+
+/// What a file says, in its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// Its head. Missing when that is damaged.
+    Head(FileHead),
+    /// An observation that was made before this file and stands.
+    Standing(Observation),
+    /// An observation.
+    Observation(Observation),
+    /// Something is missing here.
+    Lost(Lost),
+    /// Its end mark.
+    End(FileEnd),
+    /// Nothing of it is read.
+    Refused(Refused),
+}
+
+/// Reads one file in any splitting. Bad bytes become [`Record::Lost`], and reading goes on at the next whole block.
+///
+/// Holds at most one block and its lines: a few megabytes, whatever the bytes claim.
+#[derive(Debug)]
+pub struct Reader {
+    state: State,
+    buffer: Vec<u8>,
+    /// Offset in the file of the buffer's first byte.
+    offset: u64,
+    /// Ordinal of the next observation; not known behind a damaged head.
+    expected: Option<u64>,
+    latest: Option<Timestamp>,
+    skipped: Option<Skipped>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Head,
+    Blocks,
+    Ended,
+    Refused,
+}
+
+/// Bytes that were passed over.
+#[derive(Clone, Copy, Debug)]
+struct Skipped {
+    offset: u64,
+    bytes: u64,
+    /// The latest time that a block among them claims in a head that is whole.
+    until: Option<Timestamp>,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self { state: State::Head, buffer: Vec::new(), offset: 0, expected: None, latest: None, skipped: None }
+    }
+}
+
+impl Reader {
+    /// Takes the next bytes of the file.
+    pub fn bytes(&mut self, bytes: &[u8], told: &mut dyn FnMut(Record)) {
+        for step in bytes.chunks(STEP) {
+            self.buffer.extend(step);
+            self.read(false, told);
+        }
+    }
+
+    /// Notes the end of the file. A file without its end mark is torn.
+    pub fn finish(&mut self, told: &mut dyn FnMut(Record)) {
+        self.read(true, told);
+        match self.state {
+            State::Blocks => {
+                let skipped = self.skipped.take();
+                told(Record::Lost(Lost {
+                    offset: skipped.map_or(self.offset, |skipped| skipped.offset),
+                    bytes: skipped.map_or(0, |skipped| skipped.bytes),
+                    observations: None,
+                    from: self.latest,
+                    until: skipped.and_then(|skipped| skipped.until),
+                    reason: LostReason::Torn,
+                }));
+            }
+            State::Ended => {
+                if let Some(skipped) = self.skipped.take() {
+                    told(Record::Lost(self.lost(skipped, Some(0), None, LostReason::Trailing)));
+                }
+            }
+            State::Head | State::Refused => {}
+        }
+    }
+
+    /// Drops what follows.
+    pub(super) fn refuse(&mut self) {
+        self.state = State::Refused;
+        self.buffer = Vec::new();
+    }
+
+    fn read(&mut self, at_end: bool, told: &mut dyn FnMut(Record)) {
+        let mut at = 0;
+        loop {
+            let rest = self.buffer.get(at..).unwrap_or_default();
+            let step = match self.state {
+                State::Head => head(rest, at_end),
+                State::Blocks => block(rest, at_end),
+                State::Ended => Step::Skip(rest.len(), None),
+                State::Refused => Step::Drop(rest.len()),
+            };
+            let place = self.offset.saturating_add(at as u64);
+            match step {
+                Step::Wait | Step::Drop(0) | Step::Skip(0, _) => break,
+                Step::Drop(length) => at += length,
+                Step::Refuse(refused) => {
+                    self.state = State::Refused;
+                    told(Record::Refused(refused));
+                }
+                Step::Head(head, length) => {
+                    self.state = State::Blocks;
+                    self.expected = Some(head.first);
+                    at += length;
+                    told(Record::Head(head));
+                }
+                Step::Skip(length, until) => {
+                    // Behind a head that is damaged come blocks.
+                    self.state = if self.state == State::Head { State::Blocks } else { self.state };
+                    let skipped = self.skipped.get_or_insert(Skipped { offset: place, bytes: 0, until: None });
+                    skipped.bytes = skipped.bytes.saturating_add(length as u64);
+                    skipped.until = skipped.until.max(until);
+                    at += length;
+                }
+                Step::Block(head, lines, length) => {
+                    at += length;
+                    self.block(&head, &lines, place, length as u64, told);
+                }
+            }
+        }
+        self.buffer.drain(..at.min(self.buffer.len()));
+        self.offset = self.offset.saturating_add(at as u64);
+    }
+
+    /// Takes a block that is whole.
+    fn block(&mut self, head: &BlockHead, lines: &[u8], offset: u64, length: u64, told: &mut dyn FnMut(Record)) {
+        let skipped = self.skipped.take();
+        if self.expected.is_some_and(|expected| expected > head.first) {
+            // It was there before.
+            let skipped = skipped.unwrap_or(Skipped { offset, bytes: 0, until: None });
+            self.skipped = Some(Skipped { bytes: skipped.bytes.saturating_add(length), ..skipped });
+            return;
+        }
+        let missing = match self.expected {
+            Some(expected) => Some(head.first - expected),
+            None => Some(0).filter(|_| head.first == 0),
+        };
+        if missing != Some(0) || skipped.is_some() {
+            let reason = if skipped.is_some() { LostReason::Damaged } else { LostReason::Missing };
+            let skipped = skipped.unwrap_or(Skipped { offset, bytes: 0, until: None });
+            told(Record::Lost(self.lost(skipped, missing, Some(head.from), reason)));
+        }
+        self.expected = Some(head.first);
+        match head.kind {
+            BlockKind::Standing => each(head, lines, |one| told(Record::Standing(one))),
+            BlockKind::Observations => {
+                self.expected = Some(head.first.saturating_add(u64::from(head.count)));
+                each(head, lines, |one| told(Record::Observation(one)));
+                self.latest = self.latest.max(Some(head.until));
+            }
+            BlockKind::Complete => self.end(FileEnd::Complete, told),
+            BlockKind::Continues => self.end(FileEnd::Continues, told),
+            BlockKind::Other(_later) => {}
+        }
+    }
+
+    fn end(&mut self, end: FileEnd, told: &mut dyn FnMut(Record)) {
+        self.state = State::Ended;
+        told(Record::End(end));
+    }
+
+    fn lost(&self, skipped: Skipped, observations: Option<u64>, until: Option<Timestamp>, reason: LostReason) -> Lost {
+        let Skipped { offset, bytes, .. } = skipped;
+        Lost { offset, bytes, observations, from: self.latest, until, reason }
+    }
+}
+
+/// What the next bytes are.
+enum Step {
+    /// Too few to tell.
+    Wait,
+    /// Of no interest.
+    Drop(usize),
+    /// Unreadable, and the latest time that they claim.
+    Skip(usize, Option<Timestamp>),
+    Refuse(Refused),
+    Head(FileHead, usize),
+    Block(BlockHead, Vec<u8>, usize),
+}
+
+/// Tells the observation of each line.
+fn each(head: &BlockHead, lines: &[u8], told: impl FnMut(Observation)) {
+    let each = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    each.map(|line| lines::observation(line, head.from)).for_each(told);
+}
+
+/// The beginning of a file.
+fn head(rest: &[u8], at_end: bool) -> Step {
+    match FileHead::read(rest) {
+        Beginning::Head(head, length) => Step::Head(head, length),
+        Beginning::Newer(version) => Step::Refuse(Refused::Newer { version }),
+        Beginning::Foreign => Step::Refuse(Refused::NotACapture),
+        Beginning::Incomplete if !at_end => Step::Wait,
+        Beginning::Incomplete if rest.is_empty() => Step::Refuse(Refused::Empty),
+        // Torn within the head, or its length is damaged.
+        Beginning::Damaged | Beginning::Incomplete => Step::Skip(1, None),
+    }
+}
+
+/// A block at the beginning of `rest`, or how far to go on to what may be one.
+fn block(rest: &[u8], at_end: bool) -> Step {
+    let claimed = BlockHead::read(rest);
+    let Some(head) = claimed else {
+        let may_be_one = SYNC.starts_with(rest) || (rest.starts_with(&SYNC) && rest.len() < BLOCK_HEAD);
+        return if may_be_one && !at_end { Step::Wait } else { Step::Skip(to_next(rest, at_end), None) };
+    };
+    let length = BLOCK_HEAD + head.packed;
+    match rest.get(BLOCK_HEAD..length) {
+        None if !at_end => Step::Wait,
+        None => Step::Skip(to_next(rest, at_end), Some(head.until)),
+        Some(packed) => match inflated(&head, packed) {
+            Some(lines) => Step::Block(head, lines, length),
+            // Its head is whole, so its length is believed: what lies within is not searched for other blocks, which could take long.
+            None => Step::Skip(length, Some(head.until)),
+        },
+    }
+}
+
+/// How many bytes come before the next sign of a block, the first byte in any case.
+fn to_next(rest: &[u8], at_end: bool) -> usize {
+    let after = rest.get(1..).unwrap_or_default();
+    let next = memchr::memmem::find(after, &SYNC);
+    // The beginning of a sign at the end of what is there may be completed by what comes.
+    let held_back = if at_end { 0 } else { SYNC.len() - 1 };
+    next.unwrap_or(after.len().saturating_sub(held_back)) + usize::from(!rest.is_empty())
+}

@@ -1,0 +1,139 @@
+//! The files of a capture, joined to what the Observer was fed.
+
+use super::layout::FileHead;
+use super::lost::{Lost, LostReason, Refused};
+use super::reader::{FileEnd, Reader, Record};
+use crate::observation::{Observation, What};
+use crate::time::Timestamp;
+
+/// What comes of files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replayed {
+    /// The next observation. Where some are missing there is an [`What::Unrecorded`] in their place.
+    Observation(Observation),
+    /// For whoever wants to know the place in the file, what is missing.
+    Lost(Lost),
+    /// Nothing more of the present file is read.
+    Refused(Refused),
+}
+
+/// Joins the parts of one capture, given in their order.
+///
+/// What a part says again of what stands is left out where the part before it was read to its end; so the observations are those that
+/// were recorded, and an Observer that takes them ends in the state of the one that ran. A part that is given alone begins with
+/// what is missing before it and with what stands.
+#[derive(Debug, Default)]
+pub struct Replay {
+    reader: Reader,
+    present: Option<FileHead>,
+    /// Ordinal of the next observation.
+    expected: u64,
+    latest: Option<Timestamp>,
+    joined: bool,
+    last_end: Option<FileEnd>,
+    offset: u64,
+}
+
+impl Replay {
+    /// Takes the next bytes of the present file; that is the first one, or the one after [`Self::end_file`].
+    pub fn bytes(&mut self, bytes: &[u8], told: &mut dyn FnMut(Replayed)) {
+        self.feed(told, |reader, sink| reader.bytes(bytes, sink));
+        self.offset = self.offset.saturating_add(bytes.len() as u64);
+    }
+
+    /// Notes the end of the present file.
+    pub fn end_file(&mut self, told: &mut dyn FnMut(Replayed)) {
+        self.feed(told, |reader, sink| reader.finish(sink));
+        self.reader = Reader::default();
+    }
+
+    /// Notes that there are no further files.
+    pub fn finish(&mut self, told: &mut dyn FnMut(Replayed)) {
+        if self.last_end == Some(FileEnd::Continues) {
+            let lost = Lost {
+                offset: self.offset,
+                bytes: 0,
+                observations: None,
+                from: self.latest,
+                until: None,
+                reason: LostReason::NoLaterPart,
+            };
+            self.lose(lost, told);
+        }
+    }
+
+    fn feed(&mut self, told: &mut dyn FnMut(Replayed), feed: impl FnOnce(&mut Reader, &mut dyn FnMut(Record))) {
+        let mut reader = std::mem::take(&mut self.reader);
+        let mut refused = false;
+        feed(&mut reader, &mut |record| {
+            if !refused {
+                refused = self.take(record, told).is_err();
+            }
+        });
+        if refused {
+            reader.refuse();
+        }
+        self.reader = reader;
+    }
+
+    fn take(&mut self, record: Record, told: &mut dyn FnMut(Replayed)) -> Result<(), Refused> {
+        match record {
+            Record::Head(head) => return self.begin(head, told).inspect_err(|refused| told(Replayed::Refused(*refused))),
+            Record::Standing(observation) if !self.joined => self.observe(observation, told),
+            Record::Standing(_said_before) => {}
+            Record::Observation(observation) => {
+                self.expected = self.expected.saturating_add(1);
+                self.observe(observation, told);
+            }
+            Record::Lost(lost) => {
+                self.expected = self.expected.saturating_add(lost.observations.unwrap_or(0));
+                self.lose(lost, told);
+            }
+            Record::End(end) => self.last_end = Some(end),
+            Record::Refused(refused) => {
+                told(Replayed::Refused(refused));
+                return Err(refused);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, head: FileHead, told: &mut dyn FnMut(Replayed)) -> Result<(), Refused> {
+        if let Some(before) = self.present {
+            if before.capture != head.capture {
+                return Err(Refused::OtherCapture { capture: head.capture });
+            }
+            if before.part >= head.part {
+                return Err(Refused::OutOfOrder { part: head.part });
+            }
+        }
+        self.present = Some(head);
+        self.offset = 0;
+        self.joined = head.first == self.expected && (head.first == 0 || self.last_end == Some(FileEnd::Continues));
+        self.last_end = None;
+        if !self.joined {
+            let missing = head.first.checked_sub(self.expected);
+            let from = self.latest.or(Some(head.capture));
+            let reason = LostReason::NoEarlierPart;
+            self.expected = head.first;
+            self.lose(Lost { offset: 0, bytes: 0, observations: missing, from, until: Some(head.at), reason }, told);
+        }
+        Ok(())
+    }
+
+    fn observe(&mut self, observation: Observation, told: &mut dyn FnMut(Replayed)) {
+        self.latest = self.latest.max(Some(observation.at));
+        told(Replayed::Observation(observation));
+    }
+
+    /// A hole in which no observation was is none for the Observer.
+    fn lose(&mut self, lost: Lost, told: &mut dyn FnMut(Replayed)) {
+        let Lost { observations, from, until, .. } = lost;
+        let from = from.or(self.latest);
+        let at = until.or(from).unwrap_or_default();
+        told(Replayed::Lost(lost));
+        if observations != Some(0) {
+            told(Replayed::Observation(Observation { at, what: What::Unrecorded { observations, from, until } }));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What is open at a moment, as observations that say it again: with them a later part of a capture can be read alone.
+
+use std::collections::BTreeMap;
+
+use crate::http::Direction;
+use crate::observation::{Body, ConnectionId, ExchangeId, Observation, UpstreamName, What};
+use crate::time::Timestamp;
+
+/// Most connections and exchanges that are said again; what happens on others is ignored by who reads a later part alone.
+const MAX_OPEN: usize = 16_384;
+/// Most API servers of which is said again what is known of them; more than there can be listeners.
+const MAX_UPSTREAMS: usize = 256;
+/// Most observations that are kept of one connection or exchange.
+const MAX_EACH: usize = 16;
+
+/// What is open.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    /// The latest of each API server, in the order in which the servers were first named.
+    profiles: Vec<(UpstreamName, Observation)>,
+    listeners: Vec<(UpstreamName, Observation)>,
+    connections: BTreeMap<ConnectionId, Vec<Observation>>,
+    exchanges: BTreeMap<ExchangeId, Open>,
+}
+
+/// An exchange that is under way.
+#[derive(Debug)]
+struct Open {
+    /// All that is short and not summed up below.
+    said: Vec<Observation>,
+    latest: Timestamp,
+    request_bytes: u64,
+    response_bytes: u64,
+}
+
+impl Standing {
+    pub(super) fn note(&mut self, observation: &Observation) {
+        match &observation.what {
+            What::Profile { upstream, .. } => keep_latest(&mut self.profiles, upstream, observation),
+            What::Listener { upstream, .. } => keep_latest(&mut self.listeners, upstream, observation),
+            What::ConnectionOpened { connection, .. } if self.connections.len() < MAX_OPEN => {
+                self.connections.insert(*connection, vec![observation.clone()]);
+            }
+            What::ConnectionEnded { connection, .. } => {
+                if let Some(said) = self.connections.get_mut(connection) {
+                    keep(said, observation);
+                }
+            }
+            What::ConnectionClosed { connection } => {
+                self.connections.remove(connection);
+            }
+            What::DecoderFailed { connection } => self.exchanges.retain(|id, _| id.connection != *connection),
+            What::Requested { exchange, .. } if self.exchanges.len() < MAX_OPEN => {
+                let open = Open { said: vec![observation.clone()], latest: observation.at, request_bytes: 0, response_bytes: 0 };
+                self.exchanges.insert(*exchange, open);
+            }
+            What::Ended { exchange, .. } => {
+                self.exchanges.remove(exchange);
+            }
+            What::Informed { exchange, .. }
+            | What::Responded { exchange, .. }
+            | What::Bytes { exchange, .. }
+            | What::Understood { exchange, .. }
+            | What::NotRead { exchange, .. }
+            | What::Upgraded { exchange, .. }
+            | What::BodyMissed { exchange, .. } => {
+                if let Some(open) = self.exchanges.get_mut(exchange) {
+                    open.note(observation);
+                }
+            }
+            What::ConnectionOpened { .. }
+            | What::Requested { .. }
+            | What::GoAway { .. }
+            | What::Missed { .. }
+            | What::Malformed { .. }
+            | What::Dark { .. }
+            | What::ResetInsteadOfRefused { .. }
+            | What::ConnectFailed { .. }
+            | What::Unobserved { .. }
+            | What::Unrecorded { .. }
+            | What::CaptureEnded { .. }
+            | What::Unknown
+            | What::Tick => {}
+        }
+    }
+
+    /// What says again what is open. Of a body that is under way the bytes so far are said, and that they were missed: what they held
+    /// is not known to who reads no earlier part, so its counts are lower bounds.
+    pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
+        let alone = self.profiles.iter().chain(&self.listeners).map(|(_, latest)| latest.clone());
+        let connections = self.connections.values().flatten().cloned();
+        let exchanges = self.exchanges.iter().flat_map(|(id, open)| open.observations(*id));
+        alone.chain(connections).chain(exchanges)
+    }
+}
+
+impl Open {
+    fn note(&mut self, observation: &Observation) {
+        self.latest = self.latest.max(observation.at);
+        if let What::Bytes { direction, bytes, .. } = &observation.what {
+            let sum = match direction {
+                Direction::Request => &mut self.request_bytes,
+                Direction::Response => &mut self.response_bytes,
+            };
+            *sum = sum.saturating_add(*bytes);
+        } else if !is_of_a_batch(&observation.what) {
+            keep(&mut self.said, observation);
+        }
+    }
+
+    fn observations(&self, exchange: ExchangeId) -> impl Iterator<Item = Observation> {
+        let sums = [
+            (self.request_bytes, Direction::Request, false),
+            (self.response_bytes, Direction::Response, false),
+            (self.response_bytes, Direction::Response, true),
+        ];
+        let at = self.latest;
+        let sums = sums.into_iter().filter(|(bytes, ..)| *bytes > 0).map(move |(bytes, direction, missed)| {
+            let what =
+                if missed { What::BodyMissed { exchange, direction, bytes } } else { What::Bytes { exchange, direction, bytes } };
+            Observation { at, what }
+        });
+        self.said.clone().into_iter().chain(sums)
+    }
+}
+
+/// What the sums stand for.
+fn is_of_a_batch(what: &What) -> bool {
+    matches!(what, What::Understood { body: Body::Items(_) | Body::Events(_), .. } | What::BodyMissed { .. })
+}
+
+fn keep_latest(latest: &mut Vec<(UpstreamName, Observation)>, upstream: &UpstreamName, observation: &Observation) {
+    let has_room = latest.len() < MAX_UPSTREAMS;
+    match latest.iter_mut().find(|(name, _)| name == upstream) {
+        Some((_, known)) => known.clone_from(observation),
+        None if has_room => latest.push((upstream.clone(), observation.clone())),
+        None => {}
+    }
+}
+
+fn keep(said: &mut Vec<Observation>, observation: &Observation) {
+    if said.len() < MAX_EACH {
+        said.push(observation.clone());
+    }
+}

@@ -1,0 +1,126 @@
+//! What later versions and enemies may write.
+
+use super::block::{OpenBlock, inflated};
+use super::layout::{BLOCK_HEAD, BlockHead, BlockKind, FileHead, MAX_PACKED, MAX_RAW};
+use super::*;
+use crate::observation::{ConnectionId, Observation, What};
+use crate::time::Timestamp;
+
+const AT: Timestamp = Timestamp::from_nanos(1_000_000_000);
+
+#[test]
+fn what_a_later_version_adds_to_an_observation_is_skipped() {
+    let line = r#"{"at":"1970-01-01T00:00:01Z","by":"later","observation":"connection-closed","connection":7,"mood":{"a":[1]}}"#;
+    let known = Observation { at: AT, what: What::ConnectionClosed { connection: ConnectionId(7) } };
+    assert_eq!(read(&file(&[line])), [Record::Observation(known)]);
+}
+
+#[test]
+fn observations_of_a_later_version_are_unknown_and_reading_goes_on() {
+    let unknown = Record::Observation(Observation { at: AT, what: What::Unknown });
+    let tick = r#"{"at":"1970-01-01T00:00:01Z","observation":"tick"}"#;
+    for later in [
+        r#"{"at":"1970-01-01T00:00:01Z","observation":"eclipse","of":"the moon"}"#,
+        r#"{"at":"1970-01-01T00:00:01Z","observation":"listener","state":"dancing"}"#,
+        r#"{"at":"1970-01-01T00:00:01Z","observation":"connection-closed"}"#,
+        "not even JSON",
+    ] {
+        let known = Record::Observation(Observation { at: AT, what: What::Tick });
+        assert_eq!(read(&file(&[later, tick])), [unknown.clone(), known], "{later}");
+    }
+}
+
+#[test]
+fn blocks_of_a_later_version_are_passed_over() {
+    let mut bytes = head();
+    block(BlockKind::Other(77), 0, &["whatever"]).write(&mut bytes);
+    block(BlockKind::Observations, 0, &[r#"{"at":"1970-01-01T00:00:01Z","observation":"tick"}"#]).write(&mut bytes);
+    block(BlockKind::Complete, 1, &[]).write(&mut bytes);
+    assert_eq!(read(&bytes), [Record::Observation(Observation { at: AT, what: What::Tick })]);
+}
+
+#[test]
+fn names_of_observations_stay_what_files_already_hold() {
+    let line = r#"{"at":"1970-01-01T00:00:01.000000000Z","observation":"unrecorded","observations":3,"from":null,"until":null}"#;
+    let observation = Observation { at: AT, what: What::Unrecorded { observations: Some(3), from: None, until: None } };
+    assert_eq!(serde_json::to_string(&observation).unwrap(), line);
+    assert_eq!(serde_json::from_str::<Observation>(line).unwrap(), observation);
+}
+
+#[test]
+fn lengths_beyond_the_bounds_are_damage() {
+    for (packed, raw) in [(MAX_PACKED + 1, 1), (1, MAX_RAW + 1), (u32::MAX as usize, u32::MAX as usize)] {
+        let mut bytes = Vec::new();
+        BlockHead { packed, raw, ..block_head() }.write(&mut bytes);
+        assert_eq!(BlockHead::read(&bytes), None);
+    }
+    let mut bytes = Vec::new();
+    BlockHead { packed: MAX_PACKED, raw: MAX_RAW, ..block_head() }.write(&mut bytes);
+    assert!(BlockHead::read(&bytes).is_some());
+}
+
+#[test]
+fn a_bomb_inflates_to_no_more_than_its_head_says() {
+    let mut bomb = Vec::new();
+    OpenBlock { lines: vec![b'\n'; 50 << 20], ..block(BlockKind::Observations, 0, &[]) }.write(&mut bomb);
+    let packed = &bomb[BLOCK_HEAD..];
+    assert!(packed.len() < 1 << 20, "it is small");
+    let head = BlockHead { packed: packed.len(), raw: MAX_RAW, checksum: layout::checksum(packed), ..block_head() };
+    assert_eq!(inflated(&head, packed), None);
+}
+
+#[test]
+fn the_count_of_lines_must_be_right() {
+    let mut bytes = head();
+    OpenBlock { count: 3, ..block(BlockKind::Observations, 0, &[r#"{"at":"1970-01-01T00:00:01Z","observation":"tick"}"#]) }
+        .write(&mut bytes);
+    assert_eq!(read(&bytes), []);
+}
+
+#[test]
+fn what_cannot_be_shrunk_fits() {
+    // Bytes above 0x8F take nine bits in the fixed codes of deflate.
+    let mut state = 1_u64;
+    let noise = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        0x90 | (state >> 57) as u8
+    });
+    let mut lines: Vec<u8> = noise.take(MAX_RAW - 1).collect();
+    lines.push(b'\n');
+    let mut bytes = Vec::new();
+    OpenBlock { count: 1, lines: lines.clone(), ..block(BlockKind::Observations, 0, &[]) }.write(&mut bytes);
+    let head = BlockHead::read(&bytes).unwrap();
+    assert!(inflated(&head, &bytes[BLOCK_HEAD..]) == Some(lines));
+}
+
+fn file(lines: &[&str]) -> Vec<u8> {
+    let mut bytes = head();
+    block(BlockKind::Observations, 0, lines).write(&mut bytes);
+    bytes
+}
+
+fn head() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    FileHead { capture: AT, part: 0, first: 0, at: AT }.write(&mut bytes);
+    bytes
+}
+
+fn block(kind: BlockKind, first: u64, lines: &[&str]) -> OpenBlock {
+    let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
+    OpenBlock { lines: text.into_bytes(), count: u32::try_from(lines.len()).unwrap(), ..OpenBlock::new(kind, first, AT) }
+}
+
+fn block_head() -> BlockHead {
+    BlockHead { kind: BlockKind::Observations, packed: 0, raw: 0, first: 0, count: 1, from: AT, until: AT, checksum: 0 }
+}
+
+/// What is read, byte by byte, without head and losses.
+fn read(bytes: &[u8]) -> Vec<Record> {
+    let mut records = Vec::new();
+    let mut reader = Reader::default();
+    for byte in bytes {
+        reader.bytes(&[*byte], &mut |record| records.push(record));
+    }
+    records.retain(|record| matches!(record, Record::Observation(_) | Record::Standing(_)));
+    records
+}

@@ -1,0 +1,47 @@
+//! Parts of a capture that are read alone, in disorder, or together with others.
+
+use observer_core::capture::{LostReason, Refused};
+use observer_core::observation::{Observation, What};
+use observer_core::time::Timestamp;
+use proptest::prelude::*;
+
+use super::observations::observations;
+use super::rig::{Read, files};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_part_that_is_not_there_is_named_with_its_span(observations in observations(60), each in 2_usize..12, gone in any::<prop::sample::Index>()) {
+        let mut files = files(&observations, each);
+        prop_assume!(files.len() > 2);
+        let gone = gone.index(files.len());
+        files.remove(gone);
+        let read = Read::of(&files, &[usize::MAX]);
+        prop_assert!(read.refused.is_empty());
+        prop_assert_eq!(read.lost.len(), 1);
+        let is_last = gone == files.len();
+        prop_assert_eq!(read.lost[0].reason, if is_last { LostReason::NoLaterPart } else { LostReason::NoEarlierPart });
+        prop_assert_eq!(read.lost[0].observations, if is_last { None } else { Some(each as u64) });
+        prop_assert_eq!(read.unrecorded(), 1);
+        // Behind it everything is there.
+        let after = &observations[((gone + 1) * each).min(observations.len())..];
+        prop_assert!(read.observations.ends_with(after));
+    }
+}
+
+#[test]
+fn a_part_that_was_read_or_belongs_elsewhere_is_refused() {
+    let ticks: Vec<Observation> = (1..9).map(|at| Observation { at: Timestamp::from_nanos(at), what: What::Tick }).collect();
+    let parts = files(&ticks, 4);
+    let twice = Read::of(&[&parts[0], &parts[0], &parts[1]], &[10]);
+    assert_eq!((twice.refused, twice.observations.len()), (vec![Refused::OutOfOrder { part: 0 }], 8));
+
+    let mut other = observer_core::capture::Writer::new(Timestamp::from_nanos(8));
+    let mut file = Vec::new();
+    other.begin_file(&mut file);
+    other.record(&ticks[0], &mut file);
+    other.flush(&mut file);
+    let both = Read::of(&[&parts[0], &file, &parts[1]], &[10]);
+    assert_eq!((both.refused, both.observations), (vec![Refused::OtherCapture { capture: Timestamp::from_nanos(8) }], ticks));
+}

@@ -1,0 +1,50 @@
+//! A later part that is read alone begins with what stands.
+
+use observer_core::http::{Direction, Protocol, StreamId};
+use observer_core::k8s::{ListOptions, RequestInfo};
+use observer_core::observation::{
+    Body, ConnectionId, ExchangeEnd, ExchangeId, Observation, RequestLine, ResponseLine, UpstreamName, What,
+};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_core::time::Timestamp;
+use observer_core::wire::ObjectRef;
+
+use super::rig::{Read, files, observed};
+
+#[test]
+fn a_later_part_alone_knows_what_was_open_and_that_its_counts_are_lower_bounds() {
+    let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(3) };
+    let options = ListOptions::parse("limit=500");
+    let info = Some(RequestInfo::parse("GET", "/api/v1/pods", &options, ""));
+    let request = Box::new(RequestLine { method: Some("GET".to_owned()), info, options, ..RequestLine::default() });
+    let profile = ServerProfile::of_version("v1.30.4".parse().unwrap(), Basis::VersionEndpoint);
+    let items = |count: usize| What::Understood { exchange, body: Body::Items(vec![ObjectRef::default(); count]) };
+    let bytes = |bytes| What::Bytes { exchange, direction: Direction::Response, bytes };
+    let whats = [
+        What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile) },
+        What::ConnectionOpened { connection: ConnectionId(1), upstream: UpstreamName::default(), protocol: Some(Protocol::Http2) },
+        What::Requested { exchange, request },
+        What::Responded { exchange, response: Box::new(ResponseLine { status: Some(200), ..ResponseLine::default() }) },
+        bytes(1000),
+        items(10),
+        // The second part.
+        bytes(500),
+        items(5),
+        What::Ended { exchange, end: ExchangeEnd::Complete },
+    ];
+    let observations: Vec<Observation> =
+        (1..).zip(whats).map(|(at, what)| Observation { at: Timestamp::from_nanos(at * 1_000_000), what }).collect();
+    let parts = files(&observations, 6);
+
+    let (_, alone) = observed(&Read::of(&[&parts[1]], &[31]).observations);
+    let [list] = alone.requests.as_slice() else { panic!("{:#?}", alone.requests) };
+    assert_eq!((list.items, list.bytes, list.missed_bytes), (5, 1500, 1000));
+    assert_eq!((list.at, list.status), (Timestamp::from_nanos(3_000_000), Some(200)));
+    assert_eq!(list.verdict.as_ref().unwrap().rule, "list-unset-etcd");
+    assert_eq!(list.end, Some(ExchangeEnd::Complete));
+    let [span] = alone.missed.unrecorded_spans.as_slice() else { panic!("{:?}", alone.missed) };
+    assert_eq!((span.observations, span.until), (Some(6), Some(Timestamp::from_nanos(6_000_000))));
+
+    let (_, together) = observed(&Read::of(&parts, &[31]).observations);
+    assert_eq!((together.requests[0].items, together.missed.unrecorded), (15, 0));
+}

@@ -1,0 +1,109 @@
+//! Files of a capture in a folder.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use observer_core::capture::{LostReason, Refused};
+use observer_core::observation::{Observation, What};
+use observer_core::time::Timestamp;
+
+use super::*;
+
+#[test]
+fn rotated_files_are_bounded_private_and_read_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.cap");
+    let observations = observations(20_000);
+    write(&path, Bounds { max_size: 16 << 10, files: 3 }, &observations);
+
+    let mut files: Vec<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let names: Vec<_> = files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["run.cap", "run.cap.1", "run.cap.2"]);
+    for file in &files {
+        let metadata = fs::metadata(file).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+        assert!(metadata.len() < 128 << 10, "{} bytes", metadata.len());
+    }
+    let (read, lost) = read(&files);
+    assert_eq!(lost, [LostReason::NoEarlierPart]);
+    let recorded = &read[read.iter().rposition(|one| matches!(one.what, What::Unrecorded { .. })).unwrap() + 1..];
+    assert!(recorded.len() > 100 && observations.ends_with(recorded), "{} read", recorded.len());
+}
+
+#[test]
+fn all_parts_together_say_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.cap");
+    let observations = observations(20_000);
+    write(&path, Bounds { max_size: 16 << 10, files: 100 }, &observations);
+    let files: Vec<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() > 3, "{files:?}");
+    assert_eq!(read(&files), (observations, vec![]));
+}
+
+#[test]
+fn what_was_flushed_before_a_crash_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.cap");
+    let observations = observations(10);
+    let mut capture = CaptureFile::create(&path, Bounds { max_size: 1 << 20, files: 2 }).unwrap();
+    for observation in &observations {
+        capture.record(observation).unwrap();
+    }
+    // A crash: nothing is finished.
+    std::thread::sleep(capture.due_in().unwrap());
+    capture.flush_if_due().unwrap();
+    assert_eq!(capture.due_in(), None);
+    drop(capture);
+    let (mut read, lost) = read(&[path]);
+    assert!(matches!(read.pop().unwrap().what, What::Unrecorded { observations: None, .. }));
+    assert_eq!((read, lost), (observations, vec![LostReason::Torn]));
+}
+
+#[test]
+fn two_captures_are_not_mixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["a.cap", "b.cap"].map(|name| folder.path().join(name));
+    for (file, from) in files.iter().zip([0, 3]) {
+        write(file, Bounds { max_size: 1 << 20, files: 2 }, &observations(9)[from..]);
+    }
+    let error = Recording::of(&files).unwrap().replay(Pace::AtOnce, &mut |_| {}).unwrap_err();
+    assert!(matches!(error, ReadError::Refused { refused: Refused::OtherCapture { .. }, .. }), "{error}");
+    assert!(error.to_string().contains("b.cap"), "{error}");
+}
+
+#[test]
+fn a_pace_spreads_observations_over_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.cap");
+    write(&path, Bounds { max_size: 1 << 20, files: 2 }, &observations(11));
+    let begun = std::time::Instant::now();
+    // 10 milliseconds at a tenth of the speed.
+    Recording::of(&[path]).unwrap().replay(Pace::Times(0.1), &mut |_| {}).unwrap();
+    assert!(begun.elapsed().as_millis() >= 100);
+}
+
+/// One each millisecond, none like another.
+fn observations(count: u64) -> Vec<Observation> {
+    let each = (1..=count).map(|number| Observation {
+        at: Timestamp::from_nanos(number * 1_000_000),
+        what: What::ConnectFailed { why: format!("{:x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) },
+    });
+    each.collect()
+}
+
+fn write(path: &Path, bounds: Bounds, observations: &[Observation]) {
+    let mut capture = CaptureFile::create(path, bounds).unwrap();
+    for observation in observations {
+        capture.record(observation).unwrap();
+    }
+    capture.finish().unwrap();
+}
+
+fn read(files: &[PathBuf]) -> (Vec<Observation>, Vec<LostReason>) {
+    let mut observations = Vec::new();
+    let lost = Recording::of(files).unwrap().replay(Pace::AtOnce, &mut |one| observations.push(one)).unwrap();
+    (observations, lost.into_iter().map(|(_, lost)| lost.reason).collect())
+}

@@ -1,0 +1,212 @@
+//! `watchtap read`.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use observer_core::capture::{Lost, LostReason};
+use observer_core::observer::{Comparison, Limits, Observer, Snapshot};
+
+use super::output::{Events, Format, create, events_to, say, say_error};
+use crate::capture::{Pace, Recording};
+use crate::view::{Colour, EventSink, Run, comparison_json, comparison_text, report_json, report_text};
+
+/// Something of the capture was lost; the report says what.
+const INCOMPLETE: u8 = 3;
+
+/// Replays captures to the report of the run that they recorded, or compares two runs.
+///
+/// The files of one capture (FILE, FILE.1, …) may be given in any order and end in one report. What a capture lacks, because its writer was
+/// stopped, bytes are damaged or a file is missing, is named with its time; the rest is read. The report goes to stdout.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES:
+  watchtap exec --capture run.cap -- ./my-controller
+  watchtap read run.cap
+  watchtap read run.cap run.cap.1 run.cap.2 --format json
+  watchtap read run.cap --events - --speed 1 --report /dev/null     what happened, as it happened
+  watchtap read after.cap --against before.cap                      what a fix changed, the worst first
+
+EXIT CODES:
+  0 all was read · 1 nothing could be read, or the report not be written · 2 wrong usage · 3 read, and something is missing")]
+pub(super) struct Read {
+    /// Captures, or the files of one capture
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Compare with the run of this capture, which came before; may be given several times for its files
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "speed"])]
+    against: Vec<PathBuf>,
+
+    /// Replay at this speed instead of at once: 1 is the speed at which it happened, 10 ten times that
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    speed: Option<f64>,
+
+    /// Write the report to a file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// How to write it
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Write what happens as JSON lines to a file, or to stdout for - (the report then goes to stderr; docs/events.md)
+    #[arg(long, value_name = "FILE|-")]
+    events: Option<PathBuf>,
+}
+
+impl Read {
+    pub(super) fn run(&self) -> ExitCode {
+        match self.execute() {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::from(INCOMPLETE),
+            Err(error) => {
+                say_error(&error);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// Whether everything was there.
+    fn execute(&self) -> Result<bool> {
+        let report = self.report.as_deref().map(create).transpose()?;
+        let mut events = self.events.as_deref().map(events_to).transpose()?;
+        let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
+        let after = Replayed::of(&self.files, pace, &mut events)?;
+        let text = if self.against.is_empty() {
+            self.report_of(&after, self.colour(report.as_ref()))?
+        } else {
+            let before = Replayed::of(&self.against, Pace::AtOnce, &mut None)?;
+            let complete = after.is_complete() && before.is_complete();
+            self.write(report.as_ref(), &self.comparison_of(&before, &after, self.colour(report.as_ref()))?)?;
+            return Ok(complete);
+        };
+        self.write(report.as_ref(), &text)?;
+        Ok(after.is_complete())
+    }
+
+    fn report_of(&self, replayed: &Replayed, colour: Colour) -> Result<String> {
+        let run = Run {
+            subcommand: "read",
+            command: Run::shown(self.files.iter().map(|file| file.to_string_lossy())),
+            exit_code: None,
+            silence: vec!["No request was recorded in this capture.".to_owned()],
+            notes: replayed.notes.clone(),
+        };
+        Ok(match self.format {
+            Format::Text => report_text(&run, &replayed.snapshot, colour),
+            Format::Json => report_json(&run, &replayed.snapshot)?,
+        })
+    }
+
+    fn comparison_of(&self, before: &Replayed, after: &Replayed, colour: Colour) -> Result<String> {
+        let comparison = Comparison::of(&before.snapshot, &after.snapshot);
+        let names = [&self.against, &self.files].map(|files| names(files));
+        let names = names.each_ref().map(String::as_str);
+        let notes = [before.notes.as_slice(), after.notes.as_slice()].concat();
+        Ok(match self.format {
+            Format::Text => comparison_text(names, &notes, &comparison, colour),
+            Format::Json => comparison_json(names, &notes, &comparison)?,
+        })
+    }
+
+    /// Whether events have taken standard output.
+    fn is_displaced(&self) -> bool {
+        self.events.as_deref() == Some(Path::new("-"))
+    }
+
+    fn colour(&self, report: Option<&File>) -> Colour {
+        let unwanted = std::env::var_os("NO_COLOR");
+        match report {
+            Some(_) => Colour::Off,
+            None if self.is_displaced() => Colour::for_stream(&io::stderr(), unwanted.as_deref()),
+            None => Colour::for_stream(&io::stdout(), unwanted.as_deref()),
+        }
+    }
+
+    fn write(&self, report: Option<&File>, text: &str) -> Result<()> {
+        match report {
+            Some(mut file) => file.write_all(text.as_bytes()),
+            None if self.is_displaced() => io::stderr().lock().write_all(text.as_bytes()),
+            None => io::stdout().lock().write_all(text.as_bytes()),
+        }
+        .context("cannot write the report")
+    }
+}
+
+/// What came of the files of one capture.
+struct Replayed {
+    snapshot: Snapshot,
+    lost: Vec<(PathBuf, Lost)>,
+    notes: Vec<String>,
+}
+
+impl Replayed {
+    fn of(files: &[PathBuf], pace: Pace, events: &mut Option<Events>) -> Result<Self> {
+        let mut observer = Observer::new(Limits::default());
+        let mut notes = Vec::new();
+        let lost = Recording::of(files)?.replay(pace, &mut |observation| {
+            let mut written = Ok(());
+            observer.observe(observation, &mut |event| {
+                if let (Some(lines), Ok(())) = (events.as_mut(), &written) {
+                    written = lines.event(&event);
+                }
+            });
+            if let (Some(lines), Pace::Times(_), Ok(())) = (events.as_mut(), pace, &written) {
+                written = lines.flush();
+            }
+            give_up(events, written, &mut notes);
+        })?;
+        let flushed = events.as_mut().map_or(Ok(()), Events::flush);
+        give_up(events, flushed, &mut notes);
+        for (file, lost) in &lost {
+            say(in_words(file, lost));
+        }
+        Ok(Self { snapshot: observer.snapshot(), lost, notes })
+    }
+
+    fn is_complete(&self) -> bool {
+        self.lost.is_empty()
+    }
+}
+
+/// A reader of events that is gone, or a full disk, ends the events and not the reading.
+fn give_up(events: &mut Option<Events>, written: io::Result<()>, notes: &mut Vec<String>) {
+    if let Err(error) = written {
+        *events = None;
+        notes.push(format!("--events ended early: {error}"));
+    }
+}
+
+/// `run.cap: at byte 4096: 120 bytes damaged; 12 observations are missing, from … until …`.
+fn in_words(file: &Path, lost: &Lost) -> String {
+    let bytes = if lost.bytes > 0 { format!("{} bytes: ", lost.bytes) } else { String::new() };
+    let place = match lost.reason {
+        LostReason::NoEarlierPart => String::new(),
+        LostReason::Damaged | LostReason::Missing | LostReason::Torn | LostReason::Trailing | LostReason::NoLaterPart => {
+            format!("at byte {}: ", lost.offset)
+        }
+    };
+    let missing = match lost.observations {
+        Some(0) => return format!("{}: {place}{bytes}{}; nothing that was recorded is missing", file.display(), lost.reason),
+        Some(1) => "1 observation is missing".to_owned(),
+        Some(number) => format!("{number} observations are missing"),
+        None => "how much is missing is not known".to_owned(),
+    };
+    let from = lost.from.map_or_else(String::new, |time| format!(", from {time}"));
+    let until = lost.until.map_or_else(String::new, |time| format!(" until {time}"));
+    format!("{}: {place}{bytes}{}; {missing}{from}{until}", file.display(), lost.reason)
+}
+
+fn names(files: &[PathBuf]) -> String {
+    Run::shown(files.iter().map(|file| file.to_string_lossy())).join(" ")
+}
+
+/// Above 0, and a number.
+fn factor(text: &str) -> Result<f64> {
+    let factor: f64 = text.parse().context("a speed is a number, such as 1 or 0.5")?;
+    anyhow::ensure!(factor.is_finite() && factor > 0.0, "a speed is above 0");
+    Ok(factor)
+}
