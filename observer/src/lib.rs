@@ -5,6 +5,7 @@
 
 pub mod child;
 pub mod command;
+pub mod demo;
 pub mod intake;
 pub mod kubeconfig;
 pub mod observing;

@@ -1,0 +1,5 @@
+//! The embedded demo cluster: an API server that lives in this process, for people and tests that have none.
+//!
+//! It uses neither the verdicts nor the routing rules of the core: a demo built on our own verdicts would confirm itself.
+
+pub mod api;
