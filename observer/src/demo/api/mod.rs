@@ -3,6 +3,7 @@
 //! Nothing here holds state, reads a clock or does I/O; the server decides what to answer, and takes the answer's body from here.
 //! All of it follows kube-apiserver 1.34.
 
+pub mod patch;
 mod resource;
 
 pub use resource::{Resource, Subresource, find, resources};

@@ -52,6 +52,13 @@ impl Resource {
         format!("{}List", self.kind)
     }
 
+    /// The name of the objects' type in OpenAPI documents, such as `io.k8s.api.core.v1.Pod`.
+    #[must_use]
+    pub fn schema(&self) -> String {
+        let group = self.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+        format!("io.k8s.api.{group}.{}.{}", self.version, self.kind)
+    }
+
     /// What messages of the API server call the resource: `pods`, `deployments.apps`.
     #[must_use]
     pub fn qualified_name(&self) -> String {
