@@ -22,7 +22,7 @@ pub(super) fn merge(original: Vec<Value>, patch: Vec<Value>, field: Option<&'sta
     check_alike(&original, &patch)?;
     match field.merge_key {
         Some(key) => merge_objects(original, patch, key, field),
-        None => Ok(merge_scalars(original, patch)),
+        None => Ok(merge_scalars(original, &patch)),
     }
 }
 
@@ -80,13 +80,13 @@ fn check_alike(original: &[Value], patch: &[Value]) -> Result<(), Error> {
     }
 }
 
-fn merge_scalars(original: Vec<Value>, patch: Vec<Value>) -> Vec<Value> {
+fn merge_scalars(original: Vec<Value>, patch: &[Value]) -> Vec<Value> {
     let key = Key(None);
     let places = places(&original, key);
     let mut seen = HashSet::new();
     let both = original.into_iter().chain(patch.iter().cloned());
     let merged: Vec<Value> = both.filter(|value| seen.insert(value.to_string())).collect();
-    in_order_of(merged, &self::places(&patch, key), &places, |value| key.of(value))
+    in_order_of(merged, &self::places(patch, key), &places, |value| key.of(value))
 }
 
 fn merge_objects(

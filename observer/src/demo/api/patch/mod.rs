@@ -13,7 +13,7 @@ mod strategic;
 
 pub use apply::apply;
 pub use error::Error;
-pub(super) use merge_fields::{MERGE_TYPES, MergeField, MergeType};
+pub(super) use merge_fields::{MERGE_TYPES, MergeField};
 
 #[cfg(test)]
 mod tests;

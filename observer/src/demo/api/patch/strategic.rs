@@ -28,7 +28,7 @@ pub(super) fn merge(original: Object, mut patch: Object, fields: Option<&'static
         return replaced_or_deleted(&directive, patch);
     }
     let mut merged = retained(original, &mut patch)?;
-    let (ordered, deletions, mut changes) = by_directive(patch)?;
+    let Parts { ordered, deletions, mut changes } = parts(patch)?;
     // A list with an order takes its changes with it.
     for (name, order) in &ordered {
         let change = changes.get_mut(name).map(Value::take);
@@ -95,25 +95,32 @@ fn retained(mut original: Object, patch: &mut Object) -> Result<Object, Error> {
     Ok(original)
 }
 
-/// The orders, the deletions and the plain fields of a patch; the directives by the name of the list they are for.
-fn by_directive(patch: Object) -> Result<(Object, Vec<(String, Vec<Value>)>, Object), Error> {
-    let (mut ordered, mut deletions, mut changes) = (Object::new(), Vec::new(), Object::new());
+/// A patch taken apart; directives by the name of the list that they are for.
+#[derive(Default)]
+struct Parts {
+    ordered: Object,
+    deletions: Vec<(String, Vec<Value>)>,
+    changes: Object,
+}
+
+fn parts(patch: Object) -> Result<Parts, Error> {
+    let mut parts = Parts::default();
     for (name, value) in patch {
         if let Some(list) = name.strip_prefix(SET_ELEMENT_ORDER) {
             if !value.is_array() {
                 return Err(merge_list::not_a_list(&value));
             }
-            ordered.insert(list.to_owned(), value);
+            parts.ordered.insert(list.to_owned(), value);
         } else if let Some(list) = name.strip_prefix(DELETE_FROM_PRIMITIVE_LIST) {
             // The API server ignores one that is not a list.
             if let Value::Array(values) = value {
-                deletions.push((list.to_owned(), values));
+                parts.deletions.push((list.to_owned(), values));
             }
         } else {
-            changes.insert(name, value);
+            parts.changes.insert(name, value);
         }
     }
-    Ok((ordered, deletions, changes))
+    Ok(parts)
 }
 
 fn is_directive(name: &str) -> bool {
