@@ -3,7 +3,12 @@
 //! Nothing here holds state, reads a clock or does I/O; the server decides what to answer, and takes the answer's body from here.
 //! All of it follows kube-apiserver 1.34.
 
+pub mod discovery;
 pub mod patch;
+
+mod accept;
+mod answer;
 mod resource;
 
+pub use answer::Answer;
 pub use resource::{Resource, Subresource, find, resources};
