@@ -5,6 +5,7 @@
 
 pub mod discovery;
 pub mod patch;
+pub mod table;
 
 mod accept;
 mod answer;
