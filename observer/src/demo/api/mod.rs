@@ -4,6 +4,7 @@
 //! All of it follows kube-apiserver 1.34.
 
 pub mod discovery;
+pub mod openapi;
 pub mod patch;
 pub mod table;
 
