@@ -19,6 +19,11 @@ impl Clause<'_> {
         matches!(self.media_type, "application/json" | "application/*" | "*/*")
     }
 
+    /// Whether it names exactly this media type.
+    pub(super) fn is(&self, media_type: &str) -> bool {
+        self.media_type == media_type
+    }
+
     /// The kind into which the answer is to be converted: `as`, with its group and version; `None` for the resource's own.
     pub(super) fn target(&self) -> Option<(&str, &str, &str)> {
         let kind = self.parameter("as")?;

@@ -10,7 +10,7 @@ pub struct Answer {
     pub status: u16,
     /// The `Content-Type`.
     pub content_type: &'static str,
-    /// The body: one JSON document.
+    /// The body: one document.
     pub body: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! The documents of `/openapi/v3`: an index, and one document for each group and version.
+//! The documents of `/openapi/v3`: an index, and one document for each group and version; and the one of `/openapi/v2`.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,17 +10,21 @@ use serde_json::{Map, Value, json};
 use super::super::accept::{self, Clause};
 use super::super::answer::{Answer, JSON};
 use super::super::resource::{Resource, resources};
-use super::{paths, schemas};
+use super::{paths, schemas, version_2};
 
 /// By the path below `/openapi/v3/`, such as `apis/apps/v1`.
 pub(super) static DOCUMENTS: LazyLock<BTreeMap<String, Bytes>> = LazyLock::new(documents);
 
-/// Answers `/openapi/v3` and the documents that it names; `None` for other paths, `/openapi/v2` among them.
+/// Answers `/openapi/v3`, the documents that it names, and `/openapi/v2`; `None` for other paths.
 ///
 /// `path` is without query: the hash that the index adds is for caches. As a real server does, it answers 406 without a body where
-/// JSON is not wanted; protobuf is not served, and kubectl does not ask for it.
+/// JSON is not wanted; protobuf of version 3 is not served, and kubectl does not ask for it. The first call makes all documents,
+/// just under a megabyte, and keeps them.
 #[must_use]
 pub fn answer(path: &str, accept: &str) -> Option<Answer> {
+    if path == "/openapi/v2" {
+        return Some(version_2::answer(accept));
+    }
     let path = path.strip_prefix("/openapi/v3")?.trim_end_matches('/');
     let (content_type, body) = match path.strip_prefix('/') {
         None if path.is_empty() => ("text/plain; charset=utf-8", Bytes::from(index().to_string())),

@@ -80,12 +80,23 @@ fn every_type_of_the_merge_keys_has_its_schema() {
 }
 
 #[test]
-fn protobuf_is_not_acceptable_and_version_2_is_not_there() {
+fn protobuf_of_version_3_is_not_acceptable() {
     let protobuf = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
     assert_eq!(answer("/openapi/v3/api/v1", protobuf).unwrap().status, 406);
-    for path in ["/openapi/v2", "/openapi/v3x", "/openapi/v3/api", "/openapi", "/openapi/v3/apis/nope/v1"] {
+    for path in ["/openapi/v2x", "/openapi/v3x", "/openapi/v3/api", "/openapi", "/openapi/v3/apis/nope/v1"] {
         assert_eq!(answer(path, ""), None, "{path}");
     }
+}
+
+#[test]
+fn old_kubectls_get_an_empty_document_of_version_2() {
+    let kubectl = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let protobuf = answer("/openapi/v2", kubectl).unwrap();
+    assert_eq!(protobuf.content_type, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    assert_eq!(&protobuf.body[..], b"\x0a\x032.0");
+    let json: Value = serde_json::from_slice(&answer("/openapi/v2", "").unwrap().body).unwrap();
+    assert_eq!(json["swagger"], "2.0");
+    assert_eq!(answer("/openapi/v2", "text/plain").unwrap().status, 406);
 }
 
 fn name_of(resource: &Resource) -> String {
