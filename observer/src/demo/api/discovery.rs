@@ -104,18 +104,13 @@ fn resource_entries(resource: &Resource) -> Vec<Value> {
     });
     add_names(&mut entry, resource);
     let subresources = resource.subresources.iter().map(|subresource| {
-        let mut entry = json!({
+        json!({
             "name": format!("{}/{}", resource.name, subresource.name),
             "singularName": "",
             "namespaced": resource.namespaced,
-            "kind": subresource.other_kind.map_or(resource.kind, |(_, _, kind)| kind),
+            "kind": resource.kind,
             "verbs": subresource.verbs,
-        });
-        if let Some((group, version, _)) = subresource.other_kind {
-            entry["group"] = json!(group);
-            entry["version"] = json!(version);
-        }
-        entry
+        })
     });
     std::iter::once(entry).chain(subresources).collect()
 }
@@ -144,8 +139,7 @@ fn aggregated_resource(resource: &Resource) -> Value {
     add_names(&mut entry, resource);
     if !resource.subresources.is_empty() {
         let subresource = |subresource: &Subresource| {
-            let (group, version, kind) = subresource.other_kind.unwrap_or(("", "", resource.kind));
-            let response_kind = json!({"group": group, "version": version, "kind": kind});
+            let response_kind = json!({"group": "", "version": "", "kind": resource.kind});
             json!({"subresource": subresource.name, "responseKind": response_kind, "verbs": subresource.verbs})
         };
         entry["subresources"] = resource.subresources.iter().map(subresource).collect();
@@ -186,15 +180,11 @@ mod tests {
     fn a_resource_has_its_subresources_in_both_forms() {
         let (_, list) = got("/apis/apps/v1", "");
         let names: Vec<_> = list["resources"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
-        assert!(names.contains(&"deployments/scale") && names.contains(&"daemonsets/status"), "{names:?}");
+        assert!(names.contains(&"deployments/status") && names.contains(&"daemonsets/status"), "{names:?}");
         let (_, groups) = got("/apis", KUBECTL);
         let deployments = &groups["items"][0]["versions"][0]["resources"][1];
         assert_eq!(deployments["resource"], "deployments");
-        assert_eq!(
-            deployments["subresources"][0]["responseKind"],
-            json!({"group": "autoscaling", "version": "v1", "kind": "Scale"})
-        );
-        assert_eq!(deployments["subresources"][1]["responseKind"]["kind"], "Deployment");
+        assert_eq!(deployments["subresources"][0]["responseKind"]["kind"], "Deployment");
     }
 
     #[test]

@@ -28,13 +28,11 @@ pub struct Resource {
     pub subresources: &'static [Subresource],
 }
 
-/// What is served below an object's path, such as `status`.
+/// What is served below an object's path, such as `status`; its objects are of the resource's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subresource {
     /// The last segment of the path.
     pub name: &'static str,
-    /// Group, version and kind of its objects where they are not those of the resource.
-    pub other_kind: Option<(&'static str, &'static str, &'static str)>,
     /// The verbs of discovery, sorted.
     pub verbs: &'static [&'static str],
 }
@@ -83,8 +81,7 @@ const ALL_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "lis
 const NAMESPACE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
 const CHANGE_VERBS: &[&str] = &["get", "patch", "update"];
 
-const STATUS: Subresource = Subresource { name: "status", other_kind: None, verbs: CHANGE_VERBS };
-const SCALE: Subresource = Subresource { name: "scale", other_kind: Some(("autoscaling", "v1", "Scale")), verbs: CHANGE_VERBS };
+const STATUS: Subresource = Subresource { name: "status", verbs: CHANGE_VERBS };
 
 /// A namespaced resource of the core group, without short names, categories and subresources.
 const CORE: Resource = Resource {
@@ -99,7 +96,7 @@ const CORE: Resource = Resource {
     verbs: ALL_VERBS,
     subresources: &[],
 };
-const APPS: Resource = Resource { group: "apps", categories: &["all"], subresources: &[SCALE, STATUS], ..CORE };
+const APPS: Resource = Resource { group: "apps", categories: &["all"], subresources: &[STATUS], ..CORE };
 
 static RESOURCES: &[Resource] = &[
     Resource { name: "configmaps", singular: "configmap", kind: "ConfigMap", short_names: &["cm"], ..CORE },
@@ -144,14 +141,7 @@ static RESOURCES: &[Resource] = &[
         subresources: &[STATUS],
         ..CORE
     },
-    Resource {
-        name: "daemonsets",
-        singular: "daemonset",
-        kind: "DaemonSet",
-        short_names: &["ds"],
-        subresources: &[STATUS],
-        ..APPS
-    },
+    Resource { name: "daemonsets", singular: "daemonset", kind: "DaemonSet", short_names: &["ds"], ..APPS },
     Resource { name: "deployments", singular: "deployment", kind: "Deployment", short_names: &["deploy"], ..APPS },
     Resource { name: "replicasets", singular: "replicaset", kind: "ReplicaSet", short_names: &["rs"], ..APPS },
     Resource { name: "statefulsets", singular: "statefulset", kind: "StatefulSet", short_names: &["sts"], ..APPS },
