@@ -3,3 +3,5 @@
 //! It uses neither the verdicts nor the routing rules of the core: a demo built on our own verdicts would confirm itself.
 
 pub mod api;
+
+mod store;
