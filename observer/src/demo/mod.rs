@@ -4,4 +4,9 @@
 
 pub mod api;
 
+mod cache;
+mod options;
+mod refusal;
+mod select;
 mod store;
+mod token;
