@@ -64,7 +64,7 @@ impl PrivateAuthority {
     }
 
     /// A certificate for the loopback names of this machine.
-    pub(super) fn issue_server(&self) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), AuthorityError> {
+    pub(crate) fn issue_server(&self) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), AuthorityError> {
         let names = [
             SanType::IpAddress(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             SanType::IpAddress(IpAddr::V6(Ipv6Addr::LOCALHOST)),
