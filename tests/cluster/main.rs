@@ -8,6 +8,8 @@ mod connects;
 #[cfg(test)]
 mod demo_documents;
 #[cfg(test)]
+mod demo_parity;
+#[cfg(test)]
 mod demo_patches;
 #[cfg(test)]
 mod direct_dials;

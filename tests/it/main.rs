@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bad_traffic;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod dialogue;
 #[cfg(test)]
 mod exec_cli;
