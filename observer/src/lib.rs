@@ -7,6 +7,7 @@ pub mod capture;
 pub mod child;
 pub mod command;
 pub mod credential;
+pub mod demo;
 pub mod forward_proxy;
 pub mod intake;
 pub mod kubeconfig;

@@ -6,6 +6,12 @@
 #[cfg(test)]
 mod connects;
 #[cfg(test)]
+mod demo_documents;
+#[cfg(test)]
+mod demo_parity;
+#[cfg(test)]
+mod demo_patches;
+#[cfg(test)]
 mod direct_dials;
 #[cfg(test)]
 mod exec_plugins;

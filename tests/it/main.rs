@@ -9,6 +9,8 @@ mod capture_cli;
 #[cfg(test)]
 mod contexts;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod dialogue;
 #[cfg(test)]
 mod exec_cli;

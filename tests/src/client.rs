@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_mins(2);
 pub struct Client {
     agent: Agent,
     server: String,
-    token: Option<&'static str>,
+    token: Option<Arc<str>>,
 }
 
 /// A whole response.
@@ -62,9 +62,14 @@ pub(crate) enum Connections {
 }
 
 impl Client {
-    pub(crate) fn with_token(server: &str, authority: &str, token: &'static str, connections: Connections) -> Result<Self> {
+    /// A client of any API server, with a connection per request.
+    pub fn of_server(server: &str, authority: &str, token: &str) -> Result<Self> {
+        Self::with_token(server, authority, token, Connections::PerRequest)
+    }
+
+    pub(crate) fn with_token(server: &str, authority: &str, token: &str, connections: Connections) -> Result<Self> {
         let agent = agent(Some(authority), None, connections)?;
-        Ok(Self { agent, server: server.to_owned(), token: Some(token) })
+        Ok(Self { agent, server: server.to_owned(), token: Some(Arc::from(token)) })
     }
 
     pub(crate) fn with_certificate(server: &str, authority: &str, identity: &Identity) -> Result<Self> {
@@ -84,7 +89,7 @@ impl Client {
         let uri: Uri = format!("{}{path_and_query}", self.server).parse()?;
         let mut request = Request::builder().method(method.parse::<Method>()?).uri(uri);
         let brings_identity = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(token) = self.token.filter(|_| !brings_identity) {
+        if let Some(token) = self.token.as_ref().filter(|_| !brings_identity) {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
         for (name, value) in headers {

@@ -9,6 +9,7 @@ mod violation;
 
 mod core_dependencies;
 mod core_purity;
+mod demo_decides_alone;
 mod file_shape;
 mod floors;
 mod machine_names;

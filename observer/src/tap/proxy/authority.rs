@@ -64,7 +64,7 @@ impl PrivateAuthority {
     }
 
     /// A certificate for the loopback names of this machine, and for `name`.
-    pub(super) fn issue_server(
+    pub(crate) fn issue_server(
         &self,
         name: Option<&ServerName<'_>>,
     ) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), AuthorityError> {

@@ -1,0 +1,225 @@
+//! Discovery: which groups, versions and resources there are, in one document (since Kubernetes 1.26) or in one each.
+//!
+//! The documents are those of kube-apiserver 1.34 (`pkg/endpoints/discovery` of k8s.io/apiserver), but for what a resource does
+//! not need: the storage version's hash, and the server's address by client network, which no client uses. The beta of the one
+//! document, `v2beta1`, is not served, as in 1.34 (KEP-3352): who asks for it alone gets 406, and clients of 1.26 to 1.29, which offer plain
+//! JSON too, get the documents one by one.
+
+use serde_json::{Map, Value, json};
+
+use super::accept::{self, Clause};
+use super::answer::{Answer, JSON};
+use super::resource::{Resource, Subresource, resources};
+
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// Answers `/api`, `/apis`, `/api/v1`, `/apis/G` and `/apis/G/V`; `None` for other paths, and for groups and versions not served.
+///
+/// `path` is without query; `accept` the value of the request's `Accept` field, empty if there is none.
+#[must_use]
+pub fn answer(path: &str, accept: &str) -> Option<Answer> {
+    let segments: Vec<&str> = path.strip_prefix('/')?.trim_end_matches('/').splitn(4, '/').collect();
+    let (document, aggregated) = match *segments {
+        ["api"] => (core_versions(), Some(aggregated(true))),
+        ["apis"] => (groups(), Some(aggregated(false))),
+        ["api", version] => (resource_list("", version)?, None),
+        ["apis", group] => (group_document(group)?, None),
+        ["apis", group, version] if !group.is_empty() => (resource_list(group, version)?, None),
+        _ => return None,
+    };
+    let chosen = accept::clauses(accept).into_iter().find_map(|clause| match (as_asked(&clause)?, &aggregated) {
+        (Form::Plain, _) => Some(Answer::document(JSON, &document)),
+        (Form::Aggregated, Some(aggregated)) => Some(Answer::document(AGGREGATED, aggregated)),
+        (Form::Aggregated, None) => None,
+    });
+    Some(chosen.unwrap_or_else(Answer::not_acceptable))
+}
+
+enum Form {
+    Plain,
+    Aggregated,
+}
+
+fn as_asked(clause: &Clause<'_>) -> Option<Form> {
+    match clause.target() {
+        None if clause.takes_json() => Some(Form::Plain),
+        Some(("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")) if clause.takes_json() => Some(Form::Aggregated),
+        None | Some(_) => None,
+    }
+}
+
+fn core_versions() -> Value {
+    json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
+}
+
+fn groups() -> Value {
+    let groups: Vec<Value> = group_versions().into_iter().filter(|(group, _)| !group.is_empty()).map(group_entry).collect();
+    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+}
+
+fn group_document(group: &str) -> Option<Value> {
+    let found = group_versions().into_iter().find(|(found, _)| *found == group && !group.is_empty())?;
+    let mut document = Map::from_iter([("kind".to_owned(), json!("APIGroup")), ("apiVersion".to_owned(), json!("v1"))]);
+    if let Value::Object(entry) = group_entry(found) {
+        document.extend(entry);
+    }
+    Some(Value::Object(document))
+}
+
+/// Each group is served in one version.
+fn group_entry((group, version): (&str, &str)) -> Value {
+    let version = json!({"groupVersion": format!("{group}/{version}"), "version": version});
+    json!({"name": group, "versions": [version], "preferredVersion": version})
+}
+
+/// Groups and versions in the order of the table, each once.
+fn group_versions() -> Vec<(&'static str, &'static str)> {
+    let mut all: Vec<_> = resources().iter().map(|resource| (resource.group, resource.version)).collect();
+    all.dedup();
+    all
+}
+
+fn resource_list(group: &str, version: &str) -> Option<Value> {
+    let served = resources().iter().filter(|resource| resource.group == group && resource.version == version);
+    let entries: Vec<Value> = served.clone().flat_map(resource_entries).collect();
+    let group_version = served.map(Resource::api_version).next()?;
+    // The core group's list has no apiVersion of its own.
+    let mut list = Map::from_iter([("kind".to_owned(), json!("APIResourceList"))]);
+    if !group.is_empty() {
+        list.insert("apiVersion".to_owned(), json!("v1"));
+    }
+    list.insert("groupVersion".to_owned(), json!(group_version));
+    list.insert("resources".to_owned(), json!(entries));
+    Some(Value::Object(list))
+}
+
+/// A resource and its subresources, as entries of a list.
+fn resource_entries(resource: &Resource) -> Vec<Value> {
+    let mut entry = json!({
+        "name": resource.name,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": resource.verbs,
+    });
+    add_names(&mut entry, resource);
+    let subresources = resource.subresources.iter().map(|subresource| {
+        json!({
+            "name": format!("{}/{}", resource.name, subresource.name),
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            "kind": resource.kind,
+            "verbs": subresource.verbs,
+        })
+    });
+    std::iter::once(entry).chain(subresources).collect()
+}
+
+fn aggregated(core: bool) -> Value {
+    let groups = group_versions().into_iter().filter(|(group, _)| group.is_empty() == core);
+    let items: Vec<Value> = groups.map(aggregated_group).collect();
+    json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items})
+}
+
+fn aggregated_group((group, version): (&str, &str)) -> Value {
+    let served = resources().iter().filter(|resource| resource.group == group && resource.version == version);
+    let entries: Vec<Value> = served.map(aggregated_resource).collect();
+    let metadata = if group.is_empty() { json!({}) } else { json!({"name": group}) };
+    json!({"metadata": metadata, "versions": [{"version": version, "resources": entries, "freshness": "Current"}]})
+}
+
+fn aggregated_resource(resource: &Resource) -> Value {
+    let mut entry = json!({
+        "resource": resource.name,
+        "responseKind": {"group": "", "version": "", "kind": resource.kind},
+        "scope": if resource.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": resource.singular,
+        "verbs": resource.verbs,
+    });
+    add_names(&mut entry, resource);
+    if !resource.subresources.is_empty() {
+        let subresource = |subresource: &Subresource| {
+            let response_kind = json!({"group": "", "version": "", "kind": resource.kind});
+            json!({"subresource": subresource.name, "responseKind": response_kind, "verbs": subresource.verbs})
+        };
+        entry["subresources"] = resource.subresources.iter().map(subresource).collect();
+    }
+    entry
+}
+
+/// What is left out where it is empty.
+fn add_names(entry: &mut Value, resource: &Resource) {
+    for (name, values) in [("shortNames", resource.short_names), ("categories", resource.categories)] {
+        if !values.is_empty() {
+            entry[name] = json!(values);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What kubectl 1.30 and later send.
+    const KUBECTL: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+        application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+
+    #[test]
+    fn kubectl_gets_one_document_for_all_groups() {
+        let (content_type, groups) = got("/apis", KUBECTL);
+        assert_eq!(content_type, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+        let names: Vec<_> =
+            groups["items"].as_array().unwrap().iter().map(|group| group["metadata"]["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["apps", "batch", "coordination.k8s.io"]);
+        let (_, core) = got("/api", KUBECTL);
+        assert_eq!(core["items"].as_array().unwrap().len(), 1);
+        assert_eq!(core["items"][0]["versions"][0]["resources"].as_array().unwrap().len(), 9);
+    }
+
+    #[test]
+    fn a_resource_has_its_subresources_in_both_forms() {
+        let (_, list) = got("/apis/apps/v1", "");
+        let names: Vec<_> = list["resources"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+        assert!(names.contains(&"deployments/status") && names.contains(&"daemonsets/status"), "{names:?}");
+        let (_, groups) = got("/apis", KUBECTL);
+        let deployments = &groups["items"][0]["versions"][0]["resources"][1];
+        assert_eq!(deployments["resource"], "deployments");
+        assert_eq!(deployments["subresources"][0]["responseKind"]["kind"], "Deployment");
+    }
+
+    #[test]
+    fn older_clients_get_the_old_documents() {
+        let (content_type, versions) = got("/api", "application/json, */*");
+        assert_eq!((content_type, &versions["kind"]), (JSON, &json!("APIVersions")));
+        let beta = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+        assert_eq!(got("/apis", beta).1["kind"], "APIGroupList");
+        assert_eq!(got("/apis/apps", "").1["preferredVersion"]["groupVersion"], "apps/v1");
+        assert_eq!(got("/api/v1", "").1["groupVersion"], "v1");
+        assert_eq!(got("/apis/batch/v1/", "").1["kind"], "APIResourceList");
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_not_acceptable() {
+        for accept in ["application/yaml", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", "nonsense"]
+        {
+            assert_eq!(answer("/apis", accept).unwrap().status, 406, "{accept}");
+        }
+        let alone = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        assert_eq!(answer("/apis/apps/v1", alone).unwrap().status, 406);
+    }
+
+    #[test]
+    fn other_paths_have_no_answer() {
+        for path in ["", "/", "api", "/api/v2", "/apis//v1", "/apis/nope", "/apis/apps/v2", "/apis/apps/v1/deployments", "/version"]
+        {
+            assert_eq!(answer(path, ""), None, "{path}");
+        }
+    }
+
+    #[track_caller]
+    fn got(path: &str, accept: &str) -> (&'static str, Value) {
+        let answer = answer(path, accept).unwrap();
+        assert_eq!(answer.status, 200);
+        (answer.content_type, serde_json::from_slice(&answer.body).unwrap())
+    }
+}

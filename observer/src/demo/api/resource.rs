@@ -1,0 +1,174 @@
+//! Which resources the demo serves, under which names: the one table that discovery, Tables, patches and OpenAPI read.
+//!
+//! Names, short names, categories and verbs are those of kube-apiserver 1.34, which a test in `tests/cluster` compares. Of the
+//! resources that a real server has, most are missing; what is here is what `kubectl get all` and the demo's own clients need.
+
+/// One resource, as discovery describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// The API group; empty for the core group.
+    pub group: &'static str,
+    /// The version within the group.
+    pub version: &'static str,
+    /// The name in request paths: plural, lower case.
+    pub name: &'static str,
+    /// The name that kubectl accepts and prints for one object.
+    pub singular: &'static str,
+    /// The kind of the objects.
+    pub kind: &'static str,
+    /// Whether objects live in a namespace.
+    pub namespaced: bool,
+    /// What kubectl accepts instead of the name, such as `po`.
+    pub short_names: &'static [&'static str],
+    /// Names that stand for several resources, such as `all`.
+    pub categories: &'static [&'static str],
+    /// The verbs of discovery, sorted.
+    pub verbs: &'static [&'static str],
+    /// What is served below an object's path.
+    pub subresources: &'static [Subresource],
+}
+
+/// What is served below an object's path, such as `status`; its objects are of the resource's kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subresource {
+    /// The last segment of the path.
+    pub name: &'static str,
+    /// The verbs of discovery, sorted.
+    pub verbs: &'static [&'static str],
+}
+
+impl Resource {
+    /// What objects carry as `apiVersion`: `v1`, `apps/v1`.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// The `kind` of a list of such objects.
+    #[must_use]
+    pub fn list_kind(&self) -> String {
+        format!("{}List", self.kind)
+    }
+
+    /// The name of the objects' type in OpenAPI documents, such as `io.k8s.api.core.v1.Pod`.
+    #[must_use]
+    pub fn schema(&self) -> String {
+        let group = self.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+        format!("io.k8s.api.{group}.{}.{}", self.version, self.kind)
+    }
+
+    /// What messages of the API server call the resource: `pods`, `deployments.apps`.
+    #[must_use]
+    pub fn qualified_name(&self) -> String {
+        if self.group.is_empty() { self.name.to_owned() } else { format!("{}.{}", self.name, self.group) }
+    }
+}
+
+/// All resources that are served; those of one group and version lie together, sorted by name as in discovery.
+#[must_use]
+pub fn resources() -> &'static [Resource] {
+    RESOURCES
+}
+
+/// The resource of a request path, found by its plural name; the core group is the empty one.
+#[must_use]
+pub fn find(group: &str, version: &str, name: &str) -> Option<&'static Resource> {
+    RESOURCES.iter().find(|resource| resource.group == group && resource.version == version && resource.name == name)
+}
+
+const ALL_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/// A namespace goes alone: nobody deletes a collection of them.
+const NAMESPACE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
+const CHANGE_VERBS: &[&str] = &["get", "patch", "update"];
+
+const STATUS: Subresource = Subresource { name: "status", verbs: CHANGE_VERBS };
+
+/// A namespaced resource of the core group, without short names, categories and subresources.
+const CORE: Resource = Resource {
+    group: "",
+    version: "v1",
+    name: "",
+    singular: "",
+    kind: "",
+    namespaced: true,
+    short_names: &[],
+    categories: &[],
+    verbs: ALL_VERBS,
+    subresources: &[],
+};
+const APPS: Resource = Resource { group: "apps", categories: &["all"], subresources: &[STATUS], ..CORE };
+
+static RESOURCES: &[Resource] = &[
+    Resource { name: "configmaps", singular: "configmap", kind: "ConfigMap", short_names: &["cm"], ..CORE },
+    Resource { name: "events", singular: "event", kind: "Event", short_names: &["ev"], ..CORE },
+    Resource {
+        name: "namespaces",
+        singular: "namespace",
+        kind: "Namespace",
+        namespaced: false,
+        short_names: &["ns"],
+        verbs: NAMESPACE_VERBS,
+        subresources: &[STATUS],
+        ..CORE
+    },
+    Resource {
+        name: "nodes",
+        singular: "node",
+        kind: "Node",
+        namespaced: false,
+        short_names: &["no"],
+        subresources: &[STATUS],
+        ..CORE
+    },
+    Resource {
+        name: "pods",
+        singular: "pod",
+        kind: "Pod",
+        short_names: &["po"],
+        categories: &["all"],
+        subresources: &[STATUS],
+        ..CORE
+    },
+    Resource { name: "podtemplates", singular: "podtemplate", kind: "PodTemplate", ..CORE },
+    Resource { name: "secrets", singular: "secret", kind: "Secret", ..CORE },
+    Resource { name: "serviceaccounts", singular: "serviceaccount", kind: "ServiceAccount", short_names: &["sa"], ..CORE },
+    Resource {
+        name: "services",
+        singular: "service",
+        kind: "Service",
+        short_names: &["svc"],
+        categories: &["all"],
+        subresources: &[STATUS],
+        ..CORE
+    },
+    Resource { name: "daemonsets", singular: "daemonset", kind: "DaemonSet", short_names: &["ds"], ..APPS },
+    Resource { name: "deployments", singular: "deployment", kind: "Deployment", short_names: &["deploy"], ..APPS },
+    Resource { name: "replicasets", singular: "replicaset", kind: "ReplicaSet", short_names: &["rs"], ..APPS },
+    Resource { name: "statefulsets", singular: "statefulset", kind: "StatefulSet", short_names: &["sts"], ..APPS },
+    Resource { group: "batch", name: "jobs", singular: "job", kind: "Job", categories: &["all"], subresources: &[STATUS], ..CORE },
+    Resource { group: "coordination.k8s.io", name: "leases", singular: "lease", kind: "Lease", ..CORE },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_is_found_by_group_version_and_plural() {
+        let deployments = find("apps", "v1", "deployments").unwrap();
+        assert_eq!(deployments.kind, "Deployment");
+        assert_eq!(deployments.api_version(), "apps/v1");
+        assert_eq!(deployments.list_kind(), "DeploymentList");
+        assert_eq!(deployments.qualified_name(), "deployments.apps");
+        assert_eq!(find("", "v1", "pods").unwrap().api_version(), "v1");
+        for (group, version, name) in [("", "v1", "deployments"), ("apps", "v1beta1", "deployments"), ("", "v1", "pod")] {
+            assert_eq!(find(group, version, name), None);
+        }
+    }
+
+    #[test]
+    fn resources_lie_by_group_and_sorted_by_name() {
+        let keys: Vec<_> = resources().iter().map(|resource| (resource.group, resource.version, resource.name)).collect();
+        assert!(keys.is_sorted(), "{keys:?}");
+    }
+}

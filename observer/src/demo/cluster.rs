@@ -1,0 +1,244 @@
+//! All state of the demo: the store, the storage of each resource, counters and faults, behind one lock that is held briefly.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustls::crypto::aws_lc_rs;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use super::api::{self, Resource};
+use super::clock::Clock;
+use super::config::DemoConfig;
+use super::counters::{Counters, labels};
+use super::faults::Faults;
+use super::select::Selection;
+use super::storage::Storage;
+use super::store::{Bounds, Change, Store, WriteError};
+
+/// A demo is small; whoever fills it gets the answers of a full etcd.
+const BOUNDS: Bounds = Bounds { objects: 100_000, bytes: 256 << 20, changes: 100_000 };
+
+/// How long a read waits for a revision, in real time (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` v0.34, `blockTimeout`).
+const LONGEST_WAIT: Duration = Duration::from_secs(3);
+
+/// The demo's state, shared by all connections.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    pub(super) config: DemoConfig,
+    pub(super) clock: Clock,
+    state: Mutex<State>,
+    /// Told whenever a revision moved.
+    moved: Notify,
+}
+
+/// What the lock holds.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) store: Store,
+    storages: BTreeMap<(&'static str, &'static str), Storage>,
+    pub(super) counters: Counters,
+    pub(super) faults: Faults,
+    clock: Clock,
+}
+
+/// A revision did not come in time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NotReached {
+    /// What the cache had reached.
+    pub(super) current: u64,
+}
+
+impl Cluster {
+    /// An empty cluster whose caches are filled.
+    pub(super) fn new(config: DemoConfig) -> Self {
+        let clock = Clock::start(config.speed);
+        let mut storages: BTreeMap<_, Storage> = BTreeMap::new();
+        for resource in api::resources() {
+            storages.entry((resource.group, resource.name)).or_insert_with(|| Storage::new(resource, config.event_window));
+        }
+        let mut state =
+            State { store: Store::new(BOUNDS), storages, counters: Counters::default(), faults: Faults::default(), clock };
+        state.refill_caches();
+        Self { config, clock, state: Mutex::new(state), moved: Notify::new() }
+    }
+
+    /// The state. A thread that panicked with it left it between two whole writes.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something to the state that may move a revision.
+    pub(super) fn change<T>(&self, action: impl FnOnce(&mut State) -> T) -> T {
+        let outcome = action(&mut self.lock());
+        self.moved.notify_waiters();
+        outcome
+    }
+
+    /// Waits until a resource's cache has heard of a revision.
+    pub(super) async fn reached(&self, resource: &Resource, revision: u64) -> Result<(), NotReached> {
+        let deadline = Instant::now() + LONGEST_WAIT;
+        loop {
+            let moved = self.moved.notified();
+            let current = self.lock().reached(resource, revision);
+            if current >= revision {
+                return Ok(());
+            }
+            if timeout_at(deadline, moved).await.is_err() {
+                return Err(NotReached { current });
+            }
+        }
+    }
+}
+
+impl State {
+    /// The storage of a resource; all versions of a resource share one.
+    pub(super) fn storage(&mut self, resource: &Resource) -> Option<&mut Storage> {
+        self.storages.get_mut(&(resource.group, resource.name))
+    }
+
+    /// The storage to read, with the store and the counters beside it.
+    pub(super) fn parts(&mut self, resource: &Resource) -> Option<(&mut Storage, &Store, &mut Counters)> {
+        let storage = self.storages.get_mut(&(resource.group, resource.name))?;
+        Some((storage, &self.store, &mut self.counters))
+    }
+
+    /// The key of an object.
+    pub(super) fn key(&self, resource: &Resource, namespace: &str, name: &str) -> String {
+        let prefix = self.storages.get(&(resource.group, resource.name)).map_or("", |storage| storage.prefix.as_str());
+        if resource.namespaced { format!("{prefix}{namespace}/{name}") } else { format!("{prefix}{name}") }
+    }
+
+    /// What the keys of a selection begin with, or the one key of a single object.
+    pub(super) fn prefix(&self, selection: &Selection, single: Option<&str>) -> String {
+        match single {
+            Some(name) => self.key(selection.resource, selection.effective_namespace(), name),
+            None if selection.namespace.is_empty() || !selection.resource.namespaced => self
+                .storages
+                .get(&(selection.resource.group, selection.resource.name))
+                .map_or_else(String::new, |storage| storage.prefix.clone()),
+            None => self.key(selection.resource, &selection.namespace, ""),
+        }
+    }
+
+    /// Writes an object; see [`Store::put`].
+    pub(super) fn put(
+        &mut self,
+        resource: &Resource,
+        key: &str,
+        expected: u64,
+        value: serde_json::Value,
+    ) -> Result<Change, WriteError> {
+        let change = self.store.put(key, expected, value);
+        self.counters.etcd(resource, if expected == 0 { "create" } else { "update" }, 1);
+        self.committed(resource, change)
+    }
+
+    /// Deletes an object; see [`Store::delete`].
+    pub(super) fn delete(&mut self, resource: &Resource, key: &str, expected: u64) -> Result<Change, WriteError> {
+        let change = self.store.delete(key, expected);
+        self.counters.etcd(resource, "delete", 1);
+        self.committed(resource, change)
+    }
+
+    /// Fills all caches anew, as a starting server does: their rings are empty, and all watches end.
+    pub(super) fn refill_caches(&mut self) {
+        for storage in self.storages.values_mut() {
+            storage.refill(&self.store, &mut self.counters);
+        }
+    }
+
+    /// Ends all watches, cleanly.
+    pub(super) fn end_watches(&mut self) {
+        self.storages.values_mut().for_each(|storage| storage.watchers.close_all());
+    }
+
+    /// Open watches of all resources.
+    pub(super) fn open_watches(&self) -> usize {
+        self.storages.values().map(|storage| storage.watchers.len()).sum()
+    }
+
+    /// A fault: no cache hears anything until [`State::resume_caches`].
+    pub(super) fn stall_caches(&mut self) {
+        self.storages.values_mut().for_each(Storage::stall);
+    }
+
+    /// Caches hear again, and first of what they missed.
+    pub(super) fn resume_caches(&mut self) {
+        let now = self.clock.now();
+        for storage in self.storages.values_mut() {
+            storage.resume(now, &mut self.counters);
+        }
+    }
+
+    /// A fault: caches say whether they are filled.
+    pub(super) fn set_caches_ready(&mut self, ready: bool) {
+        for cache in self.storages.values_mut().filter_map(|storage| storage.cache.as_mut()) {
+            cache.set_ready(ready);
+        }
+    }
+
+    /// Forgets history below a revision, in the store and in the snapshots of all caches.
+    pub(super) fn compact(&mut self, revision: u64) {
+        self.store.compact(revision);
+        let compacted = self.store.compacted();
+        for cache in self.storages.values_mut().filter_map(|storage| storage.cache.as_mut()) {
+            cache.compact(compacted);
+        }
+    }
+
+    /// A write of the server's own, as its lease is: it moves the revision and nothing that anybody watches.
+    pub(super) fn write_own(&mut self) {
+        const KEY: &str = "/registry/masterleases/127.0.0.1";
+        let present = self.store.get(KEY).map_or(0, |object| object.revision());
+        // Without room for it the revision stays; the next write of a client says why.
+        let _outcome = self.store.put(KEY, present, serde_json::json!({"metadata": {"name": "127.0.0.1"}}));
+    }
+
+    /// The store tells all caches where it is.
+    pub(super) fn notify_progress(&mut self) {
+        let revision = self.store.revision();
+        self.storages.values_mut().for_each(|storage| storage.progress(revision));
+    }
+
+    /// The text of `/metrics`.
+    pub(super) fn metrics(&self) -> String {
+        let mut gauges = Vec::new();
+        for storage in self.storages.values() {
+            if let (Some(state), Some(cache)) = (storage.cache_state(), &storage.cache) {
+                gauges.push(("apiserver_watch_cache_resource_version", labels(storage.resource), state.revision));
+                gauges.push(("apiserver_watch_cache_capacity", labels(storage.resource), cache.capacity() as u64));
+            }
+        }
+        gauges.push(("watchtap_demo_early_compactions_total", String::new(), self.store.early_compactions()));
+        self.counters.text(&gauges)
+    }
+
+    fn committed(&mut self, resource: &Resource, change: Result<Change, WriteError>) -> Result<Change, WriteError> {
+        let change = change?;
+        let now = self.clock.now();
+        if let Some(storage) = self.storages.get_mut(&(resource.group, resource.name)) {
+            storage.feed(change.clone(), now, &self.store, &mut self.counters);
+        }
+        Ok(change)
+    }
+
+    fn reached(&mut self, resource: &Resource, wanted: u64) -> u64 {
+        let revision = self.store.revision();
+        let Some(storage) = self.storage(resource) else { return u64::MAX };
+        let current = storage.cache_state().map_or(u64::MAX, |state| state.revision);
+        if current < wanted {
+            storage.progress(revision);
+        }
+        storage.cache_state().map_or(u64::MAX, |state| state.revision)
+    }
+}
+
+/// A token or identifier from the system's randomness: hexadecimal digits, two a byte.
+pub(super) fn random_hex(bytes: usize) -> String {
+    let mut random = vec![0; bytes];
+    // It fails only where the system has no randomness at all, where TLS would not have started.
+    let _outcome = aws_lc_rs::default_provider().secure_random.fill(&mut random);
+    random.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+}

@@ -1,0 +1,142 @@
+//! What the demo server counts about itself, under the names and labels of kube-apiserver 1.34.
+//!
+//! kubernetes/apiserver pkg/storage/{cacher,etcd3}/metrics/metrics.go and pkg/endpoints/metrics/metrics.go v0.34.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use observer_core::k8s::Verb;
+
+use super::api::Resource;
+
+/// Combinations of labels that are counted; the table of resources and the known verbs keep it far below.
+const MOST_SERIES: usize = 5_000;
+
+/// Counters and gauges by name and labels.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    series: BTreeMap<(&'static str, String), u64>,
+}
+
+/// Outcome of a consistent read from the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConsistentRead {
+    /// The cache answered.
+    FromCache,
+    /// The cache did not catch up, so the store answered.
+    FellBack,
+    /// Neither did.
+    Failed,
+}
+
+impl Counters {
+    /// A list that the cache answered, in objects looked at and returned.
+    pub(super) fn cache_list(&mut self, resource: &Resource, fetched: usize, returned: usize) {
+        let indexed = format!("{},index=\"\"", labels(resource));
+        self.add("apiserver_cache_list_total", indexed.clone(), 1);
+        self.add("apiserver_cache_list_fetched_objects_total", indexed, fetched);
+        self.add("apiserver_cache_list_returned_objects_total", labels(resource), returned);
+    }
+
+    /// A list that reached the store.
+    pub(super) fn storage_list(&mut self, resource: &Resource, fetched: usize, evaluated: usize, returned: usize) {
+        self.add("apiserver_storage_list_total", labels(resource), 1);
+        self.add("apiserver_storage_list_fetched_objects_total", labels(resource), fetched);
+        self.add("apiserver_storage_list_evaluated_objects_total", labels(resource), evaluated);
+        self.add("apiserver_storage_list_returned_objects_total", labels(resource), returned);
+    }
+
+    /// Requests of one operation to the store.
+    pub(super) fn etcd(&mut self, resource: &Resource, operation: &str, requests: usize) {
+        self.add("etcd_requests_total", format!("{},operation=\"{operation}\"", labels(resource)), requests);
+    }
+
+    /// The question for the present revision: it counts as a get, and as a list.
+    pub(super) fn current_revision(&mut self, resource: &Resource) {
+        self.etcd(resource, "get", 1);
+        self.storage_list(resource, 0, 0, 0);
+    }
+
+    /// A consistent read.
+    pub(super) fn consistent_read(&mut self, resource: &Resource, outcome: ConsistentRead) {
+        let (success, fallback) = match outcome {
+            ConsistentRead::FromCache => (true, false),
+            ConsistentRead::FellBack => (true, true),
+            ConsistentRead::Failed => (false, true),
+        };
+        let labels = format!("{},fallback=\"{fallback}\",success=\"{success}\"", labels(resource));
+        self.add("apiserver_watch_cache_consistent_read_total", labels, 1);
+    }
+
+    /// A cache was filled.
+    pub(super) fn cache_filled(&mut self, resource: &Resource) {
+        self.add("apiserver_watch_cache_initializations_total", labels(resource), 1);
+        self.etcd(resource, "list", 1);
+        self.storage_list(resource, 0, 0, 0);
+    }
+
+    /// An event of a resource, for so many watches.
+    pub(super) fn dispatched(&mut self, resource: &Resource, watches: usize) {
+        self.add("apiserver_watch_cache_events_received_total", labels(resource), 1);
+        self.add("apiserver_watch_cache_events_dispatched_total", labels(resource), watches);
+    }
+
+    /// Watches that were ended because their client did not keep up.
+    pub(super) fn terminated_watches(&mut self, resource: &Resource, watches: usize) {
+        self.add("apiserver_terminated_watchers_total", labels(resource), watches);
+    }
+
+    /// A request that was answered.
+    pub(super) fn request(&mut self, verb: Verb, resource: &Resource, subresource: &str, code: u16) {
+        let verb = match verb {
+            Verb::Create => "POST".to_owned(),
+            Verb::Update => "PUT".to_owned(),
+            Verb::Get
+            | Verb::List
+            | Verb::Watch
+            | Verb::Patch
+            | Verb::Delete
+            | Verb::DeleteCollection
+            | Verb::Proxy
+            | Verb::Other => verb.as_str().to_ascii_uppercase(),
+        };
+        let labels = format!(
+            "code=\"{code}\",group=\"{}\",resource=\"{}\",subresource=\"{subresource}\",verb=\"{verb}\",version=\"{}\"",
+            resource.group, resource.name, resource.version
+        );
+        self.add("apiserver_request_total", labels, 1);
+    }
+
+    /// What is counted, as Prometheus reads it; `gauges` are values of the moment.
+    pub(super) fn text(&self, gauges: &[(&'static str, String, u64)]) -> String {
+        let mut all: BTreeMap<(&str, &str), u64> =
+            self.series.iter().map(|((name, labels), value)| ((*name, labels.as_str()), *value)).collect();
+        all.extend(gauges.iter().map(|(name, labels, value)| ((*name, labels.as_str()), *value)));
+        let mut text = String::new();
+        let mut last = "";
+        for ((name, labels), value) in all {
+            if name != last {
+                let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
+                // Writing to a String cannot fail.
+                let _written = writeln!(text, "# TYPE {name} {kind}");
+                last = name;
+            }
+            let _written = writeln!(text, "{name}{{{labels}}} {value}");
+        }
+        text
+    }
+
+    fn add(&mut self, name: &'static str, labels: String, count: usize) {
+        let is_new = !self.series.contains_key(&(name, labels.clone()));
+        if is_new && self.series.len() >= MOST_SERIES {
+            return;
+        }
+        let value = self.series.entry((name, labels)).or_default();
+        *value = value.saturating_add(count as u64);
+    }
+}
+
+/// `group="apps",resource="deployments"`.
+pub(super) fn labels(resource: &Resource) -> String {
+    format!("group=\"{}\",resource=\"{}\"", resource.group, resource.name)
+}

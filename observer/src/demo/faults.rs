@@ -1,0 +1,50 @@
+//! What goes wrong on purpose, and until when.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::refusal::Refusal;
+
+/// The faults that hold for a while; those that happen at once are methods of [`super::DemoHandle`].
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    answer: Option<(FaultAnswer, Instant)>,
+    no_bookmarks_until: Option<Instant>,
+}
+
+/// What all requests for resources are answered with while a fault lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultAnswer {
+    /// 429 as from a server whose watch caches are being filled, with `Retry-After: 1`.
+    TooManyRequests,
+    /// 504 as after the request timeout of a server that is stuck.
+    GatewayTimeout,
+    /// 503 as from a server that is not ready.
+    ServiceUnavailable,
+}
+
+impl Faults {
+    pub(super) fn answer_with(&mut self, answer: FaultAnswer, lasting: Duration) {
+        self.answer = Some((answer, Instant::now() + lasting));
+    }
+
+    pub(super) fn drop_bookmarks(&mut self, lasting: Duration) {
+        self.no_bookmarks_until = Some(Instant::now() + lasting);
+    }
+
+    /// What every request gets now instead of its answer.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        let (answer, until) = self.answer?;
+        (Instant::now() < until).then(|| match answer {
+            FaultAnswer::TooManyRequests => Refusal::too_many_requests("storage is (re)initializing", 1),
+            FaultAnswer::GatewayTimeout => Refusal::timeout("request did not complete within the allotted timeout", None),
+            FaultAnswer::ServiceUnavailable => Refusal::service_unavailable("the server is currently unable to handle the request"),
+        })
+    }
+
+    /// Whether bookmarks are sent.
+    pub(super) fn allow_bookmarks(&self) -> bool {
+        self.no_bookmarks_until.is_none_or(|until| Instant::now() >= until)
+    }
+}

@@ -1,0 +1,33 @@
+//! What the API server and its store do by themselves: compaction, and progress notifications.
+
+use std::sync::Arc;
+
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::cluster::{Cluster, State};
+
+/// Each time, forgets what was already old the time before (kubernetes/apiserver pkg/storage/etcd3/compact.go v0.34).
+pub(super) async fn compact(cluster: Arc<Cluster>) {
+    let mut ticks = interval(cluster.clock.lasts(cluster.config.compaction_interval));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut before = 0;
+    loop {
+        ticks.tick().await;
+        let mut state = cluster.lock();
+        let present = state.store.revision();
+        state.compact(before);
+        before = present;
+    }
+}
+
+/// Tells the caches where the store is, so that quiet ones do not fall behind.
+pub(super) async fn notify_progress(cluster: Arc<Cluster>) {
+    let mut ticks = interval(cluster.clock.lasts(cluster.config.progress_interval));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The first tick comes at once, when there is nothing to tell.
+    ticks.tick().await;
+    loop {
+        ticks.tick().await;
+        cluster.change(State::notify_progress);
+    }
+}

@@ -1,0 +1,147 @@
+//! Watches: from which revision, what comes first, and the stream of what follows.
+//!
+//! kubernetes/apiserver pkg/storage/cacher/cacher.go v0.34, `Watch`, and pkg/storage/etcd3/watcher.go for resources without a cache.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::list::not_ready;
+use crate::demo::cluster::{Cluster, State};
+use crate::demo::options::{Parameters, Revision};
+use crate::demo::refusal::Refusal;
+use crate::demo::select::Selection;
+use crate::demo::watchers::{WatchEvent, event_for};
+
+/// Watches that may be open at once.
+const MOST_WATCHES: usize = 20_000;
+
+/// An open watch; it is closed when this is dropped.
+#[derive(Debug)]
+pub(in crate::demo) struct Watch {
+    cluster: Arc<Cluster>,
+    selection: Selection,
+    id: u64,
+    /// What is sent before what happens.
+    pub(in crate::demo) initial: VecDeque<WatchEvent>,
+    /// What happens; it ends when the server ends the watch.
+    pub(in crate::demo) events: Option<mpsc::Receiver<WatchEvent>>,
+}
+
+/// Opens a watch. What goes wrong after the options were read is an event, not an error.
+pub(in crate::demo) async fn watch(
+    cluster: &Arc<Cluster>,
+    selection: Selection,
+    parameters: &Parameters,
+    revision: Revision,
+) -> Result<Watch, Refusal> {
+    let start = {
+        let mut state = cluster.lock();
+        if state.open_watches() >= MOST_WATCHES {
+            return Err(Refusal::too_many_requests("the demo serves no more watches", 1));
+        }
+        state.start(&selection, parameters, revision)?
+    };
+    if parameters.send_initial_events == Some(true)
+        && let Err(late) = cluster.reached(selection.resource, start).await
+    {
+        let refusal = Refusal::too_large_resource_version(start, late.current, Some(1));
+        return Ok(Watch::failed(cluster, selection, refusal));
+    }
+    let opened = cluster.lock().open(&selection, parameters, start);
+    Ok(match opened {
+        Ok((initial, id, events)) => Watch { cluster: Arc::clone(cluster), selection, id, initial, events: Some(events) },
+        Err(refusal) => Watch::failed(cluster, selection, refusal),
+    })
+}
+
+impl Watch {
+    fn failed(cluster: &Arc<Cluster>, selection: Selection, refusal: Refusal) -> Self {
+        let initial = VecDeque::from([WatchEvent::Error(refusal)]);
+        Self { cluster: Arc::clone(cluster), selection, id: u64::MAX, initial, events: None }
+    }
+
+    /// Puts a bookmark behind the events that wait. A resource without a cache has none.
+    pub(in crate::demo) fn bookmark(&self) {
+        let mut state = self.cluster.lock();
+        if !state.faults.allow_bookmarks() {
+            return;
+        }
+        let Some(storage) = state.storage(self.selection.resource) else { return };
+        if let Some(cache) = storage.cache_state() {
+            storage.watchers.bookmark(self.id, cache.revision);
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(storage) = self.cluster.lock().storage(self.selection.resource) {
+            storage.watchers.close(self.id);
+        }
+    }
+}
+
+type Opened = (VecDeque<WatchEvent>, u64, mpsc::Receiver<WatchEvent>);
+
+impl State {
+    /// The revision that the cache must have heard of, or 0.
+    fn start(&mut self, selection: &Selection, parameters: &Parameters, revision: Revision) -> Result<u64, Refusal> {
+        let present = self.store.revision();
+        let (storage, _, counters) = self.parts(selection.resource).ok_or_else(Refusal::unknown_path)?;
+        if storage.cache_state().is_some_and(|cache| !cache.ready) {
+            return Err(not_ready());
+        }
+        match revision {
+            Revision::At(revision) => Ok(revision),
+            Revision::Any => Ok(0),
+            Revision::Unset if parameters.send_initial_events.is_none() || !storage.is_cached() => Ok(0),
+            Revision::Unset => {
+                counters.current_revision(selection.resource);
+                Ok(present)
+            }
+        }
+    }
+
+    fn open(&mut self, selection: &Selection, parameters: &Parameters, start: u64) -> Result<Opened, Refusal> {
+        let (storage, store, counters) = self.parts(selection.resource).ok_or_else(Refusal::unknown_path)?;
+        let current = storage.cache_state().map_or(store.revision(), |cache| cache.revision);
+        let sends_state = parameters.send_initial_events.unwrap_or(start == 0);
+        let after = match (sends_state, start) {
+            (true, _) | (false, 0) => current,
+            (false, revision) => revision,
+        };
+        let mut initial: VecDeque<WatchEvent> = VecDeque::new();
+        match (&storage.cache, sends_state) {
+            (Some(cache), true) => {
+                let entries = cache.latest(&storage.prefix, "").filter(|entry| selection.matches(&entry.object));
+                initial.extend(entries.map(|entry| WatchEvent::Added(entry.object)));
+            }
+            (Some(cache), false) => {
+                let events = cache
+                    .events_since(after)
+                    .map_err(|too_old| Refusal::expired(format!("too old resource version: {after} ({})", too_old.oldest)))?;
+                initial.extend(events.filter_map(|change| event_for(change, selection)));
+            }
+            (None, true) => {
+                counters.etcd(selection.resource, "list", 1);
+                // The present revision can always be read.
+                let entries = store.range(&storage.prefix, "", store.revision()).into_iter().flatten();
+                let entries = entries.filter(|entry| selection.matches(&entry.object));
+                initial.extend(entries.map(|entry| WatchEvent::Added(entry.object)));
+            }
+            (None, false) => {
+                let changes = store.changes_since(&storage.prefix, after);
+                let changes =
+                    changes.map_err(|_compacted| Refusal::expired("The resourceVersion for the provided watch is too old."))?;
+                initial.extend(changes.filter_map(|change| event_for(change, selection)));
+            }
+        }
+        if parameters.send_initial_events == Some(true) && parameters.allow_bookmarks {
+            initial.push_back(WatchEvent::Bookmark { revision: current, ends_initial_events: true });
+        }
+        let (id, events) = storage.watchers.open(selection.clone(), after);
+        Ok((initial, id, events))
+    }
+}

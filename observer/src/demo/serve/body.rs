@@ -1,0 +1,52 @@
+//! The body of a response: known at once, or written while it is read.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::sync::mpsc;
+
+/// Bodies up to here carry their length, longer ones come in chunks, as from Go's HTTP server.
+const LARGEST_WITH_LENGTH: usize = 2048;
+
+/// What is sent back.
+#[derive(Debug)]
+pub(super) enum ResponseBody {
+    /// All of it, once.
+    Whole(Option<Bytes>),
+    /// Parts of it as they come.
+    Stream(mpsc::Receiver<Bytes>),
+}
+
+impl ResponseBody {
+    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self::Whole(Some(bytes.into()).filter(|bytes: &Bytes| !bytes.is_empty()))
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take()),
+            Self::Stream(receiver) => receiver.poll_recv(context),
+        };
+        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(None) => SizeHint::with_exact(0),
+            Self::Whole(Some(bytes)) if bytes.len() <= LARGEST_WITH_LENGTH => SizeHint::with_exact(bytes.len() as u64),
+            Self::Whole(Some(_)) | Self::Stream(_) => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! One connection of a client: TLS, and HTTP/1.1 or HTTP/2 as ALPN says.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::respond::Responder;
+
+/// Handshakes that take longer are given up.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Streams that a client may open at once on one connection, as Go's server allows.
+const MOST_STREAMS: u32 = 250;
+
+/// Serves a connection until it ends, or until `stop` says that the server drains: then what runs is finished and nothing new begins.
+pub(super) async fn serve(responder: Arc<Responder>, tls: TlsAcceptor, tcp: TcpStream, mut stop: watch::Receiver<bool>) {
+    // A socket without it works too, only slower.
+    let _outcome = tcp.set_nodelay(true);
+    let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(tcp)).await else { return };
+    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    let service = service_fn(move |request| {
+        let responder = Arc::clone(&responder);
+        async move { Ok::<_, Infallible>(responder.respond(request).await) }
+    });
+    let io = TokioIo::new(stream);
+    let stopped = async {
+        // The sender is gone when the server is: that is an end, too.
+        let _outcome = stop.wait_for(|stop| *stop).await;
+    };
+    // Whatever ends a connection, its client sees it; there is nobody to tell here.
+    if is_http2 {
+        let builder =
+            http2::Builder::new(TokioExecutor::new()).max_concurrent_streams(MOST_STREAMS).timer(TokioTimer::new()).to_owned();
+        let mut connection = pin!(builder.serve_connection(io, service));
+        tokio::select! {
+            _ended = connection.as_mut() => return,
+            () = stopped => connection.as_mut().graceful_shutdown(),
+        }
+        let _ended = connection.await;
+    } else {
+        let builder = http1::Builder::new().timer(TokioTimer::new()).to_owned();
+        let mut connection = pin!(builder.serve_connection(io, service));
+        tokio::select! {
+            _ended = connection.as_mut() => return,
+            () = stopped => connection.as_mut().graceful_shutdown(),
+        }
+        let _ended = connection.await;
+    }
+}

@@ -1,0 +1,123 @@
+//! In which form objects are sent: as they are, as a Table, or their metadata alone.
+//!
+//! kubernetes/apiserver pkg/endpoints/handlers/{response.go, negotiation} v0.34. JSON is all that the demo speaks.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use crate::demo::api::{Resource, table};
+use crate::demo::read::Page;
+use crate::demo::refusal::Refusal;
+use crate::demo::store::Object;
+
+/// What `Accept` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The objects.
+    Plain,
+    /// Rows for people, with so much of each object.
+    Table(table::IncludeObject),
+    /// `PartialObjectMetadata`.
+    Metadata,
+}
+
+impl Form {
+    /// The first of the accepted media types that the demo has.
+    pub(super) fn negotiate(accept: &str, include_object: &str) -> Result<Self, Refusal> {
+        if accept.trim().is_empty() {
+            return Ok(Self::Plain);
+        }
+        if table::requested(accept) {
+            return table::IncludeObject::parse(include_object).map(Self::Table).map_err(Refusal::bad_request);
+        }
+        let found = accept.split(',').find_map(|media_type| {
+            let mut parts = media_type.split(';').map(str::trim);
+            let is_json = matches!(parts.next()?, "application/json" | "*/*" | "application/*");
+            let target = parts.find_map(|parameter| parameter.strip_prefix("as="));
+            match (is_json, target) {
+                (true, None) => Some(Self::Plain),
+                (true, Some("PartialObjectMetadata" | "PartialObjectMetadataList")) => Some(Self::Metadata),
+                (true, Some(_)) | (false, _) => None,
+            }
+        });
+        found.ok_or_else(Refusal::not_acceptable)
+    }
+
+    /// One object.
+    pub(super) fn object(self, resource: &Resource, object: &Object, now: SystemTime) -> Bytes {
+        let typed = || object.typed(&resource.api_version(), resource.kind);
+        line(match self {
+            Self::Plain => object.typed_json(&resource.api_version(), resource.kind),
+            Self::Table(include) => table::of_object(resource, &typed(), include, now).to_string().into_bytes(),
+            Self::Metadata => metadata_of(object).to_string().into_bytes(),
+        })
+    }
+
+    /// One object of a watch that has sent others before it: a Table leaves out its columns then.
+    pub(super) fn watched(self, resource: &Resource, object: &Object, now: SystemTime) -> Bytes {
+        let Self::Table(include) = self else { return self.object(resource, object, now) };
+        let typed = object.typed(&resource.api_version(), resource.kind);
+        line(table::of_watched(resource, &typed, include, now).to_string().into_bytes())
+    }
+
+    /// A list.
+    pub(super) fn list(self, resource: &Resource, page: &Page, now: SystemTime) -> Bytes {
+        let metadata = list_metadata(page);
+        line(match self {
+            Self::Plain => plain_list(&resource.list_kind(), &resource.api_version(), &metadata, &page.items),
+            Self::Table(include) => {
+                let items: Vec<Value> =
+                    page.items.iter().map(|object| object.typed(&resource.api_version(), resource.kind)).collect();
+                let list = json!({"metadata": metadata, "items": items});
+                table::of_list(resource, &list, include, now).to_string().into_bytes()
+            }
+            Self::Metadata => {
+                let items: Vec<Value> = page.items.iter().map(|object| metadata_of(object)).collect();
+                let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": items});
+                list.to_string().into_bytes()
+            }
+        })
+    }
+}
+
+/// Every JSON body ends with a newline.
+fn line(mut json: Vec<u8>) -> Bytes {
+    json.push(b'\n');
+    Bytes::from(json)
+}
+
+/// Written piece by piece: the items are encoded already.
+fn plain_list(kind: &str, api_version: &str, metadata: &Value, items: &[Arc<Object>]) -> Vec<u8> {
+    let mut json = format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":["#).into_bytes();
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            json.push(b',');
+        }
+        json.extend_from_slice(item.json());
+    }
+    json.extend_from_slice(b"]}");
+    json
+}
+
+fn list_metadata(page: &Page) -> Value {
+    let mut metadata = Map::new();
+    metadata.insert("resourceVersion".to_owned(), page.revision.to_string().into());
+    if let Some(next) = &page.next {
+        metadata.insert("continue".to_owned(), next.as_str().into());
+    }
+    if let Some(remaining) = page.remaining {
+        metadata.insert("remainingItemCount".to_owned(), remaining.into());
+    }
+    Value::Object(metadata)
+}
+
+fn metadata_of(object: &Object) -> Value {
+    json!({
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": object.value().get("metadata").cloned().unwrap_or_default(),
+    })
+}

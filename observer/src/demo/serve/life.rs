@@ -1,0 +1,111 @@
+//! The server's life: it accepts, drains, is away, and comes back.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use super::connection;
+use super::port::Port;
+use super::respond::Responder;
+use crate::demo::cluster::State;
+
+/// Connections that may be open at once; more wait in the kernel's queue.
+const MOST_CONNECTIONS: usize = 20_000;
+
+/// After a server has begun to drain, connections that are still there are cut.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// Pause after a connection could not be accepted, for want of descriptors as a rule.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+
+/// Asks for a restart.
+#[derive(Debug)]
+pub(in crate::demo) struct Restart {
+    pub(in crate::demo) down_for: Duration,
+    /// Told when the server listens again.
+    pub(in crate::demo) done: oneshot::Sender<()>,
+}
+
+/// Everything that a connection needs, and the port.
+pub(in crate::demo) struct Life {
+    pub(in crate::demo) port: Port,
+    pub(in crate::demo) responder: Arc<Responder>,
+    pub(in crate::demo) tls: TlsAcceptor,
+    pub(in crate::demo) restarts: mpsc::Receiver<Restart>,
+}
+
+impl Life {
+    /// Serves until nobody can ask for a restart any more.
+    pub(in crate::demo) async fn live(mut self, first: TcpListener) {
+        let mut listener = first;
+        while let Some(restart) = self.serve(listener).await {
+            sleep(restart.down_for).await;
+            self.responder.cluster.change(State::refill_caches);
+            listener = match self.listen_again().await {
+                Some(listener) => listener,
+                None => return,
+            };
+            // Nobody needs to wait for it.
+            let _outcome = restart.done.send(());
+        }
+    }
+
+    /// Accepts until a restart is asked for, and has drained when it returns.
+    async fn serve(&mut self, listener: TcpListener) -> Option<Restart> {
+        let (stop, stopped) = watch::channel(false);
+        let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let mut connections = JoinSet::new();
+        let restart = loop {
+            tokio::select! {
+                restart = self.restarts.recv() => break restart,
+                accepted = accept(&listener, &room) => {
+                    let Ok((tcp, permit)) = accepted else {
+                        sleep(ACCEPT_AGAIN).await;
+                        continue;
+                    };
+                    let serving = connection::serve(Arc::clone(&self.responder), self.tls.clone(), tcp, stopped.clone());
+                    connections.spawn(async move {
+                        serving.await;
+                        drop(permit);
+                    });
+                }
+                Some(_ended) = connections.join_next() => {}
+            }
+        };
+        drop(listener);
+        stop.send_replace(true);
+        self.responder.cluster.change(State::end_watches);
+        let drained = async { while connections.join_next().await.is_some() {} };
+        if timeout(DRAIN, drained).await.is_err() {
+            connections.shutdown().await;
+        }
+        restart
+    }
+
+    /// The port is held, so that this fails only for want of descriptors.
+    async fn listen_again(&self) -> Option<TcpListener> {
+        const ATTEMPTS: usize = 100;
+        for _attempt in 0..ATTEMPTS {
+            match self.port.listen() {
+                Ok(listener) => return Some(listener),
+                Err(error) => tracing::warn!(%error, "the demo cannot listen again"),
+            }
+            sleep(ACCEPT_AGAIN).await;
+        }
+        None
+    }
+}
+
+type Accepted = (tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit);
+
+async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> io::Result<Accepted> {
+    let permit = Arc::clone(room).acquire_owned().await.map_err(io::Error::other)?;
+    let (tcp, _client) = listener.accept().await?;
+    Ok((tcp, permit))
+}

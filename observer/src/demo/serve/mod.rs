@@ -1,0 +1,15 @@
+//! HTTP over TLS: from a socket to the answer, and back.
+
+mod answer;
+mod body;
+mod connection;
+mod form;
+mod life;
+mod port;
+mod resources;
+mod respond;
+mod stream;
+
+pub(super) use life::{Life, Restart};
+pub(super) use port::Port;
+pub(super) use respond::Responder;

@@ -1,0 +1,194 @@
+//! The store: every key's history under one revision that counts the writes, as in etcd.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::object::Object;
+use super::versions::{Entry, Versions};
+
+/// What the store may hold; what goes beyond is refused or compacted away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Objects that exist at once.
+    pub(crate) objects: usize,
+    /// Bytes of all encoded objects, their history included.
+    pub(crate) bytes: usize,
+    /// Changes that are kept for watches; older ones are compacted away early.
+    pub(crate) changes: usize,
+}
+
+/// Every object of the demo, in memory.
+#[derive(Debug)]
+pub(crate) struct Store {
+    bounds: Bounds,
+    revision: u64,
+    /// Reads below it are refused.
+    compacted: u64,
+    versions: Versions,
+    changes: VecDeque<Change>,
+    objects: usize,
+    bytes: usize,
+    early_compactions: u64,
+}
+
+/// One write.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) revision: u64,
+    pub(crate) key: Arc<str>,
+    /// What was there before.
+    pub(crate) previous: Option<Arc<Object>>,
+    /// What is there now; after a deletion the last state at the revision of the deletion.
+    pub(crate) object: Arc<Object>,
+    pub(crate) deleted: bool,
+}
+
+/// Why a write was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriteError {
+    /// Created while a key is there, or changed while it holds another revision or nothing.
+    Conflict,
+    /// A bound of the store.
+    Full,
+}
+
+/// Why a read was not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadError {
+    /// The revision was compacted.
+    Compacted,
+    /// The revision is still to come.
+    Future,
+}
+
+impl Store {
+    pub(crate) fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            revision: 1,
+            compacted: 0,
+            versions: Versions::default(),
+            changes: VecDeque::new(),
+            objects: 0,
+            bytes: 0,
+            early_compactions: 0,
+        }
+    }
+
+    /// The revision of the last write.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The oldest revision that can be read.
+    pub(crate) fn compacted(&self) -> u64 {
+        self.compacted
+    }
+
+    /// How often history had to go before its time.
+    pub(crate) fn early_compactions(&self) -> u64 {
+        self.early_compactions
+    }
+
+    /// Writes `value` if the key holds an object of revision `expected`; 0 means that there is none.
+    pub(crate) fn put(&mut self, key: &str, expected: u64, value: Value) -> Result<Change, WriteError> {
+        let previous = self.expect(key, expected)?;
+        let revision = self.revision + 1;
+        let object = Arc::new(Object::at_revision(value, revision));
+        if self.bytes + object.size() > self.bounds.bytes {
+            self.compact_early(self.revision);
+        }
+        let is_new = previous.is_none();
+        if self.bytes + object.size() > self.bounds.bytes || (is_new && self.objects >= self.bounds.objects) {
+            return Err(WriteError::Full);
+        }
+        self.objects += usize::from(is_new);
+        self.bytes += object.size();
+        let change = Change { revision, key: Arc::from(key), previous, object, deleted: false };
+        self.commit(&change, Some(Arc::clone(&change.object)));
+        Ok(change)
+    }
+
+    /// Deletes the key if it holds an object of revision `expected`.
+    pub(crate) fn delete(&mut self, key: &str, expected: u64) -> Result<Change, WriteError> {
+        let previous = self.expect(key, expected)?.ok_or(WriteError::Conflict)?;
+        let revision = self.revision + 1;
+        let object = Arc::new(Object::at_revision(previous.value().clone(), revision));
+        self.objects -= 1;
+        let change = Change { revision, key: Arc::from(key), previous: Some(previous), object, deleted: true };
+        self.commit(&change, None);
+        Ok(change)
+    }
+
+    /// What the key holds now.
+    pub(crate) fn get(&self, key: &str) -> Option<Arc<Object>> {
+        self.versions.latest(key)
+    }
+
+    /// The keys below `prefix` from `from` on, as they were at `revision`.
+    pub(crate) fn range<'a>(
+        &'a self,
+        prefix: &'a str,
+        from: &str,
+        revision: u64,
+    ) -> Result<impl Iterator<Item = Entry> + 'a, ReadError> {
+        self.readable(revision)?;
+        Ok(self.versions.below(prefix, from, revision))
+    }
+
+    /// The changes behind `revision` of keys below `prefix`.
+    pub(crate) fn changes_since<'a>(
+        &'a self,
+        prefix: &'a str,
+        revision: u64,
+    ) -> Result<impl Iterator<Item = &'a Change>, ReadError> {
+        // A watch may start at the revision that was compacted last but not below; one ahead of the store just waits.
+        if revision < self.compacted {
+            return Err(ReadError::Compacted);
+        }
+        let first = self.changes.partition_point(|change| change.revision <= revision);
+        Ok(self.changes.range(first..).filter(move |change| change.key.starts_with(prefix)))
+    }
+
+    /// Forgets all states below `revision`, or below the present one if that is lower.
+    pub(crate) fn compact(&mut self, revision: u64) {
+        let revision = revision.min(self.revision);
+        if revision <= self.compacted {
+            return;
+        }
+        self.compacted = revision;
+        self.bytes = self.bytes.saturating_sub(self.versions.forget_below(revision));
+        let gone = self.changes.partition_point(|change| change.revision <= revision);
+        self.changes.drain(..gone);
+    }
+
+    fn expect(&self, key: &str, expected: u64) -> Result<Option<Arc<Object>>, WriteError> {
+        let present = self.versions.latest(key);
+        let revision = present.as_ref().map_or(0, |object| object.revision());
+        if revision == expected { Ok(present) } else { Err(WriteError::Conflict) }
+    }
+
+    fn commit(&mut self, change: &Change, state: Option<Arc<Object>>) {
+        self.revision = change.revision;
+        self.versions.record(Arc::clone(&change.key), change.revision, state);
+        if self.changes.len() >= self.bounds.changes {
+            let middle = self.changes.get(self.changes.len() / 2).map_or(0, |change| change.revision);
+            self.compact_early(middle);
+        }
+        self.changes.push_back(change.clone());
+    }
+
+    fn compact_early(&mut self, revision: u64) {
+        self.early_compactions += 1;
+        self.compact(revision);
+    }
+
+    fn readable(&self, revision: u64) -> Result<(), ReadError> {
+        if revision > self.revision {
+            return Err(ReadError::Future);
+        }
+        if revision < self.compacted { Err(ReadError::Compacted) } else { Ok(()) }
+    }
+}

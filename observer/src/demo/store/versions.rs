@@ -1,0 +1,73 @@
+//! A sorted map that remembers: what each key held at each revision.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::object::Object;
+
+/// The history of some keys, back to a revision that whoever holds it decides.
+///
+/// It is what etcd calls a multi-version map. The store has one for all keys, and each watch cache one for its resource.
+#[derive(Debug, Default)]
+pub(crate) struct Versions {
+    keys: BTreeMap<Arc<str>, Vec<Version>>,
+}
+
+/// What a key held from one revision on, oldest first in its list.
+#[derive(Debug)]
+struct Version {
+    revision: u64,
+    /// `None` after a deletion.
+    object: Option<Arc<Object>>,
+}
+
+/// A key and what it holds at the revision that was asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: Arc<str>,
+    pub(crate) object: Arc<Object>,
+}
+
+impl Versions {
+    /// Notes what a key holds from `revision` on; revisions of one key only rise.
+    pub(crate) fn record(&mut self, key: Arc<str>, revision: u64, object: Option<Arc<Object>>) {
+        self.keys.entry(key).or_default().push(Version { revision, object });
+    }
+
+    /// What the key holds at `revision`.
+    pub(crate) fn get(&self, key: &str, revision: u64) -> Option<Arc<Object>> {
+        at(self.keys.get(key)?, revision)
+    }
+
+    /// What the key holds now.
+    pub(crate) fn latest(&self, key: &str) -> Option<Arc<Object>> {
+        self.get(key, u64::MAX)
+    }
+
+    /// The keys below `prefix` that are at or behind `from`, in order, with what they hold at `revision`.
+    pub(crate) fn below<'a>(&'a self, prefix: &'a str, from: &str, revision: u64) -> impl Iterator<Item = Entry> + 'a {
+        let start = if from > prefix { from } else { prefix };
+        let range = self.keys.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        range
+            .take_while(move |(key, _)| key.starts_with(prefix))
+            .filter_map(move |(key, versions)| Some(Entry { key: Arc::clone(key), object: at(versions, revision)? }))
+    }
+
+    /// Drops what is needed only to read below `revision`, and returns how many bytes of objects that were.
+    pub(crate) fn forget_below(&mut self, revision: u64) -> usize {
+        let mut freed = 0;
+        self.keys.retain(|_, versions| {
+            let needed = versions.partition_point(|version| version.revision <= revision).saturating_sub(1);
+            freed += versions.drain(..needed).filter_map(|version| version.object).map(|object| object.size()).sum::<usize>();
+            let gone = matches!(versions.as_slice(), [only] if only.object.is_none() && only.revision <= revision);
+            !gone
+        });
+        freed
+    }
+}
+
+fn at(versions: &[Version], revision: u64) -> Option<Arc<Object>> {
+    let behind = versions.partition_point(|version| version.revision <= revision);
+    versions.get(behind.checked_sub(1)?)?.object.clone()
+}

@@ -1,0 +1,13 @@
+//! Creation, replacement, patching and deletion of objects.
+
+mod create;
+mod delete;
+mod incoming;
+mod target;
+mod update;
+
+pub(super) use create::create;
+pub(super) use delete::{Deleted, delete, delete_collection};
+pub(super) use incoming::LARGEST_BODY;
+pub(super) use target::{Part, Target};
+pub(super) use update::{patch, update};

@@ -1,0 +1,37 @@
+//! What a write is about.
+
+use crate::demo::api::Resource;
+
+/// The object of a write, from its path.
+#[derive(Clone, Debug)]
+pub(in crate::demo) struct Target {
+    pub(in crate::demo) resource: &'static Resource,
+    /// Empty for a cluster-scoped object.
+    pub(in crate::demo) namespace: String,
+    /// Empty in a create.
+    pub(in crate::demo) name: String,
+    pub(in crate::demo) part: Part,
+    /// Whether everything is done but the write (`dryRun=All`).
+    pub(in crate::demo) dry_run: bool,
+}
+
+/// Which part of the object a write may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::demo) enum Part {
+    /// All but the status, if the resource has one of its own.
+    Main,
+    /// Only the status.
+    Status,
+}
+
+impl Target {
+    /// Whether the status is written at a path of its own.
+    pub(super) fn has_status(&self) -> bool {
+        self.resource.subresources.iter().any(|subresource| subresource.name == "status")
+    }
+
+    /// Whether the server counts changes of the specification.
+    pub(super) fn has_generation(&self) -> bool {
+        matches!(self.resource.group, "apps" | "batch")
+    }
+}

@@ -1,0 +1,76 @@
+//! Faults on purpose.
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use observer_tests::ListCounters;
+use watchtap::demo::FaultAnswer;
+
+use super::place::{CONFIGMAPS, Place, events, names, revision, summary, until};
+
+#[test]
+fn restart_refuses_clients_ends_watches_and_keeps_objects() {
+    let place = Place::start();
+    let first = revision(&place.create("a"));
+    let watch = place.watch(&format!("resourceVersion={first}&timeoutSeconds=60"));
+    let address = place.server.address();
+    let restart = place.handle().restart(Duration::from_secs(1));
+    assert!(watch.join().unwrap().is_empty(), "the stream ends cleanly");
+    until(|| TcpStream::connect(address).is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused));
+    restart.blocking_recv().unwrap();
+    assert_eq!(names(&place.get(CONFIGMAPS)), ["a"]);
+    let resumed = events(&place.get(&format!("{CONFIGMAPS}?watch=true&resourceVersion={first}&timeoutSeconds=1")));
+    assert!(resumed.is_empty(), "nothing was written since: {resumed:?}");
+}
+
+#[test]
+fn watch_resumed_after_a_restart_expires_if_anything_was_written_since() {
+    let place = Place::start();
+    let first = revision(&place.create("a"));
+    place.handle().write_own();
+    place.handle().restart(Duration::ZERO).blocking_recv().unwrap();
+    let resumed = events(&place.get(&format!("{CONFIGMAPS}?watch=true&resourceVersion={first}&timeoutSeconds=1")));
+    assert_eq!(summary(&resumed), ["ERROR"]);
+}
+
+#[test]
+fn stalled_cache_falls_back_to_the_store_after_three_seconds() {
+    let place = Place::start();
+    place.create("a");
+    place.handle().stall_caches();
+    place.create("b");
+    let before = place.counters("configmaps");
+    assert_eq!(names(&place.get(&format!("{CONFIGMAPS}?resourceVersion=0"))), ["a"], "the cache has not heard of it");
+    assert_eq!(names(&place.get(CONFIGMAPS)), ["a", "b"]);
+    let moved = place.counters("configmaps") - before;
+    // Twice at the storage layer: for the revision, and for the objects.
+    assert_eq!(moved, ListCounters { cache_lists: 1, storage_lists: 2, etcd_gets: 1, etcd_lists: 1, consistent_reads: 0 });
+    place.handle().resume_caches();
+    assert_eq!(names(&place.get(&format!("{CONFIGMAPS}?resourceVersion=0"))), ["a", "b"]);
+}
+
+#[test]
+fn refusals_last_as_long_as_they_are_told_to() {
+    let place = Place::start();
+    for (answer, status) in
+        [(FaultAnswer::TooManyRequests, 429), (FaultAnswer::GatewayTimeout, 504), (FaultAnswer::ServiceUnavailable, 503)]
+    {
+        place.handle().answer_with(answer, Duration::from_mins(1));
+        assert_eq!(place.get(CONFIGMAPS).status, status);
+    }
+    place.handle().answer_with(FaultAnswer::TooManyRequests, Duration::from_millis(300));
+    until(|| place.get(CONFIGMAPS).status == 200);
+}
+
+#[test]
+fn cache_that_is_filled_asks_to_come_back() {
+    let place = Place::start();
+    place.create("a");
+    place.handle().set_caches_ready(false);
+    let refused = place.get(CONFIGMAPS);
+    assert_eq!((refused.status, refused.headers["retry-after"].to_str().unwrap()), (429, "1"));
+    assert_eq!(place.get(&format!("{CONFIGMAPS}?limit=500")).status, 200, "the store takes it over");
+    assert_eq!(place.get(&format!("{CONFIGMAPS}?watch=true&timeoutSeconds=1")).status, 429);
+    place.handle().set_caches_ready(true);
+    assert_eq!(place.get(CONFIGMAPS).status, 200);
+}

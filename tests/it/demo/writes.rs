@@ -1,0 +1,106 @@
+//! Creation, replacement, patching, deletion.
+
+use observer_tests::Response;
+use serde_json::{Value, json};
+
+use super::place::{CONFIGMAPS, Place, names, revision};
+
+#[test]
+fn created_object_has_a_name_an_identity_and_a_revision() {
+    let place = Place::start();
+    let created = place.client.post(CONFIGMAPS, &json!({"metadata": {"generateName": "made-"}})).unwrap();
+    let object = created.json().unwrap();
+    let name = object["metadata"]["name"].as_str().unwrap();
+    assert_eq!((created.status, name.len()), (201, "made-".len() + 5));
+    assert_eq!(object["metadata"]["uid"].as_str().unwrap().len(), 36);
+    assert_eq!((&object["kind"], &object["apiVersion"]), (&"ConfigMap".into(), &"v1".into()));
+    assert_eq!(place.get(&format!("{CONFIGMAPS}/{name}")).json().unwrap(), object);
+    assert_eq!(refused(&place.client.post(CONFIGMAPS, &object_named(name)).unwrap()), (409, "AlreadyExists".to_owned()));
+}
+
+#[test]
+fn what_cannot_be_created_is_refused_with_its_reason() {
+    let place = Place::start();
+    let post = |path: &str, object: &Value| refused(&place.client.post(path, object).unwrap());
+    assert_eq!(post("/api/v1/namespaces/none/configmaps", &object_named("x")), (404, "NotFound".to_owned()));
+    assert_eq!(post(CONFIGMAPS, &json!({"metadata": {}})), (422, "Invalid".to_owned()));
+    assert_eq!(post(CONFIGMAPS, &object_named("Not A Name")), (422, "Invalid".to_owned()));
+    assert_eq!(post(CONFIGMAPS, &json!({"kind": "Pod", "metadata": {"name": "x"}})), (400, "BadRequest".to_owned()));
+    assert_eq!(post(CONFIGMAPS, &json!({"metadata": {"name": "x", "namespace": "kube-system"}})), (400, "BadRequest".to_owned()));
+    let raw = |kind: &str, body: &[u8]| refused(&place.client.raw("POST", CONFIGMAPS, &[("Content-Type", kind)], body).unwrap());
+    assert_eq!(raw("application/json", b"{"), (400, "BadRequest".to_owned()));
+    assert_eq!(raw("application/vnd.kubernetes.protobuf", b"k8s\0"), (415, "UnsupportedMediaType".to_owned()));
+    let large = json!({"metadata": {"name": "x"}, "data": {"key": "x".repeat(3 << 20)}});
+    assert_eq!(post(CONFIGMAPS, &large), (413, "RequestEntityTooLarge".to_owned()));
+}
+
+#[test]
+fn second_of_two_writers_gets_a_conflict() {
+    let place = Place::start();
+    let seen = place.create("shared");
+    let newer = place.touch("shared", "other");
+    assert!(revision(&newer) > revision(&seen));
+    let put = |object: &Value| {
+        let headers = [("Content-Type", "application/json")];
+        place.client.raw("PUT", &format!("{CONFIGMAPS}/shared"), &headers, object.to_string().as_bytes()).unwrap()
+    };
+    assert_eq!(refused(&put(&seen)), (409, "Conflict".to_owned()));
+    let mut mine = newer.clone();
+    mine["data"]["key"] = "mine".into();
+    assert_eq!(put(&mine).json().unwrap()["data"]["key"], "mine");
+    mine["metadata"]["resourceVersion"] = "".into();
+    let same = put(&mine).json().unwrap();
+    let again = put(&mine).json().unwrap();
+    assert_eq!(revision(&again), revision(&same), "nothing changed, so nothing was written");
+}
+
+#[test]
+fn object_with_a_finalizer_goes_when_it_is_let_go() {
+    let place = Place::start();
+    let held = json!({"metadata": {"name": "held", "finalizers": ["example.com/hold"]}});
+    place.client.post(CONFIGMAPS, &held).unwrap().success().unwrap();
+    let path = format!("{CONFIGMAPS}/held");
+    let marked = place.client.raw("DELETE", &path, &[], b"").unwrap().success().unwrap().json().unwrap();
+    assert!(marked["metadata"]["deletionTimestamp"].is_string(), "{marked}");
+    let headers = [("Content-Type", "application/merge-patch+json")];
+    place.client.raw("PATCH", &path, &headers, br#"{"metadata":{"finalizers":null}}"#).unwrap().success().unwrap();
+    assert_eq!(place.get(&path).status, 404);
+}
+
+#[test]
+fn collection_is_deleted_as_far_as_it_is_selected() {
+    let place = Place::start();
+    for name in ["a", "b", "c"] {
+        place.create(name);
+    }
+    let deleted = place.client.raw("DELETE", &format!("{CONFIGMAPS}?labelSelector=name+in+(a,c)"), &[], b"").unwrap();
+    assert_eq!(names(&deleted), ["a", "c"]);
+    assert_eq!(names(&place.get(CONFIGMAPS)), ["b"]);
+    let one = place.client.raw("DELETE", &format!("{CONFIGMAPS}/b"), &[], b"").unwrap().json().unwrap();
+    assert_eq!((&one["status"], &one["details"]["kind"]), (&"Success".into(), &"configmaps".into()));
+}
+
+#[test]
+fn namespace_takes_its_objects_with_it() {
+    let place = Place::start();
+    place.client.post("/api/v1/namespaces", &object_named("short")).unwrap().success().unwrap();
+    place.client.post("/api/v1/namespaces/short/configmaps", &object_named("x")).unwrap().success().unwrap();
+    place.client.raw("DELETE", "/api/v1/namespaces/short", &[], b"").unwrap().success().unwrap();
+    assert_eq!(place.get("/api/v1/namespaces/short").status, 404);
+    assert!(names(&place.get("/api/v1/configmaps")).is_empty());
+}
+
+#[test]
+fn dry_run_writes_nothing() {
+    let place = Place::start();
+    let answer = place.client.post(&format!("{CONFIGMAPS}?dryRun=All"), &object_named("tried")).unwrap();
+    assert_eq!((answer.status, place.get(&format!("{CONFIGMAPS}/tried")).status), (201, 404));
+}
+
+fn object_named(name: &str) -> Value {
+    json!({"metadata": {"name": name}})
+}
+
+fn refused(response: &Response) -> (u16, String) {
+    (response.status, response.json().unwrap()["reason"].as_str().unwrap_or_default().to_owned())
+}
