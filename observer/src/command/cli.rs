@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 
 use super::completions::Completions;
 use super::credential::Credential;
+use super::demo::Demo;
 use super::exec::{Exec, OWN_FAILURE};
 use super::explain::Explain;
 use super::read::Read;
@@ -19,6 +20,7 @@ use super::run::Run;
 #[derive(Debug, Parser)]
 #[command(name = "watchtap", version, max_term_width = 110, arg_required_else_help = true)]
 #[command(after_help = "EXAMPLES:
+  watchtap demo
   watchtap run
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
@@ -34,6 +36,7 @@ pub(super) struct Cli {
 enum Command {
     Run(Run),
     Exec(Exec),
+    Demo(Demo),
     Explain(Explain),
     Read(Read),
     Completions(Completions),
@@ -50,6 +53,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match cli.command {
         Command::Run(run) => run.run(),
         Command::Exec(exec) => exec.run(),
+        Command::Demo(demo) => demo.run(),
         Command::Explain(explain) => explain.run(),
         Command::Read(read) => read.run(),
         Command::Completions(completions) => completions.run(),

@@ -89,7 +89,7 @@ impl Exec {
     }
 
     async fn observe(&self) -> Result<Observed> {
-        let bound = Bound::new(&self.upstream)?;
+        let bound = Bound::new(&self.upstream.kubeconfig()?, &self.upstream)?;
         // Files are opened before the command runs: a report that cannot be written is better known then.
         let (report, outputs) = self.recording.open()?;
         let session = bound.serve(&self.profiles, outputs).await?;

@@ -4,6 +4,7 @@ mod cli;
 
 mod completions;
 mod credential;
+mod demo;
 mod exec;
 mod explain;
 mod read;
@@ -11,6 +12,7 @@ mod run;
 
 mod capture_flags;
 mod coverage;
+mod follow;
 mod listen_port;
 mod output;
 mod plugin_users;

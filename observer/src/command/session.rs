@@ -10,6 +10,7 @@ use super::profiles::Profiles;
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
+use crate::kubeconfig::Kubeconfig;
 use crate::observing::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::ProxyCounts;
@@ -41,13 +42,12 @@ pub(super) fn runtime() -> Result<Runtime> {
 }
 
 impl Bound {
-    /// Binds what `flags` and the environment lead to, and says what is not covered.
-    pub(super) fn new(flags: &UpstreamFlags) -> Result<Self> {
-        let kubeconfig = flags.kubeconfig()?;
+    /// Binds a listener for each cluster and user of `kubeconfig`, as `flags` say, and tells what is not covered.
+    pub(super) fn new(kubeconfig: &Kubeconfig, flags: &UpstreamFlags) -> Result<Self> {
         let pairs = kubeconfig.pairs()?;
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let taps = TapSet::bind(&kubeconfig, pairs, flags, &intake, clock)?;
+        let taps = TapSet::bind(kubeconfig, pairs, flags, &intake, clock)?;
         coverage::announce(&taps);
         Ok(Self { taps, intake, receiver, clock })
     }

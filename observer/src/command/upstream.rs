@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use observer_core::routing::{Basis, ServerProfile, ServerVersion};
@@ -21,6 +22,8 @@ use crate::tap::proxy::{
 };
 use crate::version::{self, VersionError};
 
+/// How long a person waits to hear which cluster is used.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 /// Longest token file that is read, in bytes.
 const MAX_TOKEN: u64 = 64 * 1024;
 
@@ -64,6 +67,16 @@ pub(super) async fn learn_version(selected: &Selected) -> ServerProfile {
         }
     }
     ServerProfile::default()
+}
+
+/// Whether the API server answers at all, be it by a refusal; says why not.
+pub(super) async fn check_answers(selected: &Selected) -> Result<()> {
+    match timeout(ANSWERS_WITHIN, ask_version(selected)).await {
+        Ok(Ok(_version)) => Ok(()),
+        Ok(Err(error)) if matches!(error.downcast_ref(), Some(VersionError::Status(_))) => Ok(()),
+        Ok(Err(error)) => Err(error),
+        Err(_elapsed) => bail!("no answer within {} s", ANSWERS_WITHIN.as_secs()),
+    }
 }
 
 async fn ask_version(selected: &Selected) -> Result<String> {

@@ -21,6 +21,8 @@
 //! - The rare event that arrives while a list is sent: each answer is made under one lock.
 
 pub mod api;
+pub mod company;
+pub mod story;
 
 mod cache;
 mod clock;

@@ -38,7 +38,9 @@ impl Group {
     /// `cluster` and `kubectl` split one binary by one filter, so that each of its tests is in exactly one of them.
     pub(crate) const fn cargo_calls(self) -> &'static [CargoArgs] {
         match self {
-            Self::Unit => &[&["--lib", "--bins", "--test", "oracle", "--test", "replay", "--test", "memory", "--test", "capture"], &["--doc"]],
+            Self::Unit => {
+                &[&["--lib", "--bins", "--test", "oracle", "--test", "replay", "--test", "memory", "--test", "capture"], &["--doc"]]
+            }
             Self::It => &[&["--test", "it"]],
             Self::Cluster => &[&["--test", "cluster", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],

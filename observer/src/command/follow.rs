@@ -1,0 +1,202 @@
+//! What `run` and `demo` have in common: first lines, live lines, the way to the end, the report.
+
+use std::io::{self, LineWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::output::say;
+use super::profiles::Profiles;
+use super::recording::{Recording, Report};
+use super::session::{Bound, Session};
+use super::tap_set::TapSet;
+use crate::observing::Outcome;
+use crate::view::{Colour, EventSink, LiveLines, Run};
+
+/// What the second signal is answered with, as a shell says it.
+const ENDED_AT_ONCE: u8 = 130;
+/// Signals that come closer together are one: timeout(1) and some shells signal the process and its group.
+const ONE_SIGNAL: Duration = Duration::from_millis(300);
+/// Clients that are asked to end together with us (a pipeline, the demo's own) have ended after this.
+const SETTLING: Duration = Duration::from_millis(100);
+
+/// How a run is followed, and how it ends.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Follow {
+    #[command(flatten)]
+    recording: Recording,
+
+    /// How long open connections may go on once an end was asked for
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = humantime::parse_duration)]
+    grace: Duration,
+
+    /// No live lines: only what --events and --report say
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// A run that is being followed.
+pub(super) struct Followed<'f> {
+    follow: &'f Follow,
+    subcommand: &'static str,
+    session: Session,
+    report: Report,
+    ends: Ends,
+    kubeconfig: PathBuf,
+}
+
+/// Signals that ask for the end. The end of the terminal is one of them.
+struct Ends {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+    latest: Option<Instant>,
+}
+
+impl Follow {
+    /// Says where clients are to be pointed, then serves them; `None` when the end was asked for before.
+    pub(super) async fn begin(&self, subcommand: &'static str, bound: Bound, profiles: &Profiles) -> Result<Option<Followed<'_>>> {
+        let mut ends = Ends::listen().context("cannot listen for signals")?;
+        let (report, mut outputs) = self.recording.open()?;
+        introduce(subcommand, bound.taps())?;
+        let kubeconfig = bound.taps().kubeconfigs().first().cloned().unwrap_or_default();
+        if let Some(lines) = self.live_lines() {
+            outputs.add(lines);
+        }
+        let session = tokio::select! {
+            session = bound.serve(profiles, outputs) => session?,
+            () = ends.next() => return Ok(None),
+        };
+        Ok(Some(Followed { follow: self, subcommand, session, report, ends, kubeconfig }))
+    }
+
+    fn live_lines(&self) -> Option<Box<dyn EventSink>> {
+        if self.quiet {
+            return None;
+        }
+        let no_color = std::env::var_os("NO_COLOR");
+        Some(if self.recording.takes_stdout() {
+            Box::new(LiveLines::new(LineWriter::new(io::stderr()), Colour::for_stream(&io::stderr(), no_color.as_deref())))
+        } else {
+            Box::new(LiveLines::new(LineWriter::new(io::stdout()), Colour::for_stream(&io::stdout(), no_color.as_deref())))
+        })
+    }
+}
+
+impl Followed<'_> {
+    /// The file for clients.
+    pub(super) fn kubeconfig(&self) -> &PathBuf {
+        &self.kubeconfig
+    }
+
+    /// Waits until somebody asks for the end.
+    pub(super) async fn asked_to_end(&mut self) {
+        self.ends.next().await;
+    }
+
+    /// Lets open connections end, and reports; a further signal ends at once.
+    pub(super) async fn end(self) -> Result<ExitCode> {
+        let Self { follow, subcommand, session, report, mut ends, kubeconfig } = self;
+        let Some(outcome) = drain(session, follow.grace, &mut ends).await? else {
+            say("ended at once: connections were cut, and there is no report");
+            return Ok(ExitCode::from(ENDED_AT_ONCE));
+        };
+        let silence =
+            vec!["Nobody came through watchtap: a client is seen only with the KUBECONFIG that was shown at the start.".to_owned()];
+        let run = Run { subcommand, command: Vec::new(), exit_code: None, silence, notes: outcome.troubles };
+        report.write(&run, &outcome.snapshot)?;
+        // A kubeconfig that has vanished is no error to kubectl, which goes to localhost:8080 then.
+        say(format!(
+            "unset KUBECONFIG in the shells that have it: {} is gone, and kubectl without a kubeconfig goes to localhost:8080",
+            kubeconfig.display()
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// `None` when a further signal came first.
+async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Option<Outcome>> {
+    if session.taps().counts().open() > 0 {
+        tokio::time::sleep(SETTLING).await;
+    }
+    let open = session.taps().counts().open();
+    if open > 0 {
+        let connections = if open == 1 { "1 connection".to_owned() } else { format!("{open} connections") };
+        let for_so_long = humantime::format_duration(grace);
+        say(format!(
+            "draining: nobody new is let in; {connections} may go on for {for_so_long} (--grace); ctrl-C again ends at once"
+        ));
+    }
+    tokio::select! {
+        outcome = session.end(grace) => outcome.map(Some),
+        () = ends.next() => Ok(None),
+    }
+}
+
+impl Ends {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+            latest: None,
+        })
+    }
+
+    /// Waits for the next one. May be dropped and called again.
+    async fn next(&mut self) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => {}
+                _ = self.terminate.recv() => {}
+                _ = self.hang_up.recv() => {}
+            }
+            let former = self.latest.replace(Instant::now());
+            if former.is_none_or(|former| former.elapsed() > ONE_SIGNAL) {
+                return;
+            }
+        }
+    }
+}
+
+/// The first lines: what is watched, and how a client comes to be seen.
+fn introduce(subcommand: &str, taps: &TapSet) -> Result<()> {
+    let mut out = io::stderr().lock();
+    for listener in taps.listeners() {
+        let contexts = listener.pair.contexts.join(", ");
+        let contexts = if contexts.is_empty() { String::new() } else { format!("   ({contexts})") };
+        writeln!(out, "watchtap {subcommand}: {} is reached at {}{contexts}", listener.upstream_name(), listener.address)?;
+    }
+    let variable = taps.kubeconfig_variable()?;
+    writeln!(out, "Only clients that are pointed here are seen. In the shell of a client:\n")?;
+    writeln!(out, "    export KUBECONFIG={}\n", quoted(&variable.to_string_lossy()))?;
+    if let [file] = taps.kubeconfigs() {
+        writeln!(out, "or give the client --kubeconfig {}", quoted(&file.to_string_lossy()))?;
+    }
+    writeln!(out, "ctrl-C ends, and gives open connections time to end first · times are UTC · ~ means predicted\n")?;
+    Ok(())
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-:+@%,=".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_pasted_is_one_word_of_a_shell() {
+        for (word, expected) in
+            [("/run/user/0/kubeconfig", "/run/user/0/kubeconfig"), ("/a b/c", "'/a b/c'"), ("it's", r"'it'\''s'"), ("", "''")]
+        {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+}
