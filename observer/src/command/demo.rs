@@ -57,7 +57,7 @@ impl Demo {
 
 /// Starts the API server, leads its clients through a tap, and follows that until the end.
 pub(super) async fn play(follow: &Follow, speed: u32) -> Result<ExitCode> {
-    let server = DemoServer::start(DemoConfig { speed: speed, ..DemoConfig::default() })?;
+    let server = DemoServer::start(DemoConfig { speed, ..DemoConfig::default() })?;
     say(format!("the demo's API server listens on {}", server.address()));
     let folder = run_folder()?;
     let own = folder.write("demo-kubeconfig", server.kubeconfig().as_bytes()).context("cannot write the demo's kubeconfig")?;

@@ -53,7 +53,7 @@ fn live_lines_say_who_asked_what_and_which_layer_answered() {
             r#"{"kind":"NodeList","metadata":{"resourceVersion":"9"},"items":[]}"#,
         ),
     ];
-    expect![[r#"
+    expect![[r"
         00:00:00.000 server version v1.34.4 (/version); gates assumed default; etcd answers progress requests (assumed)
         00:00:00.002 get    my-controller/0.3 discovery: 2 requests → 45 B 1.0 ms
         00:00:00.002 list   my-controller/0.3 pods all namespaces RV=0 → 1 item 110 B 500 µs  cache ~list-rv0
@@ -62,7 +62,7 @@ fn live_lines_say_who_asked_what_and_which_layer_answered() {
         00:00:00.004 end    my-controller/0.3 pods all RV=812345 after 500 µs: 410 Expired; 0 events, 0 bookmarks
         00:00:00.005 list   my-controller/0.3 nodes all labels a�[31m → 0 items 65 B 500 µs  cache, consistent ~list-unset-consistent
         00:00:01.006 totals 6 requests · 0 of 2 lists from etcd · 0 under way · 341 B · not seen: nothing · not understood: nothing
-    "#]]
+    "]]
     .assert_eq(&lines(exchanges.into_iter()));
 }
 

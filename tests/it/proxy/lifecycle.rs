@@ -40,7 +40,7 @@ async fn connections_that_outlive_the_grace_end_as_if_a_peer_had_left() {
 async fn a_peer_that_takes_nothing_does_not_hold_the_end_up() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
-    let flood = tokio::spawn(async move { while upstream.write_all(&[b'x'; 1 << 16]).await.is_ok() {} });
+    let flood = tokio::spawn(async move { while upstream.write_all(&[b'x'; 1 << 14]).await.is_ok() {} });
     client.read_exact(&mut [0; 1]).await.unwrap();
     tokio::time::timeout(LONG, rig.handle.stop(Duration::ZERO)).await.expect("it ends");
     flood.await.unwrap();

@@ -33,7 +33,7 @@ impl Farewell {
     /// Waits until it is said; for ever, if whoever could say it is gone.
     pub(super) async fn said(&mut self) {
         if self.0.wait_for(|said| *said).await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }
