@@ -128,6 +128,51 @@ fn private_files_are_gone_at_the_end() {
     assert!(!folder.exists());
 }
 
+#[test]
+fn without_a_cluster_the_demo_is_played_and_the_reason_is_said() {
+    let nobody = observer_tests::Port::reserve().unwrap();
+    let elsewhere = Upstream::start().kubeconfig_to_port(nobody.number());
+    for (kubeconfig, reason) in [(None, "no kubeconfig"), (Some(elsewhere), "does not answer")] {
+        let running = Running::of("run", kubeconfig.as_deref(), &["--or-demo"]);
+        assert!(
+            running.first_lines.contains("this is the demo") && running.first_lines.contains(reason),
+            "{}",
+            running.first_lines
+        );
+        running.signal(Signal::INT);
+        assert_eq!(running.ended().code, Some(0));
+    }
+}
+
+#[test]
+fn with_a_cluster_there_is_no_demo() {
+    let running = Running::start(&Upstream::start().kubeconfig(), &["--or-demo"]);
+    assert!(running.first_lines.starts_with("watchtap run: "), "{}", running.first_lines);
+    running.signal(Signal::INT);
+    assert_eq!(running.ended().code, Some(0));
+}
+
+#[test]
+fn the_demo_shows_every_layer_and_lives_through_expired_watches_and_restarts() {
+    let running = Running::of("demo", None, &["--speed", "25"]);
+    for layer in [
+        "cache ~list-rv0",
+        "cache, consistent ~",
+        "snapshot ~",
+        "etcd ~",
+        "watch  mesh-agent/1.9 pods",
+        "410 Expired",
+        "refuses connections",
+    ] {
+        running.line_with(layer);
+    }
+    running.line_with("list   mesh-agent/1.9 pods");
+    running.signal(Signal::INT);
+    let ended = running.ended();
+    assert_eq!(ended.code, Some(0), "{}", ended.said);
+    assert!(ended.said.contains("not seen: nothing"), "{}", ended.said);
+}
+
 /// A running `watchtap run`, killed when it is dropped.
 struct Running {
     watchtap: Child,
@@ -150,11 +195,20 @@ struct Ended {
 impl Running {
     #[track_caller]
     fn start(kubeconfig: &str, flags: &[&str]) -> Self {
+        Self::of("run", Some(kubeconfig), flags)
+    }
+
+    /// Another of the commands that run until they are interrupted.
+    #[track_caller]
+    fn of(subcommand: &str, kubeconfig: Option<&str>, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("kubeconfig");
-        fs::write(&file, kubeconfig).unwrap();
         let mut command: Command = watchtap().unwrap();
-        command.arg("run").args(flags).env("KUBECONFIG", file).env("HOME", folder.path()).env("TMPDIR", folder.path());
+        command.arg(subcommand).args(flags).env("HOME", folder.path()).env("TMPDIR", folder.path()).env_remove("KUBECONFIG");
+        if let Some(kubeconfig) = kubeconfig {
+            let file = folder.path().join("kubeconfig");
+            fs::write(&file, kubeconfig).unwrap();
+            command.env("KUBECONFIG", file);
+        }
         command.env_remove("XDG_RUNTIME_DIR").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut watchtap = command.spawn().unwrap();
         let said = Lines::of(watchtap.stderr.take().unwrap(), LIMIT);

@@ -19,10 +19,9 @@ use crate::view::{Colour, EventSink, LiveLines, Run};
 
 /// What the second signal is answered with, as a shell says it.
 const ENDED_AT_ONCE: u8 = 130;
-/// Signals that come closer together are one: timeout(1) and some shells signal the process and its group.
-const ONE_SIGNAL: Duration = Duration::from_millis(300);
-/// Clients that are asked to end together with us (a pipeline, the demo's own) have ended after this.
-const SETTLING: Duration = Duration::from_millis(100);
+/// Signals that come closer together are one: timeout(1) and some shells signal the process and its group. And clients that were asked to
+/// end together with us (a pipeline, the demo's own) have ended after this.
+const SETTLING: Duration = Duration::from_millis(300);
 
 /// How a run is followed, and how it ends.
 #[derive(Clone, Debug, Args)]
@@ -156,7 +155,7 @@ impl Ends {
                 _ = self.hang_up.recv() => {}
             }
             let former = self.latest.replace(Instant::now());
-            if former.is_none_or(|former| former.elapsed() > ONE_SIGNAL) {
+            if former.is_none_or(|former| former.elapsed() >= SETTLING) {
                 return;
             }
         }
