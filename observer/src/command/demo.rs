@@ -13,9 +13,10 @@ use super::follow::Follow;
 use super::output::{say, say_error};
 use super::profiles::Profiles;
 use super::session::{self, Bound};
+use super::tap_set::run_folder;
 use super::upstream_flags::UpstreamFlags;
 use crate::demo::{DemoConfig, DemoServer, company, story};
-use crate::kubeconfig::{Environment, Kubeconfig, RunFolder};
+use crate::kubeconfig::{Environment, Kubeconfig};
 
 /// A cluster that lives in this process, with clients of many kinds, seen through watchtap as a real one would be.
 ///
@@ -83,9 +84,4 @@ pub(super) async fn play(follow: &Follow, speed: u32) -> Result<ExitCode> {
 fn kubeconfig(file: &Path) -> Result<Kubeconfig> {
     let environment = Environment { kubeconfig: Some(OsString::from(file)), home: None, working_directory: PathBuf::from("/") };
     Ok(Kubeconfig::load(&environment)?)
-}
-
-fn run_folder() -> Result<RunFolder> {
-    let runtime_directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    RunFolder::create(runtime_directory.as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
 }

@@ -326,7 +326,8 @@ impl<'a> Binding<'a> {
     }
 }
 
-fn run_folder() -> Result<RunFolder> {
+/// A private folder, in memory where there is such a place.
+pub(super) fn run_folder() -> Result<RunFolder> {
     let runtime_directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     RunFolder::create(runtime_directory.as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
 }
