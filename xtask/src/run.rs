@@ -10,7 +10,7 @@ use crate::workspace;
 /// Build watchtap (release) and run it.
 ///
 /// When the current context of your kubeconfig answers, this is `watchtap run` in front of its API server; otherwise it is `watchtap demo`,
-/// a cluster that lives in the process. Which of the two, and why, is the first line.
+/// a cluster that lives in the process, and says why.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Arguments for watchtap, instead of `run --or-demo`

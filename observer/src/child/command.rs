@@ -35,17 +35,21 @@ pub enum SpawnError {
         /// What the system says.
         source: io::Error,
     },
+    /// A signal asked for the end before the command was started.
+    #[error("ended by a signal ({0}) before the command was started")]
+    Interrupted(i32),
     /// We could not do our part: no signal handlers, no process left.
     #[error("cannot start a process: {0}")]
     Failed(#[source] io::Error),
 }
 
 impl SpawnError {
-    /// The exit code that says so, as env(1) has it: 127, 126, and 125 for a failure of our own.
+    /// The exit code that says so, as env(1) has it: 127, 126, 128 and the signal's number, and 125 for a failure of our own.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NotFound(_) => 127,
             Self::NotExecutable { .. } => 126,
+            Self::Interrupted(signal) => u8::try_from(*signal).map_or(125, |signal| signal.saturating_add(128)),
             Self::Failed(_) => 125,
         }
     }
@@ -66,10 +70,14 @@ impl SpawnError {
 impl Child {
     /// Starts `command` with `variables` set beside the environment that it inherits. Needs a tokio runtime.
     ///
-    /// From here until the child has ended, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 do not end our process, except
-    /// those that it ignored from the start: these the child ignores as well.
-    pub fn spawn(command: &OsStr, arguments: &[OsString], variables: &[(OsString, OsString)]) -> Result<Self, SpawnError> {
-        let signals = SignalStream::open().map_err(SpawnError::Failed)?;
+    /// From here until the child has ended, what comes by `signals` is the child's. The signals that our process ignored from the start
+    /// the child ignores as well.
+    pub(crate) fn spawn(
+        command: &OsStr,
+        arguments: &[OsString],
+        variables: &[(OsString, OsString)],
+        signals: SignalStream,
+    ) -> Result<Self, SpawnError> {
         let variables = variables.iter().map(|(name, value)| (name, value));
         let process = process::Command::new(command)
             .args(arguments)

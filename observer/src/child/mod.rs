@@ -9,6 +9,7 @@ mod signals;
 
 pub use command::{Child, SpawnError, exit_code};
 pub use environment::variables;
+pub(crate) use signals::SignalStream;
 
 #[cfg(test)]
 mod tests;

@@ -22,14 +22,14 @@ const WAITING: usize = 16;
 
 /// A signal that our process got.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Received {
-    pub(super) signal: i32,
+pub(crate) struct Received {
+    pub(crate) signal: i32,
     pub(super) sender: Sender,
 }
 
-/// Keeps our process alive through [`SIGNALS`] and hands them on, until it is dropped; from then on they end the process as they
+/// Keeps our process alive through [`SIGNALS`], but for those that it ignored from the start, and hands them on, until it is dropped; from then on they end the process as they
 /// do by default, so that a report that cannot be written can still be interrupted.
-pub(super) struct SignalStream {
+pub(crate) struct SignalStream {
     received: Receiver<Received>,
     handle: Handle,
     thread: Option<JoinHandle<()>>,
@@ -38,7 +38,7 @@ pub(super) struct SignalStream {
 
 impl SignalStream {
     /// To be called before the command is started, or a signal in between would end us and not it.
-    pub(super) fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         let ignored = Ignored::at_start();
         let heeded: Vec<i32> = SIGNALS.into_iter().filter(|signal| !ignored.contains(*signal)).collect();
         let over = Arc::new(AtomicBool::new(false));
@@ -61,8 +61,18 @@ impl SignalStream {
         Ok(Self { received, handle, thread: Some(thread), over })
     }
 
+    /// The next one that asks for an end: every signal of these but the two that people give a meaning of their own.
+    pub(crate) async fn next_end(&mut self) -> i32 {
+        loop {
+            let signal = self.next().await.signal;
+            if signal != SIGUSR1 && signal != SIGUSR2 {
+                return signal;
+            }
+        }
+    }
+
     /// The next signal. Waits for ever when there is none.
-    pub(super) async fn next(&mut self) -> Received {
+    pub(crate) async fn next(&mut self) -> Received {
         match self.received.recv().await {
             Some(received) => received,
             None => std::future::pending().await,

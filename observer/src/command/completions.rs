@@ -1,6 +1,6 @@
 //! `watchtap completions`.
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory};
@@ -19,7 +19,10 @@ pub(super) struct Completions {
 
 impl Completions {
     pub(super) fn run(&self) -> ExitCode {
-        clap_complete::generate(self.shell, &mut super::cli::Cli::command(), "watchtap", &mut io::stdout().lock());
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut super::cli::Cli::command(), "watchtap", &mut script);
+        // A reader that has enough, as head(1), is no failure.
+        let _written = io::stdout().lock().write_all(&script);
         ExitCode::SUCCESS
     }
 }

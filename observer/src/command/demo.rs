@@ -60,13 +60,16 @@ impl Demo {
 pub(super) async fn play(follow: &Follow, speed: u32) -> Result<ExitCode> {
     let server = DemoServer::start(DemoConfig { speed, ..DemoConfig::default() })?;
     say(format!("the demo's API server listens on {}", server.address()));
+    let mut ready = follow.ready()?;
     let folder = run_folder()?;
     let own = folder.write("demo-kubeconfig", server.kubeconfig().as_bytes()).context("cannot write the demo's kubeconfig")?;
-    company::furnish(&own).await?;
-    let bound = Bound::new(&kubeconfig(&own)?, &UpstreamFlags::default())?;
-    let Some(mut followed) = follow.begin("demo", bound, &Profiles::default()).await? else {
-        return Ok(ExitCode::SUCCESS);
-    };
+    match ready.unless_ended(company::furnish(&own)).await {
+        Some(furnished) => furnished?,
+        None => return Ok(ExitCode::SUCCESS),
+    }
+    let kubeconfig = kubeconfig(&own)?;
+    let bound = Bound::new(&kubeconfig, kubeconfig.pairs()?, &UpstreamFlags::default())?;
+    let Some(mut followed) = ready.begin("demo", bound, &Profiles::default()).await? else { return Ok(ExitCode::SUCCESS) };
     let mut cast = JoinSet::new();
     cast.spawn(company::play(followed.kubeconfig().clone(), speed));
     cast.spawn(story::tell(server.handle(), Duration::from_secs(1) / speed, |line| say(line)));

@@ -13,7 +13,7 @@ use super::recording::{Recording, Report};
 use super::session::{self, Bound};
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
-use crate::child::{self, Child, SpawnError};
+use crate::child::{self, Child, SignalStream, SpawnError};
 use crate::observing::Outcome;
 use crate::view::Run;
 
@@ -89,13 +89,21 @@ impl Exec {
     }
 
     async fn observe(&self) -> Result<Observed> {
-        let bound = Bound::new(&self.upstream.kubeconfig()?, &self.upstream)?;
-        // Files are opened before the command runs: a report that cannot be written is better known then.
+        let kubeconfig = self.upstream.kubeconfig()?;
+        let pairs = kubeconfig.pairs()?;
+        // Files are opened before the command runs: a report that cannot be written is better known then. And before signals are held
+        // back: a pipe that nobody reads can still be interrupted.
         let (report, outputs) = self.recording.open()?;
-        let session = bound.serve(&self.profiles, outputs).await?;
+        // From here on there are private files, so a signal must not end us without their removal.
+        let mut signals = SignalStream::open().context("cannot listen for signals")?;
+        let bound = Bound::new(&kubeconfig, pairs, &self.upstream)?;
+        let session = tokio::select! {
+            session = bound.serve(&self.profiles, outputs) => session?,
+            signal = signals.next_end() => return Err(SpawnError::Interrupted(signal).into()),
+        };
         let silence = silence(session.taps());
         let code = match session.taps().kubeconfig_variable() {
-            Ok(variable) => self.run_command(&variable).await,
+            Ok(variable) => self.run_command(&variable, signals).await,
             Err(error) => Err(error),
         };
         // From here on a signal ends us at once, so what is private goes first.
@@ -103,9 +111,9 @@ impl Exec {
         Ok(Observed { code: code?, outcome: outcome?, silence, report })
     }
 
-    async fn run_command(&self, kubeconfig: &OsStr) -> Result<u8> {
+    async fn run_command(&self, kubeconfig: &OsStr, signals: SignalStream) -> Result<u8> {
         let (command, arguments) = self.command.split_first().context("no command was given")?;
-        let child = Child::spawn(command, arguments, &child::variables(kubeconfig, |name| std::env::var_os(name)))?;
+        let child = Child::spawn(command, arguments, &child::variables(kubeconfig, |name| std::env::var_os(name)), signals)?;
         let status = child.wait_forwarding().await.context("cannot wait for the command")?;
         Ok(child::exit_code(status))
     }

@@ -1,20 +1,20 @@
 //! What `run` and `demo` have in common: first lines, live lines, the way to the end, the report.
 
 use std::io::{self, LineWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::output::say;
 use super::profiles::Profiles;
 use super::recording::{Recording, Report};
 use super::session::{Bound, Session};
 use super::tap_set::TapSet;
-use crate::observing::Outcome;
+use crate::child::SignalStream;
+use crate::observing::{Outcome, Outputs};
 use crate::view::{Colour, EventSink, LiveLines, Run};
 
 /// What the second signal is answered with, as a shell says it.
@@ -38,6 +38,14 @@ pub(super) struct Follow {
     quiet: bool,
 }
 
+/// What is ready before anything private is.
+pub(super) struct Ready<'f> {
+    follow: &'f Follow,
+    report: Report,
+    outputs: Outputs,
+    ends: Ends,
+}
+
 /// A run that is being followed.
 pub(super) struct Followed<'f> {
     follow: &'f Follow,
@@ -50,27 +58,20 @@ pub(super) struct Followed<'f> {
 
 /// Signals that ask for the end. The end of the terminal is one of them.
 struct Ends {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
+    signals: SignalStream,
     latest: Option<Instant>,
 }
 
 impl Follow {
-    /// Says where clients are to be pointed, then serves them; `None` when the end was asked for before.
-    pub(super) async fn begin(&self, subcommand: &'static str, bound: Bound, profiles: &Profiles) -> Result<Option<Followed<'_>>> {
-        let mut ends = Ends::listen().context("cannot listen for signals")?;
+    /// Opens the files, and from here on signals ask for an end that can be a proper one. In this order: a pipe that nobody reads can still
+    /// be interrupted.
+    pub(super) fn ready(&self) -> Result<Ready<'_>> {
         let (report, mut outputs) = self.recording.open()?;
-        introduce(subcommand, bound.taps())?;
-        let kubeconfig = bound.taps().kubeconfigs().first().cloned().unwrap_or_default();
         if let Some(lines) = self.live_lines() {
             outputs.add(lines);
         }
-        let session = tokio::select! {
-            session = bound.serve(profiles, outputs) => session?,
-            () = ends.next() => return Ok(None),
-        };
-        Ok(Some(Followed { follow: self, subcommand, session, report, ends, kubeconfig }))
+        let signals = SignalStream::open().context("cannot listen for signals")?;
+        Ok(Ready { follow: self, report, outputs, ends: Ends { signals, latest: None } })
     }
 
     fn live_lines(&self) -> Option<Box<dyn EventSink>> {
@@ -83,6 +84,31 @@ impl Follow {
         } else {
             Box::new(LiveLines::new(LineWriter::new(io::stdout()), Colour::for_stream(&io::stdout(), no_color.as_deref())))
         })
+    }
+}
+
+impl<'f> Ready<'f> {
+    /// Does what has to be done first; `None` when the end was asked for before that was done.
+    pub(super) async fn unless_ended<T>(&mut self, first: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            done = first => Some(done),
+            () = self.ends.next() => None,
+        }
+    }
+
+    /// Says where clients are to be pointed, then serves them; `None` when the end was asked for before.
+    pub(super) async fn begin(self, subcommand: &'static str, bound: Bound, profiles: &Profiles) -> Result<Option<Followed<'f>>> {
+        let Self { follow, report, outputs, mut ends } = self;
+        introduce(subcommand, bound.taps())?;
+        let kubeconfig = bound.taps().kubeconfigs().first().cloned().unwrap_or_default();
+        let session = tokio::select! {
+            session = bound.serve(profiles, outputs) => session?,
+            () = ends.next() => {
+                say_farewell(&kubeconfig);
+                return Ok(None);
+            }
+        };
+        Ok(Some(Followed { follow, subcommand, session, report, ends, kubeconfig }))
     }
 }
 
@@ -101,18 +127,15 @@ impl Followed<'_> {
     pub(super) async fn end(self) -> Result<ExitCode> {
         let Self { follow, subcommand, session, report, mut ends, kubeconfig } = self;
         let Some(outcome) = drain(session, follow.grace, &mut ends).await? else {
-            say("ended at once: connections were cut, and there is no report");
+            say("ended at once: connections were cut, there is no report, and a capture ends where it was");
+            say_farewell(&kubeconfig);
             return Ok(ExitCode::from(ENDED_AT_ONCE));
         };
         let silence =
             vec!["Nobody came through watchtap: a client is seen only with the KUBECONFIG that was shown at the start.".to_owned()];
         let run = Run { subcommand, command: Vec::new(), exit_code: None, silence, notes: outcome.troubles };
         report.write(&run, &outcome.snapshot)?;
-        // A kubeconfig that has vanished is no error to kubectl, which goes to localhost:8080 then.
-        say(format!(
-            "unset KUBECONFIG in the shells that have it: {} is gone, and kubectl without a kubeconfig goes to localhost:8080",
-            kubeconfig.display()
-        ));
+        say_farewell(&kubeconfig);
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -137,29 +160,24 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
 }
 
 impl Ends {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-            latest: None,
-        })
-    }
-
     /// Waits for the next one. May be dropped and called again.
     async fn next(&mut self) {
         loop {
-            tokio::select! {
-                _ = self.interrupt.recv() => {}
-                _ = self.terminate.recv() => {}
-                _ = self.hang_up.recv() => {}
-            }
+            self.signals.next_end().await;
             let former = self.latest.replace(Instant::now());
             if former.is_none_or(|former| former.elapsed() >= SETTLING) {
                 return;
             }
         }
     }
+}
+
+/// The last line. A kubeconfig that has vanished is no error to kubectl, which goes to localhost:8080 then.
+fn say_farewell(kubeconfig: &Path) {
+    say(format!(
+        "unset KUBECONFIG in the shells that have it: {} is gone, and kubectl without a kubeconfig goes to localhost:8080",
+        kubeconfig.display()
+    ));
 }
 
 /// The first lines: what is watched, and how a client comes to be seen.

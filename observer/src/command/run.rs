@@ -16,7 +16,8 @@ use super::{demo, upstream};
 ///
 /// Only clients that are pointed here are seen: watchtap writes a kubeconfig for them and says where it is. Every byte is passed on
 /// unchanged. The first ctrl-C (or SIGTERM) lets nobody in any more and gives the connections that are open time to end, the second ends at
-/// once. watchtap sends one request of its own to each API server that is used, GET /version, which is not in the report.
+/// once. watchtap sends one request of its own to each API server that is used, GET /version, which is not in the report; a second
+/// one with your credentials where anonymous requests are refused.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap run
@@ -64,8 +65,11 @@ impl Run {
             say(format!("no cluster to watch, so this is the demo: {error:#}"));
             return demo::play(&self.follow, 1).await;
         }
-        let bound = Bound::new(&self.upstream.kubeconfig()?, &self.upstream)?;
-        let Some(mut followed) = self.follow.begin("run", bound, &self.profiles).await? else { return Ok(ExitCode::SUCCESS) };
+        let kubeconfig = self.upstream.kubeconfig()?;
+        let pairs = kubeconfig.pairs()?;
+        let ready = self.follow.ready()?;
+        let bound = Bound::new(&kubeconfig, pairs, &self.upstream)?;
+        let Some(mut followed) = ready.begin("run", bound, &self.profiles).await? else { return Ok(ExitCode::SUCCESS) };
         followed.asked_to_end().await;
         followed.end().await
     }

@@ -10,7 +10,7 @@ use super::profiles::Profiles;
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
-use crate::kubeconfig::Kubeconfig;
+use crate::kubeconfig::{Kubeconfig, Pairs};
 use crate::observing::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::ProxyCounts;
@@ -42,9 +42,8 @@ pub(super) fn runtime() -> Result<Runtime> {
 }
 
 impl Bound {
-    /// Binds a listener for each cluster and user of `kubeconfig`, as `flags` say, and tells what is not covered.
-    pub(super) fn new(kubeconfig: &Kubeconfig, flags: &UpstreamFlags) -> Result<Self> {
-        let pairs = kubeconfig.pairs()?;
+    /// Binds a listener for each of `pairs`, those of `kubeconfig`, as `flags` say, and tells what is not covered.
+    pub(super) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, flags: &UpstreamFlags) -> Result<Self> {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let taps = TapSet::bind(kubeconfig, pairs, flags, &intake, clock)?;

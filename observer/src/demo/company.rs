@@ -69,6 +69,8 @@ pub async fn play(kubeconfig: PathBuf, speed: u32) -> Result<()> {
 async fn client(kubeconfig: &Path, name: &'static str) -> Result<Client> {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).context("cannot read the demo's kubeconfig")?;
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    // Nothing of the demo leaves this machine, whatever proxy the environment names.
+    config.proxy_url = None;
     config.headers.push((USER_AGENT, HeaderValue::from_static(name)));
     Ok(Client::try_from(config)?)
 }

@@ -1,8 +1,9 @@
 //! Discovery, folded: a client asks for a hundred documents before its first list, and none of them is about an object.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use observer_core::observer::RequestRecord;
+use observer_core::time::Timestamp;
 
 use super::lines::program;
 use super::quantity::{bytes, counted, length};
@@ -20,7 +21,12 @@ struct Folded {
     failed: u64,
     bytes: u64,
     microseconds: u64,
+    latest: Timestamp,
+    begun: Instant,
 }
+
+/// How long a line is kept open for more.
+const OPEN_FOR: Duration = Duration::from_secs(1);
 
 impl Discovery {
     /// Takes a request; another client than before ends the line of the former one, which is returned.
@@ -28,12 +34,26 @@ impl Discovery {
         let program = program(&record.client);
         let is_another = self.folded.as_ref().is_some_and(|folded| folded.program != program);
         let former = if is_another { self.folded() } else { None };
-        let folded = self.folded.get_or_insert(Folded { program, requests: 0, failed: 0, bytes: 0, microseconds: 0 });
+        let folded = self.folded.get_or_insert(Folded {
+            program,
+            requests: 0,
+            failed: 0,
+            bytes: 0,
+            microseconds: 0,
+            latest: record.at,
+            begun: Instant::now(),
+        });
         folded.requests += 1;
+        folded.latest = record.at.plus(Duration::from_micros(record.total_us.unwrap_or_default()));
         folded.failed += u64::from(record.status.is_none_or(|status| status >= 400));
         folded.bytes = folded.bytes.saturating_add(record.bytes);
         folded.microseconds = folded.microseconds.saturating_add(record.total_us.unwrap_or_default());
         former
+    }
+
+    /// The time of the latest one, once the line has been open for long enough.
+    pub(super) fn is_due(&self) -> Option<Timestamp> {
+        self.folded.as_ref().filter(|folded| folded.begun.elapsed() >= OPEN_FOR).map(|folded| folded.latest)
     }
 
     /// The line for all of them.

@@ -61,7 +61,7 @@ impl<W: Write> LiveLines<W> {
             let time = time_of_day(at);
             writeln!(
                 self.out,
-                "{time} …      {} left out here: too many in one second (all are in --events)",
+                "{time} …      {} left out here: too many in one second (the totals and --events have them)",
                 counted(left_out, "line")
             )?;
         }
@@ -215,6 +215,9 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if let Some(at) = self.discovery.is_due() {
+            self.discovery(at)?;
+        }
         self.out.flush()
     }
 }

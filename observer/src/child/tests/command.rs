@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::child::{Child, SpawnError, exit_code};
+use crate::child::{Child, SignalStream, SpawnError, exit_code};
 
 #[tokio::test]
 async fn the_exit_code_of_the_command_is_ours() {
@@ -59,11 +59,12 @@ async fn a_command_that_may_not_or_cannot_be_run() {
 
 async fn run(script: &str) -> u8 {
     let variables = [(OsString::from("KUBECONFIG"), OsString::from("/run/k"))];
-    let child = Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), script.into()], &variables).unwrap();
+    let child =
+        Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), script.into()], &variables, SignalStream::open().unwrap()).unwrap();
     exit_code(child.wait_forwarding().await.unwrap())
 }
 
 #[track_caller]
 fn refused(command: impl AsRef<OsStr>) -> SpawnError {
-    Child::spawn(command.as_ref(), &[], &[]).err().expect("it cannot be run")
+    Child::spawn(command.as_ref(), &[], &[], SignalStream::open().unwrap()).err().expect("it cannot be run")
 }

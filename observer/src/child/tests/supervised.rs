@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-use crate::child::{Child, exit_code};
+use crate::child::{Child, SignalStream, exit_code};
 
 /// Says every signal once, and ends with 7 at SIGUSR1. The pauses only give `wait` something to wait for, and are so many that a script
 /// whose test has failed does not live on for ever.
@@ -116,8 +116,9 @@ impl Drop for Supervised {
 /// Becomes the supervisor of the script.
 fn supervise() -> ! {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let signals = SignalStream::open().expect("handlers");
     let status = runtime.block_on(async {
-        let child = Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), SCRIPT.into()], &[]).expect("there is a shell");
+        let child = Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), SCRIPT.into()], &[], signals).expect("there is a shell");
         child.wait_forwarding().await.expect("it can be waited for")
     });
     std::process::exit(exit_code(status).into());

@@ -70,6 +70,8 @@ impl ResourceRequest<'_> {
     async fn watch(&self) -> Answered {
         // Nothing smaller is drawn at random (kubernetes/apiserver pkg/server/config.go v0.34, `MinRequestTimeout`).
         const SHORTEST: u64 = 1800;
+        /// A watch that asks for longer lives a day; no clock overflows by that.
+        const LONGEST: u64 = 24 * 60 * 60;
         let form = self.form()?;
         let (mut parameters, selection) = self.selection()?;
         let revision = parameters.watch(parameters.watch)?;
@@ -82,7 +84,7 @@ impl ResourceRequest<'_> {
             clock: self.cluster.clock,
             bookmarks: parameters.allow_bookmarks,
             bookmark_period: self.cluster.clock.lasts(self.cluster.config.bookmark_period),
-            deadline: Instant::now() + Duration::from_secs(seconds),
+            deadline: Instant::now() + Duration::from_secs(seconds.min(LONGEST)),
         };
         Ok(answer::with_type(StatusCode::OK, "application/json", ResponseBody::Stream(sending.start(watch))))
     }
