@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use observer_tests::{ExecSession, Lines, Port, output_within, wait_within, watchtap};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use observer_tests::{ExecSession, Lines, Port, ScriptedUpstream, output_within, wait_within, watchtap};
 use rustix::process::{Pid, Signal, kill_process};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
@@ -174,6 +176,32 @@ fn signal_to_us_alone_is_forwarded_once_and_the_end_of_the_command_is_ours() {
     drop(child.stdin.take());
     assert_eq!(said.next_line().unwrap(), None);
     assert_eq!(wait_within(&mut child, LIMIT).unwrap().code(), Some(7));
+}
+
+#[test]
+fn signal_before_the_command_runs_leaves_nothing_behind() {
+    let (over, is_over) = std::sync::mpsc::channel::<()>();
+    let is_over = std::sync::Mutex::new(is_over);
+    // A server that never says its version.
+    let silent = ScriptedUpstream::start(&[b"http/1.1"], move |_stream| {
+        let _over = is_over.lock().unwrap().recv();
+        Ok(())
+    });
+    let silent = silent.unwrap();
+    let place = Place::new();
+    let trust = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(silent.ca_pem()));
+    place.write("kubeconfig", &upstream::kubeconfig(&format!("https://{}", silent.address()), &trust));
+    let mut command = place.command(&["exec", "--", "touch", place.folder.path().join("marker").to_str().unwrap()]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let said = Lines::of(child.stderr.take().unwrap(), LIMIT);
+    assert!(said.next_line().unwrap().unwrap().contains("/version"));
+    let private = || fs::read_dir(place.folder.path()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
+    assert_eq!(private(), 1, "the private folder is there");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(wait_within(&mut child, LIMIT).unwrap().code(), Some(130));
+    assert_eq!(private(), 0);
+    assert!(!place.folder.path().join("marker").exists(), "the command ran");
+    drop(over);
 }
 
 #[test]

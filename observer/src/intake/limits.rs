@@ -16,7 +16,8 @@ pub struct IntakeLimits {
 }
 
 impl Default for IntakeLimits {
+    /// One connection may fill no more than what a list of 5 MB fills: so a starved observer needs no more memory for a longer one.
     fn default() -> Self {
-        Self { connection: 8 << 20, total: 64 << 20, connection_reserve: 1 << 20, total_reserve: 32 << 20 }
+        Self { connection: 4 << 20, total: 64 << 20, connection_reserve: 1 << 20, total_reserve: 32 << 20 }
     }
 }
