@@ -11,7 +11,7 @@ use tokio::process;
 
 use super::origin::{Circumstances, is_forwarded};
 use super::session;
-use super::signals::{Received, SignalStream};
+use crate::signals::{Received, SignalStream};
 
 /// A command that runs, with our standard input, output and error, and with the signals that are meant for it.
 ///

@@ -1,15 +1,12 @@
-//! The command that `watchtap exec` runs: its environment, its signals, its end.
+//! The command that `watchtap exec` runs: its environment, the signals that are handed on to it, its end.
 
 mod command;
-mod disposition;
 mod environment;
 mod origin;
 mod session;
-mod signals;
 
 pub use command::{Child, SpawnError, exit_code};
 pub use environment::variables;
-pub(crate) use signals::SignalStream;
 
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,9 @@ use super::recording::{Recording, Report};
 use super::session::{self, Bound};
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
-use crate::child::{self, Child, SignalStream, SpawnError};
+use crate::child::{self, Child, SpawnError};
 use crate::observing::Outcome;
+use crate::signals::SignalStream;
 use crate::view::Run;
 
 /// Our own failure, as env(1) has it: the command was not run, or its report could not be written.

@@ -13,8 +13,8 @@ use super::profiles::Profiles;
 use super::recording::{Recording, Report};
 use super::session::{Bound, Session};
 use super::tap_set::TapSet;
-use crate::child::SignalStream;
 use crate::observing::{Outcome, Outputs};
+use crate::signals::SignalStream;
 use crate::view::{Colour, EventSink, LiveLines, Run};
 
 /// What the second signal is answered with, as a shell says it.

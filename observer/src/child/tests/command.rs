@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::child::{Child, SignalStream, SpawnError, exit_code};
+use crate::child::{Child, SpawnError, exit_code};
+use crate::signals::SignalStream;
 
 #[tokio::test]
 async fn the_exit_code_of_the_command_is_ours() {

@@ -4,8 +4,8 @@ use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::supervised::{Start, Supervised};
-use crate::child::disposition::Ignored;
-use crate::child::origin::{Circumstances, Sender, is_forwarded};
+use crate::child::origin::{Circumstances, is_forwarded};
+use crate::signals::{Ignored, Sender};
 
 #[test]
 fn a_signal_sent_to_us_alone_reaches_the_command_once() {

@@ -19,7 +19,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-use crate::child::{Child, SignalStream, exit_code};
+use crate::child::{Child, exit_code};
+use crate::signals::SignalStream;
 
 /// Says every signal once, and ends with 7 at SIGUSR1. The pauses only give `wait` something to wait for, and are so many that a script
 /// whose test has failed does not live on for ever.

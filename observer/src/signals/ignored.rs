@@ -8,20 +8,20 @@ use std::fs;
 
 /// The signals in a `SigIgn` line of Linux's `/proc/self/status` (`man 5 proc_pid_status`); bit 0 is signal 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ignored(u64);
+pub(crate) struct Ignored(u64);
 
 impl Ignored {
     /// Those of our process; none where the system does not tell.
-    pub(super) fn at_start() -> Self {
+    pub(crate) fn at_start() -> Self {
         fs::read_to_string("/proc/self/status").map(|status| Self::parse(&status)).unwrap_or_default()
     }
 
-    pub(super) fn parse(status: &str) -> Self {
+    pub(crate) fn parse(status: &str) -> Self {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         Self(mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0))
     }
 
-    pub(super) fn contains(self, signal: i32) -> bool {
+    pub(crate) fn contains(self, signal: i32) -> bool {
         let bit = signal.checked_sub(1).and_then(|bit| u32::try_from(bit).ok());
         bit.and_then(|bit| self.0.checked_shr(bit)).is_some_and(|mask| mask & 1 == 1)
     }

@@ -11,8 +11,8 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::iterator::{Handle, SignalsInfo};
 use tokio::sync::mpsc::{self, Receiver};
 
-use super::disposition::Ignored;
-use super::origin::Sender;
+use super::ignored::Ignored;
+use super::sender::Sender;
 
 /// Those that we survive while the command runs. SIGTSTP, SIGCONT and SIGWINCH are not among them: the terminal gives them to the
 /// whole group, and what they do by default is right.
@@ -24,7 +24,7 @@ const WAITING: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
     pub(crate) signal: i32,
-    pub(super) sender: Sender,
+    pub(crate) sender: Sender,
 }
 
 /// Keeps our process alive through [`SIGNALS`], but for those that it ignored from the start, and hands them on, until it is dropped; from then on they end the process as they
