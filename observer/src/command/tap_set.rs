@@ -191,7 +191,7 @@ impl TapSet {
 }
 
 impl Listener {
-    /// `HOST:PORT`, with the path in front of the API where there is one.
+    /// See [`upstream::name`].
     pub(super) fn upstream_name(&self) -> String {
         upstream::name(&self.pair.selected)
     }
@@ -269,7 +269,8 @@ impl<'a> Binding<'a> {
             return Ok(Proxy::bind(config(listen)?)?);
         }
         let address = self.listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |listen| listen.ip());
-        for port in listen_port::candidates(&pair.selected) {
+        let forward_proxy = upstream::forward_proxy(&pair.selected)?;
+        for port in listen_port::candidates(&pair.selected, forward_proxy.as_ref()) {
             match Proxy::bind(config(SocketAddr::new(address, port))?) {
                 Err(ProxyError::PortInUse { .. }) if port != 0 => {}
                 bound => return Ok(bound?),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::listen_port::candidates;
+use super::listen_port;
+use super::upstream::name_behind;
+use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
 
 #[test]
@@ -27,6 +29,24 @@ fn servers_that_differ_in_anything_have_ports_of_their_own() {
     ];
     let ports: BTreeSet<u16> = servers.iter().filter_map(|url| candidates(&server(url)).next()).collect();
     assert_eq!(ports.len(), servers.len());
+}
+
+#[test]
+fn the_same_address_behind_two_forward_proxies_is_two_servers() {
+    let server = server("https://127.0.0.1:6443");
+    let proxies = ["socks5://bastion-1", "socks5://bastion-2", "http://me:s3cret@bastion-1:1080", "http://you@bastion-1:1080"];
+    let proxies = proxies.map(|address| ForwardProxy::parse(address).unwrap());
+    let behind = || std::iter::once(None).chain(proxies.iter().map(Some));
+    let names: Vec<String> = behind().map(|proxy| name_behind(&server, proxy)).collect();
+    let http = "127.0.0.1:6443 via http://bastion-1:1080";
+    let [first, second] = ["127.0.0.1:6443 via socks5://bastion-1:1080", "127.0.0.1:6443 via socks5://bastion-2:1080"];
+    assert_eq!(names, ["127.0.0.1:6443", first, second, http, http]);
+    let ports: BTreeSet<u16> = behind().filter_map(|proxy| listen_port::candidates(&server, proxy).next()).collect();
+    assert_eq!(ports.len(), 4, "who we are to a proxy makes no other server");
+}
+
+fn candidates(selected: &Selected) -> impl Iterator<Item = u16> {
+    listen_port::candidates(selected, None)
 }
 
 #[track_caller]
