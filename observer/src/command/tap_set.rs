@@ -13,7 +13,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use observer_core::routing::ServerProfile;
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::output::say;
 use super::plugin_users::StandIn;
@@ -30,6 +32,7 @@ use crate::tap::Clock;
 use crate::tap::proxy::{
     Admission, ClientIdentity, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
 };
+use crate::version;
 
 /// The listeners of one run, bound, and serving after [`Self::serve`].
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub(super) struct TapSet {
     answering: JoinSet<()>,
     /// Waits for the first client of each API server that is not known yet.
     learning: JoinSet<()>,
+    /// Tells those of `learning` that nobody has come to that nobody will.
+    leaving: watch::Sender<bool>,
 }
 
 /// One listener, for one cluster and user.
@@ -84,7 +89,8 @@ impl TapSet {
         let Binding { listeners, idle, left_out, .. } = binding;
         let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
         let (serving, learning, answering) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
-        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving, learning, credentials, answering })
+        let (folder, leaving) = (Some(folder), watch::Sender::new(false));
+        Ok(Self { listeners, left_out, folder, kubeconfigs, idle, serving, learning, leaving, credentials, answering })
     }
 
     /// The listeners; that of the current context is the first.
@@ -153,8 +159,14 @@ impl TapSet {
             let asked = Arc::clone(asked.entry(listener.upstream_name()).or_default());
             let (address, selected, handle) = (listener.address, listener.pair.selected.clone(), listener.handle.clone());
             let (profiles, intake) = (profiles.clone(), intake.clone());
+            let left = left(self.leaving.subscribe());
             self.learning.spawn(async move {
-                handle.first_client().await;
+                tokio::select! {
+                    // A client that came just before the end counts.
+                    biased;
+                    () = handle.first_client() => {}
+                    () = left => return,
+                }
                 if !asked.swap(true, Ordering::Relaxed) {
                     let profile = Box::new(profiles.learn(&selected).await);
                     intake.notice(Notice::Profile { at: clock.now(), listener: address, profile });
@@ -180,7 +192,10 @@ impl TapSet {
             stopped.await;
         }
         // They hold the intake, whose end the observing thread waits for.
-        self.learning.shutdown().await;
+        let asked_already = learned(&mut self.learning, &self.leaving);
+        if timeout(version::LIMIT, asked_already).await.is_err() {
+            self.learning.shutdown().await;
+        }
         self.answering.shutdown().await;
         let counts = self.counts();
         while let Some(served) = self.serving.join_next().await {
@@ -325,6 +340,16 @@ impl<'a> Binding<'a> {
         self.listeners = listeners;
         Ok(keeper)
     }
+}
+
+async fn left(mut leaving: watch::Receiver<bool>) {
+    leaving.wait_for(|leaving| *leaving).await.ok();
+}
+
+/// Waits for the answers to the questions that were asked; those that were not asked yet are not.
+pub(super) async fn learned(learning: &mut JoinSet<()>, leaving: &watch::Sender<bool>) {
+    leaving.send_replace(true);
+    while learning.join_next().await.is_some() {}
 }
 
 /// A private folder, in memory where there is such a place.

@@ -1,8 +1,15 @@
 //! What commands have in common, without a socket.
 
 use std::collections::BTreeSet;
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::listen_port;
+use super::tap_set::learned;
 use super::upstream::name_behind;
 use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
@@ -43,6 +50,19 @@ fn the_same_address_behind_two_forward_proxies_is_two_servers() {
     assert_eq!(names, ["127.0.0.1:6443", first, second, http, http]);
     let ports: BTreeSet<u16> = behind().filter_map(|proxy| listen_port::candidates(&server, proxy).next()).collect();
     assert_eq!(ports.len(), 4, "who we are to a proxy makes no other server");
+}
+
+#[tokio::test]
+async fn a_version_that_was_asked_for_is_awaited_at_the_end() {
+    let (leaving, mut learning) = (watch::Sender::new(false), JoinSet::new());
+    let (answer, answered) = oneshot::channel();
+    learning.spawn(async move { answered.await.unwrap() });
+    let mut left = leaving.subscribe();
+    learning.spawn(async move { assert!(*left.wait_for(|leaving| *leaving).await.unwrap()) });
+    let mut learned = pin!(learned(&mut learning, &leaving));
+    assert!(timeout(Duration::from_millis(50), &mut learned).await.is_err(), "one has not answered yet");
+    answer.send(()).unwrap();
+    timeout(Duration::from_secs(10), learned).await.expect("the other does not wait for a client any more");
 }
 
 fn candidates(selected: &Selected) -> impl Iterator<Item = u16> {
