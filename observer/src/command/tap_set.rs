@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -111,9 +111,12 @@ impl TapSet {
 
     /// The value of `KUBECONFIG` for clients.
     pub(super) fn kubeconfig_variable(&self) -> Result<OsString> {
-        std::env::join_paths(&self.kubeconfigs).context(
-            "the path of a kubeconfig holds a colon, which KUBECONFIG cannot say; move it, or set TMPDIR to another folder",
-        )
+        std::env::join_paths(&self.kubeconfigs).with_context(|| {
+            let variable = self.kubeconfigs.first().map_or("TMPDIR", |own| folder_variable(own, runtime_directory().as_deref()));
+            format!(
+                "the path of a kubeconfig holds a colon, which KUBECONFIG cannot say; move it, or set {variable} to another folder"
+            )
+        })
     }
 
     /// What stands behind the listeners, for [`observing::Observing::start`]. The API server of the current context is asked for its
@@ -352,8 +355,17 @@ pub(super) async fn learned(learning: &mut JoinSet<()>, leaving: &watch::Sender<
     while learning.join_next().await.is_some() {}
 }
 
+/// The variable that says where the private folder is, of which `path` is a part.
+pub(super) fn folder_variable(path: &Path, runtime_directory: Option<&Path>) -> &'static str {
+    let chosen = runtime_directory.is_some_and(|directory| directory.is_absolute() && path.starts_with(directory));
+    if chosen { "XDG_RUNTIME_DIR" } else { "TMPDIR" }
+}
+
 /// A private folder, in memory where there is such a place.
 pub(super) fn run_folder() -> Result<RunFolder> {
-    let runtime_directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    RunFolder::create(runtime_directory.as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
+    RunFolder::create(runtime_directory().as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
+}
+
+pub(super) fn runtime_directory() -> Option<PathBuf> {
+    std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from)
 }

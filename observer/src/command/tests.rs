@@ -1,6 +1,7 @@
 //! What commands have in common, without a socket.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::listen_port;
-use super::tap_set::learned;
+use super::tap_set::{folder_variable, learned};
 use super::upstream::name_behind;
 use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
@@ -50,6 +51,15 @@ fn the_same_address_behind_two_forward_proxies_is_two_servers() {
     assert_eq!(names, ["127.0.0.1:6443", first, second, http, http]);
     let ports: BTreeSet<u16> = behind().filter_map(|proxy| listen_port::candidates(&server, proxy).next()).collect();
     assert_eq!(ports.len(), 4, "who we are to a proxy makes no other server");
+}
+
+#[test]
+fn the_variable_that_is_named_is_the_one_that_chose_the_folder() {
+    let socket = Path::new("/run/user/1000/watchtap/credentials");
+    assert_eq!(folder_variable(socket, Some(Path::new("/run/user/1000"))), "XDG_RUNTIME_DIR");
+    assert_eq!(folder_variable(socket, Some(Path::new("/run/user/1001"))), "TMPDIR", "it was unusable");
+    assert_eq!(folder_variable(socket, Some(Path::new(""))), "TMPDIR", "it is relative");
+    assert_eq!(folder_variable(socket, None), "TMPDIR");
 }
 
 #[tokio::test]
