@@ -34,7 +34,9 @@ fn each_context_of_kubectl_speaks_as_its_own_user() {
 
 #[test]
 fn what_kubectl_discovered_is_still_known_in_the_next_run() {
-    let place = Place::new();
+    // The port follows from server and user, and what is discovered is kept under it. Other tests of this cluster have listeners for
+    // their users at the same time: so this one's is nobody else's.
+    let place = Place::whose_admin_is("discovering");
     let discovered = || {
         place.exec("$K get configmaps -n default");
         let report = place.report();
@@ -74,6 +76,11 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
+        Self::whose_admin_is("admin")
+    }
+
+    /// `user` is what the kubeconfig calls the user of the current context.
+    fn whose_admin_is(user: &str) -> Self {
         let cluster = Cluster::shared().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let (server, port) = (cluster.server_url(), cluster.port());
@@ -87,16 +94,16 @@ impl Place {
 kind: Config
 current-context: admin
 contexts:
-- {{name: admin, context: {{cluster: one, user: admin}}}}
+- {{name: admin, context: {{cluster: one, user: {user}}}}}
 - {{name: visitor, context: {{cluster: one, user: visitor, namespace: default}}}}
 - {{name: certificate, context: {{cluster: one, user: certificate}}}}
 - {{name: rotating, context: {{cluster: one, user: rotating}}}}
-- {{name: renamed, context: {{cluster: renamed, user: admin}}}}
+- {{name: renamed, context: {{cluster: renamed, user: {user}}}}}
 clusters:
 - {{name: one, cluster: {{server: '{server}', {authority}}}}}
 - {{name: renamed, cluster: {{server: 'https://localhost:{port}', tls-server-name: 127.0.0.1, {authority}}}}}
 users:
-- {{name: admin, user: {{token: {admin}}}}}
+- {{name: {user}, user: {{token: {admin}}}}}
 - {{name: visitor, user: {{token: {visitor}}}}}
 - {{name: certificate, user: {{{certificate}}}}}
 - {{name: rotating, user: {{tokenFile: token}}}}

@@ -4,6 +4,7 @@
 //! (kubernetes/cli-runtime `pkg/genericclioptions/config_flags.go`, `computeDiscoverCacheDir`, v0.34). A listener whose port were another
 //! in each run would send every command to discover all over again. So the port follows from what is behind it.
 
+use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::Selected;
 
 /// The ports to choose from. They are among those that nobody registers (RFC 6335 §6), above those that Linux gives to outgoing
@@ -16,10 +17,10 @@ const COUNT: u16 = u16::MAX - FIRST + 1;
 const TRIES: u64 = 16;
 
 /// The ports for the API server and the user of `selected`, in the order in which they are to be tried; the same in every run. The last is
-/// 0, for any.
+/// 0, for any. Behind another `proxy` the same address is another server; its credentials make no difference.
 ///
 /// The second is not the neighbour of the first: that could be the first of another server, whose cache it would then find.
-pub(super) fn candidates(selected: &Selected) -> impl Iterator<Item = u16> {
+pub(super) fn candidates(selected: &Selected, proxy: Option<&ForwardProxy>) -> impl Iterator<Item = u16> + use<> {
     let upstream = &selected.upstream;
     let mut hash = Fnv1a::default();
     hash.word(upstream.host.to_ascii_lowercase().as_bytes());
@@ -27,6 +28,9 @@ pub(super) fn candidates(selected: &Selected) -> impl Iterator<Item = u16> {
     hash.word(upstream.path_prefix.as_bytes());
     hash.word(upstream.tls_server_name.as_deref().unwrap_or_default().as_bytes());
     hash.word(selected.user.as_deref().unwrap_or_default().as_bytes());
+    if let Some(proxy) = proxy {
+        hash.word(proxy.to_string().as_bytes());
+    }
     let derived = (0..TRIES).map(move |attempt| {
         let mut hash = hash;
         hash.word(&attempt.to_be_bytes());

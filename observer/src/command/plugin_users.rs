@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::tap_set::{folder_variable, runtime_directory};
 use crate::credential::{CredentialServer, Keeper};
 use crate::kubeconfig::{PluginInPlace, RunFolder};
 
@@ -37,7 +38,10 @@ impl StandIn {
             return Ok(None);
         }
         let bound = CredentialServer::bind(Path::new(&self.socket), keeper);
-        bound.map(Some).with_context(|| format!("cannot listen at {}; set TMPDIR to a folder with a shorter path", self.socket))
+        bound.map(Some).with_context(|| {
+            let variable = folder_variable(Path::new(&self.socket), runtime_directory().as_deref());
+            format!("cannot listen at {}; set {variable} to a folder with a shorter path", self.socket)
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,7 +13,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use observer_core::routing::ServerProfile;
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::output::say;
 use super::plugin_users::StandIn;
@@ -30,6 +32,7 @@ use crate::tap::Clock;
 use crate::tap::proxy::{
     Admission, ClientIdentity, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
 };
+use crate::version;
 
 /// The listeners of one run, bound, and serving after [`Self::serve`].
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub(super) struct TapSet {
     answering: JoinSet<()>,
     /// Waits for the first client of each API server that is not known yet.
     learning: JoinSet<()>,
+    /// Tells those of `learning` that nobody has come to that nobody will.
+    leaving: watch::Sender<bool>,
 }
 
 /// One listener, for one cluster and user.
@@ -84,7 +89,8 @@ impl TapSet {
         let Binding { listeners, idle, left_out, .. } = binding;
         let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
         let (serving, learning, answering) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
-        Ok(Self { listeners, left_out, folder: Some(folder), kubeconfigs, idle, serving, learning, credentials, answering })
+        let (folder, leaving) = (Some(folder), watch::Sender::new(false));
+        Ok(Self { listeners, left_out, folder, kubeconfigs, idle, serving, learning, leaving, credentials, answering })
     }
 
     /// The listeners; that of the current context is the first.
@@ -105,9 +111,12 @@ impl TapSet {
 
     /// The value of `KUBECONFIG` for clients.
     pub(super) fn kubeconfig_variable(&self) -> Result<OsString> {
-        std::env::join_paths(&self.kubeconfigs).context(
-            "the path of a kubeconfig holds a colon, which KUBECONFIG cannot say; move it, or set TMPDIR to another folder",
-        )
+        std::env::join_paths(&self.kubeconfigs).with_context(|| {
+            let variable = self.kubeconfigs.first().map_or("TMPDIR", |own| folder_variable(own, runtime_directory().as_deref()));
+            format!(
+                "the path of a kubeconfig holds a colon, which KUBECONFIG cannot say; move it, or set {variable} to another folder"
+            )
+        })
     }
 
     /// What stands behind the listeners, for [`observing::Observing::start`]. The API server of the current context is asked for its
@@ -153,8 +162,14 @@ impl TapSet {
             let asked = Arc::clone(asked.entry(listener.upstream_name()).or_default());
             let (address, selected, handle) = (listener.address, listener.pair.selected.clone(), listener.handle.clone());
             let (profiles, intake) = (profiles.clone(), intake.clone());
+            let left = left(self.leaving.subscribe());
             self.learning.spawn(async move {
-                handle.first_client().await;
+                tokio::select! {
+                    // A client that came just before the end counts.
+                    biased;
+                    () = handle.first_client() => {}
+                    () = left => return,
+                }
                 if !asked.swap(true, Ordering::Relaxed) {
                     let profile = Box::new(profiles.learn(&selected).await);
                     intake.notice(Notice::Profile { at: clock.now(), listener: address, profile });
@@ -180,7 +195,10 @@ impl TapSet {
             stopped.await;
         }
         // They hold the intake, whose end the observing thread waits for.
-        self.learning.shutdown().await;
+        let asked_already = learned(&mut self.learning, &self.leaving);
+        if timeout(version::LIMIT, asked_already).await.is_err() {
+            self.learning.shutdown().await;
+        }
         self.answering.shutdown().await;
         let counts = self.counts();
         while let Some(served) = self.serving.join_next().await {
@@ -191,7 +209,7 @@ impl TapSet {
 }
 
 impl Listener {
-    /// `HOST:PORT`, with the path in front of the API where there is one.
+    /// See [`upstream::name`].
     pub(super) fn upstream_name(&self) -> String {
         upstream::name(&self.pair.selected)
     }
@@ -269,7 +287,8 @@ impl<'a> Binding<'a> {
             return Ok(Proxy::bind(config(listen)?)?);
         }
         let address = self.listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |listen| listen.ip());
-        for port in listen_port::candidates(&pair.selected) {
+        let forward_proxy = upstream::forward_proxy(&pair.selected)?;
+        for port in listen_port::candidates(&pair.selected, forward_proxy.as_ref()) {
             match Proxy::bind(config(SocketAddr::new(address, port))?) {
                 Err(ProxyError::PortInUse { .. }) if port != 0 => {}
                 bound => return Ok(bound?),
@@ -326,8 +345,27 @@ impl<'a> Binding<'a> {
     }
 }
 
+async fn left(mut leaving: watch::Receiver<bool>) {
+    leaving.wait_for(|leaving| *leaving).await.ok();
+}
+
+/// Waits for the answers to the questions that were asked; those that were not asked yet are not.
+pub(super) async fn learned(learning: &mut JoinSet<()>, leaving: &watch::Sender<bool>) {
+    leaving.send_replace(true);
+    while learning.join_next().await.is_some() {}
+}
+
+/// The variable that says where the private folder is, of which `path` is a part.
+pub(super) fn folder_variable(path: &Path, runtime_directory: Option<&Path>) -> &'static str {
+    let chosen = runtime_directory.is_some_and(|directory| directory.is_absolute() && path.starts_with(directory));
+    if chosen { "XDG_RUNTIME_DIR" } else { "TMPDIR" }
+}
+
 /// A private folder, in memory where there is such a place.
 pub(super) fn run_folder() -> Result<RunFolder> {
-    let runtime_directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    RunFolder::create(runtime_directory.as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
+    RunFolder::create(runtime_directory().as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
+}
+
+pub(super) fn runtime_directory() -> Option<PathBuf> {
+    std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from)
 }

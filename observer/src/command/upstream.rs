@@ -109,7 +109,7 @@ fn endpoint(selected: &Selected) -> UpstreamEndpoint {
 }
 
 /// The cluster's `proxy-url`; without one what our environment says, which is the client's too.
-fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>> {
+pub(super) fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>> {
     if selected.forward_proxy.is_some() {
         return Ok(selected.forward_proxy.clone());
     }
@@ -151,12 +151,22 @@ fn token(selected: &Selected) -> Option<String> {
 }
 
 /// What an API server is called in reports: `HOST:PORT`, the path in front of its API, and the name that its certificate bears where that is
-/// another. Servers with the same name are one and the same.
+/// another, and the forward proxy in front of it: behind another one the same address may be another server, as with tunnels to `127.0.0.1`.
+/// Servers with the same name are one and the same.
 pub(super) fn name(selected: &Selected) -> String {
+    // A proxy whose address cannot be read has no listener in front of it.
+    name_behind(selected, forward_proxy(selected).ok().flatten().as_ref())
+}
+
+pub(super) fn name_behind(selected: &Selected, proxy: Option<&ForwardProxy>) -> String {
     let upstream = &selected.upstream;
     let address = endpoint(selected).to_string() + upstream.path_prefix.trim_end_matches('/');
-    match &upstream.tls_server_name {
+    let server = match &upstream.tls_server_name {
         Some(server_name) => format!("{address} ({server_name})"),
         None => address,
+    };
+    match proxy {
+        Some(proxy) => format!("{server} via {proxy}"),
+        None => server,
     }
 }

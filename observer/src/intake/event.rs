@@ -34,6 +34,8 @@ pub enum EndManner {
     Reset,
     /// Bytes that are not TLS, or a fatal alert (RFC 8446 §6.2).
     BrokenTls,
+    /// By the tap itself, which left before the peers did.
+    ByTap,
 }
 
 /// One thing that happened on a connection; both directions are in one order.

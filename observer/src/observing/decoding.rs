@@ -115,6 +115,7 @@ fn of_manner(manner: EndManner) -> observation::EndManner {
         EndManner::Fin => observation::EndManner::Fin,
         EndManner::Reset => observation::EndManner::Reset,
         EndManner::BrokenTls => observation::EndManner::BrokenTls,
+        EndManner::ByTap => observation::EndManner::ByWatchtap,
     }
 }
 

@@ -101,6 +101,14 @@ async fn what_upstream_answered_before_it_reset_an_upload_reaches_the_client() {
 }
 
 #[tokio::test]
+async fn what_the_tap_ends_itself_is_told_as_its_own_doing() {
+    let (mut rig, receiver) = observed();
+    let (_client, _upstream) = rig.pair().await;
+    rig.handle.stop(Duration::ZERO).await;
+    assert_eq!(ends(receiver).await, [(Direction::Request, EndManner::ByTap), (Direction::Response, EndManner::ByTap)]);
+}
+
+#[tokio::test]
 async fn bytes_that_are_not_tls_end_the_connection_with_a_bare_fin() {
     let (mut rig, receiver) = observed();
     let (mut client, mut upstream) = rig.pair().await;

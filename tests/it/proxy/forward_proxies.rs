@@ -113,7 +113,36 @@ async fn a_proxy_that_refuses_is_an_upstream_that_refuses() {
 
     let _listener = socket.listen(16).unwrap();
     // It accepts and says nothing: that is enough to know that TCP is not refused, and too little for a client.
-    eventually(|| rig.handle.counts().bare_dials >= 2).await;
+    eventually(|| rig.handle.state() == ListenerState::Listening).await;
+    assert!(!rig.refuses().await);
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_back_and_says_no_does_not_refuse_any_more() {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let rig = rig_behind(&format!("http://{}", socket.local_addr().unwrap()), "api.invalid", &ClusterCa::new());
+    rig.client(&["h2"], None).await.unwrap_err();
+    eventually(|| rig.handle.state() == ListenerState::Held).await;
+
+    let listener = socket.listen(16).unwrap();
+    let denying = tokio::spawn(async move {
+        while let Ok((mut tcp, _)) = listener.accept().await {
+            // The request is read first: an answer in front of it could be lost to a reset.
+            let said_no = async {
+                tcp.read(&mut [0; 1024]).await?;
+                tcp.write_all(b"HTTP/1.1 503 Service Unavailable\r\n\r\n").await
+            };
+            said_no.await.ok();
+        }
+    });
+    eventually(|| rig.handle.state() == ListenerState::Listening).await;
+    let error = rig.client(&["h2"], None).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    let message = rig.handle.last_upstream_error().unwrap().to_string();
+    assert!(message.contains("it answered 503"), "{message}");
+    assert!(!rig.refuses().await);
+    denying.abort();
 }
 
 #[tokio::test]

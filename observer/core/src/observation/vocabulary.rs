@@ -266,6 +266,8 @@ pub enum EndManner {
     Reset,
     /// Bytes that are not TLS, or a fatal alert.
     BrokenTls,
+    /// watchtap left before either side did, and ended both.
+    ByWatchtap,
 }
 
 /// Who ended a half of a connection, and how.

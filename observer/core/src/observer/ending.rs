@@ -3,7 +3,7 @@
 use crate::exchange::Exchange;
 use crate::http::Direction;
 use crate::k8s::Status;
-use crate::observation::ExchangeEnd;
+use crate::observation::{EndManner, ExchangeEnd};
 
 /// The words of a finished exchange; `None` while it goes on.
 pub(super) fn of(exchange: &Exchange) -> Option<String> {
@@ -24,11 +24,27 @@ pub(super) fn in_words(error: Option<&Status>, status: Option<u16>, end: Exchang
         ExchangeEnd::Complete => "ended by the server".to_owned(),
         ExchangeEnd::Reset { by: Direction::Request, .. } => "cancelled by the client".to_owned(),
         ExchangeEnd::Reset { by: Direction::Response, code } => format!("reset by the server (code {code})"),
+        ExchangeEnd::Cut(Some(end)) if end.manner == EndManner::ByWatchtap => "ended by watchtap".to_owned(),
         ExchangeEnd::Cut(Some(end)) => match end.direction {
             Direction::Request => "client disconnected".to_owned(),
             Direction::Response => "connection ended by the server".to_owned(),
         },
         ExchangeEnd::Cut(None) => "connection lost".to_owned(),
         ExchangeEnd::OutOfSight => "out of sight".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::ConnectionEnd;
+
+    #[test]
+    fn what_watchtap_ended_is_laid_to_nobody_else() {
+        let words = |direction, manner| in_words(None, Some(200), ExchangeEnd::Cut(Some(ConnectionEnd { direction, manner })));
+        for direction in [Direction::Request, Direction::Response] {
+            assert_eq!(words(direction, EndManner::ByWatchtap), "ended by watchtap");
+            assert_ne!(words(direction, EndManner::Fin), "ended by watchtap");
+        }
     }
 }

@@ -193,7 +193,7 @@ fn end() -> impl Strategy<Value = ExchangeEnd> {
 }
 
 fn connection_end() -> impl Strategy<Value = ConnectionEnd> {
-    let manners = vec![EndManner::CloseNotify, EndManner::Fin, EndManner::Reset, EndManner::BrokenTls];
+    let manners = vec![EndManner::CloseNotify, EndManner::Fin, EndManner::Reset, EndManner::BrokenTls, EndManner::ByWatchtap];
     (direction(), select(manners)).prop_map(|(direction, manner)| ConnectionEnd { direction, manner })
 }
 

@@ -83,11 +83,18 @@ impl Flow {
         }
         match self.state {
             State::Ending(EndManner::Reset) => Poll::Ready(FlowEnd::Reset),
-            State::Ending(EndManner::BrokenTls) => Poll::Ready(FlowEnd::Broken),
+            State::Ending(EndManner::BrokenTls | EndManner::ByTap) => Poll::Ready(FlowEnd::Broken),
             State::Ending(manner @ (EndManner::CloseNotify | EndManner::Fin)) => {
                 sink.poll_shutdown(context, manner).map(|()| FlowEnd::HalfClosed)
             }
             State::Open | State::Withheld(..) => Poll::Pending,
+        }
+    }
+
+    /// Tells the end that we make ourselves, unless the source's own was told.
+    pub(super) fn cut(&self, tee: &mut Tee) {
+        if matches!(self.state, State::Open) {
+            tee.ended(self.direction, EndManner::ByTap);
         }
     }
 

@@ -70,6 +70,9 @@ impl Splice {
             .await
         };
         if closing == Closing::ByUs {
+            // The request's first: what ends first with the response is taken for a sign that the server restarts.
+            self.request.cut(&mut self.tee);
+            self.response.cut(&mut self.tee);
             std::future::poll_fn(|context| self.poll_farewell(context)).await;
         }
         if closing != Closing::ByReset {

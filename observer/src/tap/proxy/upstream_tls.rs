@@ -1,6 +1,6 @@
 //! The upstream-facing half of TLS.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustls::ClientConfig;
 use rustls::client::danger::ServerCertVerifier;
@@ -89,10 +89,18 @@ impl UpstreamTrust {
         let (trusted, nobody) = match self {
             Self::Anybody => return Ok(Arc::new(AnyCertificate::new(provider))),
             Self::Authorities(pem) => (authorities(pem)?, TlsConfigError::NoRoots),
-            Self::Native => (rustls_native_certs::load_native_certs().certs, TlsConfigError::NoNativeRoots),
+            Self::Native => return native_verifier(provider).ok_or(TlsConfigError::NoNativeRoots),
         };
         Ok(Arc::new(ServerVerifier::new(trusted, provider).ok_or(nobody)?))
     }
+}
+
+/// Reads what this system trusts once in the life of the process, also when nothing comes of it: it is more than a hundred certificates, and
+/// a kubeconfig may name as many clusters without a CA.
+fn native_verifier(provider: &Arc<CryptoProvider>) -> Option<Arc<dyn ServerCertVerifier>> {
+    static NATIVE: OnceLock<Option<Arc<ServerVerifier>>> = OnceLock::new();
+    let load = || ServerVerifier::new(rustls_native_certs::load_native_certs().certs, provider).map(Arc::new);
+    NATIVE.get_or_init(load).clone().map(|verifier| verifier as Arc<dyn ServerCertVerifier>)
 }
 
 impl ClientCertificate {
@@ -145,6 +153,15 @@ mod tests {
         check(&trust, "localhost", Some(&certificate(&one.certificate_pem, "")), "`client-key`");
         check(&trust, "localhost", Some(&certificate(&one.certificate_pem, &other.key_pem)), "belong together");
         assert!(UpstreamTls::new(&trust, "::1", Some(&certificate(&one.certificate_pem, &one.key_pem))).is_ok());
+    }
+
+    #[test]
+    fn what_the_system_trusts_is_read_once() {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        match [(); 2].map(|()| UpstreamTrust::Native.verifier(&provider)) {
+            [Ok(one), Ok(other)] => assert!(Arc::ptr_eq(&one, &other)),
+            [one, other] => assert!(one.is_err() && other.is_err(), "a system that trusts nobody does so each time"),
+        }
     }
 
     #[track_caller]
