@@ -2,7 +2,9 @@
 //!
 //! A line is `TIME WORDS`: `0s version v1.34.4`, `0s open 1`, `1ms 1/3 GET /api/v1/pods?limit=500`, `4ms 1/3 <- 200`,
 //! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream; `version`, `open`
-//! and `refusing` may say ` at NAME` of the API server.
+//! and `refusing` may say ` at NAME` of the API server; `unrecorded` is a span that a capture lacks.
+
+mod unrecorded;
 
 use expect_test::{Expect, expect};
 
@@ -268,6 +270,7 @@ fn parse(words: &str) -> Vec<What> {
             let connection = ConnectionId(rest.parse().unwrap());
             vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2) }]
         }
+        "unrecorded" => vec![What::Unrecorded { observations: None, from: None, until: None }],
         "refusing" => vec![What::Listener { upstream, state: ListenerState::Refusing }],
         id => {
             let connection = ConnectionId(id.split_once('/').unwrap().0.parse().unwrap());
