@@ -37,7 +37,7 @@ pub struct ComparedRun {
     pub at: Timestamp,
     /// Its totals.
     pub totals: Totals,
-    /// Whether traffic was missed, so that numbers are lower bounds.
+    /// Whether traffic was missed or a table was full, so that numbers are lower bounds and shapes may be missing.
     pub unseen: bool,
 }
 

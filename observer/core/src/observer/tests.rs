@@ -4,6 +4,7 @@
 //! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream; `version`, `open`
 //! and `refusing` may say ` at NAME` of the API server; `unrecorded` is a span that a capture lacks.
 
+mod comparison;
 mod unrecorded;
 
 use expect_test::{Expect, expect};
