@@ -1,7 +1,7 @@
 //! Two runs held against each other, shape by shape.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
@@ -176,8 +176,8 @@ impl Side {
         self.lower_bound |= part.lower_bound;
     }
 
-    /// Layers and rules, without how often.
-    fn answered_by(&self) -> Vec<(&Option<ServedFrom>, Option<&'static str>)> {
+    /// Layers and rules, without how often, and so without an order.
+    fn answered_by(&self) -> HashSet<(&Option<ServedFrom>, Option<&'static str>)> {
         self.layers.iter().map(|layer| (&layer.served_from, layer.rule)).collect()
     }
 }
@@ -271,6 +271,17 @@ mod tests {
             assert_eq!(change(Some(&before), Some(&after)), expected, "{after:?}");
         }
         assert_eq!((change(None, Some(&before)), change(Some(&before), None)), (Change::New, Change::Gone));
+    }
+
+    #[test]
+    fn layers_in_another_order_are_the_same_layers() {
+        let layer = |served_from, count| Layer { served_from: Some(served_from), rule: None, count };
+        let run = |layers| Side { layers, ..side(10, 0, 1_000, 100_000) };
+        let before = run(vec![layer(ServedFrom::Cache, 5), layer(ServedFrom::Snapshot, 5)]);
+        let turned = run(vec![layer(ServedFrom::Snapshot, 6), layer(ServedFrom::Cache, 4)]);
+        let fewer = run(vec![layer(ServedFrom::Cache, 10)]);
+        assert_eq!(change(Some(&before), Some(&turned)), Change::Same);
+        assert_eq!(change(Some(&before), Some(&fewer)), Change::Moved);
     }
 
     #[test]
