@@ -1,6 +1,8 @@
 //! What holds across a span of a capture that could not be read.
 
-use super::*;
+use expect_test::expect;
+
+use super::script::check;
 
 #[test]
 fn long_lived_connections_still_lead_to_their_api_servers() {

@@ -4,12 +4,9 @@
 //! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream; `version`, `open`
 //! and `refusing` may say ` at NAME` of the API server; `unrecorded` is a span that a capture lacks.
 
-mod comparison;
-mod unrecorded;
-
 use expect_test::{Expect, expect};
 
-use super::*;
+use super::super::*;
 use crate::http::{Direction, Protocol, StreamId};
 use crate::k8s::{ListOptions, RequestInfo, Status};
 use crate::observation::{
@@ -233,7 +230,7 @@ fn api_servers_beyond_the_limit_are_counted() {
 }
 
 #[track_caller]
-fn check(script: &str, expected: &Expect) {
+pub(super) fn check(script: &str, expected: &Expect) {
     let (snapshot, events) = play(script, Limits::default());
     let mut text: String = events.iter().filter_map(describe).map(|line| line + "\n").collect();
     let totals = &snapshot.totals;
@@ -245,7 +242,7 @@ fn check(script: &str, expected: &Expect) {
     expected.assert_eq(&text);
 }
 
-fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
+pub(super) fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
     let mut observer = Observer::new(limits);
     let mut events = Vec::new();
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
