@@ -17,7 +17,8 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// How much disk a capture may take: about `max_size` × `files`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes after which a file is full; it exceeds them by one block at most (1 MiB, usually far less).
+    /// Bytes of observations after which a file is full; it exceeds them by one block at most (1 MiB, usually far less), and by what it
+    /// says again of what is open, which is bounded but may be more than this.
     pub max_size: u64,
     /// Files that are kept, the one that is written among them; at least 1.
     pub files: u32,
@@ -36,6 +37,7 @@ pub struct CaptureFile {
     can_rotate: bool,
     /// Begins with the first observation.
     writer: Option<Writer>,
+    /// Bytes of the present file behind what stands.
     written: u64,
     /// Bytes that are not written yet; empty between calls.
     pending: Vec<u8>,
@@ -120,11 +122,13 @@ impl CaptureFile {
             }
         }
         self.file = private_file::create(&self.path)?;
-        self.written = 0;
         if let Some(writer) = &mut self.writer {
             writer.begin_file(&mut self.pending);
         }
-        self.write()
+        self.write()?;
+        // Where very much is open, a file that counted it would be full before its first observation.
+        self.written = 0;
+        Ok(())
     }
 
     fn write(&mut self) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use observer_core::capture::{FileHead, Lost, Reader, Record, Refused, Replay, Replayed};
+use observer_core::capture::{FileHead, Lost, LostReason, Reader, Record, Refused, Replay, Replayed};
 use observer_core::observation::Observation;
 use observer_core::time::Timestamp;
 
@@ -13,6 +13,9 @@ use observer_core::time::Timestamp;
 const CHUNK: usize = 64 << 10;
 /// Enough for the head of any file.
 const HEAD: u64 = 4 << 10;
+
+/// What a file without a byte lacks.
+const EMPTY: Lost = Lost { offset: 0, bytes: 0, observations: None, from: None, until: None, reason: LostReason::Torn };
 
 /// Why a capture cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -48,19 +51,29 @@ pub enum Pace {
 #[derive(Debug)]
 pub struct Recording {
     files: Vec<PathBuf>,
+    /// Created by a writer that was killed before it wrote the head. Their place among the others is not known.
+    empty: Vec<PathBuf>,
 }
 
 impl Recording {
-    /// Puts the files into the order of their parts. Nothing of them is kept open.
+    /// Puts the files into the order of their parts. Nothing of them is kept open. Among several an empty one is a part that is lost.
     pub fn of(files: &[PathBuf]) -> Result<Self, ReadError> {
-        let [_, _, ..] = files else { return Ok(Self { files: files.to_vec() }) };
+        let [_, _, ..] = files else { return Ok(Self { files: files.to_vec(), empty: Vec::new() }) };
         let mut placed = Vec::with_capacity(files.len());
+        let mut empty = Vec::new();
         for file in files {
-            let head = head(file)?;
-            placed.push((head.map(|head| (head.capture, head.part)), file.clone()));
+            match head(file) {
+                Ok(head) => placed.push((head.map(|head| (head.capture, head.part)), file.clone())),
+                Err(ReadError::Refused { refused: Refused::Empty, .. }) => empty.push(file.clone()),
+                Err(error) => return Err(error),
+            }
+        }
+        if placed.is_empty() {
+            // Nothing can be read, and reading says so.
+            return Ok(Self { files: empty, empty: Vec::new() });
         }
         placed.sort_by_key(|(place, _)| *place);
-        Ok(Self { files: placed.into_iter().map(|(_, file)| file).collect() })
+        Ok(Self { files: placed.into_iter().map(|(_, file)| file).collect(), empty })
     }
 
     /// Gives the observations to `told`, and returns what is missing, with the file that says so.
@@ -89,6 +102,9 @@ impl Recording {
         if let Some(last) = self.files.last() {
             replay.finish(&mut |one| found.take(last, one, &mut clock, told));
         }
+        // What they would have held is told as the span that their neighbours leave.
+        let room = Found::MAX_LOST.saturating_sub(found.lost.len());
+        found.lost.extend(self.empty.iter().take(room.max(1)).map(|file| (file.clone(), EMPTY)));
         Ok(found.lost)
     }
 }

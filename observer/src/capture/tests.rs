@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use observer_core::capture::{LostReason, Refused};
-use observer_core::observation::{Observation, What};
+use observer_core::observation::{ConnectionId, Observation, UpstreamName, What};
 use observer_core::time::Timestamp;
 
 use super::*;
@@ -72,6 +72,50 @@ fn two_captures_are_not_mixed() {
     let error = Recording::of(&files).unwrap().replay(Pace::AtOnce, &mut |_| {}).unwrap_err();
     assert!(matches!(error, ReadError::Refused { refused: Refused::OtherCapture { .. }, .. }), "{error}");
     assert!(error.to_string().contains("b.cap"), "{error}");
+}
+
+#[test]
+fn more_that_stands_than_a_file_may_hold_does_not_make_each_observation_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.cap");
+    let opened = observations(2_000).into_iter().zip(1..).map(|(Observation { at, what }, number)| {
+        let What::ConnectFailed { why } = what else { unreachable!("see observations()") };
+        let what = What::ConnectionOpened { connection: ConnectionId(number), upstream: UpstreamName(why), protocol: None };
+        Observation { at, what }
+    });
+    let observations: Vec<Observation> = opened.chain(observations(6_000).into_iter().skip(2_000)).collect();
+    let bounds = Bounds { max_size: 4 << 10, files: 200 };
+    write(&path, bounds, &observations);
+    let files: Vec<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(fs::metadata(&path).unwrap().len() > bounds.max_size, "what stands fills a file");
+    assert!((2..6).contains(&files.len()), "{} files", files.len());
+    assert_eq!(read(&files), (observations, vec![]));
+}
+
+#[test]
+fn an_empty_part_is_lost_and_the_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.cap");
+    let observations = observations(20_000);
+    write(&path, Bounds { max_size: 16 << 10, files: 100 }, &observations);
+    let files: Vec<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // The writer was killed between the creation of a file and its head.
+    fs::write(&path, "").unwrap();
+    let (mut read_back, lost) = read(&files);
+    assert_eq!(lost, [LostReason::NoLaterPart, LostReason::Torn]);
+    assert!(matches!(read_back.pop().unwrap().what, What::Unrecorded { observations: None, .. }));
+    assert!(read_back.len() > 1_000 && observations.starts_with(&read_back), "{} read", read_back.len());
+}
+
+#[test]
+fn files_that_are_all_empty_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["a.cap", "b.cap"].map(|name| folder.path().join(name));
+    for file in &files {
+        fs::write(file, "").unwrap();
+    }
+    let error = Recording::of(&files).unwrap().replay(Pace::AtOnce, &mut |_| {}).unwrap_err();
+    assert!(matches!(error, ReadError::Refused { refused: Refused::Empty, .. }), "{error}");
 }
 
 #[test]

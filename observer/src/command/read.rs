@@ -1,7 +1,8 @@
 //! `watchtap read`.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +11,7 @@ use clap::Args;
 use observer_core::capture::{Lost, LostReason};
 use observer_core::observer::{Comparison, Limits, Observer, Snapshot};
 
-use super::output::{Events, Format, create, events_to, say, say_error};
+use super::output::{Events, Format, create, events_to, is_stdout, say, say_error};
 use crate::capture::{Pace, Recording};
 use crate::view::{Colour, EventSink, Run, comparison_json, comparison_text, report_json, report_text};
 
@@ -71,6 +72,7 @@ impl Read {
 
     /// Whether everything was there.
     fn execute(&self) -> Result<bool> {
+        self.check_files()?;
         let report = self.report.as_deref().map(create).transpose()?;
         let mut events = self.events.as_deref().map(events_to).transpose()?;
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
@@ -85,6 +87,24 @@ impl Read {
         };
         self.write(report.as_ref(), &text)?;
         Ok(after.is_complete())
+    }
+
+    /// That there are the captures, before a file is emptied for what comes of them, and that it is none of them.
+    fn check_files(&self) -> Result<()> {
+        let mut captures = Vec::new();
+        for file in self.files.iter().chain(&self.against) {
+            let identity = identity(file).with_context(|| format!("cannot read {}", file.display()))?;
+            captures.extend(identity.map(|identity| (identity, file)));
+        }
+        for (flag, output) in [("--report", &self.report), ("--events", &self.events)] {
+            let Some(output) = output.as_deref().filter(|output| !is_stdout(output)) else { continue };
+            // What is not there yet, or cannot be looked at, is created, or fails, as a file that is written.
+            let Ok(Some(written)) = identity(output) else { continue };
+            if let Some((_, capture)) = captures.iter().find(|(identity, _)| *identity == written) {
+                anyhow::bail!("{flag} {} would overwrite the capture {}: name another file", output.display(), capture.display());
+            }
+        }
+        Ok(())
     }
 
     fn report_of(&self, replayed: &Replayed, colour: Colour) -> Result<String> {
@@ -114,7 +134,7 @@ impl Read {
 
     /// Whether events have taken standard output.
     fn is_displaced(&self) -> bool {
-        self.events.as_deref() == Some(Path::new("-"))
+        self.events.as_deref().is_some_and(is_stdout)
     }
 
     fn colour(&self, report: Option<&File>) -> Colour {
@@ -204,9 +224,51 @@ fn names(files: &[PathBuf]) -> String {
     Run::shown(files.iter().map(|file| file.to_string_lossy())).join(" ")
 }
 
+/// Device and inode of a file, so of each of its names; `None` for what holds nothing that could be overwritten, such as a pipe.
+fn identity(file: &Path) -> io::Result<Option<(u64, u64)>> {
+    let metadata = fs::metadata(file)?;
+    Ok(metadata.is_file().then(|| (metadata.dev(), metadata.ino())))
+}
+
 /// Above 0, and a number.
 fn factor(text: &str) -> Result<f64> {
     let factor: f64 = text.parse().context("a speed is a number, such as 1 or 0.5")?;
     anyhow::ensure!(factor.is_finite() && factor > 0.0, "a speed is above 0");
     Ok(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        read: Read,
+    }
+
+    #[test]
+    fn a_capture_is_never_overwritten_by_what_is_read_from_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (capture, other, alias, missing) = (path("run.cap"), path("other.cap"), path("alias"), path("missing"));
+        for file in [&capture, &other] {
+            fs::write(file, "recorded").unwrap();
+        }
+        fs::hard_link(&capture, &alias).unwrap();
+        for (arguments, said) in [
+            (&[&*capture, "--report", &*capture][..], "would overwrite"),
+            (&[&*capture, "--events", &*capture], "would overwrite"),
+            (&[&*capture, "--report", &*alias], "would overwrite"),
+            (&[&*capture, "--against", &*other, "--report", &*other], "would overwrite"),
+            (&[&*missing, "--report", &*other], "cannot read"),
+        ] {
+            let line = <CommandLine as clap::Parser>::try_parse_from([&["read"], arguments].concat()).unwrap();
+            let error = line.read.execute().unwrap_err().to_string();
+            assert!(error.contains(said), "{arguments:?}: {error}");
+            for file in [&capture, &other] {
+                assert_eq!(fs::read_to_string(file).unwrap(), "recorded", "{arguments:?}");
+            }
+        }
+    }
 }

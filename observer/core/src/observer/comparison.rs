@@ -1,10 +1,11 @@
 //! Two runs held against each other, shape by shape.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
+use super::alike::Alike;
 use super::record::VerdictRecord;
 use super::shape::Shape;
 use super::snapshot::{Snapshot, Totals};
@@ -37,7 +38,7 @@ pub struct ComparedRun {
     pub at: Timestamp,
     /// Its totals.
     pub totals: Totals,
-    /// Whether traffic was missed, so that numbers are lower bounds.
+    /// Whether traffic was missed or a table was full, so that numbers are lower bounds and shapes may be missing.
     pub unseen: bool,
 }
 
@@ -94,10 +95,10 @@ pub struct Side {
     pub bytes: u64,
     /// Whether answers were not read, so that items, events and bytes are lower bounds.
     pub lower_bound: bool,
-    /// Median time to the head of the response of lists, in microseconds, of the most frequent layer.
+    /// Median time to the head of the response of lists, in microseconds, of the most frequent row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_us: Option<u64>,
-    /// Median time to the end, in microseconds, of the most frequent layer; not of watches.
+    /// Median time to the end, in microseconds, of the most frequent row; not of watches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_us: Option<u64>,
 }
@@ -119,10 +120,11 @@ impl Comparison {
     /// Holds `after` against `before`.
     pub fn of(before: &Snapshot, after: &Snapshot) -> Self {
         let mut both: BTreeMap<(Option<Verb>, Shape), Sides> = BTreeMap::new();
-        for (key, side) in sides(before) {
+        let alike = Alike::of([before, after]);
+        for (key, side) in sides(before, &alike) {
             both.entry(key).or_default().0 = Some(side);
         }
-        for (key, side) in sides(after) {
+        for (key, side) in sides(after, &alike) {
             both.entry(key).or_default().1 = Some(side);
         }
         let rows = both.into_iter().map(|((verb, shape), (before, after))| {
@@ -158,15 +160,25 @@ impl Side {
         [self.from_etcd, self.failed, self.bytes, self.count].map(i128::from)
     }
 
+    /// The sum of rows; of medians there is none, so they are those of the most frequent row.
+    fn sum(mut parts: Vec<Part<'_>>) -> Self {
+        parts.sort_by_key(|(verdict, part)| (Reverse(part.count), verdict.map(|verdict| verdict.rule)));
+        let (first_byte_us, total_us) = parts.first().map(|(_, part)| (part.first_byte_us, part.total_us)).unwrap_or_default();
+        let mut sum = Self { first_byte_us, total_us, ..Self::default() };
+        for (verdict, part) in &parts {
+            sum.add(*verdict, part);
+        }
+        sum.layers.sort_by_key(|layer| Reverse(layer.count));
+        sum
+    }
+
     fn add(&mut self, verdict: Option<&VerdictRecord>, part: &Self) {
         let is_etcd = verdict.is_some_and(|verdict| verdict.served_from == ServedFrom::Etcd);
-        let is_most_frequent = self.layers.iter().all(|layer| layer.count < part.count);
-        if is_most_frequent {
-            (self.first_byte_us, self.total_us) = (part.first_byte_us, part.total_us);
+        let (served_from, rule) = (verdict.map(|verdict| verdict.served_from.clone()), verdict.map(|verdict| verdict.rule));
+        match self.layers.iter_mut().find(|layer| layer.served_from == served_from && layer.rule == rule) {
+            Some(layer) => layer.count = layer.count.saturating_add(part.count),
+            None => self.layers.push(Layer { served_from, rule, count: part.count }),
         }
-        let served_from = verdict.map(|verdict| verdict.served_from.clone());
-        self.layers.push(Layer { served_from, rule: verdict.map(|verdict| verdict.rule), count: part.count });
-        self.layers.sort_by_key(|layer| Reverse(layer.count));
         self.from_etcd = self.from_etcd.saturating_add(if is_etcd { part.count } else { 0 });
         self.count = self.count.saturating_add(part.count);
         self.failed = self.failed.saturating_add(part.failed);
@@ -176,15 +188,19 @@ impl Side {
         self.lower_bound |= part.lower_bound;
     }
 
-    /// Layers and rules, without how often.
-    fn answered_by(&self) -> Vec<(&Option<ServedFrom>, Option<&'static str>)> {
+    /// Layers and rules, without how often, and so without an order.
+    fn answered_by(&self) -> HashSet<(&Option<ServedFrom>, Option<&'static str>)> {
         self.layers.iter().map(|layer| (&layer.served_from, layer.rule)).collect()
     }
 }
 
+/// A row of a snapshot.
+type Part<'s> = (Option<&'s VerdictRecord>, Side);
+
 /// All rows of a snapshot, those of one shape together.
-fn sides(snapshot: &Snapshot) -> BTreeMap<(Option<Verb>, Shape), Side> {
-    let mut sides: BTreeMap<_, Side> = BTreeMap::new();
+fn sides(snapshot: &Snapshot, alike: &Alike) -> impl Iterator<Item = ((Option<Verb>, Shape), Side)> {
+    let mut parts: BTreeMap<(Option<Verb>, Shape), Vec<Part<'_>>> = BTreeMap::new();
+    let mut add = |verb, shape, verdict, part| parts.entry((verb, alike.key(shape))).or_default().push((verdict, part));
     for row in &snapshot.lists {
         let part = Side {
             count: row.count,
@@ -196,7 +212,7 @@ fn sides(snapshot: &Snapshot) -> BTreeMap<(Option<Verb>, Shape), Side> {
             total_us: Some(row.total_us),
             ..Side::default()
         };
-        sides.entry((Some(Verb::List), row.shape.clone())).or_default().add(row.verdict.as_ref(), &part);
+        add(Some(Verb::List), &row.shape, row.verdict.as_ref(), part);
     }
     for row in &snapshot.watches {
         let part = Side {
@@ -207,13 +223,13 @@ fn sides(snapshot: &Snapshot) -> BTreeMap<(Option<Verb>, Shape), Side> {
             lower_bound: row.unread > 0 || row.missed_bytes > 0,
             ..Side::default()
         };
-        sides.entry((Some(Verb::Watch), row.shape.clone())).or_default().add(row.verdict.as_ref(), &part);
+        add(Some(Verb::Watch), &row.shape, row.verdict.as_ref(), part);
     }
     for row in &snapshot.others {
         let part = Side { count: row.count, failed: row.failed, bytes: row.bytes, total_us: Some(row.total_us), ..Side::default() };
-        sides.entry((row.verb, row.shape.clone())).or_default().add(row.verdict.as_ref(), &part);
+        add(row.verb, &row.shape, row.verdict.as_ref(), part);
     }
-    sides
+    parts.into_iter().map(|(key, parts)| (key, Side::sum(parts)))
 }
 
 fn change(before: Option<&Side>, after: Option<&Side>) -> Change {
@@ -274,12 +290,20 @@ mod tests {
     }
 
     #[test]
-    fn the_most_frequent_layer_gives_the_latency() {
-        let mut sum = Side::default();
-        sum.add(None, &side(1, 0, 10, 500));
-        sum.add(None, &side(7, 0, 10, 20));
-        sum.add(None, &side(2, 0, 10, 900));
+    fn layers_in_another_order_are_the_same_layers() {
+        let layer = |served_from, count| Layer { served_from: Some(served_from), rule: None, count };
+        let run = |layers| Side { layers, ..side(10, 0, 1_000, 100_000) };
+        let before = run(vec![layer(ServedFrom::Cache, 5), layer(ServedFrom::Snapshot, 5)]);
+        let turned = run(vec![layer(ServedFrom::Snapshot, 6), layer(ServedFrom::Cache, 4)]);
+        let fewer = run(vec![layer(ServedFrom::Cache, 10)]);
+        assert_eq!(change(Some(&before), Some(&turned)), Change::Same);
+        assert_eq!(change(Some(&before), Some(&fewer)), Change::Moved);
+    }
+
+    #[test]
+    fn the_most_frequent_row_gives_the_latency() {
+        let sum = Side::sum([(1, 500), (7, 20), (2, 900)].map(|(count, total_us)| (None, side(count, 0, 10, total_us))).into());
         assert_eq!((sum.count, sum.bytes, sum.total_us), (10, 30, Some(20)));
-        assert_eq!(sum.layers.iter().map(|layer| layer.count).collect::<Vec<_>>(), [7, 2, 1]);
+        assert_eq!(sum.layers.iter().map(|layer| layer.count).collect::<Vec<_>>(), [10], "one layer and one rule");
     }
 }

@@ -76,13 +76,15 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Missed {
-    /// Whether some traffic was not shown to the decoders, or could not be followed.
+    /// Whether some traffic was not shown to the decoders, could not be followed, or is in no table, so that a shape that is not in the
+    /// tables may have occurred.
     pub fn unseen(&self) -> bool {
         self.bytes > 0
             || self.dark > 0
             || self.connections > 0
             || self.decoder_failures > 0
             || self.exchanges_dropped > 0
+            || self.rows_dropped > 0
             || self.unrecorded > 0
     }
 

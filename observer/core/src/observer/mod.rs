@@ -2,6 +2,7 @@
 //!
 //! Everything is bounded ([`Limits`]), and what fell out is counted in [`Missed`]. Views read events and snapshots and nothing else.
 
+mod alike;
 mod comparison;
 mod ending;
 mod event;

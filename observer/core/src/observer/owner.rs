@@ -256,14 +256,15 @@ impl Observer {
         }
     }
 
-    /// What was open may have ended unseen, and the server may have been restarted. The profile is taken to hold.
+    /// What was open may have ended unseen, and the server may have been restarted. The profile is taken to hold, and so is which server a
+    /// connection leads to: no other connection of the run has its identity.
     fn lose_sight_of_all(&mut self, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let mut connections: Vec<ConnectionId> = self.open.keys().map(|id| id.connection).collect();
         connections.dedup();
         for connection in connections {
             self.lose_sight_of(connection, at, told);
         }
-        self.connections.clear();
+        self.connections.values_mut().for_each(|connection| connection.first_end = None);
         self.upstreams.forget_all();
     }
 

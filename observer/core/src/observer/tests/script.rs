@@ -2,11 +2,11 @@
 //!
 //! A line is `TIME WORDS`: `0s version v1.34.4`, `0s open 1`, `1ms 1/3 GET /api/v1/pods?limit=500`, `4ms 1/3 <- 200`,
 //! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream; `version`, `open`
-//! and `refusing` may say ` at NAME` of the API server.
+//! and `refusing` may say ` at NAME` of the API server; `unrecorded` is a span that a capture lacks.
 
 use expect_test::{Expect, expect};
 
-use super::*;
+use super::super::*;
 use crate::http::{Direction, Protocol, StreamId};
 use crate::k8s::{ListOptions, RequestInfo, Status};
 use crate::observation::{
@@ -230,7 +230,7 @@ fn api_servers_beyond_the_limit_are_counted() {
 }
 
 #[track_caller]
-fn check(script: &str, expected: &Expect) {
+pub(super) fn check(script: &str, expected: &Expect) {
     let (snapshot, events) = play(script, Limits::default());
     let mut text: String = events.iter().filter_map(describe).map(|line| line + "\n").collect();
     let totals = &snapshot.totals;
@@ -242,7 +242,7 @@ fn check(script: &str, expected: &Expect) {
     expected.assert_eq(&text);
 }
 
-fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
+pub(super) fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
     let mut observer = Observer::new(limits);
     let mut events = Vec::new();
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -268,6 +268,7 @@ fn parse(words: &str) -> Vec<What> {
             let connection = ConnectionId(rest.parse().unwrap());
             vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2) }]
         }
+        "unrecorded" => vec![What::Unrecorded { observations: None, from: None, until: None }],
         "refusing" => vec![What::Listener { upstream, state: ListenerState::Refusing }],
         id => {
             let connection = ConnectionId(id.split_once('/').unwrap().0.parse().unwrap());

@@ -1,0 +1,47 @@
+//! Which shapes of two runs are the same question.
+
+use std::collections::BTreeMap;
+
+use super::shape::{Scope, Shape};
+use super::snapshot::Snapshot;
+
+/// What two runs know together about their shapes.
+pub(super) struct Alike {
+    /// Whether the resources without a namespace in the path have namespaces; `None` where the runs contradict each other.
+    scopes: BTreeMap<String, Option<Scope>>,
+    /// Whether shapes name their API server in both runs.
+    upstream_names: bool,
+}
+
+impl Alike {
+    pub(super) fn of(runs: [&Snapshot; 2]) -> Self {
+        let mut scopes: BTreeMap<String, Option<Scope>> = BTreeMap::new();
+        for shape in runs.into_iter().flat_map(shapes) {
+            if let Some(scope @ (Scope::AllNamespaces | Scope::Cluster)) = &shape.scope {
+                let known = scopes.entry(shape.resource.clone()).or_insert_with(|| Some(scope.clone()));
+                if known.as_ref() != Some(scope) {
+                    *known = None;
+                }
+            }
+        }
+        Self { scopes, upstream_names: runs.iter().all(|run| !run.upstreams.is_empty()) }
+    }
+
+    /// `shape` as both runs have it: an answer without objects does not tell whether its resource has namespaces, another one does; and
+    /// a run with one API server does not name it.
+    pub(super) fn key(&self, shape: &Shape) -> Shape {
+        let mut key = shape.clone();
+        if key.scope == Some(Scope::All) {
+            key.scope = self.scopes.get(&key.resource).cloned().flatten().or(key.scope);
+        }
+        key.upstream = key.upstream.filter(|_| self.upstream_names);
+        key
+    }
+}
+
+fn shapes(run: &Snapshot) -> impl Iterator<Item = &Shape> {
+    let lists = run.lists.iter().map(|row| &row.shape);
+    let watches = run.watches.iter().map(|row| &row.shape);
+    let others = run.others.iter().map(|row| &row.shape);
+    lists.chain(watches).chain(others)
+}

@@ -1,0 +1,5 @@
+//! Tests of the Observer as a whole.
+
+mod comparison;
+mod script;
+mod unrecorded;

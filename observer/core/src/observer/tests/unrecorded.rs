@@ -1,0 +1,29 @@
+//! What holds across a span of a capture that could not be read.
+
+use expect_test::expect;
+
+use super::script::check;
+
+#[test]
+fn long_lived_connections_still_lead_to_their_api_servers() {
+    check(
+        "0s version v1.34.4 at a:6443
+         0s version v1.30.4 at b:6443
+         0s open 1 at a:6443
+         0s open 2 at b:6443
+         1s 1/1 GET /api/v1/configmaps
+         2s unrecorded
+         3s 1/3 GET /api/v1/configmaps?limit=500
+         3s 1/3 <- 200
+         3s 1/3 end
+         4s 2/1 GET /api/v1/configmaps?limit=500
+         4s 2/1 <- 200
+         4s 2/1 end",
+        &expect![[r"
+            2s request list configmaps · all · at a:6443 → 0 CacheConsistent items=0
+            3s request list configmaps · all · limit=500 · at a:6443 → 200 CacheConsistent items=0
+            4s request list configmaps · all · limit=500 · at b:6443 → 200 Etcd items=0
+            3 requests, 3 lists (1 etcd, 0 unknown), 0 items
+        "]],
+    );
+}
