@@ -90,7 +90,7 @@ impl TapSet {
         let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
         let (serving, learning, answering) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
         let (folder, leaving) = (Some(folder), watch::Sender::new(false));
-        Ok(Self { listeners, left_out, folder, kubeconfigs, idle, serving, learning, leaving, credentials, answering })
+        Ok(Self { listeners, left_out, folder, kubeconfigs, idle, serving, credentials, answering, learning, leaving })
     }
 
     /// The listeners; that of the current context is the first.

@@ -130,7 +130,7 @@ async fn a_proxy_that_is_back_and_says_no_does_not_refuse_any_more() {
         while let Ok((mut tcp, _)) = listener.accept().await {
             // The request is read first: an answer in front of it could be lost to a reset.
             let said_no = async {
-                tcp.read(&mut [0; 1024]).await?;
+                let _asked = tcp.read(&mut [0; 1024]).await?;
                 tcp.write_all(b"HTTP/1.1 503 Service Unavailable\r\n\r\n").await
             };
             said_no.await.ok();

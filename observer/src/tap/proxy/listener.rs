@@ -96,15 +96,14 @@ impl Listener {
     /// The port follows what upstream does before anybody who asked is told.
     fn dialled(&mut self, question: Question, outcome: Result<(), UpstreamError>) {
         match outcome {
-            Ok(()) => self.listen(),
+            // The question stays open: whoever asked wants to know what is behind that end.
+            Err(error) if error.is_closed() && self.probe.follow_up() => return,
+            // A forward proxy accepted TCP, which is all that a client could have been refused, whatever it said then, and how slowly.
+            Ok(()) | Err(UpstreamError::ForwardProxy { .. }) => self.listen(),
             Err(UpstreamError::Refused { .. }) => {
                 self.hold();
                 self.probe.retry();
             }
-            // The question stays open: whoever asked wants to know what is behind that end.
-            Err(error) if error.is_closed() && self.probe.follow_up() => return,
-            // It accepted TCP, which is all that a client could have been refused, whatever it answered then, and if it is slow to.
-            Err(UpstreamError::ForwardProxy { .. }) => self.listen(),
             // Not refused, so no reason to close; but no reason to open either.
             Err(_other) if self.port.is_held() => self.probe.retry(),
             Err(_other) => {}
