@@ -142,11 +142,12 @@ impl Event {
     }
 
     /// The object of the event. That of a Table is in its row; without one (`includeObject=None`) the Table's own resource
-    /// version is that of the object.
+    /// version is that of the object. What has a whole identity of its own is no Table, whatever it says: a Table has a list's metadata. That
+    /// holds in any order of the members, since nothing is read behind a whole identity.
     fn object(&mut self) -> ObjectRef {
         let object = std::mem::take(&mut self.outline.object);
         match self.row.take() {
-            Some(row) if self.outline.is_table() && row != ObjectRef::default() => row,
+            Some(row) if self.outline.is_table() && !is_full(&object) && row != ObjectRef::default() => row,
             Some(_) | None => object,
         }
     }

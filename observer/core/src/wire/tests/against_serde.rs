@@ -137,7 +137,9 @@ fn frame_of(event: &Value, bytes: u64) -> WatchFrame {
     };
     let object = &event["object"];
     let row = &object["rows"][0]["object"];
-    let is_table = object["kind"] == "Table" && string(object, "apiVersion").starts_with("meta.k8s.io/");
+    let own = identity_of(object);
+    let is_whole = [&own.namespace, &own.name, &own.uid, &own.resource_version].iter().all(|part| !part.is_empty());
+    let is_table = object["kind"] == "Table" && string(object, "apiVersion").starts_with("meta.k8s.io/") && !is_whole;
     let identity =
         Some(identity_of(row)).filter(|row| is_table && *row != ObjectRef::default()).unwrap_or_else(|| identity_of(object));
     let ends = |object: &Value| object["metadata"]["annotations"]["k8s.io/initial-events-end"] == "true";
