@@ -9,10 +9,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use tokio::task::JoinSet;
 
-use super::follow::Follow;
-use super::output::{say, say_error};
+use super::follow::{self, Follow};
+use super::output::say;
 use super::profiles::Profiles;
-use super::session::{self, Bound};
+use super::session::Bound;
 use super::tap_set::run_folder;
 use super::upstream_flags::UpstreamFlags;
 use crate::demo::{DemoConfig, DemoServer, company, story};
@@ -42,17 +42,7 @@ pub(super) struct Demo {
 
 impl Demo {
     pub(super) fn run(&self) -> ExitCode {
-        self.execute().unwrap_or_else(|error| {
-            say_error(&error);
-            ExitCode::FAILURE
-        })
-    }
-
-    fn execute(&self) -> Result<ExitCode> {
-        let runtime = session::runtime()?;
-        let ended = runtime.block_on(play(&self.follow, self.speed));
-        runtime.shutdown_background();
-        ended
+        follow::to_the_end(play(&self.follow, self.speed))
     }
 }
 

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::output::say;
+use super::output::{say, say_error};
 use super::profiles::Profiles;
 use super::recording::{Recording, Report};
-use super::session::{Bound, Session};
+use super::session::{self, Bound, Session};
 use super::tap_set::TapSet;
 use crate::observing::{Outcome, Outputs};
 use crate::signals::SignalStream;
@@ -60,6 +60,20 @@ pub(super) struct Followed<'f> {
 struct Ends {
     signals: SignalStream,
     latest: Option<Instant>,
+}
+
+/// Follows on a runtime of its own, and says what went wrong.
+pub(super) fn to_the_end(following: impl Future<Output = Result<ExitCode>>) -> ExitCode {
+    let ended = session::runtime().and_then(|runtime| {
+        let ended = runtime.block_on(following);
+        // A name look-up that hangs would hold the runtime's end up.
+        runtime.shutdown_background();
+        ended
+    });
+    ended.unwrap_or_else(|error| {
+        say_error(&error);
+        ExitCode::FAILURE
+    })
 }
 
 impl Follow {

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::follow::Follow;
-use super::output::{say, say_error};
+use super::follow::{self, Follow};
+use super::output::say;
 use super::profiles::Profiles;
-use super::session::{self, Bound};
+use super::session::Bound;
 use super::upstream_flags::UpstreamFlags;
 use super::{demo, upstream};
 
@@ -44,18 +44,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(&self) -> ExitCode {
-        self.execute().unwrap_or_else(|error| {
-            say_error(&error);
-            ExitCode::FAILURE
-        })
-    }
-
-    fn execute(&self) -> Result<ExitCode> {
-        let runtime = session::runtime()?;
-        let ended = runtime.block_on(self.follow());
-        // A name look-up that hangs would hold the runtime's end up.
-        runtime.shutdown_background();
-        ended
+        follow::to_the_end(self.follow())
     }
 
     async fn follow(&self) -> Result<ExitCode> {
