@@ -100,9 +100,10 @@ impl Intake {
 
     /// Tells something that belongs to no connection.
     pub fn notice(&self, notice: Notice) {
-        let told = self.shared.reserve.charge(NOTICE_COST).is_some_and(|charge| {
-            self.sender.send(Delivered { delivery: Delivery::Notice(notice), _charge: Some(charge) }).is_ok()
-        });
+        let charge = self.shared.reserve.charge(NOTICE_COST);
+        // What is known of a server is waited for, and comes a few times in a run: it is never refused.
+        let taken = charge.is_some() || matches!(notice, Notice::Profile { .. });
+        let told = taken && self.sender.send(Delivered { delivery: Delivery::Notice(notice), _charge: charge }).is_ok();
         if !told {
             self.shared.losses.notices.fetch_add(1, Ordering::Relaxed);
         }

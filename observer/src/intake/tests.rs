@@ -49,6 +49,17 @@ fn http1_bytes_without_room_become_one_gap_in_their_place() {
 }
 
 #[test]
+fn notices_without_room_are_counted_but_for_what_is_waited_for() {
+    let (intake, mut receiver) = Intake::new(IntakeLimits { total_reserve: 0, ..IntakeLimits::default() });
+    let listener = info(None).listener;
+    intake.notice(Notice::ResetInsteadOfRefused { at: at(1), listener, clients: 1 });
+    intake.notice(Notice::Profile { at: at(2), listener, profile: Box::default() });
+    let told = drain(&mut receiver);
+    assert!(matches!(&told[..], [one] if one.starts_with("Profile")), "{told:?}");
+    assert_eq!(intake.losses(), IntakeLosses { notices: 1, ..IntakeLosses::default() });
+}
+
+#[test]
 fn what_was_drained_makes_room_again() {
     let (intake, mut receiver) = Intake::new(limits(3_000, 10_000));
     let mut feed = open(&intake, Some(Protocol::Http1));

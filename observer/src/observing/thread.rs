@@ -116,13 +116,17 @@ impl State {
         decoding.take(delivery, &mut |observation| door.observe(observation));
     }
 
-    /// Connections that found no room are known to the intake only.
+    /// Connections and notices that found no room are known to the intake only.
     fn note_losses(&mut self, losses: IntakeLosses) {
         let connections = losses.connections.saturating_sub(self.losses.connections);
+        let notices = losses.notices.saturating_sub(self.losses.notices);
         self.losses = losses;
+        let at = self.door.observer.now();
         if connections > 0 {
-            let at = self.door.observer.now();
             self.door.observe(Observation { at, what: What::Unobserved { connections } });
+        }
+        if notices > 0 {
+            self.door.observe(Observation { at, what: What::Untold { notices } });
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
 
 /// Nobody is known to have tried.
 fn nobody_came(missed: &Missed) -> bool {
-    missed.connections == 0 && missed.connect_failures == 0 && missed.reset_instead_of_refused == 0
+    missed.connections == 0 && missed.notices == 0 && missed.connect_failures == 0 && missed.reset_instead_of_refused == 0
 }
 
 fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut String) {
@@ -125,6 +125,12 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
     }
     if missed.connections > 0 {
         words.push(counted(missed.connections, "whole connection"));
+    }
+    if missed.notices > 0 {
+        words.push(format!("{} of listeners and failed connections", counted(missed.notices, "notice")));
+    }
+    if missed.connections_forgotten > 0 {
+        words.push(format!("where {} lead", counted(missed.connections_forgotten, "old connection")));
     }
     if missed.decoder_failures > 0 {
         words.push(format!("{} whose decoder failed", counted(missed.decoder_failures, "connection")));

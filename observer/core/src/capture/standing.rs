@@ -77,6 +77,7 @@ impl Standing {
             | What::ResetInsteadOfRefused { .. }
             | What::ConnectFailed { .. }
             | What::Unobserved { .. }
+            | What::Untold { .. }
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
             | What::Unknown

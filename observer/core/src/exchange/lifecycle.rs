@@ -133,6 +133,7 @@ impl Exchange {
             | What::ResetInsteadOfRefused { .. }
             | What::ConnectFailed { .. }
             | What::Unobserved { .. }
+            | What::Untold { .. }
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
             | What::Unknown

@@ -223,6 +223,11 @@ pub enum What {
         /// How many, since the last such observation.
         connections: u64,
     },
+    /// What a tap told of itself (listeners, refusals, failed connections) and could not be taken, because there was no room.
+    Untold {
+        /// How many such things, since the last such observation.
+        notices: u64,
+    },
     /// A capture ended before what it records did. The live Observer only is told; in the capture its end mark is missing.
     CaptureEnded {
         /// Why, in words.

@@ -5,7 +5,9 @@
 pub struct Limits {
     /// Requests that are under way at once; 10 000 watches and their lists fit.
     pub open_exchanges: usize,
-    /// Finished requests kept one by one, the latest.
+    /// Open connections of which it is known where they lead.
+    pub connections: usize,
+    /// Finished requests kept one by one, the latest; and as many of those under way.
     pub records: usize,
     /// Rows of each table of a snapshot.
     pub rows: usize,
@@ -17,6 +19,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { open_exchanges: 16_384, records: 2_048, rows: 512, upstreams: 256, histories: 512 }
+        Self { open_exchanges: 16_384, connections: 65_536, records: 2_048, rows: 512, upstreams: 256, histories: 512 }
     }
 }

@@ -36,6 +36,13 @@ pub struct Missed {
     pub dark: u64,
     /// Client connections that were forwarded unobserved.
     pub connections: u64,
+    /// Things that a tap told of itself and that found no room: its listeners, refusals, connections that failed. The numbers below of
+    /// refusals and failures are lower bounds then.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub notices: u64,
+    /// Open connections beyond those that are followed: what they carry is counted, but for an API server without a name.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub connections_forgotten: u64,
     /// Connections whose decoder failed on its own account.
     pub decoder_failures: u64,
     /// Response bodies that were not understood, by reason.
@@ -46,6 +53,9 @@ pub struct Missed {
     pub exchanges_dropped: u64,
     /// Finished requests that are in the tables but no longer in the list of single requests.
     pub records_dropped: u64,
+    /// Requests under way that are in the totals and tables but not among the single requests.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub open_not_shown: u64,
     /// Finished requests that are in the totals only, because their table was full.
     pub rows_dropped: u64,
     /// Connections to API servers beyond those that are told apart; nothing is known of these servers.

@@ -142,6 +142,7 @@ impl Observer {
             What::Unobserved { connections } => {
                 self.missed.connections = self.missed.connections.saturating_add(connections);
             }
+            What::Untold { notices } => self.missed.notices = self.missed.notices.saturating_add(notices),
             What::Unrecorded { observations, from, until } => {
                 let span = Unrecorded { observations, from, until };
                 self.missed.note_unrecorded(span);
@@ -177,6 +178,7 @@ impl Observer {
         let open_watches = self.open.values().filter(|exchange| exchange.verb() == Some(Verb::Watch));
         let mut requests: Vec<RequestRecord> = self.finished.iter().cloned().collect();
         requests.extend(self.open.values().take(self.limits.records).map(RequestRecord::from));
+        let open_not_shown = self.open.len().saturating_sub(self.limits.records) as u64;
         let snapshot = Snapshot {
             started: self.started,
             at: self.now,
@@ -187,7 +189,7 @@ impl Observer {
             watches: self.tables.watches(open_watches, self.now),
             others: self.tables.others(),
             requests,
-            missed: self.missed.clone(),
+            missed: Missed { open_not_shown, ..self.missed.clone() },
         };
         if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
     }
@@ -203,6 +205,11 @@ impl Observer {
         self.totals.connections += 1;
         if self.upstreams.connected(&upstream, self.limits.upstreams).is_err() {
             self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
+        }
+        if self.connections.len() >= self.limits.connections {
+            // The oldest; a capture may have lost its end.
+            self.connections.pop_first();
+            self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
         }
         self.connections.insert(connection, Connection { upstream: upstream.clone(), first_end: None });
         told(Event::ConnectionOpened { at, connection, upstream, protocol });

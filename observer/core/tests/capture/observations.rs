@@ -91,6 +91,7 @@ fn of_taps() -> impl Strategy<Value = What> {
         number().prop_map(|connections| What::ResetInsteadOfRefused { connections }),
         text().prop_map(|why| What::ConnectFailed { why }),
         number().prop_map(|connections| What::Unobserved { connections }),
+        number().prop_map(|notices| What::Untold { notices }),
         Just(What::Tick),
     ]
 }

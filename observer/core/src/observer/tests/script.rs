@@ -146,14 +146,20 @@ fn tables_are_bounded_and_say_what_fell_out() {
         .flat_map(|n| [format!("1s 1/{n} GET /api/v1/namespaces/n{n}/pods"), format!("2s 1/{n} <- 200"), format!("3s 1/{n} end")])
         .collect::<Vec<_>>()
         .join("\n");
-    let (snapshot, _) = play(&script, Limits { open_exchanges: 8, records: 4, rows: 8, upstreams: 2, histories: 1 });
+    let limits = Limits { open_exchanges: 8, connections: 2, records: 4, rows: 8, upstreams: 2, histories: 1 };
+    let (snapshot, _) = play(&script, limits);
     assert_eq!(snapshot.totals.requests, 40);
     assert_eq!((snapshot.requests.len(), snapshot.missed.records_dropped), (4, 36));
     assert_eq!((snapshot.lists.len(), snapshot.missed.rows_dropped), (8, 32));
 
     let opened: Vec<String> = (0..40).map(|n| format!("1s 1/{n} GET /api/v1/pods")).collect();
-    let (snapshot, _) = play(&opened.join("\n"), Limits { open_exchanges: 8, records: 4, rows: 8, upstreams: 2, histories: 1 });
+    let (snapshot, _) = play(&opened.join("\n"), limits);
     assert_eq!((snapshot.totals.open, snapshot.missed.exchanges_dropped), (8, 32));
+    assert_eq!((snapshot.requests.len(), snapshot.missed.open_not_shown), (4, 4));
+
+    let connected: Vec<String> = (1..=5).map(|n| format!("1s open {n}")).collect();
+    let (snapshot, _) = play(&connected.join("\n"), limits);
+    assert_eq!((snapshot.totals.connections, snapshot.missed.connections_forgotten), (5, 3));
 }
 
 #[test]
