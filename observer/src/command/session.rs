@@ -91,6 +91,13 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
             counts.client_handshakes_failed
         ));
     }
+    if counts.asked_elsewhere > 0 {
+        troubles.push(format!(
+            "{} connections asked us, as a proxy, for something else than the API server, and were closed: a client that sends all its \
+             traffic to the proxy-url of its kubeconfig",
+            counts.asked_elsewhere
+        ));
+    }
     if counts.faults > 0 {
         troubles.push(format!("{} connections were reset for a fault of ours; please report it", counts.faults));
     }

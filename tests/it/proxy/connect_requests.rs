@@ -35,7 +35,7 @@ async fn who_asks_for_anybody_else_is_hung_up_on_without_an_answer() {
         let mut tcp = asking(&rig, other).await;
         assert_eq!(tcp.read_to_end(&mut Vec::new()).await.unwrap(), 0, "{other}");
     }
-    assert_eq!((rig.handle.counts().client_handshakes_failed, rig.upstream.seen().tcp_connections), (3, 0));
+    assert_eq!((rig.handle.counts().asked_elsewhere, rig.upstream.seen().tcp_connections), (3, 0));
 }
 
 #[tokio::test]

@@ -38,6 +38,7 @@ pub(super) async fn attend(
             Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run(farewell).await;
             shared.counters.over.add(1);
         }
+        Err(Failure::Elsewhere) => shared.counters.asked_elsewhere.add(1),
         Err(Failure::Client) => shared.counters.client_handshakes_failed.add(1),
         Err(Failure::Held(client)) => {
             shared.reset_instead_of_refused(1);

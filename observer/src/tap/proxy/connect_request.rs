@@ -27,7 +27,7 @@ pub(super) async fn receive(shared: &Shared, mut client: TcpStream, deadline: In
         return Ok(client);
     }
     socket::close_gracefully(&client);
-    Err(Failure::Client)
+    Err(Failure::Elsewhere)
 }
 
 /// Says that the way is free.

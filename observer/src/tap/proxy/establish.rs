@@ -29,6 +29,8 @@ pub(super) struct Established {
 pub(super) enum Failure {
     /// The client's doing; its socket is closed already.
     Client,
+    /// The client took us for a way to somewhere else; its socket is closed already.
+    Elsewhere,
     /// Upstream's doing; the client's socket waits to be reset.
     Upstream(UpstreamError, TcpStream),
     /// The port was closed while the client had said nothing yet; its socket waits to be reset.
