@@ -11,6 +11,7 @@ use super::profiles::Profiles;
 use super::session::Bound;
 use super::upstream_flags::UpstreamFlags;
 use super::{demo, upstream};
+use crate::kubeconfig::Kubeconfig;
 
 /// Stands between clients and the API server until interrupted, and says live which layer answered each of their requests.
 ///
@@ -48,13 +49,16 @@ impl Run {
     }
 
     async fn follow(&self) -> Result<ExitCode> {
-        if self.or_demo
-            && let Err(error) = self.check_cluster().await
-        {
-            say(format!("no cluster to watch, so this is the demo: {error:#}"));
-            return demo::play(&self.follow, 1).await;
-        }
-        let kubeconfig = self.upstream.kubeconfig()?;
+        let kubeconfig = match self.upstream.kubeconfig() {
+            found if self.or_demo => match answering(found).await {
+                Ok(kubeconfig) => kubeconfig,
+                Err(error) => {
+                    say(format!("no cluster to watch, so this is the demo: {error:#}"));
+                    return demo::play(&self.follow, 1).await;
+                }
+            },
+            found => found?,
+        };
         let pairs = kubeconfig.pairs()?;
         let ready = self.follow.ready()?;
         let bound = Bound::new(&kubeconfig, pairs, &self.upstream)?;
@@ -62,9 +66,12 @@ impl Run {
         followed.asked_to_end().await;
         followed.end().await
     }
+}
 
-    async fn check_cluster(&self) -> Result<()> {
-        let current = self.upstream.kubeconfig()?.current()?;
-        upstream::check_answers(&current).await.with_context(|| format!("{} does not answer", upstream::name(&current)))
-    }
+/// A kubeconfig whose current cluster answers.
+async fn answering(found: Result<Kubeconfig>) -> Result<Kubeconfig> {
+    let kubeconfig = found?;
+    let current = kubeconfig.current()?;
+    upstream::check_answers(&current).await.with_context(|| format!("{} does not answer", upstream::name(&current)))?;
+    Ok(kubeconfig)
 }
