@@ -1,6 +1,6 @@
 //! Flags of every command that observes: whether and how much is recorded.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -25,6 +25,11 @@ pub(super) struct CaptureFlags {
 }
 
 impl CaptureFlags {
+    /// The file that is wanted, if any.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.capture.as_deref()
+    }
+
     /// Creates the file, if one is wanted.
     pub(super) fn create(&self) -> Result<Option<CaptureFile>> {
         let bounds = Bounds { max_size: self.capture_max_size.0, files: self.capture_files };

@@ -9,7 +9,8 @@ use clap::Args;
 
 use super::output::say_error;
 use super::profiles::Profiles;
-use super::recording::{Recording, Report};
+use super::recording::{self, Recording};
+use super::report_flags::Report;
 use super::session::{self, Bound};
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
@@ -85,7 +86,7 @@ impl Exec {
             silence,
             notes: outcome.troubles,
         };
-        report.write(&run, &outcome.snapshot)?;
+        recording::write(report, &run, &outcome.snapshot)?;
         Ok(code)
     }
 

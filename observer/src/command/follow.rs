@@ -10,7 +10,8 @@ use clap::Args;
 
 use super::output::{say, say_error};
 use super::profiles::Profiles;
-use super::recording::{Recording, Report};
+use super::recording::{self, Recording};
+use super::report_flags::Report;
 use super::session::{self, Bound, Session};
 use super::tap_set::TapSet;
 use crate::observing::{Outcome, Outputs};
@@ -148,7 +149,7 @@ impl Followed<'_> {
         let silence =
             vec!["Nobody came through watchtap: a client is seen only with the KUBECONFIG that was shown at the start.".to_owned()];
         let run = Run { subcommand, command: Vec::new(), exit_code: None, silence, notes: outcome.troubles };
-        report.write(&run, &outcome.snapshot)?;
+        recording::write(report, &run, &outcome.snapshot)?;
         say_farewell(&kubeconfig);
         Ok(ExitCode::SUCCESS)
     }

@@ -19,6 +19,8 @@ mod plugin_users;
 mod profile_flags;
 mod profiles;
 mod recording;
+mod report_flags;
+mod same_file;
 mod session;
 mod tap_set;
 mod upstream;

@@ -1,8 +1,6 @@
 //! `watchtap read`.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,9 +9,11 @@ use clap::Args;
 use observer_core::capture::{Lost, LostReason};
 use observer_core::observer::{Comparison, Limits, Observer, Snapshot};
 
-use super::output::{Events, Format, create, events_to, is_stdout, say, say_error};
+use super::output::{Events, Format, say, say_error};
+use super::report_flags::{Otherwise, Report, ReportFlags};
+use super::same_file;
 use crate::capture::{Pace, Recording};
-use crate::view::{Colour, EventSink, Run, comparison_json, comparison_text, report_json, report_text};
+use crate::view::{EventSink, Run, comparison_json, comparison_text, report_json, report_text};
 
 /// Something of the capture was lost; the report says what.
 const INCOMPLETE: u8 = 3;
@@ -45,17 +45,8 @@ pub(super) struct Read {
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
-    /// Write the report to a file instead of stdout
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-
-    /// How to write it
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-
-    /// Write what happens as JSON lines to a file, or to stdout for - (the report then goes to stderr; docs/events.md)
-    #[arg(long, value_name = "FILE|-")]
-    events: Option<PathBuf>,
+    #[command(flatten)]
+    report: ReportFlags,
 }
 
 impl Read {
@@ -72,42 +63,23 @@ impl Read {
 
     /// Whether everything was there.
     fn execute(&self) -> Result<bool> {
-        self.check_files()?;
-        let report = self.report.as_deref().map(create).transpose()?;
-        let mut events = self.events.as_deref().map(events_to).transpose()?;
+        let captures = self.files.iter().chain(&self.against).map(|file| ("capture", file.as_path()));
+        same_file::check(captures, self.report.files())?;
+        let (report, mut events) = self.report.open(Otherwise::Stdout)?;
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
         let after = Replayed::of(&self.files, pace, &mut events)?;
-        let text = if self.against.is_empty() {
-            self.report_of(&after, self.colour(report.as_ref()))?
-        } else {
-            let before = Replayed::of(&self.against, Pace::AtOnce, &mut None)?;
-            let complete = after.is_complete() && before.is_complete();
-            self.write(report.as_ref(), &self.comparison_of(&before, &after, self.colour(report.as_ref()))?)?;
-            return Ok(complete);
-        };
-        self.write(report.as_ref(), &text)?;
-        Ok(after.is_complete())
+        if self.against.is_empty() {
+            let text = self.report_of(&after, &report)?;
+            report.write(&text)?;
+            return Ok(after.is_complete());
+        }
+        let before = Replayed::of(&self.against, Pace::AtOnce, &mut None)?;
+        let text = self.comparison_of(&before, &after, &report)?;
+        report.write(&text)?;
+        Ok(after.is_complete() && before.is_complete())
     }
 
-    /// That there are the captures, before a file is emptied for what comes of them, and that it is none of them.
-    fn check_files(&self) -> Result<()> {
-        let mut captures = Vec::new();
-        for file in self.files.iter().chain(&self.against) {
-            let identity = identity(file).with_context(|| format!("cannot read {}", file.display()))?;
-            captures.extend(identity.map(|identity| (identity, file)));
-        }
-        for (flag, output) in [("--report", &self.report), ("--events", &self.events)] {
-            let Some(output) = output.as_deref().filter(|output| !is_stdout(output)) else { continue };
-            // What is not there yet, or cannot be looked at, is created, or fails, as a file that is written.
-            let Ok(Some(written)) = identity(output) else { continue };
-            if let Some((_, capture)) = captures.iter().find(|(identity, _)| *identity == written) {
-                anyhow::bail!("{flag} {} would overwrite the capture {}: name another file", output.display(), capture.display());
-            }
-        }
-        Ok(())
-    }
-
-    fn report_of(&self, replayed: &Replayed, colour: Colour) -> Result<String> {
+    fn report_of(&self, replayed: &Replayed, report: &Report) -> Result<String> {
         let run = Run {
             subcommand: "read",
             command: Run::shown(self.files.iter().map(|file| file.to_string_lossy())),
@@ -115,44 +87,21 @@ impl Read {
             silence: vec!["No request was recorded in this capture.".to_owned()],
             notes: replayed.notes.clone(),
         };
-        Ok(match self.format {
-            Format::Text => report_text(&run, &replayed.snapshot, colour),
+        Ok(match report.format() {
+            Format::Text => report_text(&run, &replayed.snapshot, report.colour()),
             Format::Json => report_json(&run, &replayed.snapshot)?,
         })
     }
 
-    fn comparison_of(&self, before: &Replayed, after: &Replayed, colour: Colour) -> Result<String> {
+    fn comparison_of(&self, before: &Replayed, after: &Replayed, report: &Report) -> Result<String> {
         let comparison = Comparison::of(&before.snapshot, &after.snapshot);
         let names = [&self.against, &self.files].map(|files| names(files));
         let names = names.each_ref().map(String::as_str);
         let notes = [before.notes.as_slice(), after.notes.as_slice()].concat();
-        Ok(match self.format {
-            Format::Text => comparison_text(names, &notes, &comparison, colour),
+        Ok(match report.format() {
+            Format::Text => comparison_text(names, &notes, &comparison, report.colour()),
             Format::Json => comparison_json(names, &notes, &comparison)?,
         })
-    }
-
-    /// Whether events have taken standard output.
-    fn is_displaced(&self) -> bool {
-        self.events.as_deref().is_some_and(is_stdout)
-    }
-
-    fn colour(&self, report: Option<&File>) -> Colour {
-        let unwanted = std::env::var_os("NO_COLOR");
-        match report {
-            Some(_) => Colour::Off,
-            None if self.is_displaced() => Colour::for_stream(&io::stderr(), unwanted.as_deref()),
-            None => Colour::for_stream(&io::stdout(), unwanted.as_deref()),
-        }
-    }
-
-    fn write(&self, report: Option<&File>, text: &str) -> Result<()> {
-        match report {
-            Some(mut file) => file.write_all(text.as_bytes()),
-            None if self.is_displaced() => io::stderr().lock().write_all(text.as_bytes()),
-            None => io::stdout().lock().write_all(text.as_bytes()),
-        }
-        .context("cannot write the report")
     }
 }
 
@@ -224,12 +173,6 @@ fn names(files: &[PathBuf]) -> String {
     Run::shown(files.iter().map(|file| file.to_string_lossy())).join(" ")
 }
 
-/// Device and inode of a file, so of each of its names; `None` for what holds nothing that could be overwritten, such as a pipe.
-fn identity(file: &Path) -> io::Result<Option<(u64, u64)>> {
-    let metadata = fs::metadata(file)?;
-    Ok(metadata.is_file().then(|| (metadata.dev(), metadata.ino())))
-}
-
 /// Above 0, and a number.
 fn factor(text: &str) -> Result<f64> {
     let factor: f64 = text.parse().context("a speed is a number, such as 1 or 0.5")?;
@@ -239,6 +182,8 @@ fn factor(text: &str) -> Result<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[derive(Debug, clap::Parser)]
