@@ -6,15 +6,15 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use observer_core::k8s::{ListOptions, RequestInfo};
-use observer_core::routing::{Rule, ServerProfile, all_rules, rule};
+use observer_core::routing::{Rule, ServerProfile, all_proofs, all_rules, proof, rule};
 
 use super::output::{Format, say, say_error};
 use super::profile_flags::ProfileFlags;
-use crate::view::{Colour, Explained, explain_request, explain_rule};
+use crate::view::{Colour, Explained, explain_proof, explain_request, explain_rule};
 
 /// Says without a cluster which layer of the API server answers a request, by which rule, and what is read from etcd.
 ///
-/// The argument is a request (`GET /api/v1/pods?limit=500`) or the identifier of a rule, as reports print it.
+/// The argument is a request (`GET /api/v1/pods?limit=500`) or the identifier of a rule or of a proof, as reports print it.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
@@ -24,8 +24,8 @@ use crate::view::{Colour, Explained, explain_request, explain_rule};
 
 Without --server-version the answer for every version is printed.")]
 pub(super) struct Explain {
-    /// METHOD URL (the URL may carry scheme, host and query), or a rule's identifier
-    #[arg(value_name = "REQUEST|RULE")]
+    /// METHOD URL (the URL may carry scheme, host and query), or the identifier of a rule or of a proof
+    #[arg(value_name = "REQUEST|RULE|PROOF")]
     subject: String,
 
     #[command(flatten)]
@@ -55,6 +55,9 @@ impl Explain {
         }
         let subject = self.subject.trim();
         let Some((method, url)) = subject.split_once(char::is_whitespace) else {
+            if let Some(proof) = proof(subject) {
+                return Ok(explain_proof(proof, self.format.into(), colour)?);
+            }
             return Ok(explain_rule(found_rule(subject)?, self.format.into(), colour)?);
         };
         let (info, options) = parse_request(method, url.trim())?;
@@ -67,9 +70,11 @@ impl Explain {
 
 fn found_rule(id: &str) -> Result<&'static Rule> {
     rule(id).with_context(|| {
-        let near: Vec<&str> = all_rules().map(|rule| rule.id.as_str()).filter(|known| shares_a_word(known, id)).take(6).collect();
+        let rules = all_rules().map(|rule| rule.id.as_str());
+        let proofs = all_proofs().map(|proof| proof.id.as_str());
+        let near: Vec<&str> = rules.chain(proofs).filter(|known| shares_a_word(known, id)).take(6).collect();
         let hint = if near.is_empty() { String::new() } else { format!("; similar: {}", near.join(", ")) };
-        format!("`{id}` is neither a request (METHOD URL) nor the identifier of a rule{hint}")
+        format!("`{id}` is neither a request (METHOD URL) nor the identifier of a rule or a proof{hint}")
     })
 }
 

@@ -3,7 +3,7 @@
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observer::VerdictRecord;
 use observer_core::routing::{
-    CacheState, Question, Rule, ServedFrom, ServerProfile, VersionSpan, across_versions, cheaper, route, rule,
+    CacheState, Proof, Question, Rule, ServedFrom, ServerProfile, VersionSpan, across_versions, cheaper, route, rule,
 };
 use observer_core::time::Timestamp;
 use serde::Serialize;
@@ -62,6 +62,29 @@ pub fn explain_request(explained: &Explained, format: ExplainFormat, colour: Col
         ExplainFormat::Json => Ok(serde_json::to_string_pretty(explained)? + "\n"),
         ExplainFormat::Text => Ok(request_text(explained, colour)),
     }
+}
+
+/// The explanation of a proof.
+pub fn explain_proof(proof: &Proof, format: ExplainFormat, colour: Colour) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Document<'p> {
+        schema: &'static str,
+        proof: &'p str,
+        sentence: &'p str,
+        section: &'p str,
+        upstream: &'p str,
+    }
+    let Proof { id, sentence, section, upstream } = *proof;
+    if format == ExplainFormat::Json {
+        let document = Document { schema: EXPLAIN_SCHEMA, proof: id.as_str(), sentence, section, upstream };
+        return Ok(serde_json::to_string_pretty(&document)? + "\n");
+    }
+    let mut out = colour.paint(Tone::Heading, id.as_str());
+    out.push_str("\n\n");
+    for (label, text) in [("proves", sentence), ("upstream", upstream)] {
+        line(label, text, &mut out);
+    }
+    Ok(out)
 }
 
 /// The explanation of a rule.

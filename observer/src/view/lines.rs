@@ -15,7 +15,7 @@ use super::discovery::{Discovery, is_discovery};
 use super::quantity::{bytes, count, counted, length, microseconds};
 use super::report::{not_seen, not_understood};
 use super::sink::EventSink;
-use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
+use super::verdict::{certainty_mark, contradiction, detail, rule, served_from, served_tone};
 
 /// Lines of one second of observed time. A terminal that scrolls faster is read by nobody, and slows the observer down.
 const LINES_PER_SECOND: u64 = 200;
@@ -140,6 +140,11 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Request { record } => self.request(record),
             Event::WatchOpened { record } => self.watch_opened(record),
             Event::WatchEnded { ended_at, record } => self.watch_ended(*ended_at, record),
+            Event::Contradicted { at, client, verb, shape, verdict, because, .. } => {
+                let verb = verb.map_or("?", Verb::as_str);
+                let text = format!("{} {verb} {}: {}; {because}", program(client), shape, contradiction(verdict));
+                self.line(*at, Tone::Bad, "wrong", &text)
+            }
             Event::Profile { at, upstream, profile } => {
                 self.line(*at, Tone::Plain, "server", &format!("{}{}", of(upstream), profile.assumptions().join("; ")))
             }

@@ -20,7 +20,7 @@ mod tests;
 pub use colour::Colour;
 pub use comparison::comparison_text;
 pub use events::EventLines;
-pub use explain::{ExplainFormat, Explained, explain_request, explain_rule};
+pub use explain::{ExplainFormat, Explained, explain_proof, explain_request, explain_rule};
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
 pub use lines::LiveLines;
 pub use report::report_text;

@@ -302,7 +302,16 @@ fn left_out(rows: usize, out: &mut String) {
 fn legend(snapshot: &Snapshot, colour: Colour, out: &mut String) {
     let first_rule = snapshot.lists.iter().find_map(|row| row.verdict.as_ref()).map(|verdict| verdict.rule);
     let rule = first_rule.unwrap_or("RULE");
-    let text = format!("~ predicted from the request and the server's version · why: watchtap explain {rule}");
+    let totals = &snapshot.totals;
+    let weighed = match (totals.confirmed, totals.contradicted) {
+        (0, 0) => "no answer confirmed or contradicted a verdict".to_owned(),
+        (confirmed, contradicted) => {
+            format!("answers confirmed {} and contradicted {}", counted(confirmed, "verdict"), count(contradicted))
+        }
+    };
+    let text = format!(
+        "~ predicted from the request and the server's version, ! contradicted by the answer · {weighed}\nwhy: watchtap explain {rule}"
+    );
     out.push('\n');
     out.push_str(&colour.paint(Tone::Quiet, &text));
     out.push('\n');

@@ -1,7 +1,7 @@
 //! A verdict in the words of the screens.
 
 use observer_core::observer::VerdictRecord;
-use observer_core::routing::{Certainty, ServedFrom};
+use observer_core::routing::{Certainty, ProofId, ServedFrom};
 
 use super::colour::Tone;
 
@@ -24,8 +24,31 @@ pub(super) fn certainty_mark(verdict: Option<&VerdictRecord>) -> &'static str {
     }
 }
 
-/// What the word alone does not say: the layers that remain and why, or the status of a refusal.
+/// Both sides of a contradiction: `cache was predicted by list-rv0, and etcd answered`.
+pub(super) fn contradiction(verdict: &VerdictRecord) -> String {
+    let predicted = verdict.predicted.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    let shown = match &verdict.served_from {
+        ServedFrom::Unknown { remaining, .. } if remaining.is_empty() => "no layer answers so".to_owned(),
+        ServedFrom::Unknown { remaining, .. } => {
+            let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();
+            format!("the answer is of {}", layers.join(" or "))
+        }
+        ServedFrom::Rejected { status, .. } => format!("it was refused with {status}"),
+        shown @ (ServedFrom::Cache
+        | ServedFrom::CacheConsistent
+        | ServedFrom::Snapshot
+        | ServedFrom::Etcd
+        | ServedFrom::Proxied) => format!("{shown} answered"),
+    };
+    format!("{predicted} was predicted by {}, and {shown}", verdict.rule)
+}
+
+/// What the word alone does not say: the layers that remain and why, the status of a refusal, or what was predicted instead.
 pub(super) fn detail(verdict: &VerdictRecord) -> Option<String> {
+    if verdict.predicted.is_some() {
+        let proof = verdict.proof.map_or("", ProofId::as_str);
+        return Some(format!("{} ({proof})", contradiction(verdict)));
+    }
     match &verdict.served_from {
         ServedFrom::Unknown { reason, remaining } => {
             let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();

@@ -6,9 +6,9 @@ use super::watch::WatchStream;
 use crate::http::Direction;
 use crate::k8s::{Status, Verb};
 use crate::observation::{Body, BodyNotRead, ExchangeEnd, ExchangeId, RequestLine, ResponseLine, UpstreamName, What};
-use crate::routing::{Certainty, Purpose, ServedFrom, Verdict, rules};
+use crate::routing::{Certainty, Evidence, ListSeen, Proof, Verdict, proof, weigh};
 use crate::time::Timestamp;
-use crate::wire::{ListMeta, ObjectRef};
+use crate::wire::{EventType, ListMeta, ObjectRef};
 
 /// Everything that is known of one request and its response.
 #[derive(Clone, Debug)]
@@ -21,6 +21,9 @@ pub struct Exchange {
     pub request: RequestLine,
     /// Which layer answers; `None` for requests that read no objects, and for those whose path is not known.
     pub verdict: Option<Verdict>,
+    /// The highest revision that the API server had shown before; what answers with less is behind.
+    pub shown_before: Option<u64>,
+    contradiction_told: bool,
     /// When the request's head was complete.
     pub started: Timestamp,
     /// The final response's head, and when it was complete.
@@ -62,6 +65,8 @@ impl Exchange {
             upstream,
             request,
             verdict,
+            shown_before: None,
+            contradiction_told: false,
             started: at,
             response: None,
             kind: String::new(),
@@ -78,6 +83,12 @@ impl Exchange {
             upgraded: None,
             ended: None,
         }
+    }
+
+    /// The same, with the highest revision that the API server had shown before.
+    #[must_use]
+    pub fn after(self, shown_before: Option<u64>) -> Self {
+        Self { shown_before, ..self }
     }
 
     /// The verb; `None` when method or path are not known.
@@ -116,7 +127,7 @@ impl Exchange {
                 self.missed_bytes = self.missed_bytes.saturating_add(*bytes);
             }
             What::Upgraded { protocol, .. } => self.upgraded = Some(protocol.clone()),
-            What::Ended { end, .. } => self.ended = Some((at, *end)),
+            What::Ended { end, .. } => self.end(at, *end),
             What::Profile { .. }
             | What::ConnectionOpened { .. }
             | What::ConnectionEnded { .. }
@@ -142,12 +153,47 @@ impl Exchange {
     }
 
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {
-        if let Some(status) = response.status
-            && let Some(verdict) = &mut self.verdict
-        {
-            amend(verdict, status);
-        }
         self.response = Some((at, response.clone()));
+        if self.watch.is_some() {
+            // That it was not refused is known now, and nothing else for minutes.
+            self.weigh();
+        }
+    }
+
+    fn end(&mut self, at: Timestamp, end: ExchangeEnd) {
+        self.ended = Some((at, end));
+        self.weigh();
+    }
+
+    /// The proof that contradicts the verdict, once.
+    pub fn take_contradiction(&mut self) -> Option<&'static Proof> {
+        let verdict = self.verdict.as_ref().filter(|verdict| verdict.certainty == Certainty::Contradicted)?;
+        let id = verdict.proof.filter(|_| !std::mem::replace(&mut self.contradiction_told, true))?;
+        proof(id.as_str())
+    }
+
+    /// Holds the verdict against what was seen so far.
+    fn weigh(&mut self) {
+        let Self { request, verdict: Some(verdict), response: Some((_, response)), .. } = self else { return };
+        let (Some(info), Some(status)) = (&request.info, response.status) else { return };
+        let plain_text = response.content_type.as_deref().is_some_and(|media_type| media_type.starts_with("text/plain"));
+        let list = self
+            .list
+            .as_ref()
+            .map(|list| ListSeen { revision: list.resource_version.parse().ok(), continues: !list.continue_token.is_empty() });
+        let evidence = Evidence {
+            info,
+            options: &request.options,
+            shown_before: self.shown_before,
+            status,
+            plain_text,
+            refusal: self.status.as_ref(),
+            list,
+            items: self.items,
+            error: self.watch.as_ref().and_then(|watch| watch.error.as_ref()),
+            initial_events_ended: self.watch.as_ref().is_some_and(|watch| watch.initial_events_end.is_some()),
+        };
+        weigh(verdict, &evidence);
     }
 
     fn read(&mut self, at: Timestamp, body: &Body) {
@@ -167,6 +213,9 @@ impl Exchange {
                         watch.take(at, event);
                     }
                 }
+                if events.iter().any(|event| event.event_type == EventType::Error || event.initial_events_end) {
+                    self.weigh();
+                }
             }
         }
     }
@@ -175,37 +224,5 @@ impl Exchange {
         if let Some(object) = object {
             self.namespaced.get_or_insert(!object.namespace.is_empty());
         }
-    }
-}
-
-/// What a refusal says about who answered: these statuses are given before any object is read
-/// (kubernetes/apiserver pkg/server/config.go, the handler chain: authentication, authorisation, priority and fairness, then validation). A 504
-/// is the second outcome of a read that waited for a revision. Where the request is passed on to somebody else (a pod, an extension server),
-/// the status is theirs and says nothing.
-fn amend(verdict: &mut Verdict, status: u16) {
-    match verdict.served_from {
-        ServedFrom::Rejected { status: predicted, .. } if predicted == status => verdict.certainty = Certainty::Confirmed,
-        ServedFrom::Proxied => {}
-        _ if verdict.rule == rules::GET_CONNECT_ETCD => {}
-        ServedFrom::Cache
-        | ServedFrom::CacheConsistent
-        | ServedFrom::Snapshot
-        | ServedFrom::Etcd
-        | ServedFrom::Rejected { .. }
-        | ServedFrom::Unknown { .. } => refuse(verdict, status),
-    }
-}
-
-fn refuse(verdict: &mut Verdict, status: u16) {
-    let waited = verdict.otherwise.as_ref().is_some_and(|otherwise| otherwise.is_refusal(status));
-    if waited || matches!(status, 400 | 401 | 403 | 405 | 406 | 413 | 415 | 422 | 429 | 503) {
-        // A read that waits for the current revision has asked etcd for it before it gives up or is told to come back.
-        let asks_first = verdict.reads.iter().any(|read| read.purpose == Purpose::CurrentRevision);
-        let etcd_touched = asks_first && matches!(status, 429 | 504);
-        verdict.served_from = ServedFrom::Rejected { status, etcd_touched };
-        verdict.rule = rules::REFUSED_BY_STATUS;
-        verdict.certainty = Certainty::Confirmed;
-        verdict.otherwise = None;
-        verdict.reads.clear();
     }
 }

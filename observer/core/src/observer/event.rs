@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use super::missed::Unrecorded;
-use super::record::RequestRecord;
+use super::record::{Client, RequestRecord, VerdictRecord};
+use super::shape::Shape;
 use crate::http::{Direction, Loss, Protocol, StreamId};
+use crate::k8s::Verb;
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, UpstreamName};
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
@@ -74,6 +76,25 @@ pub enum Event {
         /// All about it.
         #[serde(flatten)]
         record: Box<RequestRecord>,
+    },
+    /// An answer contradicts its verdict: what is known of the API server is wrong, or the rule is.
+    Contradicted {
+        /// When it showed.
+        at: Timestamp,
+        /// Which exchange.
+        #[serde(flatten)]
+        exchange: ExchangeId,
+        /// By whom.
+        client: Client,
+        /// What was to be done.
+        verb: Option<Verb>,
+        /// With what.
+        #[serde(flatten)]
+        shape: Box<Shape>,
+        /// Both sides: `predicted` by `rule`, and what the answer shows, `served_from` by `proof`.
+        verdict: Box<VerdictRecord>,
+        /// The proof in words.
+        because: &'static str,
     },
     /// An exchange became another protocol (exec, attach, port-forward, a WebSocket watch).
     Upgraded {

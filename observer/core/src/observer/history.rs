@@ -6,7 +6,7 @@ use super::limits::Limits;
 use crate::exchange::Exchange;
 use crate::k8s::{Continue, Resource, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::observation::Body;
-use crate::routing::RevisionHistory;
+use crate::routing::{RevisionHistory, is_in_main_etcd};
 use crate::time::Timestamp;
 use crate::wire::EventType;
 
@@ -16,36 +16,91 @@ type Key = (String, String);
 /// The histories of all resources of one API server.
 #[derive(Debug, Default)]
 pub(super) struct Histories {
-    by_resource: BTreeMap<Key, RevisionHistory>,
+    by_resource: BTreeMap<Key, History>,
+    /// The highest revision that any resource in the main etcd showed.
+    shown: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct History {
+    revisions: RevisionHistory,
+    /// The highest revision that an answer about the resource showed, of an item or of the whole.
+    shown: Option<u64>,
 }
 
 impl Histories {
     pub(super) fn of(&self, resource: &Resource) -> Option<&RevisionHistory> {
-        self.by_resource.get(&key(resource))
+        self.by_resource.get(&key(resource)).map(|history| &history.revisions)
     }
 
-    /// Learns from a part of an answer. A list counts from the moment it was asked for: its revision was current then or later.
+    /// The highest revision that is known to have existed where the resource is stored.
+    pub(super) fn shown(&self, resource: &Resource) -> Option<u64> {
+        let own = self.by_resource.get(&key(resource)).and_then(|history| history.shown);
+        own.max(self.shown.filter(|_| is_in_main_etcd(resource)))
+    }
+
+    /// Learns from a part of an answer which revisions there were.
     pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) {
         let Some(resource) = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref()) else { return };
-        let (text, at) = match body {
-            Body::List(meta) if is_current_state(exchange) => (meta.resource_version.as_str(), exchange.started),
-            // Other events can be replayed from long ago; a bookmark is where the cache is.
-            Body::Events(events) => {
-                let bookmark = events.iter().rfind(|event| event.event_type == EventType::Bookmark);
-                (bookmark.map(|event| event.object.resource_version.as_str()).unwrap_or_default(), at)
-            }
-            Body::List(_) | Body::Kind(_) | Body::Items(_) | Body::Object(_) | Body::Status(_) => return,
-        };
-        let ResourceVersion::At(revision) = ResourceVersion::parse(text) else { return };
         let key = key(resource);
-        if self.by_resource.contains_key(&key) || self.by_resource.len() < limits.histories {
-            self.by_resource.entry(key).or_default().note(revision, at);
+        if !self.by_resource.contains_key(&key) && self.by_resource.len() >= limits.histories {
+            return;
         }
+        let (shown, current) = (shown_by(body), current_by(exchange, at, body));
+        if shown.is_none() && current.is_none() {
+            return;
+        }
+        if is_in_main_etcd(resource) {
+            self.shown = self.shown.max(shown);
+        }
+        let history = self.by_resource.entry(key).or_default();
+        history.shown = history.shown.max(shown);
+        if let Some((revision, at)) = current {
+            history.revisions.note(revision, at);
+        }
+    }
+
+    /// What was shown before was of another time: the revisions went back.
+    pub(super) fn forget_shown(&mut self) {
+        self.shown = None;
+        self.by_resource.values_mut().for_each(|history| history.shown = None);
     }
 
     /// The server was restarted, or may have been: its snapshots are gone.
     pub(super) fn forget(&mut self) {
         self.by_resource.clear();
+        self.shown = None;
+    }
+}
+
+/// The revision that an answer shows as current, and since when it was: that of a list from the moment it was asked for.
+fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, Timestamp)> {
+    match body {
+        Body::List(meta) if is_current_state(exchange) => Some((number(&meta.resource_version)?, exchange.started)),
+        // Other events can be replayed from long ago; a bookmark is where the cache is.
+        Body::Events(events) => {
+            let bookmark = events.iter().rfind(|event| event.event_type == EventType::Bookmark)?;
+            Some((number(&bookmark.object.resource_version)?, at))
+        }
+        Body::List(_) | Body::Kind(_) | Body::Items(_) | Body::Object(_) | Body::Status(_) => None,
+    }
+}
+
+/// The highest revision in a part of an answer.
+fn shown_by(body: &Body) -> Option<u64> {
+    match body {
+        Body::List(meta) => number(&meta.resource_version),
+        Body::Items(items) => items.iter().filter_map(|item| number(&item.resource_version)).max(),
+        Body::Events(events) => events.iter().filter_map(|event| number(&event.object.resource_version)).max(),
+        Body::Object(object) => number(&object.resource_version),
+        Body::Kind(_) | Body::Status(_) => None,
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    match ResourceVersion::parse(text) {
+        ResourceVersion::At(revision) => Some(revision),
+        ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid => None,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::k8s::{RequestInfo, Verb};
 use crate::observation::{
     ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine, UpstreamName, What,
 };
-use crate::routing::{CacheState, Question, ServedFrom, ServerProfile, Verdict, route};
+use crate::routing::{CacheState, Certainty, Question, ServedFrom, ServerProfile, Verdict, route};
 use crate::time::Timestamp;
 
 /// Puts observations together, in their order; the same observations give the same events and the same snapshot.
@@ -92,6 +92,7 @@ impl Observer {
                 if let Some(open) = self.open.get_mut(&exchange) {
                     open.apply(at, &what);
                     self.upstreams.learn_revision(open, at, body, &self.limits);
+                    self.tell_contradiction(exchange, at, told);
                 }
             }
             What::NotRead { exchange, ref reason } => {
@@ -232,7 +233,9 @@ impl Observer {
             return;
         }
         let upstream = self.upstream_of(id.connection);
-        self.open.insert(id, Exchange::begin(id, at, upstream, request, verdict));
+        let resource = request.info.as_ref().and_then(|info| info.resource.as_ref());
+        let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
+        self.open.insert(id, Exchange::begin(id, at, upstream, request, verdict).after(shown));
     }
 
     fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
@@ -256,6 +259,7 @@ impl Observer {
     fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, what: &What, told: &mut dyn FnMut(Event)) {
         let Some(open) = self.open.get_mut(&id) else { return };
         open.apply(at, what);
+        self.tell_contradiction(id, at, told);
         let established = response.status.is_some_and(|status| (200..300).contains(&status));
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
             let record = self.record(open);
@@ -291,6 +295,7 @@ impl Observer {
     }
 
     fn finish(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        self.tell_contradiction(id, at, told);
         let Some(exchange) = self.open.remove(&id) else { return };
         self.total(&exchange);
         if self.tables.add(&exchange, self.limits.rows).is_err() {
@@ -305,8 +310,24 @@ impl Observer {
         told(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
     }
 
+    /// Once for each exchange.
+    fn tell_contradiction(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let Some(because) = self.open.get_mut(&id).and_then(Exchange::take_contradiction) else { return };
+        let Some(exchange) = self.open.get(&id) else { return };
+        if because.is_going_back() {
+            self.upstreams.went_back(&exchange.upstream);
+        }
+        let record = self.record(exchange);
+        let RequestRecord { id: exchange, client, verb, shape, verdict: Some(verdict), .. } = *record else { return };
+        let (shape, verdict) = (Box::new(shape), Box::new(verdict));
+        told(Event::Contradicted { at, exchange, client, verb, shape, verdict, because: because.sentence });
+    }
+
     fn total(&mut self, exchange: &Exchange) {
         let totals = &mut self.totals;
+        let certainty = exchange.verdict.as_ref().map(|verdict| verdict.certainty);
+        totals.confirmed += u64::from(certainty == Some(Certainty::Confirmed));
+        totals.contradicted += u64::from(certainty == Some(Certainty::Contradicted));
         totals.response_bytes = totals.response_bytes.saturating_add(exchange.response_bytes);
         totals.items = totals.items.saturating_add(exchange.items);
         let events = exchange.watch.as_ref().map_or(0, crate::exchange::WatchStream::events);

@@ -10,7 +10,7 @@ use crate::exchange::{Exchange, WatchStream};
 use crate::http::Identity;
 use crate::k8s::{ListOptions, Verb};
 use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
-use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ServedFrom, Verdict};
+use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ProofId, ServedFrom, Verdict};
 use crate::time::Timestamp;
 
 /// Who asked, as far as the request tells.
@@ -35,6 +35,12 @@ pub struct VerdictRecord {
     pub rule: &'static str,
     /// How sure that is.
     pub certainty: Certainty,
+    /// What in the answer confirmed or contradicted it: the proof's identifier, for `watchtap explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ProofId>,
+    /// What was predicted, if the answer contradicts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<ServedFrom>,
     /// The second outcome, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,
@@ -55,6 +61,8 @@ impl From<&Verdict> for VerdictRecord {
             served_from: verdict.served_from.clone(),
             rule: verdict.rule.as_str(),
             certainty: verdict.certainty,
+            proof: verdict.proof,
+            predicted: verdict.predicted.as_deref().cloned(),
             otherwise: verdict.otherwise,
             etcd_reads: verdict.reads.clone(),
             alternatives: verdict.alternatives.clone(),

@@ -25,6 +25,10 @@ pub struct Totals {
     pub lists_from_etcd: u64,
     /// Those among them of which it is not known.
     pub lists_unknown: u64,
+    /// Finished requests whose verdict the answer confirmed.
+    pub confirmed: u64,
+    /// Finished requests whose verdict the answer contradicted; with the number before, how far verdicts can be trusted here.
+    pub contradicted: u64,
     /// Watches, finished or not.
     pub watches: u64,
     /// Items of all finished lists.

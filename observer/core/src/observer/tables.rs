@@ -11,11 +11,21 @@ use super::shape::Shape;
 use super::snapshot::{ListRow, OtherRow, WatchRow};
 use crate::exchange::Exchange;
 use crate::k8s::Verb;
-use crate::routing::ServedFrom;
+use crate::routing::{Certainty, Layer, ServedFrom, Verdict};
 use crate::time::Timestamp;
 
-/// A row's key: verb, shape, rule and the status of a refusal, so that each row has one layer and one reason.
-type Key = (Option<Verb>, Shape, Option<&'static str>, Option<u16>);
+/// What makes a row, so that each has one layer and one reason.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    verb: Option<Verb>,
+    shape: Shape,
+    rule: Option<&'static str>,
+    layer: Option<Layer>,
+    /// The status of a refusal.
+    refused: Option<u16>,
+    /// Whether the rule turned out to be wrong.
+    contradicted: bool,
+}
 
 /// Sums over finished exchanges that share a [`Key`], and for watches over open ones too.
 #[derive(Debug)]
@@ -57,7 +67,7 @@ impl Tables {
     }
 
     pub(super) fn lists(&self) -> Vec<ListRow> {
-        let mut rows: Vec<ListRow> = self.of(|verb| verb == Some(Verb::List)).map(|(key, row)| row.list(&key.1)).collect();
+        let mut rows: Vec<ListRow> = self.of(|verb| verb == Some(Verb::List)).map(|(key, row)| row.list(&key.shape)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.bytes, row.count)));
         rows
     }
@@ -65,12 +75,12 @@ impl Tables {
     /// Finished watches together with `open` ones, which run until `now`.
     pub(super) fn watches<'e>(&self, open: impl Iterator<Item = &'e Exchange>, now: Timestamp) -> Vec<WatchRow> {
         let mut rows: BTreeMap<Key, WatchRow> =
-            self.of(|verb| verb == Some(Verb::Watch)).map(|(key, row)| (key.clone(), row.watch(&key.1))).collect();
+            self.of(|verb| verb == Some(Verb::Watch)).map(|(key, row)| (key.clone(), row.watch(&key.shape))).collect();
         for exchange in open {
             let key = key(exchange);
             let mut so_far = Row::new(exchange);
             so_far.add(exchange);
-            let fresh = so_far.watch(&key.1);
+            let fresh = so_far.watch(&key.shape);
             let row = rows.entry(key).or_insert_with(|| WatchRow {
                 count: 0,
                 events: 0,
@@ -96,13 +106,13 @@ impl Tables {
 
     pub(super) fn others(&self) -> Vec<OtherRow> {
         let neither = |verb| !matches!(verb, Some(Verb::List | Verb::Watch));
-        let mut rows: Vec<OtherRow> = self.of(neither).map(|(key, row)| row.other(key.0, &key.1)).collect();
+        let mut rows: Vec<OtherRow> = self.of(neither).map(|(key, row)| row.other(key.verb, &key.shape)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.bytes, row.count)));
         rows
     }
 
     fn of(&self, wanted: impl Fn(Option<Verb>) -> bool) -> impl Iterator<Item = (&Key, &Row)> {
-        self.rows.iter().filter(move |((verb, ..), _)| wanted(*verb))
+        self.rows.iter().filter(move |(key, _)| wanted(key.verb))
     }
 }
 
@@ -120,7 +130,14 @@ fn key(exchange: &Exchange) -> Key {
         )
         | None => None,
     };
-    (exchange.verb(), Shape::of(exchange), verdict.map(|verdict| verdict.rule.as_str()), refused)
+    Key {
+        verb: exchange.verb(),
+        shape: Shape::of(exchange),
+        rule: verdict.map(|verdict| verdict.rule.as_str()),
+        layer: verdict.and_then(|verdict| verdict.served_from.layer()),
+        refused,
+        contradicted: verdict.is_some_and(|verdict| verdict.certainty == Certainty::Contradicted),
+    }
 }
 
 impl Row {
@@ -149,6 +166,7 @@ impl Row {
         self.missed_bytes = self.missed_bytes.saturating_add(exchange.missed_bytes);
         let reads = |verdict: &VerdictRecord| exchange.verdict.as_ref().is_some_and(|other| other.reads != verdict.etcd_reads);
         self.etcd_reads_vary |= self.verdict.as_ref().is_some_and(reads);
+        self.weaken(exchange.verdict.as_ref());
         self.failed = self.failed.saturating_add(u64::from(failed(exchange)));
         self.items = self.items.saturating_add(exchange.items);
         self.bytes = self.bytes.saturating_add(exchange.response_bytes);
@@ -161,6 +179,16 @@ impl Row {
         }
         if let Some(ending) = ending::of(exchange) {
             self.last_end = ending;
+        }
+    }
+
+    /// A row is as sure as the least sure of its requests.
+    fn weaken(&mut self, other: Option<&Verdict>) {
+        if let (Some(verdict), Some(other)) = (&mut self.verdict, other)
+            && other.certainty == Certainty::Predicted
+        {
+            verdict.certainty = Certainty::Predicted;
+            verdict.proof = None;
         }
     }
 

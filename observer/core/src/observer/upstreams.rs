@@ -60,6 +60,18 @@ impl Upstreams {
         (&upstream.profile, resource.and_then(|resource| upstream.histories.of(resource)))
     }
 
+    /// The highest revision that a server has shown where a resource is stored.
+    pub(super) fn shown_by(&self, name: &UpstreamName, resource: &Resource) -> Option<u64> {
+        self.known.get(name)?.histories.shown(resource)
+    }
+
+    /// A server showed less than it had before: what it showed was of another time (etcd was restored).
+    pub(super) fn went_back(&mut self, name: &UpstreamName) {
+        if let Some(upstream) = self.known.get_mut(name) {
+            upstream.histories.forget_shown();
+        }
+    }
+
     pub(super) fn learn_revision(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) {
         if let Some(upstream) = self.known.get_mut(&exchange.upstream) {
             upstream.histories.learn(exchange, at, body, limits);

@@ -123,6 +123,12 @@ pub(super) fn is_virtual(resource: &Resource) -> bool {
     is_built_in(resource) && VIRTUAL.contains(&resource.resource.as_str())
 }
 
+/// Whether `resource` lies in the etcd that most resources share, and counts its revisions. Events and leases are often kept in one of their
+/// own (`--etcd-servers-overrides`), and of custom and aggregated resources it is not known.
+pub fn is_in_main_etcd(resource: &Resource) -> bool {
+    is_built_in(resource) && !["events", "leases"].contains(&resource.resource.as_str())
+}
+
 /// The key that all objects of `resource` begin with, without the slash behind it: `/registry/pods`.
 pub(super) fn resource_prefix(resource: &Resource) -> String {
     let Resource { group, resource: plural, .. } = resource;

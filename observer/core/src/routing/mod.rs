@@ -24,6 +24,7 @@ mod etcd_read;
 mod served_from;
 mod verdict;
 
+mod evidence;
 mod explain;
 mod route;
 
@@ -32,9 +33,11 @@ mod tests;
 
 pub use etcd_read::{EtcdOperation, EtcdRead, Purpose, RevisionAt};
 pub use etcd_support::{EtcdSupport, EtcdVersion, InvalidEtcdVersion};
+pub use evidence::{Evidence, ListSeen, Proof, ProofId, all_proofs, proof, weigh};
 pub use explain::{VersionSpan, across_versions, cheaper};
 pub use gates::{Gate, GateStage, GateState, UnknownGate};
 pub use history::{Coverage, RevisionHistory, SURELY_COMPACTED, SURELY_HELD};
+pub use keys::is_in_main_etcd;
 pub use profile::{Basis, Provenance, ServerProfile};
 pub use route::route;
 pub use rules::{ReadsOf, Rule, RuleId, all_rules, rule};

@@ -189,7 +189,7 @@ impl World {
                 Snapshot::Ahead => "the watch cache has not reached that revision".to_owned(),
                 Snapshot::Gone => "every snapshot is newer than that revision".to_owned(),
             },
-            UnknownReason::NoRule => String::new(),
+            UnknownReason::NoRule | UnknownReason::Contradicted => String::new(),
         }
     }
 }
@@ -211,6 +211,8 @@ impl Verdict {
             served_from,
             rule,
             certainty: Certainty::Predicted,
+            proof: None,
+            predicted: None,
             otherwise: None,
             reads: Vec::new(),
             alternatives: Vec::new(),

@@ -68,6 +68,8 @@ pub enum UnknownReason {
     SnapshotUnknown,
     /// No row of the tables covers the request.
     NoRule,
+    /// The answer contradicts what was predicted, and leaves more than one layer, or none.
+    Contradicted,
 }
 
 /// How sure a verdict is.
@@ -177,6 +179,7 @@ impl fmt::Display for UnknownReason {
             Self::ScopeUnknown => "whether the resource has namespaces is not known",
             Self::SnapshotUnknown => "whether a snapshot of that revision is still held is not known",
             Self::NoRule => "no rule covers the request",
+            Self::Contradicted => "the answer contradicts what is known of the server",
         })
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::etcd_read::EtcdRead;
+use super::evidence::ProofId;
 use super::history::RevisionHistory;
 use super::profile::ServerProfile;
 use super::rules::RuleId;
@@ -46,6 +47,12 @@ pub struct Verdict {
     pub rule: RuleId,
     /// How sure it is; `Predicted` until a response was seen.
     pub certainty: Certainty,
+    /// What in the answer confirmed or contradicted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ProofId>,
+    /// What was predicted, if the answer contradicts it; `served_from` is then what the answer shows, `rule` what was wrong here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<Box<ServedFrom>>,
     /// The second outcome, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,

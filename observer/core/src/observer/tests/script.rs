@@ -180,6 +180,55 @@ fn what_was_missed_is_counted_and_told() {
 }
 
 #[test]
+fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
+    check(
+        "0s version v1.34.4
+         0s open 1
+         1s 1/1 GET /api/v1/configmaps?limit=2&resourceVersion=0
+         1s 1/1 <- 200
+         1s 1/1 list rv=100 items=3
+         1s 1/1 end
+         2s 1/3 GET /api/v1/secrets
+         2s 1/3 <- 200
+         2s 1/3 list rv=90 items=1
+         3s 1/3 end
+         4s 1/5 GET /api/v1/secrets
+         4s 1/5 <- 200
+         4s 1/5 list rv=90 items=1
+         4s 1/5 end
+         5s 1/7 GET /api/v1/configmaps?watch=1&resourceVersionMatch=NotOlderThan
+         5s 1/7 <- 200
+         9s 1/7 end",
+        &expect![[r#"
+            1s request list configmaps · all namespaces · RV=0 · limit=2 → 200 Cache items=3
+            3s contradicted secrets · all namespaces: CacheConsistent by list-unset-consistent, Cache by behind-what-was-seen
+            3s request list secrets · all namespaces → 200 Cache items=1
+            4s request list secrets · all namespaces → 200 CacheConsistent items=1
+            5s contradicted configmaps · all: Rejected by refused-match-on-watch, Unknown{Cache,CacheConsistent,Snapshot,Etcd} by not-refused
+            5s watch-opened watch configmaps · all → 200 Unknown{Cache,CacheConsistent,Snapshot,Etcd} items=0
+            9s watch-ended watch configmaps · all → 200 Unknown{Cache,CacheConsistent,Snapshot,Etcd} items=0 events=0 bookmarks=0 last= error=0
+            4 requests, 3 lists (0 etcd, 0 unknown), 5 items
+        "#]],
+    );
+}
+
+#[test]
+fn what_shares_no_etcd_is_not_compared() {
+    let script = "0s version v1.34.4
+         0s open 1
+         1s 1/1 GET /api/v1/events
+         1s 1/1 <- 200
+         1s 1/1 list rv=9000 items=3
+         1s 1/1 end
+         2s 1/3 GET /api/v1/secrets
+         2s 1/3 <- 200
+         2s 1/3 list rv=90 items=1
+         3s 1/3 end";
+    let (snapshot, _) = play(script, Limits::default());
+    assert_eq!((snapshot.totals.confirmed, snapshot.totals.contradicted), (0, 0));
+}
+
+#[test]
 fn each_api_server_has_its_version_and_its_revisions() {
     check(
         "0s version v1.34.4 at a:6443
@@ -353,6 +402,11 @@ fn describe(event: &Event) -> Option<String> {
         Event::Request { record } => (record.at.plus(micros(record.total_us)), "request", record),
         Event::WatchOpened { record } => (record.at, "watch-opened", record),
         Event::WatchEnded { ended_at, record } => (*ended_at, "watch-ended", record),
+        Event::Contradicted { at, shape, verdict, .. } => {
+            let (predicted, shown) = (layer(verdict.predicted.as_ref().unwrap()), layer(&verdict.served_from));
+            let proof = verdict.proof.unwrap();
+            return Some(format!("{} contradicted {shape}: {predicted} by {}, {shown} by {proof}", seconds(*at), verdict.rule));
+        }
         Event::Listener { at, state, .. } => return Some(format!("{} listener {state:?}", seconds(*at))),
         _ => return None,
     };

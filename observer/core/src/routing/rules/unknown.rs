@@ -20,6 +20,10 @@ rules! {
         "this run did not see that revision as current within the last 75 s, so the watch cache may or may not hold a snapshot of it";
     UNKNOWN_NO_RULE = "unknown-no-rule", "§9", NONE, Undecided,
         "no row of the tables covers the request, which is a defect of the tables";
+    UNKNOWN_CONTRADICTED = "unknown-contradicted", "§4.3, §9 step 7", NONE, Undecided,
+        "the answer is none that what is known of the server allows, and does not show which layer gave it";
+    SHOWN_BY_ANSWER = "shown-by-answer", "§9 step 7", NONE, Undecided,
+        "what is known of the server does not decide it, but the answer shows which layer gave it";
 }
 
 /// The rule that stands for a reason.
@@ -32,5 +36,6 @@ pub(in crate::routing) const fn rule_of(reason: UnknownReason) -> RuleId {
         UnknownReason::ScopeUnknown => UNKNOWN_SCOPE,
         UnknownReason::SnapshotUnknown => UNKNOWN_SNAPSHOT,
         UnknownReason::NoRule => UNKNOWN_NO_RULE,
+        UnknownReason::Contradicted => UNKNOWN_CONTRADICTED,
     }
 }

@@ -5,21 +5,25 @@ use crate::routing::{CacheState, Question, RevisionHistory, ServerProfile, Verdi
 use crate::time::Timestamp;
 
 /// A request as `METHOD URL`.
-pub(super) struct Request {
-    pub(super) info: RequestInfo,
-    pub(super) options: ListOptions,
+pub(in crate::routing) struct Request {
+    pub(in crate::routing) info: RequestInfo,
+    pub(in crate::routing) options: ListOptions,
 }
 
 impl Request {
     #[track_caller]
-    pub(super) fn new(line: &str) -> Self {
+    pub(in crate::routing) fn new(line: &str) -> Self {
         let (method, url) = line.split_once(' ').unwrap();
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let options = ListOptions::parse(query);
         Self { info: RequestInfo::parse(method, path, &options, ""), options }
     }
 
-    pub(super) fn question<'q>(&'q self, profile: &'q ServerProfile, history: Option<&'q RevisionHistory>) -> Question<'q> {
+    pub(in crate::routing) fn question<'q>(
+        &'q self,
+        profile: &'q ServerProfile,
+        history: Option<&'q RevisionHistory>,
+    ) -> Question<'q> {
         let now = Timestamp::from_nanos(1_000_000_000_000);
         Question { info: &self.info, options: &self.options, profile, cache: CacheState::Ready, history, now }
     }
@@ -27,12 +31,12 @@ impl Request {
 
 /// A server of this version, all else default.
 #[track_caller]
-pub(super) fn server(version: &str) -> ServerProfile {
+pub(in crate::routing) fn server(version: &str) -> ServerProfile {
     ServerProfile { version: Some(version.parse().unwrap()), ..ServerProfile::default() }
 }
 
 /// The verdict of a server of this version on a request line.
 #[track_caller]
-pub(super) fn verdict(version: &str, line: &str) -> Verdict {
+pub(in crate::routing) fn verdict(version: &str, line: &str) -> Verdict {
     route(&Request::new(line).question(&server(version), None)).unwrap()
 }

@@ -1,6 +1,6 @@
 //! Tests of the verdict as a whole. Each table has its oracle in `observer/core/tests/oracle.rs`.
 
-mod asking;
+pub(super) mod asking;
 mod explain;
 mod reads;
 mod totality;

@@ -1,0 +1,23 @@
+//! What an answer proves of the layer that gave it.
+//!
+//! A verdict is predicted from the request; the answer may confirm or contradict it, or decide what the request left open. [`weigh`] holds
+//! a verdict against the [`Evidence`] of an answer, by the [`Proof`]s of the catalogue. Most answers prove nothing: a cached list and one
+//! from etcd look alike.
+
+mod proof;
+mod seen;
+
+mod finding;
+
+mod list;
+mod refusal;
+mod watch;
+
+mod weigh;
+
+#[cfg(test)]
+mod tests;
+
+pub use proof::{Proof, ProofId, all_proofs, proof};
+pub use seen::{Evidence, ListSeen};
+pub use weigh::weigh;

@@ -1,0 +1,106 @@
+//! The catalogue of proofs.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// The stable identifier of a proof, such as `more-than-the-limit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProofId(&'static str);
+
+/// What in an answer shows which layer gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// Its identifier.
+    pub id: ProofId,
+    /// What was seen and why it proves something, in words.
+    pub sentence: &'static str,
+    /// Where the semantics reference states it.
+    pub section: &'static str,
+    /// The upstream source that decides it, with the versions that were read.
+    pub upstream: &'static str,
+}
+
+impl ProofId {
+    /// The text.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for ProofId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0)
+    }
+}
+
+impl Serialize for ProofId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+macro_rules! proofs {
+    ($($name:ident = $id:literal, $section:literal, $upstream:expr, $sentence:literal;)*) => {
+        $(pub(super) const $name: ProofId = ProofId($id);)*
+
+        const PROOFS: &[Proof] = &[$(Proof { id: $name, sentence: $sentence, section: $section, upstream: $upstream }),*];
+    };
+}
+
+const CACHER: &str = "kubernetes/apiserver pkg/storage/cacher/cacher.go GetList, v0.16 to v0.36";
+const TOO_LARGE: &str = "kubernetes/apiserver pkg/storage/errors.go NewTooLargeResourceVersionError; pkg/storage/cacher/watch_cache.go waitUntilFreshAndBlock (retry after 1 s) and pkg/storage/etcd3/store.go (0), v0.17 to v0.36";
+const TOO_OLD: &str = "kubernetes/apiserver pkg/storage/cacher/watch_cache.go getAllEventsSinceLocked and pkg/storage/etcd3/errors.go interpretWatchError, v0.16 to v0.36";
+const VALIDATION: &str = "kubernetes/apimachinery pkg/apis/meta/internalversion/validation/validation.go, v0.19 to v0.36";
+
+proofs! {
+    MORE_THAN_LIMIT = "more-than-the-limit", "§9", CACHER,
+        "resourceVersion=0 with a limit was answered with more items than the limit: only the watch cache ignores it";
+    PAGED_AT_RV0 = "paged-at-rv0", "§9", CACHER,
+        "resourceVersion=0 with a limit was answered with a page and a continue token: the watch cache would have ignored the limit, so etcd answered (the resource has no watch cache, or it was not ready)";
+    BEHIND_WHAT_WAS_SEEN = "behind-what-was-seen", "§4.3", CACHER,
+        "the list's resourceVersion is below one that this API server had already shown when the list was asked for: etcd, and a cache that waits for etcd's revision, would have known it";
+    OTHER_REVISION = "other-revision-than-named", "§4.3", CACHER,
+        "the request named a revision, and the list is of another one";
+    TOO_LARGE_IN_CACHE = "too-large-after-waiting", "§1.9", TOO_LARGE,
+        "504 Too large resource version, to be retried after 1 s: the watch cache waited for the revision, and no object was read";
+    TOO_LARGE_IN_ETCD = "too-large-in-etcd", "§1.9", TOO_LARGE,
+        "504 Too large resource version, without a time to retry after: etcd was asked, and it is behind the revision";
+    COMPACTED_IN_ETCD = "compacted-in-etcd", "§1.10", "kubernetes/apiserver pkg/storage/etcd3/errors.go interpretListError, v0.16 to v0.36",
+        "410 Expired: the revision is compacted, which etcd says; the watch cache never answers a list so";
+    WINDOW_PASSED = "event-window-passed", "§1.10", TOO_OLD,
+        "410 in the watch, naming the oldest revision of the event window: the watch cache was asked";
+    WATCH_COMPACTED = "watch-compacted-in-etcd", "§1.10", TOO_OLD,
+        "410 in the watch, in the words of etcd: the watch was opened on etcd itself";
+    INITIAL_EVENTS_ENDED = "initial-events-ended", "§2.3", "kubernetes/apiserver pkg/storage/cacher/cacher.go Watch, v0.27 to v0.36",
+        "the bookmark that ends the initial events came: the server knows sendInitialEvents";
+    FLOW_CONTROL = "refused-in-plain-text", "§8.5", "kubernetes/apiserver pkg/server/filters/priority-and-fairness.go and maxinflight.go tooManyRequests, v0.16 to v0.36",
+        "429 in plain text: flow control refused the request before it reached any storage";
+    CACHE_NOT_READY = "cache-not-ready", "§1.5, §8.5", "kubernetes/apiserver pkg/storage/cacher/ready.go, v0.31 to v0.36",
+        "429 of a watch cache that is not ready (storage is (re)initializing)";
+    VALIDATED = "refused-by-validation", "§1.11", VALIDATION,
+        "422 about an option of the list: this server does not take it so";
+    NOT_REFUSED = "not-refused", "§1.11", VALIDATION,
+        "the request was answered, where a refusal was predicted";
+    REFUSED_AS_PREDICTED = "refused-as-predicted", "§1.11", VALIDATION,
+        "the request was refused with the status that was predicted";
+    REFUSED = "refused-before-storage", "§8.5", "kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain, v0.16 to v0.36",
+        "a status that is given before any object is read";
+}
+
+impl Proof {
+    /// Whether it is that the server showed less than it had shown before.
+    pub fn is_going_back(&self) -> bool {
+        self.id == BEHIND_WHAT_WAS_SEEN
+    }
+}
+
+/// All proofs.
+pub fn all_proofs() -> impl Iterator<Item = &'static Proof> {
+    PROOFS.iter()
+}
+
+/// The proof of this identifier.
+pub fn proof(id: &str) -> Option<&'static Proof> {
+    all_proofs().find(|proof| proof.id.as_str() == id)
+}

@@ -1,0 +1,78 @@
+//! What refusals prove.
+
+use super::finding::{Finding, Shows};
+use super::proof::{
+    CACHE_NOT_READY, COMPACTED_IN_ETCD, FLOW_CONTROL, ProofId, REFUSED, REFUSED_AS_PREDICTED, TOO_LARGE_IN_CACHE,
+    TOO_LARGE_IN_ETCD, VALIDATED,
+};
+use super::seen::Evidence;
+use crate::k8s::{Status, Verb};
+use crate::routing::etcd_read::Purpose;
+use crate::routing::rules::{self, RuleId};
+use crate::routing::served_from::{Fallback, Layer, ServedFrom};
+use crate::routing::verdict::Verdict;
+
+/// Options whose validation depends on the server's version and gates.
+const VALIDATED_OPTIONS: [&str; 4] = ["continue", "resourceVersion", "resourceVersionMatch", "sendInitialEvents"];
+
+/// What a status of 4xx or 5xx shows. Where it may come from somebody behind the API server, or from after the read, it shows nothing.
+pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
+    let status = evidence.status;
+    if let ServedFrom::Rejected { status: predicted, etcd_touched } = verdict.served_from
+        && predicted == status
+    {
+        return Some(refused(REFUSED_AS_PREDICTED, etcd_touched, true, verdict.rule));
+    }
+    // A read that waits for the current revision has asked etcd for it before it gives up or is told to come back.
+    let asks_first = verdict.reads.iter().any(|read| read.purpose == Purpose::CurrentRevision);
+    let layer = verdict.served_from.layer();
+    let is_collection = matches!(evidence.info.verb, Verb::List | Verb::Watch);
+    match (status, evidence.refusal) {
+        (429, _) if evidence.plain_text => Some(refused(FLOW_CONTROL, false, true, rules::REFUSED_BY_STATUS)),
+        (429, Some(said)) if is_collection && said.message.contains("storage is (re)initializing") => {
+            // What goes to etcd anyway does not ask the cache.
+            let expected = layer != Some(Layer::Etcd);
+            Some(refused(CACHE_NOT_READY, asks_first, expected, rule_of_not_ready(evidence.info.verb)))
+        }
+        (504 | 429, Some(said)) if is_too_large(said) => Some(too_large(verdict, said, asks_first)),
+        (410, Some(said)) if evidence.info.verb == Verb::List && said.reason == "Expired" => {
+            let expected = !matches!(layer, Some(Layer::Cache | Layer::CacheConsistent));
+            Some(refused(COMPACTED_IN_ETCD, true, expected, rules::REFUSED_BY_STATUS))
+        }
+        (422, Some(said)) if is_collection && said.causes.iter().any(|cause| VALIDATED_OPTIONS.contains(&cause.field.as_str())) => {
+            Some(refused(VALIDATED, false, false, rules::REFUSED_BY_STATUS))
+        }
+        (400 | 401 | 403 | 405 | 406 | 413 | 415 | 422 | 429 | 503, _) => {
+            Some(refused(REFUSED, asks_first && status == 429, true, rules::REFUSED_BY_STATUS))
+        }
+        (504, _) if verdict.otherwise.is_some_and(|otherwise| otherwise.is_refusal(504)) => {
+            Some(refused(REFUSED, asks_first, true, rules::REFUSED_BY_STATUS))
+        }
+        _ => None,
+    }
+}
+
+const fn refused(proof: ProofId, etcd_touched: bool, expected: bool, rule: RuleId) -> Finding {
+    Finding { proof, shows: Shows::Refused { etcd_touched, expected, rule } }
+}
+
+fn too_large(verdict: &Verdict, said: &Status, asks_first: bool) -> Finding {
+    let layer = verdict.served_from.layer();
+    if said.retry_after_seconds.is_some_and(|seconds| seconds > 0) {
+        let falls_back = verdict.otherwise.is_some_and(|otherwise| otherwise.then == Fallback::Etcd);
+        let waits_for_nothing = verdict.rule == rules::LIST_RV0 || verdict.rule == rules::GET_RV0;
+        let expected = layer != Some(Layer::Etcd) && !falls_back && !waits_for_nothing;
+        return refused(TOO_LARGE_IN_CACHE, asks_first, expected, rules::REFUSED_BY_STATUS);
+    }
+    let expected = !matches!(layer, Some(Layer::Cache | Layer::CacheConsistent));
+    refused(TOO_LARGE_IN_ETCD, true, expected, rules::REFUSED_BY_STATUS)
+}
+
+/// By the cause (1.18.6 and later; before, the words are all there is).
+fn is_too_large(said: &Status) -> bool {
+    said.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge") || said.message.contains("Too large resource version")
+}
+
+fn rule_of_not_ready(verb: Verb) -> RuleId {
+    if verb == Verb::Watch { rules::WATCH_NOT_READY_REFUSED } else { rules::LIST_NOT_READY_REFUSED }
+}

@@ -1,0 +1,244 @@
+//! Answers and what they make of a verdict.
+
+use super::*;
+use crate::k8s::{Status, StatusCause};
+use crate::routing::tests::asking::{Request, server};
+use crate::routing::{Certainty, Verdict, route};
+
+const NOTHING: Seen = Seen { status: 200, body: Body::Nothing, shown_before: None };
+
+/// An answer.
+#[derive(Clone, Copy)]
+struct Seen {
+    status: u16,
+    body: Body,
+    shown_before: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+enum Body {
+    Nothing,
+    PlainText,
+    List { revision: u64, items: u64, continues: bool },
+    Status { reason: &'static str, message: &'static str, retry: Option<u32>, cause: (&'static str, &'static str) },
+    Error { code: u16, message: &'static str },
+    InitialEventsEnd,
+}
+
+const TOO_LARGE: Body = Body::Status {
+    reason: "Timeout",
+    message: "Timeout: Too large resource version: 900, current: 100",
+    retry: Some(1),
+    cause: ("ResourceVersionTooLarge", ""),
+};
+const TOO_LARGE_IN_ETCD: Body = Body::Status {
+    reason: "Timeout",
+    message: "Timeout: Too large resource version: 900, current: 100",
+    retry: None,
+    cause: ("ResourceVersionTooLarge", ""),
+};
+const EXPIRED: Body = Body::Status {
+    reason: "Expired",
+    message: "The resourceVersion for the provided list is too old.",
+    retry: None,
+    cause: ("", ""),
+};
+const NOT_READY: Body =
+    Body::Status { reason: "TooManyRequests", message: "storage is (re)initializing", retry: Some(1), cause: ("", "") };
+const INVALID: Body = Body::Status {
+    reason: "Invalid",
+    message: "ListOptions.meta.k8s.io is invalid",
+    retry: None,
+    cause: ("FieldValueForbidden", "sendInitialEvents"),
+};
+const WINDOW: Body = Body::Error { code: 410, message: "too old resource version: 7 (90)" };
+const COMPACTED: Body = Body::Error { code: 410, message: "The resourceVersion for the provided watch is too old." };
+
+const WATCH_LIST: &str =
+    "GET /api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+
+#[test]
+fn limit_that_was_ignored_proves_the_cache() {
+    let asked = "GET /api/v1/pods?limit=5&resourceVersion=0";
+    let ignored = list(100, 7, false);
+    check("v1.34.4", asked, ignored, "Cache confirmed more-than-the-limit");
+    check("v1.34.4", asked, list(100, 5, true), "Etcd contradicted paged-at-rv0, predicted Cache");
+    check(
+        "v1.34.4",
+        "GET /api/v1/events?limit=5&resourceVersion=0",
+        ignored,
+        "Unknown contradicted more-than-the-limit, predicted Etcd",
+    );
+    check("v1.34.4", "GET /api/v1/events?limit=5&resourceVersion=0", list(100, 5, true), "Etcd confirmed paged-at-rv0");
+    check("v1.34.4", asked, list(100, 5, false), "Cache predicted");
+    check("v1.34.4", "GET /api/v1/pods?limit=5", list(100, 5, true), "CacheConsistent predicted");
+}
+
+#[test]
+fn list_behind_what_the_server_had_shown_is_of_the_cache() {
+    let behind = Seen { shown_before: Some(101), ..list(100, 1, false) };
+    let abreast = Seen { shown_before: Some(100), ..list(100, 1, false) };
+    check("v1.34.4", "GET /api/v1/pods?resourceVersion=0", behind, "Cache confirmed behind-what-was-seen");
+    check("v1.34.4", "GET /api/v1/pods?resourceVersion=0", abreast, "Cache predicted");
+    check("v1.34.4", "GET /api/v1/pods", behind, "Cache contradicted behind-what-was-seen, predicted CacheConsistent");
+    check("v1.30.4", "GET /api/v1/pods", behind, "Cache contradicted behind-what-was-seen, predicted Etcd");
+    let exact = "GET /api/v1/pods?resourceVersion=100&resourceVersionMatch=Exact";
+    check("v1.30.4", exact, behind, "Etcd predicted");
+}
+
+#[test]
+fn named_revision_is_answered_with_no_other() {
+    let exact = "GET /api/v1/pods?resourceVersion=100&resourceVersionMatch=Exact";
+    check("v1.30.4", exact, list(100, 1, false), "Etcd predicted");
+    check("v1.30.4", exact, list(101, 1, false), "Unknown contradicted other-revision-than-named, predicted Etcd");
+    check("v1.30.4", "GET /api/v1/pods?resourceVersion=100", list(101, 1, false), "Cache predicted");
+    let below = "Unknown contradicted other-revision-than-named, predicted Cache";
+    check("v1.30.4", "GET /api/v1/pods?resourceVersion=100", list(99, 1, false), below);
+}
+
+#[test]
+fn too_large_revision_tells_who_was_asked() {
+    let at_least = "GET /api/v1/pods?resourceVersion=900";
+    check("v1.34.4", at_least, refused(504, TOO_LARGE), "Rejected confirmed too-large-after-waiting");
+    let in_etcd = "Rejected contradicted too-large-in-etcd, predicted Cache";
+    check("v1.34.4", at_least, refused(504, TOO_LARGE_IN_ETCD), in_etcd);
+    let limited = "GET /api/v1/pods?resourceVersion=900&resourceVersionMatch=NotOlderThan&limit=5";
+    check("v1.30.4", limited, refused(504, TOO_LARGE_IN_ETCD), "Rejected confirmed too-large-in-etcd");
+    check("v1.30.4", limited, refused(504, TOO_LARGE), "Rejected contradicted too-large-after-waiting, predicted Etcd");
+}
+
+#[test]
+fn compacted_revision_is_known_to_etcd_alone() {
+    let exact = "GET /api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact";
+    check("v1.30.4", exact, refused(410, EXPIRED), "Rejected confirmed compacted-in-etcd");
+    check("v1.34.4", exact, refused(410, EXPIRED), "Rejected confirmed compacted-in-etcd");
+    let never = "Rejected contradicted compacted-in-etcd, predicted Cache";
+    check("v1.34.4", "GET /api/v1/pods?resourceVersion=7", refused(410, EXPIRED), never);
+}
+
+#[test]
+fn end_of_a_watch_tells_whose_window_it_left() {
+    let watch = "GET /api/v1/pods?watch=1&resourceVersion=7";
+    check("v1.34.4", watch, refused(200, WINDOW), "Cache confirmed event-window-passed");
+    check("v1.34.4", watch, refused(200, COMPACTED), "Etcd contradicted watch-compacted-in-etcd, predicted Cache");
+    let events = "GET /api/v1/events?watch=1&resourceVersion=7";
+    check("v1.34.4", events, refused(200, COMPACTED), "Etcd confirmed watch-compacted-in-etcd");
+    check("v1.34.4", events, refused(200, WINDOW), "Unknown contradicted event-window-passed, predicted Etcd");
+}
+
+#[test]
+fn refusals_of_429_are_told_apart() {
+    let consistent = "GET /api/v1/pods";
+    check("v1.34.4", consistent, refused(429, Body::PlainText), "Rejected confirmed refused-in-plain-text");
+    check("v1.34.4", consistent, refused(429, NOT_READY), "Rejected confirmed cache-not-ready");
+    check("v1.30.4", consistent, refused(429, NOT_READY), "Rejected contradicted cache-not-ready, predicted Etcd");
+    check(
+        "v1.34.4",
+        consistent,
+        refused(429, TOO_LARGE),
+        "Rejected contradicted too-large-after-waiting, predicted CacheConsistent",
+    );
+}
+
+#[test]
+fn validation_tells_of_versions_and_gates() {
+    check("v1.34.4", WATCH_LIST, refused(422, INVALID), "Rejected contradicted refused-by-validation, predicted CacheConsistent");
+    check("v1.31.4", WATCH_LIST, refused(422, INVALID), "Rejected confirmed refused-as-predicted");
+    check("v1.31.4", WATCH_LIST, refused(200, Body::InitialEventsEnd), "Unknown contradicted not-refused, predicted Rejected");
+    check("v1.34.4", WATCH_LIST, refused(200, Body::InitialEventsEnd), "CacheConsistent predicted");
+}
+
+#[test]
+fn answer_may_decide_what_was_not_known() {
+    let snapshot = "GET /api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact";
+    check("v1.34.4", snapshot, NOTHING, "Unknown predicted");
+    check("v1.34.4", snapshot, list(7, 1, false), "Unknown predicted");
+    let ignored = list(100, 7, false);
+    let mut verdict = route(
+        &Request::new("GET /api/v1/pods?limit=5&resourceVersion=0").question(&crate::routing::ServerProfile::default(), None),
+    )
+    .unwrap();
+    assert_eq!(weighed(&mut verdict, "GET /api/v1/pods?limit=5&resourceVersion=0", ignored), "Cache confirmed more-than-the-limit");
+}
+
+#[test]
+fn first_proof_stands() {
+    let line = "GET /api/v1/pods?limit=5&resourceVersion=0";
+    let mut verdict = route(&Request::new(line).question(&server("v1.34.4"), None)).unwrap();
+    let confirmed = weighed(&mut verdict, line, list(100, 7, false));
+    assert_eq!(weighed(&mut verdict, line, list(100, 5, true)), confirmed);
+}
+
+#[test]
+fn every_proof_has_a_sentence_and_its_sources() {
+    for proof in all_proofs() {
+        assert!(proof.sentence.len() > 20 && !proof.sentence.ends_with('.'), "{}: {}", proof.id, proof.sentence);
+        assert!(proof.section.starts_with('§') && !proof.upstream.is_empty(), "{}", proof.id);
+        assert_eq!(super::proof(proof.id.as_str()), Some(proof), "identifiers are unique");
+        assert!(crate::routing::rule(proof.id.as_str()).is_none(), "{}: also a rule", proof.id);
+    }
+}
+
+const fn list(revision: u64, items: u64, continues: bool) -> Seen {
+    Seen { body: Body::List { revision, items, continues }, ..NOTHING }
+}
+
+const fn refused(status: u16, body: Body) -> Seen {
+    Seen { status, body, ..NOTHING }
+}
+
+#[track_caller]
+fn check(version: &str, line: &str, seen: Seen, expected: &str) {
+    let mut verdict = route(&Request::new(line).question(&server(version), None)).unwrap();
+    assert_eq!(weighed(&mut verdict, line, seen), expected, "{version} {line}");
+}
+
+/// `LAYER certainty proof, predicted LAYER`.
+fn weighed(verdict: &mut Verdict, line: &str, seen: Seen) -> String {
+    let request = Request::new(line);
+    let mut evidence = Evidence {
+        info: &request.info,
+        options: &request.options,
+        shown_before: seen.shown_before,
+        status: seen.status,
+        plain_text: false,
+        refusal: None,
+        list: None,
+        items: 0,
+        error: None,
+        initial_events_ended: false,
+    };
+    let mut status = Status::default();
+    match seen.body {
+        Body::Nothing => {}
+        Body::PlainText => evidence.plain_text = true,
+        Body::List { revision, items, continues } => {
+            evidence.list = Some(ListSeen { revision: Some(revision), continues });
+            evidence.items = items;
+        }
+        Body::Status { reason, message, retry, cause: (cause, field) } => {
+            status = Status { reason: reason.to_owned(), message: message.to_owned(), retry_after_seconds: retry, ..status };
+            status.causes = vec![StatusCause { reason: cause.to_owned(), field: field.to_owned(), ..StatusCause::default() }];
+        }
+        Body::Error { code, message } => status = Status { code, message: message.to_owned(), ..status },
+        Body::InitialEventsEnd => evidence.initial_events_ended = true,
+    }
+    match seen.body {
+        Body::Status { .. } => evidence.refusal = Some(&status),
+        Body::Error { .. } => evidence.error = Some(&status),
+        Body::Nothing | Body::PlainText | Body::List { .. } | Body::InitialEventsEnd => {}
+    }
+    weigh(verdict, &evidence);
+    let name = |served: &crate::routing::ServedFrom| {
+        let name = format!("{served:?}");
+        name.split([' ', '{']).next().unwrap_or_default().to_owned()
+    };
+    let certainty = match verdict.certainty {
+        Certainty::Predicted => "predicted",
+        Certainty::Confirmed => "confirmed",
+        Certainty::Contradicted => "contradicted",
+    };
+    let proof = verdict.proof.map_or(String::new(), |proof| format!(" {proof}"));
+    let predicted = verdict.predicted.as_deref().map_or(String::new(), |predicted| format!(", predicted {}", name(predicted)));
+    format!("{} {certainty}{proof}{predicted}", name(&verdict.served_from))
+}

@@ -1,0 +1,147 @@
+//! A verdict held against what the answer shows.
+
+use std::collections::BTreeSet;
+
+use super::finding::{Finding, Shows};
+use super::proof::{NOT_REFUSED, REFUSED_AS_PREDICTED};
+use super::seen::Evidence;
+use super::{list, refusal, watch};
+use crate::k8s::Verb;
+use crate::routing::rules;
+use crate::routing::served_from::{Certainty, Fallback, Layer, ServedFrom, UnknownReason};
+use crate::routing::verdict::Verdict;
+
+const ANY_READ: &[Layer] = &[Layer::Cache, Layer::CacheConsistent, Layer::Snapshot, Layer::Etcd];
+
+/// Amends a verdict by what was seen so far. The first proof stands; where there is none the verdict stays as it was predicted.
+pub fn weigh(verdict: &mut Verdict, evidence: &Evidence<'_>) {
+    // Where the request is passed on to somebody else (a pod, an extension server), the answer is theirs and shows nothing.
+    let is_passed_on = verdict.served_from == ServedFrom::Proxied || verdict.rule == rules::GET_CONNECT_ETCD;
+    if verdict.proof.is_some() || is_passed_on {
+        return;
+    }
+    let found = if evidence.is_success() { of_success(verdict, evidence) } else { refusal::finding(verdict, evidence) };
+    if let Some(Finding { proof, shows }) = found {
+        let told = match shows {
+            Shows::Layers(layers) => of_layers(verdict, layers),
+            Shows::Refused { etcd_touched, expected, rule } => {
+                of_refusal(verdict, status_of(verdict, evidence), etcd_touched, expected, rule);
+                true
+            }
+        };
+        verdict.proof = told.then_some(proof);
+    }
+}
+
+fn of_success(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
+    let in_stream = verdict.rule == rules::WATCH_LIST_NO_PROGRESS;
+    if let ServedFrom::Rejected { status, .. } = verdict.served_from {
+        let as_predicted = in_stream && evidence.error.is_some_and(|error| error.code == status);
+        if as_predicted {
+            let shows = Shows::Refused { etcd_touched: false, expected: true, rule: verdict.rule };
+            return Some(Finding { proof: REFUSED_AS_PREDICTED, shows });
+        }
+        let is_read = matches!(evidence.info.verb, Verb::Get | Verb::List | Verb::Watch);
+        return (is_read && (!in_stream || evidence.initial_events_ended)).then_some(Finding::layers(NOT_REFUSED, ANY_READ));
+    }
+    list::finding(evidence).or_else(|| watch::finding(evidence))
+}
+
+/// A refusal inside a watch, which was answered with 200, has the status of its event.
+fn status_of(verdict: &Verdict, evidence: &Evidence<'_>) -> u16 {
+    if let (ServedFrom::Rejected { status, .. }, true) = (&verdict.served_from, evidence.is_success()) {
+        *status
+    } else {
+        evidence.status
+    }
+}
+
+/// Whether it shows anything.
+fn of_layers(verdict: &mut Verdict, layers: &'static [Layer]) -> bool {
+    if let ServedFrom::Unknown { remaining, .. } = &verdict.served_from {
+        let left: Vec<Layer> = remaining.iter().copied().filter(|layer| layers.contains(layer)).collect();
+        return match left[..] {
+            [only] => decide(verdict, only),
+            [] => contradict(verdict, layers),
+            _ => false,
+        };
+    }
+    let Some(layer) = verdict.served_from.layer() else { return false };
+    let falls_back = verdict.otherwise.is_some_and(|otherwise| otherwise.then == Fallback::Etcd);
+    if layers.contains(&layer) {
+        let decides = layers.contains(&Layer::Etcd) == layers.iter().all(|layer| *layer == Layer::Etcd);
+        if decides {
+            verdict.certainty = Certainty::Confirmed;
+        }
+        decides
+    } else if falls_back && layers == [Layer::Etcd] {
+        verdict.served_from = ServedFrom::Etcd;
+        verdict.certainty = Certainty::Confirmed;
+        verdict.otherwise = None;
+        true
+    } else {
+        contradict(verdict, layers)
+    }
+}
+
+/// One of the alternatives of an unknown verdict turned out to hold.
+fn decide(verdict: &mut Verdict, layer: Layer) -> bool {
+    let Some(served_from) = of_layer(layer) else { return false };
+    let mut holding = verdict.alternatives.iter().filter(|alternative| alternative.served_from == served_from);
+    verdict.rule = rules::SHOWN_BY_ANSWER;
+    if let (Some(alternative), None) = (holding.next(), holding.next()) {
+        verdict.rule = alternative.rule;
+        verdict.reads.clone_from(&alternative.reads);
+        verdict.otherwise = alternative.otherwise;
+    }
+    verdict.served_from = served_from;
+    verdict.certainty = Certainty::Confirmed;
+    verdict.alternatives.clear();
+    true
+}
+
+fn contradict(verdict: &mut Verdict, layers: &'static [Layer]) -> bool {
+    let shown = match layers {
+        [only] => of_layer(*only),
+        _ => None,
+    };
+    let unknown = || {
+        let remaining: BTreeSet<Layer> = layers.iter().copied().collect();
+        ServedFrom::Unknown { reason: UnknownReason::Contradicted, remaining: remaining.into_iter().collect() }
+    };
+    let predicted = std::mem::replace(&mut verdict.served_from, shown.unwrap_or_else(unknown));
+    note_contradiction(verdict, predicted);
+    true
+}
+
+fn of_refusal(verdict: &mut Verdict, status: u16, etcd_touched: bool, expected: bool, rule: rules::RuleId) {
+    let predicted = std::mem::replace(&mut verdict.served_from, ServedFrom::Rejected { status, etcd_touched });
+    if expected {
+        verdict.certainty = Certainty::Confirmed;
+        verdict.rule = rule;
+        verdict.otherwise = None;
+        verdict.reads.clear();
+        verdict.alternatives.clear();
+    } else {
+        note_contradiction(verdict, predicted);
+    }
+}
+
+/// The rule stays: it is what was wrong here.
+fn note_contradiction(verdict: &mut Verdict, predicted: ServedFrom) {
+    verdict.certainty = Certainty::Contradicted;
+    verdict.predicted = Some(Box::new(predicted));
+    verdict.otherwise = None;
+    verdict.reads.clear();
+    verdict.alternatives.clear();
+}
+
+const fn of_layer(layer: Layer) -> Option<ServedFrom> {
+    match layer {
+        Layer::Cache => Some(ServedFrom::Cache),
+        Layer::CacheConsistent => Some(ServedFrom::CacheConsistent),
+        Layer::Snapshot => Some(ServedFrom::Snapshot),
+        Layer::Etcd => Some(ServedFrom::Etcd),
+        Layer::Proxied | Layer::Rejected => None,
+    }
+}
