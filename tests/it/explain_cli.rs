@@ -124,7 +124,7 @@ fn unknown_rule_fails_and_offers_help() {
     check_failure(
         &["list-unset-consistnt"],
         &expect![[r"
-        watchtap: `list-unset-consistnt` is neither a request (METHOD URL) nor the identifier of a rule; similar: list-unset-etcd, list-unset-consistent, list-unset-consistent-no-fallback, list-unset-consistent-alpha, list-unset-no-progress, list-unset-limit-etcd-trap
+        watchtap: `list-unset-consistnt` is neither a request (METHOD URL) nor the identifier of a rule or a proof; similar: list-unset-etcd, list-unset-consistent, list-unset-consistent-no-fallback, list-unset-consistent-alpha, list-unset-no-progress, list-unset-limit-etcd-trap
     "]],
     );
 }
