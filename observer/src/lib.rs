@@ -13,7 +13,7 @@ pub mod intake;
 pub mod kubeconfig;
 pub mod observing;
 mod private_file;
+pub mod question;
 mod signals;
 pub mod tap;
-pub mod version;
 pub mod view;

@@ -4,7 +4,7 @@
 //! inputs give the same outputs, whatever the chunking of the bytes. Strange input yields a value ([`http::Event::Malformed`],
 //! `Unknown` with a reason), never a panic.
 //!
-//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`time`] → 1 [`http`], [`wire`], [`routing`] →
+//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`metrics`], [`time`] → 1 [`http`], [`wire`], [`routing`] →
 //! 2 [`observation`] → 3 [`exchange`] → 4 [`capture`] → 5 [`observer`].
 
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ pub mod capture;
 pub mod exchange;
 pub mod http;
 pub mod k8s;
+pub mod metrics;
 pub mod observation;
 pub mod observer;
 pub mod routing;

@@ -28,8 +28,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Runs one client behind a private proxy and reports which layer of the API server answered each of its requests.
 ///
 /// The command finds in KUBECONFIG a private copy of your kubeconfig whose contexts lead through watchtap; every byte is passed on
-/// unchanged. watchtap sends one request of its own to each API server that is used, GET /version, which is not in the report. The report
-/// goes to stderr.
+/// unchanged. watchtap sends requests of its own to each API server that is used, GET /version and with your credentials GET /metrics, which
+/// are not in the report. The report goes to stderr.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A

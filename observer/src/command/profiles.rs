@@ -17,6 +17,10 @@ pub(super) struct Profiles {
     /// Do not ask for /version; without --server-version every verdict is then unknown
     #[arg(long)]
     no_version_request: bool,
+
+    /// Do not ask for /metrics, which tells feature gates and watch caches; they are then taken to be the defaults
+    #[arg(long)]
+    no_metrics_request: bool,
 }
 
 impl Profiles {
@@ -30,7 +34,7 @@ impl Profiles {
     pub(super) async fn learn(&self, selected: &Selected) -> ServerProfile {
         let profile = match self.without_asking() {
             Some(profile) => profile,
-            None => self.flags.over(upstream::learn_version(selected).await),
+            None => self.flags.over(upstream::learn(selected, !self.no_metrics_request).await),
         };
         for sentence in ProfileFlags::without_effect(&profile) {
             say(sentence);

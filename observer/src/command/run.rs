@@ -17,8 +17,8 @@ use crate::kubeconfig::Kubeconfig;
 ///
 /// Only clients that are pointed here are seen: watchtap writes a kubeconfig for them and says where it is. Every byte is passed on
 /// unchanged. The first ctrl-C (or SIGTERM) lets nobody in any more and gives the connections that are open time to end, the second ends at
-/// once. watchtap sends one request of its own to each API server that is used, GET /version, which is not in the report; a second
-/// one with your credentials where anonymous requests are refused.
+/// once. watchtap sends requests of its own to each API server that is used, which are not in the report: GET /version, a second time with
+/// your credentials where anonymous requests are refused, and with them GET /metrics.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap run
@@ -54,7 +54,7 @@ impl Run {
                 Ok(kubeconfig) => kubeconfig,
                 Err(error) => {
                     say(format!("no cluster to watch, so this is the demo: {error:#}"));
-                    return demo::play(&self.follow, 1).await;
+                    return Box::pin(demo::play(&self.follow, 1)).await;
                 }
             },
             found => found?,

@@ -28,11 +28,11 @@ use crate::kubeconfig::{
     ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, PluginInPlace, RunFolder, Via, Way,
 };
 use crate::observing;
+use crate::question;
 use crate::tap::Clock;
 use crate::tap::proxy::{
     Admission, ClientIdentity, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
 };
-use crate::version;
 
 /// The listeners of one run, bound, and serving after [`Self::serve`].
 #[derive(Debug)]
@@ -196,7 +196,7 @@ impl TapSet {
         }
         // They hold the intake, whose end the observing thread waits for.
         let asked_already = learned(&mut self.learning, &self.leaving);
-        if timeout(version::LIMIT, asked_already).await.is_err() {
+        if timeout(question::LIMIT, asked_already).await.is_err() {
             self.learning.shutdown().await;
         }
         self.answering.shutdown().await;

@@ -7,20 +7,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use observer_core::routing::{Basis, ServerProfile, ServerVersion};
+use observer_core::routing::{Basis, FromMetrics, ServerProfile, ServerVersion};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::output::say;
 use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::intake::Intake;
 use crate::kubeconfig::{BearerToken, Selected};
+use crate::question::{self, Question, QuestionError};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientCertificate, Entrance, PrivateAuthority, ProxyConfig, UpstreamEndpoint, UpstreamRoute, UpstreamTls,
+    Admission, ClientCertificate, Entrance, PrivateAuthority, ProxyConfig, Transport, UpstreamEndpoint, UpstreamRoute, UpstreamTls,
     UpstreamTrust,
 };
-use crate::version::{self, VersionError};
 
 /// How long a person waits to hear which cluster is used.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
@@ -51,11 +52,26 @@ pub(super) fn proxy_config(
     })
 }
 
-/// Asks the API server for its version, without credentials first and then with the static ones of the kubeconfig. What goes wrong is
-/// said; the verdicts are then unknown.
-pub(super) async fn learn_version(selected: &Selected) -> ServerProfile {
-    say(format!("asking {} for /version (one request of ours, not in the report)", endpoint(selected)));
-    match ask_version(selected).await {
+/// Asks the API server for its version, without credentials first and then with the static ones of the kubeconfig, and with those for its
+/// metrics if `metrics` is wanted. What goes wrong with the version is said, as the verdicts are then unknown; that somebody may not read
+/// metrics is usual.
+pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
+    let metrics = metrics && (certificate(selected).is_some() || token(selected).is_some());
+    let what = if metrics { "/version and /metrics (requests of ours" } else { "/version (one request of ours" };
+    say(format!("asking {} for {what}, not in the report)", endpoint(selected)));
+    let (version, found) =
+        tokio::join!(ask_version(selected), async { if metrics { Some(ask_metrics(selected).await) } else { None } });
+    let mut profile = version_profile(version);
+    match found {
+        Some(Ok(found)) => found.add_to(&mut profile),
+        Some(Err(error)) => tracing::debug!(%error, "gates and caches are taken to be the defaults"),
+        None => {}
+    }
+    profile
+}
+
+fn version_profile(asked: Result<String>) -> ServerProfile {
+    match asked {
         Ok(version) => match version.parse::<ServerVersion>() {
             Ok(parsed) => return ServerProfile::of_version(parsed, Basis::VersionEndpoint),
             Err(error) => {
@@ -73,35 +89,50 @@ pub(super) async fn learn_version(selected: &Selected) -> ServerProfile {
 pub(super) async fn check_answers(selected: &Selected) -> Result<()> {
     match timeout(ANSWERS_WITHIN, ask_version(selected)).await {
         Ok(Ok(_version)) => Ok(()),
-        Ok(Err(error)) if matches!(error.downcast_ref(), Some(VersionError::Status(_))) => Ok(()),
+        Ok(Err(error)) if matches!(error.downcast_ref(), Some(QuestionError::Status { .. })) => Ok(()),
         Ok(Err(error)) => Err(error),
         Err(_elapsed) => bail!("no answer within {} s", ANSWERS_WITHIN.as_secs()),
     }
 }
 
 async fn ask_version(selected: &Selected) -> Result<String> {
-    let denied = match ask(selected, None, None).await {
+    let denied = match ask_version_as(selected, None, None).await {
         Ok(version) => return Ok(version),
         Err(denied) => denied,
     };
-    let is_denied = matches!(denied.downcast_ref(), Some(VersionError::Status(status)) if matches!(status.as_u16(), 401 | 403));
+    let is_denied =
+        matches!(denied.downcast_ref(), Some(QuestionError::Status { status, .. }) if matches!(status.as_u16(), 401 | 403));
     let (certificate, token) = (certificate(selected), token(selected));
     if !is_denied || (certificate.is_none() && token.is_none()) {
         return Err(denied);
     }
-    ask(selected, certificate.as_ref(), token.as_deref()).await
+    ask_version_as(selected, certificate.as_ref(), token.as_deref()).await
 }
 
-async fn ask(selected: &Selected, certificate: Option<&ClientCertificate>, token: Option<&str>) -> Result<String> {
-    let upstream = &selected.upstream;
+async fn ask_version_as(selected: &Selected, certificate: Option<&ClientCertificate>, token: Option<&str>) -> Result<String> {
+    let (stream, host) = connect(selected, certificate).await?;
+    Ok(question(selected, &host, token).version(stream).await?)
+}
+
+async fn ask_metrics(selected: &Selected) -> Result<FromMetrics> {
+    let (stream, host) = connect(selected, certificate(selected).as_ref()).await?;
+    Ok(question(selected, &host, token(selected).as_deref()).metrics(stream).await?)
+}
+
+fn question<'q>(selected: &'q Selected, host: &'q str, token: Option<&'q str>) -> Question<'q> {
+    Question { host, path_prefix: &selected.upstream.path_prefix, token }
+}
+
+/// A connection of ours, and the name of its other end.
+async fn connect(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<(TlsStream<Transport>, String)> {
     let tls = upstream_tls(selected, certificate)?;
     let route = UpstreamRoute::new(endpoint(selected), forward_proxy(selected)?, &tls);
-    let transport = route.connect(version::LIMIT).await.map_err(|error| VersionError::Connect(error.to_string()))?;
-    let stream = timeout(version::LIMIT, TlsConnector::from(tls.client_config()).connect(tls.server_name(), transport))
+    let transport = route.connect(question::LIMIT).await.map_err(|error| QuestionError::Connect(error.to_string()))?;
+    let stream = timeout(question::LIMIT, TlsConnector::from(tls.client_config()).connect(tls.server_name(), transport))
         .await
-        .map_err(|_elapsed| VersionError::TimedOut)?
-        .map_err(|error| VersionError::Connect(error.to_string()))?;
-    Ok(version::ask(stream, &route.endpoint().to_string(), &upstream.path_prefix, token).await?)
+        .map_err(|_elapsed| QuestionError::TimedOut)?
+        .map_err(|error| QuestionError::Connect(error.to_string()))?;
+    Ok((stream, route.endpoint().to_string()))
 }
 
 fn endpoint(selected: &Selected) -> UpstreamEndpoint {

@@ -208,7 +208,7 @@ impl State {
         for storage in self.storages.values() {
             if let (Some(state), Some(cache)) = (storage.cache_state(), &storage.cache) {
                 gauges.push(("apiserver_watch_cache_resource_version", labels(storage.resource), state.revision));
-                gauges.push(("apiserver_watch_cache_capacity", labels(storage.resource), cache.capacity() as u64));
+                gauges.push(("watch_cache_capacity", labels(storage.resource), cache.capacity() as u64));
             }
         }
         gauges.push(("watchtap_demo_early_compactions_total", String::new(), self.store.early_compactions()));

@@ -10,6 +10,8 @@ mod version;
 
 mod profile;
 
+mod from_metrics;
+
 mod history;
 
 mod keys;
@@ -35,6 +37,7 @@ pub use etcd_read::{EtcdOperation, EtcdRead, Purpose, RevisionAt};
 pub use etcd_support::{EtcdSupport, EtcdVersion, InvalidEtcdVersion};
 pub use evidence::{Evidence, ListSeen, Proof, ProofId, all_proofs, proof, weigh};
 pub use explain::{VersionSpan, across_versions, cheaper};
+pub use from_metrics::FromMetrics;
 pub use gates::{Gate, GateStage, GateState, UnknownGate};
 pub use history::{Coverage, RevisionHistory, SURELY_COMPACTED, SURELY_HELD};
 pub use keys::is_in_main_etcd;

@@ -123,8 +123,7 @@ impl ServerProfile {
     /// Gates that are set but have no effect in the server's version, with the reason.
     pub fn gates_without_effect(&self) -> Vec<(Gate, GateStage)> {
         let Some(version) = &self.version else { return Vec::new() };
-        let release =
-            version.borrowed_from().unwrap_or(Release::new(version.minor(), version.patch().unwrap_or(Release::LAST_PATCH)));
+        let release = version.release();
         let stages = self.gates.keys().map(|gate| (*gate, gate.state(release).stage));
         stages.filter(|(_, stage)| !stage.is_settable()).collect()
     }
@@ -154,7 +153,7 @@ impl ServerProfile {
             EtcdSupport::Unknown => "etcd not known".to_owned(),
         };
         let mut phrases = vec![version, format!("gates {}", basis.gates)];
-        phrases.extend(self.gates.iter().map(|(gate, on)| format!("{}={on}", gate.as_str())));
+        phrases.extend(self.gates_to_tell().map(|(gate, on)| format!("{}={on}", gate.as_str())));
         phrases.push(etcd);
         if !self.watch_cache {
             phrases.push(format!("no watch cache ({})", basis.watch_cache));
@@ -164,6 +163,12 @@ impl ServerProfile {
             phrases.push(format!("rules of {newest} borrowed: nothing newer was read"));
         }
         phrases
+    }
+
+    /// A server reports all its gates, of which only those are news that differ from their default.
+    fn gates_to_tell(&self) -> impl Iterator<Item = (&Gate, &bool)> {
+        let release = self.version.as_ref().map(ServerVersion::release).filter(|_| self.provenance.gates == Basis::Metrics);
+        self.gates.iter().filter(move |(gate, on)| release.is_none_or(|release| gate.state(release).default != **on))
     }
 }
 

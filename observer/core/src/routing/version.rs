@@ -163,6 +163,11 @@ impl ServerVersion {
         (self.minor > Release::NEWEST.minor).then_some(Release::NEWEST)
     }
 
+    /// The release whose rules it follows; without a patch the newest of its minor.
+    pub fn release(&self) -> Release {
+        self.borrowed_from().unwrap_or(Release::new(self.minor, self.patch.unwrap_or(Release::LAST_PATCH)))
+    }
+
     /// Whether it is older than every release that was read.
     pub fn is_too_old(&self) -> bool {
         self.minor < Release::OLDEST.minor

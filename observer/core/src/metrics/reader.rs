@@ -1,0 +1,87 @@
+//! The reader of a page.
+
+use memchr::memchr;
+
+use super::Sample;
+
+/// Longest line that is read, in bytes. Labels of kube-apiserver take some hundred.
+const MAX_LINE: usize = 64 * 1024;
+
+/// Reads a page in any chunking, and tells its samples in order.
+#[derive(Debug, Default)]
+pub struct MetricsReader {
+    /// The beginning of a line whose end has not come.
+    begun: Vec<u8>,
+    /// The present line is too long; what follows up to its end is passed over.
+    passing: bool,
+    unread: Unread,
+}
+
+/// Lines that were no sample and no comment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// Lines beyond 64 KiB.
+    pub overlong: u64,
+    /// Lines that are not of the format.
+    pub malformed: u64,
+}
+
+impl MetricsReader {
+    /// Reads the next bytes.
+    pub fn push(&mut self, bytes: &[u8], told: &mut dyn FnMut(&Sample<'_>)) {
+        let mut rest = bytes;
+        while let Some(end) = memchr(b'\n', rest) {
+            let (line, behind) = rest.split_at(end);
+            rest = behind.get(1..).unwrap_or_default();
+            if self.begun.is_empty() && !self.passing {
+                self.line(line, told);
+            } else {
+                self.begin(line);
+                self.end_of_line(told);
+            }
+        }
+        self.begin(rest);
+    }
+
+    /// Reads what stands behind the last line's end, and says what could not be read.
+    pub fn finish(mut self, told: &mut dyn FnMut(&Sample<'_>)) -> Unread {
+        self.end_of_line(told);
+        self.unread
+    }
+
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.begun.capacity()
+    }
+
+    fn begin(&mut self, part: &[u8]) {
+        if self.begun.len() + part.len() > MAX_LINE && !self.passing {
+            self.passing = true;
+            self.unread.overlong += 1;
+        }
+        if self.passing {
+            self.begun.clear();
+        } else {
+            self.begun.extend_from_slice(part);
+        }
+    }
+
+    fn end_of_line(&mut self, told: &mut dyn FnMut(&Sample<'_>)) {
+        if std::mem::take(&mut self.passing) {
+            return;
+        }
+        let line = std::mem::take(&mut self.begun);
+        self.line(&line, told);
+    }
+
+    fn line(&mut self, line: &[u8], told: &mut dyn FnMut(&Sample<'_>)) {
+        let line = line.trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") {
+            return;
+        }
+        match std::str::from_utf8(line).ok().and_then(Sample::read) {
+            Some(sample) => told(&sample),
+            None => self.unread.malformed += 1,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What a page of `/metrics` says of a server (§5.2 of the semantics reference).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::etcd_support::EtcdSupport;
+use super::gates::Gate;
+use super::profile::{Basis, ServerProfile};
+use super::version::ServerVersion;
+use crate::metrics::Sample;
+
+/// Most resources that are told apart; a large cluster has some hundred types.
+const MAX_RESOURCES: usize = 4096;
+
+/// Facts about a server's configuration, gathered from the samples of one page.
+///
+/// Upstream: kubernetes/component-base `metrics/prometheus/feature/metrics.go`, v0.26 and later (`kubernetes_feature_enabled`);
+/// kubernetes/apiserver `pkg/storage/cacher/metrics/metrics.go` (`watch_cache_capacity`, v0.21 and later, with names of resources instead
+/// of Go types; `apiserver_watch_cache_consistent_read_total`, v0.31 and later) and `pkg/storage/etcd3/metrics/metrics.go`
+/// (`apiserver_storage_objects`, v0.21 to v0.36; `apiserver_resource_objects`, v0.34 and later).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FromMetrics {
+    gates: BTreeMap<Gate, bool>,
+    /// Some consistent read was answered by a cache, so etcd answers progress requests.
+    read_consistently: bool,
+    stored: BTreeSet<String>,
+    cached: BTreeSet<String>,
+}
+
+impl FromMetrics {
+    /// Takes a sample; most say nothing here.
+    pub fn note(&mut self, sample: &Sample<'_>) {
+        let label = |name| sample.label(name).unwrap_or_default();
+        match sample.name {
+            "kubernetes_feature_enabled" => {
+                if let Ok(gate) = label("name").parse() {
+                    self.gates.insert(gate, sample.value > 0.0);
+                }
+            }
+            "apiserver_watch_cache_consistent_read_total" => {
+                self.read_consistently |= sample.value > 0.0 && label("success") == "true" && label("fallback") == "false";
+            }
+            "apiserver_storage_objects" | "apiserver_resource_objects" => insert(&mut self.stored, sample),
+            "watch_cache_capacity" => insert(&mut self.cached, sample),
+            _ => {}
+        }
+    }
+
+    /// Adds what was found to `profile`. What is not on the page stays as it was.
+    pub fn add_to(self, profile: &mut ServerProfile) {
+        if !self.gates.is_empty() {
+            // A server reports its locked gates, too, which nobody can have set.
+            let release = profile.version.as_ref().map(ServerVersion::release);
+            let can_be_set = |gate: Gate| release.is_none_or(|release| gate.state(release).stage.is_settable());
+            profile.gates.extend(self.gates.into_iter().filter(|(gate, _)| can_be_set(*gate)));
+            profile.provenance.gates = Basis::Metrics;
+        }
+        if self.read_consistently && profile.etcd == EtcdSupport::AssumedSound {
+            profile.provenance.etcd = Basis::Metrics;
+        }
+        if self.stored.is_empty() {
+            return;
+        }
+        profile.provenance.watch_cache = Basis::Metrics;
+        if self.cached.is_empty() {
+            profile.watch_cache = false;
+        } else {
+            profile.uncached.extend(self.stored.difference(&self.cached).filter(|resource| !is_event(resource)).cloned());
+        }
+    }
+}
+
+/// `pods`, `deployments.apps`: in one label up to 1.33, in two from 1.34 on.
+fn insert(resources: &mut BTreeSet<String>, sample: &Sample<'_>) {
+    let resource = sample.label("resource").unwrap_or_default();
+    let group = sample.label("group").unwrap_or_default();
+    if !resource.is_empty() && resources.len() < MAX_RESOURCES {
+        resources.insert(if group.is_empty() { resource.into_owned() } else { format!("{resource}.{group}") });
+    }
+}
+
+/// Events never have a watch cache, which no flag and no page has to say.
+fn is_event(resource: &str) -> bool {
+    matches!(resource, "events" | "events.events.k8s.io")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::MetricsReader;
+
+    const OLD: &str = r#"
+kubernetes_feature_enabled{name="ConsistentListFromCache",stage="BETA"} 0
+kubernetes_feature_enabled{name="SomethingElse",stage=""} 1
+apiserver_watch_cache_consistent_read_total{fallback="true",resource="/pods",success="true"} 7
+apiserver_storage_objects{resource="pods"} 3
+apiserver_storage_objects{resource="deployments.apps"} 3
+apiserver_storage_objects{resource="events"} 3
+watch_cache_capacity{resource="pods"} 100
+"#;
+
+    const NEW: &str = r#"
+kubernetes_feature_enabled{name="WatchList",stage="BETA"} 1
+apiserver_watch_cache_consistent_read_total{fallback="false",group="",resource="pods",success="true"} 1
+apiserver_resource_objects{group="",resource="pods"} 3
+apiserver_resource_objects{group="apps",resource="deployments"} 3
+watch_cache_capacity{group="",resource="pods"} 100
+watch_cache_capacity{group="apps",resource="deployments"} 100
+"#;
+
+    #[test]
+    fn gates_caches_and_etcd_are_learned_in_the_labels_of_any_version() {
+        assert_eq!(
+            learned("1.31.4", OLD),
+            "version v1.31.4 (/version); gates /metrics; ConsistentListFromCache=false; etcd answers progress requests (assumed); \
+             deployments.apps without watch cache (/metrics)"
+        );
+        assert_eq!(learned("1.34.4", NEW), "version v1.34.4 (/version); gates /metrics; etcd answers progress requests (/metrics)");
+    }
+
+    #[test]
+    fn server_without_any_cache_has_none() {
+        let page = r#"apiserver_storage_objects{resource="pods"} 3"#;
+        assert!(learned("1.31.4", page).ends_with("no watch cache (/metrics)"), "{}", learned("1.31.4", page));
+    }
+
+    #[test]
+    fn page_that_says_nothing_changes_nothing() {
+        let expected = "version v1.31.4 (/version); gates assumed default; etcd answers progress requests (assumed)";
+        assert_eq!(learned("1.31.4", "up 1"), expected);
+    }
+
+    fn learned(version: &str, page: &str) -> String {
+        let mut found = FromMetrics::default();
+        let mut reader = MetricsReader::default();
+        reader.push(page.as_bytes(), &mut |sample| found.note(sample));
+        reader.finish(&mut |sample| found.note(sample));
+        let mut profile = ServerProfile::of_version(version.parse().unwrap(), Basis::VersionEndpoint);
+        found.add_to(&mut profile);
+        profile.assumptions().join("; ")
+    }
+}

@@ -1,8 +1,0 @@
-//! The one request of our own: `GET /version`, which tells the rules that a server follows.
-//!
-//! It goes over a connection of its own, never through a tap, and is in no report. `/version` may be read by anybody unless the cluster's
-//! administrator took that away (`ClusterRole` `system:public-info-viewer`), so it is asked without credentials first.
-
-mod request;
-
-pub use request::{LIMIT, VersionError, ask};
