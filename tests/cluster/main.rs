@@ -8,9 +8,13 @@ mod connects;
 #[cfg(test)]
 mod demo_documents;
 #[cfg(test)]
+mod demo_kubectl;
+#[cfg(test)]
 mod demo_parity;
 #[cfg(test)]
 mod demo_patches;
+#[cfg(test)]
+mod demo_protobuf;
 #[cfg(test)]
 mod direct_dials;
 #[cfg(test)]

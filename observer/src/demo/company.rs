@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use futures_util::StreamExt;
@@ -18,6 +18,8 @@ use kube::{Client, ResourceExt};
 use serde_json::json;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+
+use super::rollout::finish_rollouts;
 
 /// How many pods the demo has, and configmaps.
 const PODS: usize = 120;
@@ -41,8 +43,10 @@ pub async fn furnish(kubeconfig: &Path) -> Result<()> {
         let config_map = json!({"metadata": {"name": format!("settings-{number}")}, "data": {"replicas": "1"}});
         config_maps.create(&parameters, &serde_json::from_value(config_map)?).await?;
     }
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let event = json!({
         "metadata": {"name": "web-0.started"}, "reason": "Started", "message": "Started container web", "type": "Normal",
+        "firstTimestamp": now, "lastTimestamp": now, "count": 1, "source": {"component": "kubelet"},
         "involvedObject": {"kind": "Pod", "namespace": "default", "name": "web-0"},
     });
     events.create(&parameters, &serde_json::from_value(event)?).await?;
@@ -55,6 +59,7 @@ pub async fn play(kubeconfig: PathBuf, speed: u32) -> Result<()> {
     let mut cast = JoinSet::new();
     cast.spawn(watch_pods(client(&kubeconfig, "mesh-agent/1.9").await?));
     cast.spawn(reconcile(client(&kubeconfig, "settings-controller/0.4").await?));
+    cast.spawn(finish_rollouts(client(&kubeconfig, "rollout-controller/0.2").await?));
     cast.spawn(poll(client(&kubeconfig, "dashboard/2.1").await?, second * 5, ListParams::default()));
     cast.spawn(poll(client(&kubeconfig, "cost-exporter/0.9").await?, second * 7, ListParams::default().match_any()));
     cast.spawn(page(client(&kubeconfig, "inventory/3.0").await?, second * 11));

@@ -8,12 +8,14 @@
 //! What it leaves out, so that nobody looks for it:
 //!
 //! - Of the resources, all but those of [`api::resources`]; custom resources, aggregated APIs.
-//! - Protobuf, CBOR and YAML bodies: a client that sends protobuf, as `kubectl create deployment` does, gets 415, and one that accepts
-//!   nothing else 406; `kubectl create -f` and `apply -f` send JSON. Gzip, WebSocket watches; server-side apply and managed fields.
+//! - CBOR and YAML bodies, and answers in protobuf: objects are read from it, as `kubectl create deployment` sends them, but for fields that
+//!   [`api::protobuf`] does not list (415 with the field's number); a client that accepts nothing but protobuf gets 406. Gzip, WebSocket
+//!   watches; server-side apply (415) and managed fields.
 //! - Validation and defaults of specifications: only names, namespaces, kinds and preconditions are checked.
-//! - Subresources but `status`: no scale, logs, exec, eviction, binding.
-//! - Admission, users and RBAC, priority and fairness, audit logs, tracing: one token may do everything.
-//! - Controllers: nothing becomes ready, no pod runs. Only a namespace takes its objects with it at once.
+//! - Subresources but `status` and `scale`: no logs, exec, eviction, binding, tokens; a 404 says so.
+//! - Admission, users, RBAC and access reviews (`kubectl auth`), priority and fairness, audit logs, tracing: one token may do everything.
+//! - Controllers: no pod runs. Only a namespace takes its objects with it at once, and in `watchtap demo` one of the clients says of each
+//!   deployment that it is rolled out.
 //! - Graceful deletion of pods, owner references and garbage collection, leases that expire events.
 //! - Creation by PUT, which events and leases allow; warnings of unknown fields; `timeout` of lists.
 //! - Time that a progress request takes: a consistent read waits for nothing while the cache's feed works.
@@ -35,6 +37,7 @@ mod options;
 mod periodic;
 mod read;
 mod refusal;
+mod rollout;
 mod select;
 mod serve;
 mod server;

@@ -65,6 +65,24 @@ impl Refusal {
         Self::new(404, "NotFound", "the server could not find the requested resource")
     }
 
+    /// Nothing is served below an object under this name.
+    pub(crate) fn no_subresource(resource: &Resource, subresource: &str) -> Self {
+        let name = format!("{}/{subresource}", resource.qualified_name());
+        let message = match (resource.name, subresource) {
+            ("pods", "log" | "exec" | "attach" | "portforward" | "ephemeralcontainers") => {
+                format!("no container runs in the demo: its API server does not serve {name}")
+            }
+            _other => format!("the demo's API server does not serve {name}"),
+        };
+        // kubectl debug looks into the details.
+        Self::new(404, "NotFound", message).about(resource, "")
+    }
+
+    /// Nothing below an object can be done by this method.
+    pub(crate) fn no_such_method() -> Self {
+        Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    }
+
     pub(crate) fn method_not_allowed(verb: &str, resource: &Resource) -> Self {
         let message = format!("{verb} is not supported on resources of kind {:?}", resource.qualified_name());
         Self::new(405, "MethodNotAllowed", message).about(resource, "")

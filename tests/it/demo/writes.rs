@@ -29,7 +29,10 @@ fn what_cannot_be_created_is_refused_with_its_reason() {
     assert_eq!(post(CONFIGMAPS, &json!({"metadata": {"name": "x", "namespace": "kube-system"}})), (400, "BadRequest".to_owned()));
     let raw = |kind: &str, body: &[u8]| refused(&place.client.raw("POST", CONFIGMAPS, &[("Content-Type", kind)], body).unwrap());
     assert_eq!(raw("application/json", b"{"), (400, "BadRequest".to_owned()));
-    assert_eq!(raw("application/vnd.kubernetes.protobuf", b"k8s\0"), (415, "UnsupportedMediaType".to_owned()));
+    assert_eq!(raw("application/yaml", b"metadata: {name: x}"), (415, "UnsupportedMediaType".to_owned()));
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    assert_eq!(raw(protobuf, b"{}"), (400, "BadRequest".to_owned()));
+    assert_eq!(raw(protobuf, b"k8s\0\x12\x02\x2a\0"), (415, "UnsupportedMediaType".to_owned()), "a config map has no field 5");
     let large = json!({"metadata": {"name": "x"}, "data": {"key": "x".repeat(3 << 20)}});
     assert_eq!(post(CONFIGMAPS, &large), (413, "RequestEntityTooLarge".to_owned()));
 }
@@ -95,6 +98,64 @@ fn dry_run_writes_nothing() {
     let place = Place::start();
     let answer = place.client.post(&format!("{CONFIGMAPS}?dryRun=All"), &object_named("tried")).unwrap();
     assert_eq!((answer.status, place.get(&format!("{CONFIGMAPS}/tried")).status), (201, 404));
+}
+
+#[test]
+fn object_in_protobuf_is_created_as_one_in_json() {
+    let place = Place::start();
+    let body = b"k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x0f\x0a\x05\x0a\x03pbf\x12\x06\x0a\x01a\x12\x01b";
+    let headers = [
+        ("Content-Type", "application/vnd.kubernetes.protobuf"),
+        ("Accept", "application/vnd.kubernetes.protobuf,application/json"),
+    ];
+    let created = place.client.raw("POST", &format!("{CONFIGMAPS}?fieldValidation=Strict"), &headers, body).unwrap();
+    assert_eq!((created.status, &created.json().unwrap()["data"]), (201, &json!({"a": "b"})));
+    let wrong = place.client.raw("POST", "/api/v1/namespaces/default/secrets", &headers, body).unwrap();
+    assert_eq!(refused(&wrong), (400, "BadRequest".to_owned()), "a config map is no secret");
+    let options = b"k8s\0\x12\x05\x12\x03\x0a\x01x";
+    let kept = place.client.raw("DELETE", &format!("{CONFIGMAPS}/pbf"), &headers, options).unwrap();
+    assert_eq!(refused(&kept), (409, "Conflict".to_owned()), "the uid of its preconditions is another");
+}
+
+#[test]
+fn scale_of_a_deployment_is_read_and_written() {
+    const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+    let place = Place::start();
+    let spec = json!({"replicas": 2, "selector": {"matchLabels": {"app": "x"}}, "template": {}});
+    place.client.post(DEPLOYMENTS, &json!({"metadata": {"name": "x"}, "spec": spec})).unwrap().success().unwrap();
+    let path = format!("{DEPLOYMENTS}/x/scale");
+    let mut scale = place.get(&path).success().unwrap().json().unwrap();
+    assert_eq!(
+        (&scale["kind"], &scale["spec"], &scale["status"]["selector"]),
+        (&json!("Scale"), &json!({"replicas": 2}), &json!("app=x"))
+    );
+    let send = |method: &str, content_type: &str, body: &Value| {
+        place.client.raw(method, &path, &[("Content-Type", content_type)], body.to_string().as_bytes()).unwrap()
+    };
+    let patched = send("PATCH", "application/merge-patch+json", &json!({"spec": {"replicas": 5}})).json().unwrap();
+    assert_eq!((&patched["kind"], &patched["spec"]), (&json!("Scale"), &json!({"replicas": 5})));
+    assert_eq!(refused(&send("PUT", "application/json", &scale)), (409, "Conflict".to_owned()), "it has changed since it was read");
+    scale["metadata"]["resourceVersion"] = patched["metadata"]["resourceVersion"].clone();
+    scale["spec"] = json!({"replicas": -1});
+    assert_eq!(refused(&send("PUT", "application/json", &scale)), (422, "Invalid".to_owned()));
+    scale["spec"] = json!({});
+    send("PUT", "application/json", &scale).success().unwrap();
+    let deployment = place.get(&format!("{DEPLOYMENTS}/x")).json().unwrap();
+    assert_eq!((&deployment["spec"]["replicas"], &deployment["metadata"]["generation"]), (&json!(0), &json!(3)));
+    assert_eq!(refused(&send("POST", "application/json", &scale)), (405, "MethodNotAllowed".to_owned()));
+    assert_eq!(place.get(&format!("{DEPLOYMENTS}/none/scale")).status, 404);
+}
+
+#[test]
+fn subresource_that_is_not_served_says_so() {
+    let place = Place::start();
+    for (path, message) in [
+        ("/api/v1/namespaces/default/pods/x/log", "no container runs in the demo: its API server does not serve pods/log"),
+        ("/apis/apps/v1/namespaces/default/daemonsets/x/scale", "the demo's API server does not serve daemonsets.apps/scale"),
+    ] {
+        let answer = place.get(path);
+        assert_eq!((answer.status, &answer.json().unwrap()["message"]), (404, &json!(message)));
+    }
 }
 
 fn object_named(name: &str) -> Value {

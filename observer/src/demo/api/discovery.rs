@@ -104,13 +104,18 @@ fn resource_entries(resource: &Resource) -> Vec<Value> {
     });
     add_names(&mut entry, resource);
     let subresources = resource.subresources.iter().map(|subresource| {
-        json!({
+        let mut entry = json!({
             "name": format!("{}/{}", resource.name, subresource.name),
             "singularName": "",
             "namespaced": resource.namespaced,
-            "kind": resource.kind,
+            "kind": subresource.of.unwrap_or(resource).kind,
             "verbs": subresource.verbs,
-        })
+        });
+        if let Some(of) = subresource.of {
+            entry["group"] = json!(of.group);
+            entry["version"] = json!(of.version);
+        }
+        entry
     });
     std::iter::once(entry).chain(subresources).collect()
 }
@@ -139,7 +144,10 @@ fn aggregated_resource(resource: &Resource) -> Value {
     add_names(&mut entry, resource);
     if !resource.subresources.is_empty() {
         let subresource = |subresource: &Subresource| {
-            let response_kind = json!({"group": "", "version": "", "kind": resource.kind});
+            let response_kind = match subresource.of {
+                Some(of) => json!({"group": of.group, "version": of.version, "kind": of.kind}),
+                None => json!({"group": "", "version": "", "kind": resource.kind}),
+            };
             json!({"subresource": subresource.name, "responseKind": response_kind, "verbs": subresource.verbs})
         };
         entry["subresources"] = resource.subresources.iter().map(subresource).collect();
@@ -181,10 +189,13 @@ mod tests {
         let (_, list) = got("/apis/apps/v1", "");
         let names: Vec<_> = list["resources"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
         assert!(names.contains(&"deployments/status") && names.contains(&"daemonsets/status"), "{names:?}");
+        assert!(names.contains(&"deployments/scale") && !names.contains(&"daemonsets/scale"), "{names:?}");
         let (_, groups) = got("/apis", KUBECTL);
         let deployments = &groups["items"][0]["versions"][0]["resources"][1];
         assert_eq!(deployments["resource"], "deployments");
-        assert_eq!(deployments["subresources"][0]["responseKind"]["kind"], "Deployment");
+        let scale = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
+        assert_eq!(deployments["subresources"][0]["responseKind"], scale);
+        assert_eq!(deployments["subresources"][1]["responseKind"]["kind"], "Deployment");
     }
 
     #[test]

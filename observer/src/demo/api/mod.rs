@@ -6,6 +6,8 @@
 pub mod discovery;
 pub mod openapi;
 pub mod patch;
+pub mod protobuf;
+pub mod scale;
 pub mod table;
 
 mod accept;
@@ -13,4 +15,4 @@ mod answer;
 mod resource;
 
 pub use answer::Answer;
-pub use resource::{Resource, Subresource, find, resources};
+pub use resource::{Resource, Subresource, find, resources, subresource};

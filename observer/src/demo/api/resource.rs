@@ -3,6 +3,8 @@
 //! Names, short names, categories and verbs are those of kube-apiserver 1.34, which a test in `tests/cluster` compares. Of the
 //! resources that a real server has, most are missing; what is here is what `kubectl get all` and the demo's own clients need.
 
+use super::scale;
+
 /// One resource, as discovery describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resource {
@@ -28,11 +30,13 @@ pub struct Resource {
     pub subresources: &'static [Subresource],
 }
 
-/// What is served below an object's path, such as `status`; its objects are of the resource's kind.
+/// What is served below an object's path, such as `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subresource {
     /// The last segment of the path.
     pub name: &'static str,
+    /// Of which kind its objects are; `None` for the resource's own.
+    pub of: Option<&'static Resource>,
     /// The verbs of discovery, sorted.
     pub verbs: &'static [&'static str],
 }
@@ -76,15 +80,22 @@ pub fn find(group: &str, version: &str, name: &str) -> Option<&'static Resource>
     RESOURCES.iter().find(|resource| resource.group == group && resource.version == version && resource.name == name)
 }
 
+/// What is served below an object's path under a name.
+#[must_use]
+pub fn subresource(resource: &Resource, name: &str) -> Option<&'static Subresource> {
+    resource.subresources.iter().find(|subresource| subresource.name == name)
+}
+
 const ALL_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 /// A namespace goes alone: nobody deletes a collection of them.
 const NAMESPACE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
 const CHANGE_VERBS: &[&str] = &["get", "patch", "update"];
 
-const STATUS: Subresource = Subresource { name: "status", verbs: CHANGE_VERBS };
+const STATUS: Subresource = Subresource { name: "status", of: None, verbs: CHANGE_VERBS };
+const SCALE: Subresource = Subresource { name: "scale", of: Some(&scale::SCALE), verbs: CHANGE_VERBS };
 
 /// A namespaced resource of the core group, without short names, categories and subresources.
-const CORE: Resource = Resource {
+pub(super) const CORE: Resource = Resource {
     group: "",
     version: "v1",
     name: "",
@@ -142,9 +153,30 @@ static RESOURCES: &[Resource] = &[
         ..CORE
     },
     Resource { name: "daemonsets", singular: "daemonset", kind: "DaemonSet", short_names: &["ds"], ..APPS },
-    Resource { name: "deployments", singular: "deployment", kind: "Deployment", short_names: &["deploy"], ..APPS },
-    Resource { name: "replicasets", singular: "replicaset", kind: "ReplicaSet", short_names: &["rs"], ..APPS },
-    Resource { name: "statefulsets", singular: "statefulset", kind: "StatefulSet", short_names: &["sts"], ..APPS },
+    Resource {
+        name: "deployments",
+        singular: "deployment",
+        kind: "Deployment",
+        short_names: &["deploy"],
+        subresources: &[SCALE, STATUS],
+        ..APPS
+    },
+    Resource {
+        name: "replicasets",
+        singular: "replicaset",
+        kind: "ReplicaSet",
+        short_names: &["rs"],
+        subresources: &[SCALE, STATUS],
+        ..APPS
+    },
+    Resource {
+        name: "statefulsets",
+        singular: "statefulset",
+        kind: "StatefulSet",
+        short_names: &["sts"],
+        subresources: &[SCALE, STATUS],
+        ..APPS
+    },
     Resource { group: "batch", name: "jobs", singular: "job", kind: "Job", categories: &["all"], subresources: &[STATUS], ..CORE },
     Resource { group: "coordination.k8s.io", name: "leases", singular: "lease", kind: "Lease", ..CORE },
 ];

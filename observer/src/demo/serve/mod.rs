@@ -6,8 +6,10 @@ mod connection;
 mod form;
 mod life;
 mod port;
+mod request_body;
 mod resources;
 mod respond;
+mod scale;
 mod stream;
 
 pub(super) use life::{Life, Restart};

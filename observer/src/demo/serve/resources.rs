@@ -11,7 +11,7 @@ use super::answer;
 use super::body::ResponseBody;
 use super::form::Form;
 use super::stream::Sending;
-use crate::demo::api::{Resource, openapi, patch};
+use crate::demo::api::{Resource, openapi, patch, subresource};
 use crate::demo::cluster::{Cluster, random_hex};
 use crate::demo::options::Parameters;
 use crate::demo::read;
@@ -33,12 +33,15 @@ pub(super) struct ResourceRequest<'r> {
     pub(super) body: &'r [u8],
 }
 
-type Answered = Result<Response<ResponseBody>, Refusal>;
+pub(super) type Answered = Result<Response<ResponseBody>, Refusal>;
 
 impl ResourceRequest<'_> {
     pub(super) async fn answer(&self) -> Answered {
-        if !matches!(self.info.subresource.as_str(), "" | "status") {
-            return Ok(answer::no_such_page());
+        match self.info.subresource.as_str() {
+            "" => {}
+            other if subresource(self.resource, other).is_none() => return Err(Refusal::no_subresource(self.resource, other)),
+            "scale" => return self.scale().await,
+            _status => {}
         }
         match self.info.verb {
             Verb::Get => self.get().await,
@@ -156,11 +159,11 @@ impl ResourceRequest<'_> {
         }
     }
 
-    fn now(&self) -> SystemTime {
+    pub(super) fn now(&self) -> SystemTime {
         self.cluster.clock.wall()
     }
 
-    fn form(&self) -> Result<Form, Refusal> {
+    pub(super) fn form(&self) -> Result<Form, Refusal> {
         Form::negotiate(self.accept, &query::first(self.query, "includeObject").unwrap_or_default())
     }
 
@@ -181,7 +184,7 @@ impl ResourceRequest<'_> {
         Ok((parameters, selection))
     }
 
-    fn target(&self) -> Target {
+    pub(super) fn target(&self) -> Target {
         Target {
             resource: self.resource,
             namespace: if self.resource.namespaced { self.info.namespace.clone() } else { String::new() },

@@ -9,6 +9,7 @@ use observer_core::k8s::{ListOptions, RequestInfo};
 
 use super::answer;
 use super::body::ResponseBody;
+use super::request_body::in_json;
 use super::resources::ResourceRequest;
 use crate::demo::api;
 use crate::demo::cluster::{Cluster, random_hex};
@@ -56,13 +57,14 @@ impl Responder {
         }
         let body = if head.method == Method::GET { Bytes::new() } else { collect(body).await? };
         let text = |name: header::HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (content_type, body) = in_json(resource, &info, text(header::CONTENT_TYPE), body)?;
         let request = ResourceRequest {
             cluster: &self.cluster,
             resource,
             info: &info,
             query,
             accept: text(header::ACCEPT),
-            content_type: text(header::CONTENT_TYPE),
+            content_type,
             body: &body,
         };
         let outcome = request.answer().await;

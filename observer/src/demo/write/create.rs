@@ -100,6 +100,10 @@ fn set_defaults(target: &Target, name: &str, object: &mut Map<String, Value>) {
         }
         ("", "pods") => {
             object.insert("status".to_owned(), json!({"phase": "Pending"}));
+            // kubectl debug takes it for given.
+            if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+                spec.entry("securityContext").or_insert_with(|| json!({}));
+            }
         }
         _other if target.has_status() => {
             object.insert("status".to_owned(), json!({}));

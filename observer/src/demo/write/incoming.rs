@@ -18,7 +18,8 @@ pub(super) fn decode(target: &Target, content_type: &str, body: &[u8]) -> Result
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     if !matches!(media_type, "" | "application/json") {
         return Err(Refusal::unsupported_media_type(format!(
-            "the body of the request was in an unknown format - accepted media types include: application/json, not {media_type}"
+            "the body of the request was in an unknown format - accepted media types include: application/json, \
+             application/vnd.kubernetes.protobuf, not {media_type}"
         )));
     }
     let mut object: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
@@ -50,6 +51,15 @@ pub(super) fn place(target: &Target, metadata: &mut Map<String, Value>) -> Resul
     }
     metadata.insert("namespace".to_owned(), target.namespace.as_str().into());
     Ok(())
+}
+
+/// Checks that the object that replaces another has the name of the path.
+pub(super) fn check_name(target: &Target, object: &Map<String, Value>) -> Result<(), Refusal> {
+    let name = object.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Value::as_str).unwrap_or_default();
+    if name == target.name {
+        return Ok(());
+    }
+    Err(Refusal::bad_request(format!("the name of the object ({name}) does not match the name on the URL ({})", target.name)))
 }
 
 /// Whether a name may be part of a path and is in lower case, as a DNS subdomain.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::create::full;
-use super::incoming::{decode, place};
+use super::incoming::{check_name, decode, place};
 use super::target::{Part, Target};
 use crate::demo::cluster::{Cluster, State};
 use crate::demo::refusal::Refusal;
@@ -24,13 +24,7 @@ pub(in crate::demo) fn update(cluster: &Cluster, target: &Target, content_type: 
         return Err(Refusal::bad_request("no metadata"));
     };
     place(target, metadata)?;
-    let name = metadata.get("name").and_then(Value::as_str).unwrap_or_default();
-    if name != target.name {
-        return Err(Refusal::bad_request(format!(
-            "the name of the object ({name}) does not match the name on the URL ({})",
-            target.name
-        )));
-    }
+    check_name(target, &object)?;
     attempt(cluster, target, |state| {
         let present = present(state, target)?;
         replace(state, target, &present, object)

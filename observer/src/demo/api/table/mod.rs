@@ -12,6 +12,7 @@ mod pod;
 mod selector;
 
 pub use document::{IncludeObject, of_list, of_object, of_watched, requested};
+pub(super) use selector::selector as selector_text;
 
 #[cfg(test)]
 mod tests;

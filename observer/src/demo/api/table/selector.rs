@@ -22,7 +22,7 @@ pub(super) fn selector_or_none(selector: Option<&Value>) -> String {
 }
 
 /// A `LabelSelector`; empty if it selects by nothing, `<invalid>` if an operator is unknown.
-pub(super) fn selector(selector: &Value) -> String {
+pub(in crate::demo::api) fn selector(selector: &Value) -> String {
     let equalities =
         map(selector, "/matchLabels").into_iter().flatten().map(|(name, value)| (name.as_str(), Some(pair(name, value))));
     let expressions =

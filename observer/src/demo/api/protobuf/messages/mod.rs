@@ -1,0 +1,16 @@
+//! The messages by which clients send the kinds that the demo serves: numbers and names of fields are facts of the API.
+
+mod container;
+mod core;
+mod kind;
+mod metadata;
+mod node;
+mod pod;
+mod service;
+mod volume;
+mod workload;
+
+#[cfg(test)]
+pub(super) use kind::BY_KIND;
+pub use kind::Body;
+pub(super) use kind::of;
