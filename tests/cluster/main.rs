@@ -4,6 +4,8 @@
 //! The modules are marked as tests so that their helper functions may unwrap, too.
 
 #[cfg(test)]
+mod churn_kubectl;
+#[cfg(test)]
 mod connects;
 #[cfg(test)]
 mod demo_documents;
@@ -13,6 +15,8 @@ mod demo_parity;
 mod demo_patches;
 #[cfg(test)]
 mod direct_dials;
+#[cfg(test)]
+mod eventually;
 #[cfg(test)]
 mod exec_plugins;
 #[cfg(test)]
