@@ -21,8 +21,6 @@ mod exec_plugins;
 #[cfg(test)]
 mod explain_cli;
 #[cfg(test)]
-mod forward_proxy;
-#[cfg(test)]
 mod hop;
 #[cfg(test)]
 mod hpack;

@@ -31,6 +31,7 @@ mod process_usage;
 mod programs;
 mod run_folder;
 mod run_session;
+pub mod scripted_forward_proxy;
 mod scripted_upstream;
 mod watchtap;
 
