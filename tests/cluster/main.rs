@@ -28,6 +28,8 @@ mod harness;
 #[cfg(test)]
 mod hpack;
 #[cfg(test)]
+mod ipv6;
+#[cfg(test)]
 mod kube_rs;
 #[cfg(test)]
 mod kubectl_contexts;
