@@ -32,6 +32,8 @@ mod ipv6;
 #[cfg(test)]
 mod kube_rs;
 #[cfg(test)]
+mod kube_rs_contexts;
+#[cfg(test)]
 mod kubectl_contexts;
 #[cfg(test)]
 mod kubectl_exec;

@@ -152,6 +152,12 @@ impl Cluster {
         self.folder.write(&format!("kubeconfig-{name}.yaml"), document)
     }
 
+    /// A kubeconfig with one cluster and several users, a context each: `admin`, `visitor`, `certificate`, and `rotating`, whose token is
+    /// in the file `token` beside it; and `renamed`, the cluster by another name. `user` is what it calls the user of `admin`.
+    pub fn kubeconfig_with_contexts(&self, user: &str) -> String {
+        kubeconfig::with_contexts(&self.server_url(), self.port(), &self.credentials, user)
+    }
+
     /// The client behind [`Cluster::raw`], to take into another thread.
     pub fn client(&self) -> Client {
         self.client.clone()
