@@ -22,6 +22,8 @@ mod exec_plugins;
 #[cfg(test)]
 mod exec_plugins_kubectl;
 #[cfg(test)]
+mod forward_proxies;
+#[cfg(test)]
 mod h2_watch;
 #[cfg(test)]
 mod harness;

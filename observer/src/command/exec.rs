@@ -114,7 +114,8 @@ impl Exec {
 
     async fn run_command(&self, kubeconfig: &OsStr, signals: SignalStream) -> Result<u8> {
         let (command, arguments) = self.command.split_first().context("no command was given")?;
-        let child = Child::spawn(command, arguments, &child::variables(kubeconfig, |name| std::env::var_os(name)), signals)?;
+        let variables = child::variables(kubeconfig, self.upstream.via(), |name| std::env::var_os(name));
+        let child = Child::spawn(command, arguments, &variables, signals)?;
         let status = child.wait_forwarding().await.context("cannot wait for the command")?;
         Ok(child::exit_code(status))
     }
