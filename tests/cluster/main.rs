@@ -4,6 +4,8 @@
 //! The modules are marked as tests so that their helper functions may unwrap, too.
 
 #[cfg(test)]
+mod auth_provider_kubectl;
+#[cfg(test)]
 mod churn_kubectl;
 #[cfg(test)]
 mod connects;

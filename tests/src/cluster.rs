@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::api_server::{self, ApiServer};
@@ -156,6 +156,17 @@ impl Cluster {
     /// in the file `token` beside it; and `renamed`, the cluster by another name. `user` is what it calls the user of `admin`.
     pub fn kubeconfig_with_contexts(&self, user: &str) -> String {
         kubeconfig::with_contexts(&self.server_url(), self.port(), &self.credentials, user)
+    }
+
+    /// A token of the ServiceAccount, which is made if need be; it names its user and its expiry, an hour away.
+    pub fn service_account_token(&self, namespace: &str, name: &str) -> Result<String> {
+        let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}});
+        exists(&self.client.post(&path, &account)?)?;
+        let request =
+            json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}});
+        let answer = self.client.post(&format!("{path}/{name}/token"), &request)?.success()?.json()?;
+        Ok(answer["status"]["token"].as_str().context("a TokenRequest is answered with a token")?.to_owned())
     }
 
     /// The client behind [`Cluster::raw`], to take into another thread.
