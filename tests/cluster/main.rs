@@ -44,6 +44,8 @@ mod kubectl_exec;
 #[cfg(test)]
 mod refusal;
 #[cfg(test)]
+mod terminal_plugin_kubectl;
+#[cfg(test)]
 mod transparency_kubectl;
 #[cfg(test)]
 mod via_kubectl;

@@ -33,6 +33,7 @@ mod run_folder;
 mod run_session;
 pub mod scripted_forward_proxy;
 mod scripted_upstream;
+mod terminal;
 mod token_endpoint;
 mod watchtap;
 
@@ -56,5 +57,6 @@ pub use process::Signal;
 pub use process_usage::ProcessUsage;
 pub use run_session::RunSession;
 pub use scripted_upstream::ScriptedUpstream;
+pub use terminal::Terminal;
 pub use token_endpoint::TokenEndpoint;
 pub use watchtap::watchtap;
