@@ -7,6 +7,8 @@ mod bad_traffic;
 #[cfg(test)]
 mod capture_cli;
 #[cfg(test)]
+mod capture_killed;
+#[cfg(test)]
 mod contexts;
 #[cfg(test)]
 mod demo;
