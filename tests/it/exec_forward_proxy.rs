@@ -39,3 +39,14 @@ fn proxy_of_the_environment_is_used_unless_excepted() {
     assert!(stderr(&output).contains("cannot resolve api.invalid:6443"), "{}", stderr(&output));
     assert_eq!(proxy.asked().len(), 1);
 }
+
+#[test]
+fn where_we_are_the_proxy_silence_may_come_from_the_exceptions_of_the_command() {
+    let place = Place::new();
+    place.write("kubeconfig", &Upstream::start().kubeconfig());
+    for (via, is_said) in [("proxy-url", true), ("server", false)] {
+        let output = output_within(&mut place.command(&["exec", "--via", via, "--", "true"]), LIMIT).unwrap();
+        let said = stderr(&output);
+        assert!(said.contains("Nothing came through watchtap") && said.contains("in NO_PROXY") == is_said, "{via}: {said}");
+    }
+}

@@ -14,6 +14,7 @@ use super::session::{self, Bound};
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
 use crate::child::{self, Child, SpawnError};
+use crate::kubeconfig::Via;
 use crate::observing::Outcome;
 use crate::signals::SignalStream;
 use crate::view::Run;
@@ -102,7 +103,7 @@ impl Exec {
             session = bound.serve(&self.profiles, outputs) => session?,
             signal = signals.next_end() => return Err(SpawnError::Interrupted(signal).into()),
         };
-        let silence = silence(session.taps());
+        let silence = silence(session.taps(), self.upstream.via());
         let code = match session.taps().kubeconfig_variable() {
             Ok(variable) => self.run_command(&variable, signals).await,
             Err(error) => Err(error),
@@ -122,13 +123,18 @@ impl Exec {
 }
 
 /// What it usually means when nothing came through.
-fn silence(taps: &TapSet) -> Vec<String> {
+fn silence(taps: &TapSet, via: Via) -> Vec<String> {
     let mut lines = vec![
         "Nothing came through watchtap. Usually that means that the command".to_owned(),
         "  · was told another kubeconfig or server (--kubeconfig, --server) than the KUBECONFIG it got from us".to_owned(),
         "  · runs in a cluster and uses the address it finds there (KUBERNETES_SERVICE_HOST)".to_owned(),
         "  · made no request, or failed before it did".to_owned(),
     ];
+    if via == Via::ProxyUrl {
+        lines.push(
+            "  · is made with kube-rs, which goes past a proxy-url whose address is in NO_PROXY: ours is 127.0.0.1".to_owned(),
+        );
+    }
     if !taps.left_out().is_empty() {
         lines.push("  · used a context that is not covered (--context): see above".to_owned());
     }
