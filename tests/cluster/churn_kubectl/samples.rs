@@ -25,7 +25,7 @@ impl Samples {
         most(&measured[measured.len() - third..]).saturating_sub(most(&measured[..third]))
     }
 
-    /// For people: each tenth of the samples, in KiB.
+    /// For people: some twenty of the samples and the last, in KiB.
     pub(super) fn summary(&self) -> String {
         let step = self.0.len().div_ceil(20).max(1);
         let shown = self.0.iter().step_by(step).chain(self.0.last());
