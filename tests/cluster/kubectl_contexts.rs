@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use observer_tests::{Cluster, kubectl, output_within, watchtap};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -83,34 +81,8 @@ impl Place {
     fn whose_admin_is(user: &str) -> Self {
         let cluster = Cluster::shared().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let (server, port) = (cluster.server_url(), cluster.port());
-        let authority = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(cluster.ca_pem()));
-        let certificate = fs::read_to_string(cluster.kubeconfig_client_cert().unwrap()).unwrap();
-        let certificate: Vec<&str> = certificate.lines().map(str::trim).filter(|line| line.starts_with("client-")).collect();
-        let certificate = certificate.join(", ");
-        let (admin, visitor) = (cluster.admin_token(), cluster.visitor_token());
-        let text = format!(
-            "apiVersion: v1
-kind: Config
-current-context: admin
-contexts:
-- {{name: admin, context: {{cluster: one, user: {user}}}}}
-- {{name: visitor, context: {{cluster: one, user: visitor, namespace: default}}}}
-- {{name: certificate, context: {{cluster: one, user: certificate}}}}
-- {{name: rotating, context: {{cluster: one, user: rotating}}}}
-- {{name: renamed, context: {{cluster: renamed, user: {user}}}}}
-clusters:
-- {{name: one, cluster: {{server: '{server}', {authority}}}}}
-- {{name: renamed, cluster: {{server: 'https://localhost:{port}', tls-server-name: 127.0.0.1, {authority}}}}}
-users:
-- {{name: {user}, user: {{token: {admin}}}}}
-- {{name: visitor, user: {{token: {visitor}}}}}
-- {{name: certificate, user: {{{certificate}}}}}
-- {{name: rotating, user: {{tokenFile: token}}}}
-"
-        );
         let kubeconfig = folder.path().join("kubeconfig");
-        fs::write(&kubeconfig, text).unwrap();
+        fs::write(&kubeconfig, cluster.kubeconfig_with_contexts(user)).unwrap();
         Self { folder, kubeconfig }
     }
 

@@ -4,6 +4,10 @@
 //! The modules are marked as tests so that their helper functions may unwrap, too.
 
 #[cfg(test)]
+mod auth_provider_kubectl;
+#[cfg(test)]
+mod churn_kubectl;
+#[cfg(test)]
 mod connects;
 #[cfg(test)]
 mod demo_documents;
@@ -18,9 +22,13 @@ mod demo_protobuf;
 #[cfg(test)]
 mod direct_dials;
 #[cfg(test)]
+mod eventually;
+#[cfg(test)]
 mod exec_plugins;
 #[cfg(test)]
 mod exec_plugins_kubectl;
+#[cfg(test)]
+mod forward_proxies;
 #[cfg(test)]
 mod h2_watch;
 #[cfg(test)]
@@ -28,13 +36,19 @@ mod harness;
 #[cfg(test)]
 mod hpack;
 #[cfg(test)]
+mod ipv6;
+#[cfg(test)]
 mod kube_rs;
+#[cfg(test)]
+mod kube_rs_contexts;
 #[cfg(test)]
 mod kubectl_contexts;
 #[cfg(test)]
 mod kubectl_exec;
 #[cfg(test)]
 mod refusal;
+#[cfg(test)]
+mod terminal_plugin_kubectl;
 #[cfg(test)]
 mod transparency_kubectl;
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! `watchtap exec` where the API server is reached through a forward proxy.
 
+use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy};
 use observer_tests::{ExecSession, output_within};
 
 use super::exec_cli::{LIMIT, Place, get, stderr};
-use super::forward_proxy::{Answer, Protocol, ScriptedForwardProxy};
 use super::upstream::Upstream;
 
 #[test]
 fn question_and_command_go_through_the_proxy_of_the_cluster() {
     let server = Upstream::start();
-    let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Connect(server.address()));
+    let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Connect(server.address())).unwrap();
     let place = Place::new();
     let kubeconfig = place.write("kubeconfig", &server.kubeconfig_behind(&format!("http://me:s3cret@{}", proxy.address)));
     let session = ExecSession::start(&kubeconfig, &[]).unwrap();
@@ -24,7 +24,7 @@ fn question_and_command_go_through_the_proxy_of_the_cluster() {
 #[test]
 fn proxy_of_the_environment_is_used_unless_excepted() {
     let server = Upstream::start();
-    let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Connect(server.address()));
+    let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Connect(server.address())).unwrap();
     let place = Place::new();
     place.write("kubeconfig", &server.kubeconfig_behind(""));
     let exec = |no_proxy: &str| {
@@ -38,4 +38,15 @@ fn proxy_of_the_environment_is_used_unless_excepted() {
     assert_eq!((output.status.code(), server.requests().len()), (Some(0), 1), "excepted, and so not resolved: {}", stderr(&output));
     assert!(stderr(&output).contains("cannot resolve api.invalid:6443"), "{}", stderr(&output));
     assert_eq!(proxy.asked().len(), 1);
+}
+
+#[test]
+fn where_we_are_the_proxy_silence_may_come_from_the_exceptions_of_the_command() {
+    let place = Place::new();
+    place.write("kubeconfig", &Upstream::start().kubeconfig());
+    for (via, is_said) in [("proxy-url", true), ("server", false)] {
+        let output = output_within(&mut place.command(&["exec", "--via", via, "--", "true"]), LIMIT).unwrap();
+        let said = stderr(&output);
+        assert!(said.contains("Nothing came through watchtap") && said.contains("in NO_PROXY") == is_said, "{via}: {said}");
+    }
 }

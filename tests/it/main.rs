@@ -7,6 +7,8 @@ mod bad_traffic;
 #[cfg(test)]
 mod capture_cli;
 #[cfg(test)]
+mod capture_killed;
+#[cfg(test)]
 mod contexts;
 #[cfg(test)]
 mod demo;
@@ -20,8 +22,6 @@ mod exec_forward_proxy;
 mod exec_plugins;
 #[cfg(test)]
 mod explain_cli;
-#[cfg(test)]
-mod forward_proxy;
 #[cfg(test)]
 mod hop;
 #[cfg(test)]

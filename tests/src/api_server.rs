@@ -1,5 +1,6 @@
 //! One kube-apiserver that can be stopped and started again on its port.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -9,7 +10,6 @@ use anyhow::{Context, Result, ensure};
 use crate::audit;
 use crate::client::Client;
 use crate::credentials::{self, Credentials};
-use crate::ports::Port;
 use crate::process::{Process, Signal};
 use crate::run_folder::RunFolder;
 
@@ -32,7 +32,7 @@ impl ApiServer {
     pub(crate) fn prepare(
         binary: PathBuf,
         folder: &RunFolder,
-        port: &Port,
+        at: SocketAddr,
         etcd_url: &str,
         credentials: &Credentials,
         more_arguments: &[String],
@@ -43,8 +43,8 @@ impl ApiServer {
         };
         let mut arguments = vec![
             format!("--etcd-servers={etcd_url}"),
-            "--bind-address=127.0.0.1".to_owned(),
-            format!("--secure-port={}", port.number()),
+            format!("--bind-address={}", at.ip()),
+            format!("--secure-port={}", at.port()),
             format!("--cert-dir={}", folder.path().join("certificates").display()),
             file("tls-cert-file", "server.crt", &credentials.server.certificate)?,
             file("tls-private-key-file", "server.key", &credentials.server.key)?,

@@ -2,13 +2,14 @@
 //!
 //! Objects stay as the test makes them: no controller acts on them, namespaces do not finalise, pods do not run.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::api_server::{self, ApiServer};
@@ -31,11 +32,13 @@ pub struct Options {
     pub minor: Minor,
     /// Flags behind the usual ones, as in `--feature-gates=WatchList=false`; of a flag given twice the last counts.
     pub api_server_arguments: Vec<String>,
+    /// Where the API server listens: an address of loopback.
+    pub address: IpAddr,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { minor: Minor::DEFAULT, api_server_arguments: Vec::new() }
+        Self { minor: Minor::DEFAULT, api_server_arguments: Vec::new(), address: Ipv4Addr::LOCALHOST.into() }
     }
 }
 
@@ -45,6 +48,7 @@ pub struct Cluster {
     // Fields are dropped in this order: the servers end before their files go.
     api_server: ApiServer,
     etcd: Etcd,
+    address: IpAddr,
     port: Port,
     version: String,
     credentials: Credentials,
@@ -59,13 +63,14 @@ impl Cluster {
         let folder = RunFolder::create()?;
         let credentials = Credentials::generate()?;
         let port = Port::reserve()?;
-        let server = url_of(&port);
+        let at = SocketAddr::new(options.address, port.number());
+        let server = format!("https://{at}");
         let etcd = Etcd::start(&binaries.etcd, &folder)?;
         let mut api_server =
-            ApiServer::prepare(binaries.kube_apiserver, &folder, &port, etcd.url(), &credentials, &options.api_server_arguments)?;
+            ApiServer::prepare(binaries.kube_apiserver, &folder, at, etcd.url(), &credentials, &options.api_server_arguments)?;
         let client = Client::with_token(&server, &credentials.authority, ADMIN_TOKEN, Connections::PerRequest)?;
         api_server.start(&client)?;
-        Ok(Self { api_server, etcd, port, version: binaries.version, credentials, client, folder })
+        Ok(Self { api_server, etcd, address: options.address, port, version: binaries.version, credentials, client, folder })
     }
 
     /// One cluster for all tests of this process that leave it running: a shared reference can neither stop nor restart it.
@@ -77,7 +82,12 @@ impl Cluster {
 
     /// `https://127.0.0.1:…`, the same after a restart.
     pub fn server_url(&self) -> String {
-        url_of(&self.port)
+        format!("https://{}", self.socket_address())
+    }
+
+    /// Where the API server listens.
+    pub fn socket_address(&self) -> SocketAddr {
+        SocketAddr::new(self.address, self.port.number())
     }
 
     /// The port of the API server.
@@ -140,6 +150,23 @@ impl Cluster {
         let credential = self.folder.write(&format!("{name}.json"), kubeconfig::exec_credential(status))?;
         let document = kubeconfig::with_exec_plugin(&self.server_url(), self.ca_pem(), user, &credential);
         self.folder.write(&format!("kubeconfig-{name}.yaml"), document)
+    }
+
+    /// A kubeconfig with one cluster and several users, a context each: `admin`, `visitor`, `certificate`, and `rotating`, whose token is
+    /// in the file `token` beside it; and `renamed`, the cluster by another name. `user` is what it calls the user of `admin`.
+    pub fn kubeconfig_with_contexts(&self, user: &str) -> String {
+        kubeconfig::with_contexts(&self.server_url(), self.port(), &self.credentials, user)
+    }
+
+    /// A token of the ServiceAccount, which is made if need be; it names its user and its expiry, an hour away.
+    pub fn service_account_token(&self, namespace: &str, name: &str) -> Result<String> {
+        let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}});
+        exists(&self.client.post(&path, &account)?)?;
+        let request =
+            json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}});
+        let answer = self.client.post(&format!("{path}/{name}/token"), &request)?.success()?.json()?;
+        Ok(answer["status"]["token"].as_str().context("a TokenRequest is answered with a token")?.to_owned())
     }
 
     /// The client behind [`Cluster::raw`], to take into another thread.
@@ -240,10 +267,6 @@ impl Cluster {
     pub fn process_ids(&self) -> Vec<u32> {
         self.api_server.process_id().into_iter().chain([self.etcd.process_id()]).collect()
     }
-}
-
-fn url_of(port: &Port) -> String {
-    format!("https://127.0.0.1:{}", port.number())
 }
 
 /// Made now or there before.

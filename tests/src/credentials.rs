@@ -30,7 +30,7 @@ pub(crate) struct Identity {
 pub(crate) struct Credentials {
     /// Certificate of the authority, PEM.
     pub(crate) authority: String,
-    /// Of the API server: 127.0.0.1, localhost.
+    /// Of the API server: 127.0.0.1, `::1`, localhost.
     pub(crate) server: Identity,
     /// Of `certificate-admin`, a member of `system:masters`.
     pub(crate) admin: Identity,
@@ -66,7 +66,7 @@ fn authority() -> Result<CertifiedIssuer<'static, KeyPair>> {
 }
 
 fn server(authority: &CertifiedIssuer<'static, KeyPair>) -> Result<Identity> {
-    let mut params = CertificateParams::new(["127.0.0.1".to_owned(), "localhost".to_owned()])?;
+    let mut params = CertificateParams::new(["127.0.0.1", "::1", "localhost"].map(str::to_owned))?;
     params.distinguished_name = name(&[(DnType::CommonName, "kube-apiserver")]);
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     sign(&params, authority)

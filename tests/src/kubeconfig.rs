@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
-use crate::credentials::Identity;
+use crate::credentials::{ADMIN_TOKEN, Credentials, Identity, VISITOR_TOKEN};
 
 /// With a bearer token.
 pub(crate) fn with_token(server: &str, authority: &str, user: &str, token: &str) -> String {
@@ -33,6 +33,32 @@ pub(crate) fn with_exec_plugin(server: &str, authority: &str, user: &str, creden
 /// What such a plug-in prints.
 pub(crate) fn exec_credential(status: &Value) -> String {
     json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}).to_string()
+}
+
+/// One cluster, by its address and by name, and several users.
+pub(crate) fn with_contexts(server: &str, port: u16, credentials: &Credentials, user: &str) -> String {
+    let authority = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(&credentials.authority));
+    let [certificate, key] = [&credentials.admin.certificate, &credentials.admin.key].map(|pem| BASE64_STANDARD.encode(pem));
+    format!(
+        "apiVersion: v1
+kind: Config
+current-context: admin
+contexts:
+- {{name: admin, context: {{cluster: one, user: {user}}}}}
+- {{name: visitor, context: {{cluster: one, user: visitor, namespace: default}}}}
+- {{name: certificate, context: {{cluster: one, user: certificate}}}}
+- {{name: rotating, context: {{cluster: one, user: rotating}}}}
+- {{name: renamed, context: {{cluster: renamed, user: {user}}}}}
+clusters:
+- {{name: one, cluster: {{server: '{server}', {authority}}}}}
+- {{name: renamed, cluster: {{server: 'https://localhost:{port}', tls-server-name: 127.0.0.1, {authority}}}}}
+users:
+- {{name: {user}, user: {{token: {ADMIN_TOKEN}}}}}
+- {{name: visitor, user: {{token: {VISITOR_TOKEN}}}}}
+- {{name: certificate, user: {{client-certificate-data: {certificate}, client-key-data: {key}}}}}
+- {{name: rotating, user: {{tokenFile: token}}}}
+"
+    )
 }
 
 fn document(server: &str, authority: &str, user: &str, secret: &str) -> String {

@@ -15,6 +15,7 @@ use super::session::{self, Bound};
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
 use crate::child::{self, Child, SpawnError};
+use crate::kubeconfig::Via;
 use crate::observing::Outcome;
 use crate::signals::SignalStream;
 use crate::view::Run;
@@ -103,7 +104,7 @@ impl Exec {
             session = bound.serve(&self.profiles, outputs) => session?,
             signal = signals.next_end() => return Err(SpawnError::Interrupted(signal).into()),
         };
-        let silence = silence(session.taps());
+        let silence = silence(session.taps(), self.upstream.via());
         let code = match session.taps().kubeconfig_variable() {
             Ok(variable) => self.run_command(&variable, signals).await,
             Err(error) => Err(error),
@@ -115,20 +116,26 @@ impl Exec {
 
     async fn run_command(&self, kubeconfig: &OsStr, signals: SignalStream) -> Result<u8> {
         let (command, arguments) = self.command.split_first().context("no command was given")?;
-        let child = Child::spawn(command, arguments, &child::variables(kubeconfig, |name| std::env::var_os(name)), signals)?;
+        let variables = child::variables(kubeconfig, self.upstream.via(), |name| std::env::var_os(name));
+        let child = Child::spawn(command, arguments, &variables, signals)?;
         let status = child.wait_forwarding().await.context("cannot wait for the command")?;
         Ok(child::exit_code(status))
     }
 }
 
 /// What it usually means when nothing came through.
-fn silence(taps: &TapSet) -> Vec<String> {
+fn silence(taps: &TapSet, via: Via) -> Vec<String> {
     let mut lines = vec![
         "Nothing came through watchtap. Usually that means that the command".to_owned(),
         "  · was told another kubeconfig or server (--kubeconfig, --server) than the KUBECONFIG it got from us".to_owned(),
         "  · runs in a cluster and uses the address it finds there (KUBERNETES_SERVICE_HOST)".to_owned(),
         "  · made no request, or failed before it did".to_owned(),
     ];
+    if via == Via::ProxyUrl {
+        lines.push(
+            "  · is made with kube-rs, which goes past a proxy-url whose address is in NO_PROXY: ours is 127.0.0.1".to_owned(),
+        );
+    }
     if !taps.left_out().is_empty() {
         lines.push("  · used a context that is not covered (--context): see above".to_owned());
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy, authorization};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 use watchtap::forward_proxy::ForwardProxy;
@@ -11,7 +12,6 @@ use watchtap::tap::proxy::{ListenerState, ProxyConfig, UpstreamEndpoint, Upstrea
 
 use super::rig::{End, Rig, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream};
-use crate::forward_proxy::{Answer, Protocol, ScriptedForwardProxy, authorization};
 
 /// Nothing here takes longer, but for a proxy that says nothing.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -92,7 +92,7 @@ async fn a_wrong_password_for_socks_is_said_and_not_shown() {
 #[tokio::test]
 async fn a_proxy_with_the_certificate_of_a_stranger_is_not_asked() {
     let stranger = Arc::new(ClusterCa::new().server("127.0.0.1", &[], false));
-    let proxy = ScriptedForwardProxy::start(Protocol::Https(stranger), Answer::Silence);
+    let proxy = ScriptedForwardProxy::start(Protocol::Https(stranger), Answer::Silence).unwrap();
     let rig = rig_behind(&format!("https://{}", proxy.address), "127.0.0.1", &ClusterCa::new());
     rig.client(&["h2"], None).await.unwrap_err();
     let message = rig.handle.last_upstream_error().unwrap().to_string();
@@ -183,7 +183,7 @@ impl Case {
             "https" => Protocol::Https(Arc::new(ca.server("127.0.0.1", &["http/1.1"], false))),
             _ => Protocol::Socks5(demanded),
         };
-        let proxy = ScriptedForwardProxy::start(protocol, self.answer.unwrap_or(Answer::Connect(upstream.address)));
+        let proxy = ScriptedForwardProxy::start(protocol, self.answer.unwrap_or(Answer::Connect(upstream.address))).unwrap();
         let mut rig = rig_behind(&format!("{}://{}{}", self.scheme, self.user, proxy.address), self.target, &ca);
         rig.upstream = upstream;
         (rig, proxy)

@@ -7,6 +7,7 @@ mod comparison;
 mod ending;
 mod event;
 mod history;
+mod latency;
 mod limits;
 mod missed;
 mod owner;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
-
 use super::ending;
+use super::latency::Latency;
 use super::record::{VerdictRecord, microseconds};
 use super::shape::Shape;
 use super::snapshot::{ListRow, OtherRow, WatchRow};
@@ -151,8 +150,8 @@ impl Row {
             failed: 0,
             items: 0,
             bytes: 0,
-            first_byte: Latency::new(),
-            total: Latency::new(),
+            first_byte: Latency::default(),
+            total: Latency::default(),
             events: 0,
             bookmarks: 0,
             open_time: Duration::ZERO,
@@ -170,8 +169,7 @@ impl Row {
         self.failed = self.failed.saturating_add(u64::from(failed(exchange)));
         self.items = self.items.saturating_add(exchange.items);
         self.bytes = self.bytes.saturating_add(exchange.response_bytes);
-        self.first_byte.record(exchange.first_byte());
-        self.total.record(exchange.total());
+        self.time(exchange);
         self.open_time = self.open_time.saturating_add(exchange.total().unwrap_or_default());
         if let Some(watch) = &exchange.watch {
             self.events = self.events.saturating_add(watch.events());
@@ -192,6 +190,17 @@ impl Row {
         }
     }
 
+    /// Only what is shown of such a row is kept.
+    fn time(&mut self, exchange: &Exchange) {
+        let verb = exchange.verb();
+        if verb == Some(Verb::List) {
+            self.first_byte.record(exchange.first_byte());
+        }
+        if verb != Some(Verb::Watch) {
+            self.total.record(exchange.total());
+        }
+    }
+
     fn list(&self, shape: &Shape) -> ListRow {
         ListRow {
             shape: shape.clone(),
@@ -203,8 +212,8 @@ impl Row {
             unread: self.unread,
             missed_bytes: self.missed_bytes,
             bytes: self.bytes,
-            first_byte_us: self.first_byte.median(),
-            total_us: self.total.median(),
+            first_byte_us: self.first_byte.median_us(),
+            total_us: self.total.median_us(),
         }
     }
 
@@ -235,7 +244,7 @@ impl Row {
             count: self.count,
             failed: self.failed,
             bytes: self.bytes,
-            total_us: self.total.median(),
+            total_us: self.total.median_us(),
         }
     }
 }
@@ -244,27 +253,4 @@ fn failed(exchange: &Exchange) -> bool {
     let refused = exchange.status_code().is_some_and(|status| status >= 400);
     let broke = exchange.watch.as_ref().is_some_and(|watch| watch.error.is_some());
     refused || broke
-}
-
-/// A distribution of durations, from 1 µs to 24 h with two significant digits.
-#[derive(Debug)]
-struct Latency(Option<Histogram<u32>>);
-
-impl Latency {
-    const MAX_US: u64 = 24 * 60 * 60 * 1_000_000;
-
-    fn new() -> Self {
-        // The arguments are constants within the library's limits; without a histogram the median would read 0.
-        Self(Histogram::new_with_bounds(1, Self::MAX_US, 2).ok())
-    }
-
-    fn record(&mut self, duration: Option<Duration>) {
-        if let (Some(histogram), Some(duration)) = (&mut self.0, duration) {
-            histogram.saturating_record(microseconds(duration).max(1));
-        }
-    }
-
-    fn median(&self) -> u64 {
-        self.0.as_ref().filter(|histogram| !histogram.is_empty()).map_or(0, |histogram| histogram.value_at_quantile(0.5))
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// What it does when it is asked for a connection.
 #[derive(Clone, Debug)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// Connects to the scripted upstream, whatever was asked for.
     Connect(SocketAddr),
     /// Says this and closes.
@@ -24,40 +24,44 @@ pub(crate) enum Answer {
 
 /// What is spoken to it.
 #[derive(Clone)]
-pub(crate) enum Protocol {
+pub enum Protocol {
+    /// HTTP CONNECT; a name and a password are recorded and not checked.
     Http,
+    /// The same within TLS.
     Https(Arc<ServerConfig>),
     /// With the name and password that it demands.
     Socks5(Option<(&'static str, &'static str)>),
 }
 
 /// Serves until the test process ends.
-pub(crate) struct ScriptedForwardProxy {
-    pub(crate) address: SocketAddr,
+pub struct ScriptedForwardProxy {
+    /// Where it listens.
+    pub address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl ScriptedForwardProxy {
-    pub(crate) fn start(protocol: Protocol, answer: Answer) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let (address, asked) = (listener.local_addr().unwrap(), Arc::default());
+    /// Listens on loopback and does as it is told.
+    pub fn start(protocol: Protocol, answer: Answer) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        listener.set_nonblocking(true)?;
+        let (address, asked) = (listener.local_addr()?, Arc::default());
         let script = Script { protocol, answer, asked: Arc::clone(&asked) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
-                let listener = TcpListener::from_std(listener).unwrap();
+                let Ok(listener) = TcpListener::from_std(listener) else { return };
                 while let Ok((tcp, _)) = listener.accept().await {
                     tokio::spawn(script.clone().serve(tcp));
                 }
             });
         });
-        Self { address, asked }
+        Ok(Self { address, asked })
     }
 
     /// What was asked for so far: heads of HTTP requests, `HOST:PORT` in SOCKS.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -86,7 +90,7 @@ impl Script {
         while !head.ends_with(b"\r\n\r\n") {
             head.push(client.read_u8().await?);
         }
-        self.was_asked(String::from_utf8(head).unwrap());
+        self.was_asked(String::from_utf8_lossy(&head).into_owned());
         self.act(client, b"HTTP/1.1 200 Connection established\r\nVia: 1.1 test\r\n\r\n").await
     }
 
@@ -137,17 +141,17 @@ impl Script {
     }
 
     fn was_asked(&self, text: String) {
-        self.asked.lock().unwrap().push(text);
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 }
 
 async fn read_text(client: &mut TcpStream) -> io::Result<String> {
     let mut text = vec![0; usize::from(client.read_u8().await?)];
     client.read_exact(&mut text).await?;
-    Ok(String::from_utf8(text).unwrap())
+    String::from_utf8(text).map_err(io::Error::other)
 }
 
 /// The header field by which a proxy is told who asks.
-pub(crate) fn authorization(name: &str, password: &str) -> String {
+pub fn authorization(name: &str, password: &str) -> String {
     format!("\r\nProxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(format!("{name}:{password}")))
 }

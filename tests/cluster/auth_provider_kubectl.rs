@@ -1,0 +1,65 @@
+//! A user whose token kubectl refreshes by itself: the new one works, and is written back to where the user keeps it.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use observer_tests::{Cluster, TokenEndpoint, kubectl, output_within, watchtap};
+use serde_json::json;
+
+const LIMIT: Duration = Duration::from_mins(1);
+const WHO: &str = r#"$K auth whoami -o 'jsonpath={.status.userInfo.username}{"\n"}'"#;
+const USER: &str = "system:serviceaccount:default:refreshed";
+
+#[test]
+fn a_token_that_kubectl_refreshes_behind_us_is_written_to_the_file_of_its_user() {
+    check(|| {
+        let mut command = watchtap().unwrap();
+        command.args(["exec", "--"]);
+        command
+    });
+}
+
+#[test]
+fn kubectl_refreshes_the_same_without_us() {
+    check(|| Command::new("env"));
+}
+
+/// Two runs of kubectl in one run of what is `before` them: the first refreshes, the second finds the new token.
+#[track_caller]
+fn check(before: impl Fn() -> Command) {
+    let cluster = Cluster::shared().unwrap();
+    let token = cluster.service_account_token("default", "refreshed").unwrap();
+    let provider = TokenEndpoint::start(&token, "second-refresh-token").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // A person has clusters in one file and the user in another: so that a client that writes to the wrong one is found out.
+    let (clusters, users) = (folder.path().join("clusters"), folder.path().join("users"));
+    let text = fs::read_to_string(cluster.kubeconfig_token().unwrap()).unwrap();
+    fs::write(&clusters, text.replace("user: admin", "user: refreshing")).unwrap();
+    let user = json!({"name": "refreshing", "user": {"auth-provider": {"name": "oidc", "config": {
+        "idp-issuer-url": provider.issuer(), "client-id": "watchtap-tests", "client-secret": "secret",
+        "id-token": expired_token(), "refresh-token": "first-refresh-token",
+    }}}});
+    fs::write(&users, json!({"apiVersion": "v1", "kind": "Config", "users": [user]}).to_string()).unwrap();
+    let (clusters_text, files) = (fs::read(&clusters).unwrap(), std::env::join_paths([&clusters, &users]).unwrap());
+
+    let mut command = before();
+    command.args(["sh", "-c", &format!("{WHO}; {WHO}")]).env("KUBECONFIG", &files).env("HOME", folder.path());
+    command.env("K", kubectl().expect("kubectl is on the PATH")).stdin(Stdio::null());
+    let output = output_within(&mut command, LIMIT).unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{USER}\n{USER}\n"), "{output:?}");
+
+    let refreshed = provider.refreshed();
+    assert!(refreshed.len() == 1 && refreshed[0].contains("refresh_token=first-refresh-token"), "{refreshed:?}");
+    let written = fs::read_to_string(&users).unwrap();
+    assert!(written.contains(&token) && written.contains("second-refresh-token"), "{written}");
+    assert_eq!(fs::read(&clusters).unwrap(), clusters_text, "the other file is as it was");
+}
+
+/// Nobody but kubectl looks into it, and that looks at the expiry only.
+fn expired_token() -> String {
+    let part = |value: &serde_json::Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
+    [part(&json!({"alg": "none"})), part(&json!({"sub": "refreshing", "exp": 1_000_000_000})), String::new()].join(".")
+}

@@ -1,0 +1,55 @@
+//! Memory over time, and by how much it rises.
+
+use std::time::Duration;
+
+use observer_tests::ProcessUsage;
+
+/// What was held at which time since the beginning.
+#[derive(Debug, Default)]
+pub(super) struct Samples(Vec<(Duration, ProcessUsage)>);
+
+impl Samples {
+    pub(super) fn add(&mut self, at: Duration, usage: ProcessUsage) {
+        self.0.push((at, usage));
+    }
+
+    /// From `since` on: the most of the last third over the most of the first third, in bytes; nothing where it falls.
+    ///
+    /// How much is held depends on what happens at the moment, a run of kubectl more or less. The most of a third of the time does so
+    /// far less than any single value; and what leaks, leaks from third to third.
+    pub(super) fn rise(&self, since: Duration) -> u64 {
+        let measured: Vec<u64> = self.0.iter().filter(|(at, _)| *at >= since).map(|(_, usage)| usage.resident).collect();
+        let third = measured.len() / 3;
+        assert!(third > 0, "three samples or more are needed: {measured:?}");
+        let most = |part: &[u64]| part.iter().copied().max().unwrap_or_default();
+        most(&measured[measured.len() - third..]).saturating_sub(most(&measured[..third]))
+    }
+
+    /// For people: some twenty of the samples and the last, in KiB.
+    pub(super) fn summary(&self) -> String {
+        let step = self.0.len().div_ceil(20).max(1);
+        let shown = self.0.iter().step_by(step).chain(self.0.last());
+        let line = |(at, usage): &(Duration, ProcessUsage)| {
+            format!(
+                "{:>4} s: {} KiB resident, {} KiB anonymous, {} descriptors\n",
+                at.as_secs(),
+                usage.resident >> 10,
+                usage.anonymous >> 10,
+                usage.descriptors
+            )
+        };
+        shown.map(line).collect()
+    }
+}
+
+#[test]
+fn rise_is_from_third_to_third() {
+    let sample = |resident| ProcessUsage { resident, anonymous: 0, descriptors: 0 };
+    let mut samples = Samples::default();
+    for (second, resident) in [90, 10, 12, 11, 99, 50, 20, 15, 17].into_iter().enumerate() {
+        samples.add(Duration::from_secs(second as u64), sample(resident));
+    }
+    // Without the first: 10 12 | 11 99 50 20 | 15 17.
+    assert_eq!(samples.rise(Duration::from_secs(1)), 5);
+    assert_eq!(samples.rise(Duration::ZERO), 0);
+}

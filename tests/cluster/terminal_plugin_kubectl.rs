@@ -1,0 +1,81 @@
+//! An exec plug-in that must have a terminal: `interactiveMode: Always`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use observer_tests::{Cluster, Lines, Terminal, kubectl, output_within, wait_within, watchtap};
+use tempfile::TempDir;
+
+const LIMIT: Duration = Duration::from_mins(1);
+const WHOAMI: [&str; 4] = ["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"];
+/// Asks a person at the terminal of its session, and looks whether its standard input is that, too.
+const ASKS: &str = "test -t 0 || exit 9; echo PIN? > /dev/tty; read -r pin < /dev/tty; test \"$pin\" = 4711 || exit 8; echo run";
+
+#[test]
+fn a_person_at_the_terminal_is_asked_by_the_plug_in_behind_us() {
+    let place = Place::new();
+    let (mut terminal, input) = Terminal::open(LIMIT).unwrap();
+    let mut command = Command::new("setsid");
+    command.args(["--ctty", "--wait"]).arg(watchtap().unwrap().get_program()).args(["exec", "--"]).args(place.whoami());
+    place.lead(&mut command);
+    let mut child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The terminal's other side stays with the processes that have it.
+    drop(command);
+    let (shown, said) = (Lines::of(child.stdout.take().unwrap(), LIMIT), Lines::of(child.stderr.take().unwrap(), LIMIT));
+
+    let asked = terminal.next_line().unwrap();
+    assert_eq!(asked.as_deref().map(str::trim_end), Some("PIN?"), "{:?}", said.next_line());
+    terminal.type_line("4711").unwrap();
+    assert_eq!(shown.next_line().unwrap().as_deref(), Some("admin"), "{:?}", said.next_line());
+    assert!(wait_within(&mut child, LIMIT).unwrap().success());
+}
+
+#[test]
+fn without_a_terminal_kubectl_says_the_same_as_without_us() {
+    let place = Place::new();
+    let run = |mut command: Command| {
+        place.lead(&mut command);
+        output_within(command.stdin(Stdio::null()), LIMIT).unwrap()
+    };
+    let mut direct = Command::new(&place.kubectl);
+    direct.args(WHOAMI);
+    let mut behind_us = watchtap().unwrap();
+    behind_us.args(["exec", "--"]).args(place.whoami());
+    let said = |output: &Output| {
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = stderr.lines().find(|line| line.contains("exec plugin")).map(str::to_owned);
+        (output.status.code(), line.unwrap_or_else(|| panic!("nothing of a plug-in: {stderr}")))
+    };
+    let (direct, behind_us) = (run(direct), run(behind_us));
+    assert_eq!(said(&direct), said(&behind_us));
+    assert_eq!(direct.status.code(), Some(1));
+}
+
+struct Place {
+    folder: TempDir,
+    kubeconfig: PathBuf,
+    kubectl: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let text = fs::read_to_string(Cluster::shared().unwrap().kubeconfig_exec_token().unwrap()).unwrap();
+        let asking = text.replace("echo run", &ASKS.replace('"', "\\\"")).replace("IfAvailable", "Always");
+        assert!(asking.contains("4711") && asking.contains("Always"), "{text}");
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = folder.path().join("kubeconfig");
+        fs::write(&kubeconfig, asking).unwrap();
+        Self { folder, kubeconfig, kubectl: kubectl().expect("kubectl is on the PATH") }
+    }
+
+    fn whoami(&self) -> impl Iterator<Item = &OsStr> {
+        std::iter::once(self.kubectl.as_os_str()).chain(WHOAMI.map(OsStr::new))
+    }
+
+    fn lead(&self, command: &mut Command) {
+        command.env("KUBECONFIG", &self.kubeconfig).env("HOME", self.folder.path());
+    }
+}

@@ -1,0 +1,34 @@
+//! What a running process holds, as the kernel counts it.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+
+/// Memory and descriptors of one process at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessUsage {
+    /// Resident memory in bytes: `Rss` of `/proc/PID/smaps_rollup`, which is counted page by page. `VmRSS` of `/proc/PID/status` is a sum
+    /// of counters of each CPU and may lag behind (proc(5)).
+    pub resident: u64,
+    /// The part of it that no file backs: heap and stacks.
+    pub anonymous: u64,
+    /// Open descriptors.
+    pub descriptors: usize,
+}
+
+impl ProcessUsage {
+    /// That of a running process.
+    pub fn of(process: u32) -> Result<Self> {
+        let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
+        let descriptors = fs::read_dir(format!("/proc/{process}/fd"))?.count();
+        Ok(Self { resident: bytes(&rollup, "Rss:")?, anonymous: bytes(&rollup, "Anonymous:")?, descriptors })
+    }
+}
+
+/// The value of a field that is written as `Rss:      1234 kB`.
+fn bytes(rollup: &str, field: &str) -> Result<u64> {
+    const KIBI: u64 = 1 << 10;
+    let value = rollup.lines().find_map(|line| line.strip_prefix(field)).with_context(|| format!("no {field} in {rollup}"))?;
+    let kibibytes: u64 = value.trim().trim_end_matches(" kB").parse().with_context(|| format!("{field} {value}"))?;
+    Ok(kibibytes * KIBI)
+}
