@@ -4,6 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to the person or the CI that called it")]
 
+mod bench;
 mod ci;
 mod run;
 mod test;
@@ -21,6 +22,7 @@ use clap::Parser;
 enum Task {
     Run(run::Args),
     Test(test::Args),
+    Bench(bench::Args),
     Ci(ci::Args),
 }
 
@@ -28,6 +30,7 @@ fn main() -> anyhow::Result<ExitCode> {
     match Task::parse() {
         Task::Run(args) => run::execute(&args),
         Task::Test(args) => test::execute(&args),
+        Task::Bench(args) => bench::execute(&args),
         Task::Ci(args) => ci::execute(&args),
     }
 }

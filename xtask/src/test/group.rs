@@ -9,7 +9,7 @@ use super::machine::Machine;
 pub(crate) enum Group {
     /// Unit and documentation tests of all crates, the oracle, replay and memory tests of the core, the house rules
     Unit,
-    /// Real sockets, no cluster
+    /// Real sockets, no cluster; that the benches run
     It,
     /// A real etcd and kube-apiserver, all but the kubectl tests
     Cluster,
@@ -41,7 +41,7 @@ impl Group {
             Self::Unit => {
                 &[&["--lib", "--bins", "--test", "oracle", "--test", "replay", "--test", "memory", "--test", "capture"], &["--doc"]]
             }
-            Self::It => &[&["--test", "it"]],
+            Self::It => &[&["--test", "it", "--test", "benches"]],
             Self::Cluster => &[&["--test", "cluster", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
         }

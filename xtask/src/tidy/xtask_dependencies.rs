@@ -2,7 +2,7 @@
 
 use super::cargo_tree::{Depth, dependencies};
 
-const PRODUCT: &[&str] = &["observer", "observer-core", "observer-ebpf", "observer-tests"];
+const PRODUCT: &[&str] = &["observer", "observer-core", "observer-ebpf", "observer-tests", "observer-bench"];
 
 #[test]
 fn tasks_use_no_product_crate() {

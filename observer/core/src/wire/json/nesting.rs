@@ -1,5 +1,7 @@
 //! Finding the end of a value that nobody wants to read.
 
+use memchr::memchr2;
+
 use super::block::{BLOCK, Block, parity, transpose};
 
 /// The way to the end of one or several nested values, across chunks.
@@ -13,21 +15,28 @@ pub(super) struct Nesting {
     in_string: u64,
     /// One when the next byte follows a backslash that escapes it, else zero.
     escaped: u64,
+    /// Whether the last block was all string and said nothing: as much more of it may follow. A secret's data is little else.
+    in_long_string: bool,
 }
 
 impl Nesting {
     /// Outside of any string, with `depth` values open.
     pub(super) const fn new(depth: u64) -> Self {
-        Self { depth, in_string: 0, escaped: 0 }
+        Self { depth, in_string: 0, escaped: 0, in_long_string: false }
     }
 
     /// Reads on: the offset just after the bracket that closes the outermost value, if `bytes` has it.
     #[inline]
     pub(super) fn end_within(&mut self, bytes: &[u8]) -> Option<usize> {
         let (blocks, tail) = bytes.as_chunks::<BLOCK>();
-        for (index, block) in blocks.iter().enumerate() {
+        let mut index = 0;
+        while let Some(block) = blocks.get(index) {
             if let Some(end) = self.end_in_block(block, BLOCK) {
                 return Some(index * BLOCK + end);
+            }
+            index += 1;
+            if self.in_long_string {
+                index += blocks_of_string(blocks.get(index..).unwrap_or_default());
             }
         }
         let mut padded = [b' '; BLOCK];
@@ -43,6 +52,7 @@ impl Nesting {
         let quotes = block.quotes & !self.escapes(block.backslashes, last);
         let strings = parity(quotes) ^ self.in_string;
         self.in_string = if strings >> (BLOCK - 1) == 0 { 0 } else { u64::MAX };
+        self.in_long_string = strings == u64::MAX && block.quotes | block.backslashes == 0;
 
         let (opens, closes) = (block.opens & !strings, block.closes & !strings);
         let (deeper, shallower) = (u64::from(opens.count_ones()), u64::from(closes.count_ones()));
@@ -67,6 +77,12 @@ impl Nesting {
         self.escaped = (escaping >> last) & 1;
         transpose(escaped)
     }
+}
+
+/// How many whole blocks inside a string change nothing, neither ending it nor escaping anything.
+fn blocks_of_string(blocks: &[[u8; BLOCK]]) -> usize {
+    let bytes = blocks.as_flattened();
+    memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len()) / BLOCK
 }
 
 /// The backslashes that escape the next byte, and the bytes that are escaped (simdjson's `json_escape_scanner.h`): of a run of
@@ -106,6 +122,14 @@ mod tests {
     #[test]
     fn a_value_that_goes_on_has_no_end() {
         check(r#""a":{"#, None);
+    }
+
+    #[test]
+    fn long_strings_end_where_their_quote_is() {
+        for length in 0..300 {
+            let padding = "x]".repeat(length);
+            check(&format!(r#""{padding}\"{padding}","a":["{padding}\\"]}} rest"#), Some(3 * padding.len() + 16));
+        }
     }
 
     proptest! {

@@ -1,0 +1,41 @@
+//! The page of figures, `docs/benches.md`: what stands between two markers is written by the bench, the rest by people.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// Puts `text` between the markers `<!-- NAME: begin … -->` and `<!-- NAME: end -->` of `file`.
+pub(crate) fn write(file: &Path, name: &str, text: &str) -> Result<()> {
+    let page = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let page = replaced(&page, name, text)
+        .with_context(|| format!("{} has no markers `{name}: begin` and `{name}: end`", file.display()))?;
+    fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))
+}
+
+fn replaced(page: &str, name: &str, text: &str) -> Option<String> {
+    let (before, rest) = page.split_once(&format!("<!-- {name}: begin"))?;
+    let (remark, rest) = rest.split_once("-->\n")?;
+    let (_, after) = rest.split_once(&format!("<!-- {name}: end -->"))?;
+    Some(format!("{before}<!-- {name}: begin{remark}-->\n\n{}\n\n<!-- {name}: end -->{after}", text.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replaced;
+
+    #[test]
+    fn what_stands_between_the_markers_is_replaced_and_nothing_else() {
+        let page =
+            "# Page\n<!-- a: begin, by the bench -->\nold\n<!-- a: end -->\nwords\n<!-- b: begin -->\nkept\n<!-- b: end -->\n";
+        let expected =
+            "# Page\n<!-- a: begin, by the bench -->\n\nnew\n\n<!-- a: end -->\nwords\n<!-- b: begin -->\nkept\n<!-- b: end -->\n";
+        assert_eq!(replaced(page, "a", "new\n").as_deref(), Some(expected));
+        assert_eq!(replaced(expected, "a", "new\n").as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn page_without_markers_is_not_touched() {
+        assert_eq!(replaced("# Page\n<!-- a: begin -->\n", "a", "new"), None);
+    }
+}

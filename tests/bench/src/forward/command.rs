@@ -1,0 +1,109 @@
+//! The command itself: which ways there are, rounds over them, report.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::credentials::Credentials;
+use super::report::{Measured, Report};
+use super::running::{Missed, Open, Place, Upstream};
+use super::sample::Sample;
+use super::scenario::{Amounts, Load, Scenario};
+use super::way::Way;
+use crate::machine::Machine;
+use crate::output::Output;
+
+/// Send lists, GETs and watches through watchtap and through nginx, haproxy and stunnel, in turns
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// How often each way is measured in each scenario
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+
+    /// These scenarios and no other
+    #[arg(long, value_enum, value_name = "SCENARIO", value_delimiter = ',')]
+    only: Vec<Scenario>,
+
+    /// Install the peers that are missing (apt-get, as root)
+    #[arg(long)]
+    install: bool,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Memory is measured with fresh processes, which is slow, and spreads little.
+const MEMORY_ROUNDS: usize = 3;
+
+/// Measures and reports.
+pub(crate) fn execute(args: &Args) -> Result<()> {
+    let output = &args.output;
+    let machine = Machine::now();
+    let missing: Vec<&str> = Way::ALL.into_iter().filter(|way| way.is_missing()).flat_map(Way::packages).copied().collect();
+    if !missing.is_empty() {
+        let install = format!("apt-get install --no-install-recommends {}", missing.join(" "));
+        if args.install {
+            run_install(&missing)?;
+        } else {
+            output.progress(&format!("left out, because not installed (`{install}`, or --install): {}", missing.join(", ")));
+        }
+    }
+    let ways: Vec<Way> = Way::ALL.into_iter().filter(|way| !way.is_missing()).collect();
+    let folder = tempfile::tempdir().context("no private folder for this run")?;
+    let credentials = Credentials::generate(folder.path())?;
+    let amounts = if output.smoke { Amounts::SMOKE } else { Amounts::FULL };
+    let place = Place { folder: folder.path().to_path_buf(), credentials, amounts };
+    let rounds = if output.smoke { 1 } else { usize::try_from(args.rounds)? };
+    // As many threads as each proxy has.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let mut measured = Vec::new();
+    for scenario in Scenario::ALL {
+        if args.only.is_empty() || args.only.contains(&scenario) {
+            // On this thread, with which the servers die.
+            measured.push(runtime.block_on(measure(scenario, &ways, rounds, &place, output))?);
+        }
+    }
+    let report = Report::of(measured, machine, rounds);
+    output.write("forward", &report, &report.to_markdown())
+}
+
+fn run_install(packages: &[&str]) -> Result<()> {
+    let mut command = Command::new("apt-get");
+    command.args(["install", "--yes", "--no-install-recommends"]).args(packages).env("DEBIAN_FRONTEND", "noninteractive");
+    // Figures may be read from standard output.
+    let status = command.stdout(std::io::stderr()).status().context("cannot start apt-get")?;
+    ensure!(status.success(), "apt-get failed: {status}");
+    Ok(())
+}
+
+/// All rounds of one scenario. The order of ways moves on from round to round, so none is always the first or behind the same one.
+async fn measure(scenario: Scenario, ways: &[Way], rounds: usize, place: &Place, output: &Output) -> Result<Measured> {
+    let upstream = Upstream::start(scenario.http(), place)?;
+    let fresh = scenario.load() == Load::Idle;
+    let rounds = if fresh { rounds.min(MEMORY_ROUNDS) } else { rounds };
+    let mut samples: Vec<(Way, Vec<Sample>)> = ways.iter().map(|&way| (way, Vec::new())).collect();
+    let mut missed = Missed::default();
+    let mut open = Vec::new();
+    for round in 0..rounds {
+        output.progress(&format!("{}: round {} of {rounds}", scenario.name(), round + 1));
+        if open.is_empty() {
+            open = ways.iter().map(|&way| Open::start(way, &upstream, place)).collect::<Result<Vec<_>>>()?;
+        }
+        for step in 0..open.len() {
+            let at = (step + round) % open.len();
+            let (Some(one), Some((way, of_way))) = (open.get(at), samples.get_mut(at)) else { continue };
+            let sample = one.measure(scenario, place.amounts).await;
+            of_way.push(sample.with_context(|| format!("{}, {}", scenario.name(), way.name()))?);
+        }
+        if fresh || round + 1 == rounds {
+            for one in open.drain(..) {
+                let is_watchtap = one.way() == Way::WatchtapOn;
+                let of_one = one.stop(place)?;
+                if is_watchtap {
+                    missed = of_one;
+                }
+            }
+        }
+    }
+    Ok(Measured { scenario, samples, missed })
+}

@@ -1,0 +1,58 @@
+//! The certificates of one run: a CA of the bench's own, and the certificate that the server and all proxies but watchtap show.
+
+use std::fs;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair};
+
+/// Files in the private folder of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Credentials {
+    /// The CA.
+    pub(super) authority: PathBuf,
+    /// The server's certificate (ECDSA P-256, for `localhost` and 127.0.0.1).
+    pub(super) certificate: PathBuf,
+    /// Its key.
+    pub(super) key: PathBuf,
+    /// Both in one file, as haproxy wants it.
+    pub(super) bundle: PathBuf,
+}
+
+impl Credentials {
+    /// Makes them in `folder`.
+    pub(super) fn generate(folder: &Path) -> Result<Self> {
+        let mut params = subject("bench CA", &[])?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+        let key = KeyPair::generate()?;
+        let mut params = subject("bench server", &["localhost", "127.0.0.1"])?;
+        params.use_authority_key_identifier_extension = true;
+        let certificate = params.signed_by(&key, &issuer)?;
+        let file = |name: &str, text: &str| private(&folder.join(name), text);
+        Ok(Self {
+            authority: file("ca.pem", &issuer.pem())?,
+            certificate: file("server.pem", &certificate.pem())?,
+            key: file("server-key.pem", &key.serialize_pem())?,
+            bundle: file("server-bundle.pem", &format!("{}{}", certificate.pem(), key.serialize_pem()))?,
+        })
+    }
+}
+
+/// The names differ: OpenSSL takes a certificate whose issuer is called like itself for a self-signed one.
+fn subject(common_name: &str, names: &[&str]) -> Result<CertificateParams> {
+    let mut params = CertificateParams::new(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())?;
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, common_name);
+    Ok(params)
+}
+
+/// Writes a file that only its owner can read.
+pub(super) fn private(path: &Path, text: &str) -> Result<PathBuf> {
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
+    let written = file.as_mut().map(|file| std::io::Write::write_all(file, text.as_bytes()));
+    written.map(|_| ()).map_err(|error| anyhow::anyhow!("{error}")).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path.to_path_buf())
+}

@@ -1,0 +1,47 @@
+//! How long single operations took.
+
+use std::time::Duration;
+
+/// Latencies of one sample, at most [`Latencies::MOST`] of them.
+#[derive(Debug, Default)]
+pub(super) struct Latencies(Vec<Duration>);
+
+impl Latencies {
+    /// What comes later is not kept; no sample has so many.
+    const MOST: usize = 1 << 20;
+
+    pub(super) fn push(&mut self, latency: Duration) {
+        if self.0.len() < Self::MOST {
+            self.0.push(latency);
+        }
+    }
+
+    pub(super) fn append(&mut self, other: Self) {
+        other.0.into_iter().for_each(|latency| self.push(latency));
+    }
+
+    /// The time within which 99 of 100 were done; `None` when there are fewer than 100.
+    pub(super) fn p99(&mut self) -> Option<Duration> {
+        let at = self.0.len() / 100 * 99;
+        (at > 0).then(|| *self.0.select_nth_unstable(at).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p99_leaves_one_in_a_hundred_above() {
+        let mut latencies = Latencies::default();
+        (0..1_000).rev().for_each(|milliseconds| latencies.push(Duration::from_millis(milliseconds)));
+        assert_eq!(latencies.p99(), Some(Duration::from_millis(990)));
+    }
+
+    #[test]
+    fn few_operations_have_no_p99() {
+        let mut latencies = Latencies::default();
+        latencies.push(Duration::from_secs(1));
+        assert_eq!(latencies.p99(), None);
+    }
+}

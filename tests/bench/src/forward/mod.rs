@@ -1,0 +1,24 @@
+//! `forward`: what a proxy that ends TLS on both sides costs, watchtap's beside nginx, haproxy and stunnel.
+//!
+//! This process is the client. The API server and each proxy are processes of their own, so that the kernel tells their CPU time and memory
+//! apart. Nothing of watchtap is used by client or server; both speak TLS 1.3 with AES-128-GCM only, so every way has the same cipher.
+
+mod client;
+mod command;
+mod credentials;
+mod latency;
+mod load;
+mod peer;
+mod proxy;
+mod report;
+mod running;
+mod sample;
+mod scenario;
+mod tls;
+mod unobserved;
+mod upstream;
+mod way;
+
+pub(crate) use command::{Args, execute};
+pub(crate) use unobserved::{Args as UnobservedArgs, execute as serve_unobserved};
+pub(crate) use upstream::{Args as UpstreamArgs, execute as serve_upstream};

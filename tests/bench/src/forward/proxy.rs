@@ -1,0 +1,158 @@
+//! A process under measurement.
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A server that ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct ServerProcess {
+    name: &'static str,
+    child: Child,
+    log: PathBuf,
+}
+
+const START: Duration = Duration::from_secs(20);
+const END: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(10);
+
+impl ServerProcess {
+    /// Starts `command`; what it says goes to a file in `folder`. Its standard input ends when we do. It dies with the thread that starts it
+    /// (prctl(2), `PR_SET_PDEATHSIG`), which therefore has to be the main one.
+    pub(super) fn start(name: &'static str, command: &Command, folder: &Path) -> Result<Self> {
+        let log = folder.join(format!("{name}.log"));
+        let output = File::create(&log)?;
+        let mut guarded = Command::new("setpriv");
+        guarded.args(["--pdeathsig", "TERM", "--"]).arg(command.get_program()).args(command.get_args());
+        guarded.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("TMPDIR", folder);
+        guarded.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(output);
+        let child = guarded.spawn().with_context(|| format!("cannot start {name}; `setpriv` is part of util-linux"))?;
+        Ok(Self { name, child, log })
+    }
+
+    /// Its standard output.
+    pub(super) fn stdout(&mut self) -> Result<std::process::ChildStdout> {
+        self.child.stdout.take().context("standard output was taken")
+    }
+
+    /// Waits until somebody listens on `port`.
+    pub(super) fn await_port(&mut self, port: u16) -> Result<()> {
+        let begun = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            let ended = self.child.try_wait()?;
+            if ended.is_some() || begun.elapsed() > START {
+                bail!("{} does not listen", self.log());
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Its name and what it has said.
+    pub(super) fn log(&self) -> String {
+        format!("{}: {}", self.name, fs::read_to_string(&self.log).unwrap_or_default().trim())
+    }
+
+    /// CPU time so far, in ticks of 10 ms, of all threads, also of those that ended, and of its children.
+    pub(super) fn cpu(&self) -> Result<Duration> {
+        Ok(self.family()?.into_iter().map(|process| process.cpu).sum())
+    }
+
+    /// Resident memory that is not backed by files, in bytes, with that of its children.
+    pub(super) fn memory(&self) -> Result<u64> {
+        self.family()?.into_iter().map(Process::memory).sum()
+    }
+
+    /// Asks it to end, and waits for that.
+    pub(super) fn stop(&mut self) -> Result<()> {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).ok();
+        let begun = Instant::now();
+        while self.child.try_wait()?.is_none() {
+            if begun.elapsed() > END {
+                self.child.kill()?;
+                self.child.wait()?;
+                bail!("{} did not end within {END:?}", self.name);
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// The process and its children, nginx's workers.
+    fn family(&self) -> Result<Vec<Process>> {
+        let own = self.child.id();
+        let numbers = fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let family: Vec<Process> = numbers.filter_map(Process::read).filter(|one| one.number == own || one.parent == own).collect();
+        ensure!(family.iter().any(|one| one.number == own), "{} is gone", self.name);
+        Ok(family)
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // A master takes its workers along only when it is asked.
+            self.stop().ok();
+        }
+    }
+}
+
+/// What `/proc/PID/stat` says of a process (`proc_pid_stat(5)`).
+#[derive(Clone, Copy, Debug)]
+struct Process {
+    number: u32,
+    parent: u32,
+    cpu: Duration,
+}
+
+/// `USER_HZ`, on every Linux that Rust runs on.
+const TICK: Duration = Duration::from_millis(10);
+
+impl Process {
+    /// `None` when it is gone.
+    fn read(number: u32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        // The second field is a name in parentheses, which may hold anything.
+        let (_, behind_name) = stat.rsplit_once(')')?;
+        let mut fields = behind_name.split_whitespace();
+        let parent = fields.nth(1)?.parse().ok()?;
+        let ticks: u32 = fields.nth(9)?.parse::<u32>().ok()? + fields.next()?.parse::<u32>().ok()?;
+        Some(Self { number, parent, cpu: TICK * ticks })
+    }
+
+    /// Resident memory that is not backed by files, in bytes.
+    fn memory(self) -> Result<u64> {
+        let number = self.number;
+        let status = fs::read_to_string(format!("/proc/{number}/status")).with_context(|| format!("process {number} is gone"))?;
+        let kibibytes = |field: &str| -> Option<u64> {
+            let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+            line.trim_end_matches("kB").trim().parse().ok()
+        };
+        let anonymous = kibibytes("RssAnon:").context("the kernel does not tell RssAnon")?;
+        Ok((anonymous + kibibytes("RssShmem:").unwrap_or_default()) * 1024)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_time_and_memory_of_a_process_are_read() {
+        let own = Process::read(std::process::id()).unwrap();
+        let begun = Instant::now();
+        let mut later = own;
+        while later.cpu <= own.cpu && begun.elapsed() < START {
+            later = Process::read(own.number).unwrap();
+        }
+        assert!(later.cpu > own.cpu, "{later:?}");
+        assert_eq!(own.parent, std::os::unix::process::parent_id());
+        assert!(own.memory().unwrap() > 0);
+    }
+}

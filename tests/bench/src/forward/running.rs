@@ -1,0 +1,215 @@
+//! Servers and proxies of one scenario, started, measured, stopped.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::client::Target;
+use super::credentials::{Credentials, private};
+use super::load::Ready;
+use super::peer::{self, Ports};
+use super::proxy::ServerProcess;
+use super::sample::Sample;
+use super::scenario::{Amounts, Http, Load, Scenario};
+use super::way::Way;
+
+/// What proxies need, whichever it is.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Private, and gone after the run.
+    pub(super) folder: PathBuf,
+    pub(super) credentials: Credentials,
+    pub(super) amounts: Amounts,
+}
+
+/// The API server.
+pub(super) struct Upstream {
+    _process: ServerProcess,
+    port: u16,
+    http: Http,
+}
+
+/// A way that is open.
+pub(super) struct Open {
+    way: Way,
+    process: Option<ServerProcess>,
+    port: u16,
+    http: Http,
+}
+
+/// What watchtap did not observe of what it forwarded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub(super) struct Missed {
+    pub(super) bytes: u64,
+    pub(super) connections: u64,
+}
+
+/// How long a proxy may work off what it has put aside, before its CPU time is read.
+const SETTLE: Duration = Duration::from_millis(100);
+/// How long memory is left alone before it is read.
+const REST: Duration = Duration::from_millis(500);
+
+impl Upstream {
+    pub(super) fn start(http: Http, place: &Place) -> Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        let name = match http {
+            Http::H1 => "h1",
+            Http::H2 => "h2",
+        };
+        command.args(["upstream", "--http", name]);
+        command.arg("--certificate").arg(&place.credentials.certificate).arg("--key").arg(&place.credentials.key);
+        command.args(["--list-bytes", &place.amounts.list.to_string()]);
+        command.args(["--events-per-second", &place.amounts.events.to_string()]);
+        let mut process = ServerProcess::start("upstream", &command, &place.folder)?;
+        let mut line = String::new();
+        BufReader::new(process.stdout()?).read_line(&mut line)?;
+        let port = line.trim().parse().context("the server said no port")?;
+        Ok(Self { _process: process, port, http })
+    }
+}
+
+impl Open {
+    /// Starts what stands on `way`.
+    pub(super) fn start(way: Way, upstream: &Upstream, place: &Place) -> Result<Self> {
+        let ports = Ports { listen: free_port()?, between: free_port()?, upstream: upstream.port };
+        let Some((name, command)) = command(way, ports, place)? else {
+            return Ok(Self { way, process: None, port: upstream.port, http: upstream.http });
+        };
+        let mut process = ServerProcess::start(name, &command, &place.folder)?;
+        process.await_port(ports.listen)?;
+        Ok(Self { way, process: Some(process), port: ports.listen, http: upstream.http })
+    }
+
+    pub(super) fn way(&self) -> Way {
+        self.way
+    }
+
+    /// One sample of `scenario`.
+    pub(super) async fn measure(&self, scenario: Scenario, amounts: Amounts) -> Result<Sample> {
+        let load = scenario.load();
+        if load == Load::Idle {
+            return self.measure_memory(amounts).await;
+        }
+        let ready = Ready::prepare(Target::new(self.port, self.http)?, load).await.with_context(|| self.log())?;
+        let before = self.cpu()?;
+        let (mut served, _connections) = ready.run(amounts).await.with_context(|| self.log())?;
+        tokio::time::sleep(SETTLE).await;
+        Ok(Sample::of(&mut served, self.cpu()?.saturating_sub(before)))
+    }
+
+    /// The proxy is fresh: what it has allocated once it does not give back.
+    async fn measure_memory(&self, amounts: Amounts) -> Result<Sample> {
+        let target = Target::new(self.port, self.http)?;
+        target.connect().await?.drain(super::upstream::paths::SMALL).await?;
+        tokio::time::sleep(REST).await;
+        let (memory, cpu) = (self.memory()?, self.cpu()?);
+        let (mut served, _connections) = Ready::prepare(target, Load::Idle).await?.run(amounts).await?;
+        tokio::time::sleep(REST).await;
+        let more = self.memory()?.saturating_sub(memory);
+        Ok(Sample { memory: Some(more), ..Sample::of(&mut served, self.cpu()?.saturating_sub(cpu)) })
+    }
+
+    fn log(&self) -> String {
+        self.process.as_ref().map(ServerProcess::log).unwrap_or_default()
+    }
+
+    fn cpu(&self) -> Result<Duration> {
+        self.process.as_ref().map_or(Ok(Duration::ZERO), ServerProcess::cpu)
+    }
+
+    fn memory(&self) -> Result<u64> {
+        self.process.as_ref().map_or(Ok(0), ServerProcess::memory)
+    }
+
+    /// Ends it; of watchtap, what it has missed.
+    pub(super) fn stop(mut self, place: &Place) -> Result<Missed> {
+        if let Some(process) = &mut self.process {
+            process.stop()?;
+        }
+        if self.way != Way::WatchtapOn {
+            return Ok(Missed::default());
+        }
+        let report: Value = serde_json::from_str(&fs::read_to_string(report_file(place)).context("watchtap left no report")?)?;
+        ensure!(report["totals"]["requests"].as_u64().unwrap_or_default() > 0, "watchtap observed nothing");
+        let count = |name: &str| report["missed"][name].as_u64().unwrap_or_default();
+        Ok(Missed { bytes: count("bytes"), connections: count("connections") })
+    }
+}
+
+/// The command line of what stands on `way`; `None` where that is nothing.
+fn command(way: Way, ports: Ports, place: &Place) -> Result<Option<(&'static str, Command)>> {
+    let Ports { listen, upstream, .. } = ports;
+    let (folder, credentials) = (&place.folder, &place.credentials);
+    Ok(Some(match way {
+        Way::Direct => return Ok(None),
+        Way::WatchtapOff => {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args(["unobserved", "--listen", &listen.to_string(), "--upstream", &upstream.to_string()]);
+            command.arg("--authority").arg(&credentials.authority);
+            ("unobserved", command)
+        }
+        Way::WatchtapOn => {
+            let mut command = Command::new(watchtap()?);
+            command.args(["run", "--quiet", "--grace", "0s", "--format", "json", "--report"]).arg(report_file(place));
+            command.args(["--upstream", &format!("https://127.0.0.1:{upstream}"), "--listen", &format!("127.0.0.1:{listen}")]);
+            command.arg("--upstream-ca").arg(&credentials.authority);
+            ("watchtap", command)
+        }
+        Way::Nginx => {
+            let file = private(&folder.join("nginx.conf"), &peer::nginx(ports, credentials, folder))?;
+            let mut command = Command::new(way.program().context("nginx is not installed")?);
+            command.arg("-c").arg(file).arg("-p").arg(folder).args(["-e", "stderr"]);
+            ("nginx", command)
+        }
+        Way::Haproxy => {
+            let file = private(&folder.join("haproxy.cfg"), &peer::haproxy(ports, credentials))?;
+            let mut command = Command::new(way.program().context("haproxy is not installed")?);
+            command.args(["-db", "-f"]).arg(file);
+            ("haproxy", command)
+        }
+        Way::Stunnel => {
+            let file = private(&folder.join("stunnel.conf"), &peer::stunnel(ports, credentials))?;
+            let mut command = Command::new(way.program().context("stunnel is not installed")?);
+            command.arg(file);
+            ("stunnel", command)
+        }
+    }))
+}
+
+/// The program that ships, which `cargo xtask bench` has put beside this one.
+fn watchtap() -> Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("watchtap");
+    ensure!(
+        program.is_file(),
+        "no watchtap beside {}; build it with `cargo build -p observer` (cargo xtask does)",
+        program.display()
+    );
+    Ok(program)
+}
+
+fn report_file(place: &Place) -> PathBuf {
+    Path::new(&place.folder).join("report.json")
+}
+
+/// A port that nobody listens on, below those that Linux gives to outgoing connections: there will be thousands of these.
+fn free_port() -> Result<u16> {
+    use std::sync::atomic::{AtomicU16, Ordering};
+    const FIRST: u16 = 20_000;
+    const COUNT: u16 = 12_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id() % u32::from(COUNT))?;
+    for _ in 0..COUNT {
+        let offset = (u32::from(start) + u32::from(NEXT.fetch_add(1, Ordering::Relaxed))) % u32::from(COUNT);
+        let port = FIRST + u16::try_from(offset)?;
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    anyhow::bail!("no free loopback port from {FIRST} on")
+}

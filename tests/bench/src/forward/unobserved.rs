@@ -1,0 +1,48 @@
+//! watchtap's proxy tap with nobody who observes: the library's tap as it is, given no intake.
+//!
+//! `watchtap` itself has no switch for this, since nobody would want it; here it tells the costs of forwarding from those of observing.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use watchtap::tap::Clock;
+use watchtap::tap::proxy::{
+    Admission, Entrance, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
+};
+
+use super::upstream::wait_for_end_of_input;
+
+/// Forward, without observing, until standard input ends
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[arg(long)]
+    listen: u16,
+    #[arg(long)]
+    upstream: u16,
+    #[arg(long)]
+    authority: PathBuf,
+}
+
+/// Serves on a runtime like that of `watchtap`.
+pub(crate) fn execute(args: &Args) -> Result<()> {
+    let trust = UpstreamTrust::Authorities(fs::read(&args.authority)?);
+    let config = ProxyConfig {
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, args.listen)),
+        upstream: UpstreamEndpoint { host: Ipv4Addr::LOCALHOST.to_string(), port: args.upstream },
+        forward_proxy: None,
+        upstream_tls: UpstreamTls::new(&trust, "127.0.0.1", None)?,
+        authority: Arc::new(PrivateAuthority::generate()?),
+        entrance: Entrance::Server,
+        admission: Admission::Anybody,
+        intake: None,
+        clock: Clock::start(),
+        handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("forwarding").enable_all().build()?;
+    let proxy = Proxy::bind(config)?;
+    runtime.spawn(proxy.serve());
+    wait_for_end_of_input()
+}

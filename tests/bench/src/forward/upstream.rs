@@ -1,0 +1,248 @@
+//! The API server of the bench, a process of its own: a large list, a small object, a watch with many events, a watch with one.
+
+use std::convert::Infallible;
+use std::io::{Read, Write};
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, ready};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio_rustls::TlsAcceptor;
+
+use super::scenario::Http;
+use super::tls;
+use crate::decode::ListKind;
+
+/// What it serves.
+pub(super) mod paths {
+    /// The large list.
+    pub(in super::super) const LIST: &str = "/api/v1/pods?limit=500&resourceVersion=0";
+    /// An object of 600 bytes.
+    pub(in super::super) const SMALL: &str = "/api/v1/namespaces/shop/configmaps/settings";
+    /// A watch with many events.
+    pub(in super::super) const EVENTS: &str = "/api/v1/pods?watch=true&resourceVersion=7&allowWatchBookmarks=true";
+    /// A watch with one event.
+    pub(in super::super) const IDLE: &str = "/api/v1/nodes?watch=true&resourceVersion=7&allowWatchBookmarks=true";
+    /// What watchtap asks for first.
+    pub(super) const VERSION: &str = "/version";
+}
+
+/// Every event is so long, its newline included.
+pub(super) const EVENT_BYTES: usize = 1_000;
+/// Where in an event the time of its making stands, in nanoseconds since 1970, and with how many digits.
+pub(super) const STAMP_AT: usize = EVENT_HEAD.len();
+pub(super) const STAMP_DIGITS: usize = 19;
+
+const EVENT_HEAD: &str = r#"{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"checkout-7d9c5b6f4-x7k2p","namespace":"shop","uid":"0b1f6c1e-5a55-4a0e-9d3c-000000000001","resourceVersion":"1234567","annotations":{"made":""#;
+
+/// Serve until standard input ends
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[arg(long)]
+    http: Http,
+    #[arg(long)]
+    certificate: PathBuf,
+    #[arg(long)]
+    key: PathBuf,
+    #[arg(long)]
+    list_bytes: usize,
+    #[arg(long)]
+    events_per_second: u32,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Store {
+    list: Bytes,
+    small: Bytes,
+    events_per_second: u32,
+}
+
+/// Says on standard output which port it took, and serves.
+pub(crate) fn execute(args: &Args) -> Result<()> {
+    let tls = TlsAcceptor::from(Arc::new(tls::server(args.http, &args.certificate, &args.key)?));
+    let list = ListKind::Pods.json(args.list_bytes)?.bytes;
+    let store = Arc::new(Store { list, small: small(), events_per_second: args.events_per_second });
+    let http = args.http;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+    writeln!(std::io::stdout(), "{}", listener.local_addr()?.port())?;
+    runtime.spawn(async move {
+        loop {
+            if let Ok((client, _)) = listener.accept().await {
+                // A client that leaves early is no concern of the server's.
+                let serving = serve(client, tls.clone(), Arc::clone(&store), http);
+                tokio::spawn(async move { drop(serving.await) });
+            }
+        }
+    });
+    wait_for_end_of_input()
+}
+
+/// Whoever started us holds the other end, so we never outlive it.
+pub(super) fn wait_for_end_of_input() -> Result<()> {
+    std::io::stdin().read_to_end(&mut Vec::new()).map(drop).context("standard input")
+}
+
+async fn serve(client: TcpStream, tls: TlsAcceptor, store: Arc<Store>, http: Http) -> Result<()> {
+    client.set_nodelay(true)?;
+    let stream = TokioIo::new(tls.accept(client).await?);
+    let service = service_fn(move |request| {
+        let answer = answer(&store, &request);
+        async move { Ok::<_, Infallible>(answer) }
+    });
+    match http {
+        Http::H1 => http1::Builder::new().serve_connection(stream, service).await?,
+        Http::H2 => http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service).await?,
+    }
+    Ok(())
+}
+
+fn answer(store: &Store, request: &Request<Incoming>) -> Response<Answer> {
+    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+    let (status, body) = match target {
+        paths::LIST => (StatusCode::OK, Answer::Whole(Some(store.list.clone()))),
+        paths::SMALL => (StatusCode::OK, Answer::Whole(Some(store.small.clone()))),
+        paths::VERSION => (StatusCode::OK, Answer::Whole(Some(Bytes::from_static(VERSION)))),
+        paths::EVENTS => (StatusCode::OK, Answer::Events(Events::at(store.events_per_second))),
+        paths::IDLE => (StatusCode::OK, Answer::One(Some(event()))),
+        _ => (StatusCode::NOT_FOUND, Answer::Whole(None)),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        ("content-type", "application/json"),
+        ("audit-id", "3b1c7c0e-5a55-4a0e-9d3c-9a0c1f2e3d4c"),
+        ("cache-control", "no-cache, private"),
+        ("x-kubernetes-pf-flowschema-uid", "0c6e3b8e-1d4f-4a3b-9a55-3c1d5e7f9a0b"),
+        ("x-kubernetes-pf-prioritylevel-uid", "5f4dcc3b-5aa7-65d6-1d83-27deb882cf99"),
+    ] {
+        headers.insert(name, http::HeaderValue::from_static(value));
+    }
+    response
+}
+
+const VERSION: &[u8] = br#"{"major":"1","minor":"34","gitVersion":"v1.34.1","platform":"linux/amd64"}"#;
+
+fn small() -> Bytes {
+    const BYTES: usize = 600;
+    let head = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"settings","namespace":"shop","uid":"c0ffee00-1111-4222-8333-000000000001","resourceVersion":"1234567","creationTimestamp":"2025-11-03T09:15:27Z"},"data":{"text":""#;
+    padded(head, "\"}}\n", BYTES)
+}
+
+fn event() -> Bytes {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    padded(&format!("{EVENT_HEAD}{now:0>STAMP_DIGITS$}\"}}}},\"text\":\""), "\"}}\n", EVENT_BYTES)
+}
+
+fn padded(head: &str, tail: &str, length: usize) -> Bytes {
+    let padding = "x".repeat(length.saturating_sub(head.len() + tail.len()));
+    Bytes::from(format!("{head}{padding}{tail}"))
+}
+
+/// A response body.
+#[derive(Debug)]
+enum Answer {
+    /// All at once, or nothing.
+    Whole(Option<Bytes>),
+    /// One event, and then silence.
+    One(Option<Bytes>),
+    /// Events at a pace.
+    Events(Events),
+}
+
+/// Events in bursts of a millisecond, each event flushed by itself, as the API server does it.
+#[derive(Debug)]
+struct Events {
+    per_second: u32,
+    begun: Instant,
+    made: u64,
+    tick: Interval,
+    /// Whether the last event is to be flushed before the next one.
+    flush: bool,
+}
+
+impl Events {
+    fn at(per_second: u32) -> Self {
+        let mut tick = interval(Duration::from_millis(1));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        Self { per_second, begun: Instant::now(), made: 0, tick, flush: false }
+    }
+
+    fn poll_next(&mut self, context: &mut TaskContext<'_>) -> Poll<Bytes> {
+        if std::mem::take(&mut self.flush) {
+            // Pending, hyper writes what it has.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        loop {
+            let due = u64::from(self.per_second) * u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX) / 1_000;
+            if self.made < due {
+                self.made += 1;
+                self.flush = true;
+                return Poll::Ready(event());
+            }
+            ready!(self.tick.poll_tick(context));
+        }
+    }
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::One(bytes) => match bytes.take() {
+                Some(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                None => Poll::Pending,
+            },
+            Self::Events(events) => events.poll_next(context).map(|bytes| Some(Ok(Frame::data(bytes)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Self::One(_) | Self::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_json_of_one_length_with_their_time_in_one_place() {
+        let event = event();
+        assert_eq!(event.len(), EVENT_BYTES);
+        let json: serde_json::Value = serde_json::from_slice(&event).unwrap();
+        let made = json["object"]["metadata"]["annotations"]["made"].as_str().unwrap();
+        assert_eq!(made.as_bytes(), &event[STAMP_AT..STAMP_AT + STAMP_DIGITS]);
+    }
+
+    #[test]
+    fn small_object_is_json_of_600_bytes() {
+        let small = small();
+        assert_eq!(small.len(), 600);
+        assert!(serde_json::from_slice::<serde_json::Value>(&small).is_ok());
+    }
+}

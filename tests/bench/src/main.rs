@@ -1,0 +1,37 @@
+//! The benches of watchtap, called by `cargo xtask bench`: how fast list bodies are decoded and bytes forwarded, as ratios to named peers in one
+//! interleaved run. `docs/benches.md` has the figures.
+
+mod allocation;
+mod decode;
+mod document;
+mod forward;
+mod machine;
+mod output;
+mod statistics;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The benches of watchtap; `cargo xtask bench` builds what they need.
+#[derive(Debug, Parser)]
+#[command(name = "observer-bench")]
+enum Bench {
+    Decode(decode::Args),
+    Forward(forward::Args),
+    #[command(hide = true)]
+    Upstream(forward::UpstreamArgs),
+    #[command(hide = true)]
+    Unobserved(forward::UnobservedArgs),
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    match Bench::parse() {
+        Bench::Decode(args) => decode::execute(&args)?,
+        Bench::Forward(args) => forward::execute(&args)?,
+        Bench::Upstream(args) => forward::serve_upstream(&args)?,
+        Bench::Unobserved(args) => forward::serve_unobserved(&args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

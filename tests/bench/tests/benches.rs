@@ -1,0 +1,43 @@
+//! That the benches run: each with tiny amounts and one round. How fast anything was does not matter here.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+#[test]
+fn decoding_is_measured_for_each_kind_of_list() -> Result<()> {
+    let report = bench("decode")?;
+    let bodies = report["bodies"].as_array().context("no bodies")?;
+    let lists: Vec<&str> = bodies.iter().filter_map(|body| body["list"].as_str()).collect();
+    assert_eq!(lists, ["pods", "custom-resources", "secrets"]);
+    for body in bodies {
+        assert!(body["times_faster"]["median"].as_f64().is_some_and(|times| times > 0.0), "{body}");
+        assert!(body["peak_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{body}");
+    }
+    Ok(())
+}
+
+#[test]
+fn forwarding_is_measured_in_each_scenario_on_each_way_that_is_installed() -> Result<()> {
+    let report = bench("forward")?;
+    let scenarios = report["scenarios"].as_array().context("no scenarios")?;
+    assert_eq!(scenarios.len(), 10);
+    for scenario in scenarios {
+        let samples = scenario["samples"].as_array().context("no samples")?;
+        let ways: Vec<&str> = samples.iter().filter_map(|way| way[0].as_str()).collect();
+        assert!(ways.starts_with(&["direct", "watchtap-off", "watchtap-on"]), "{ways:?}");
+        for way in samples {
+            assert!(way[1][0]["operations"].as_u64().is_some_and(|operations| operations > 0), "{}: {way}", scenario["scenario"]);
+        }
+    }
+    Ok(())
+}
+
+fn bench(name: &str) -> Result<Value> {
+    // Its waits have limits of their own, and its servers end with it.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_observer-bench"));
+    let output = command.args([name, "--smoke", "--format", "json"]).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(serde_json::from_slice(&output.stdout)?)
+}

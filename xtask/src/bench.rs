@@ -1,0 +1,130 @@
+//! `cargo xtask bench`: builds watchtap as it ships and the benches, and runs them.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::Context;
+
+use crate::workspace;
+
+/// Measure how fast watchtap decodes and forwards, as ratios to named peers.
+///
+/// `docs/benches.md` has figures, and says how to read them. On a machine that does something else meanwhile they mean nothing.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// One bench instead of both
+    #[arg(value_enum)]
+    bench: Option<Bench>,
+
+    /// How often everything is measured
+    #[arg(long, value_name = "NUMBER")]
+    rounds: Option<u32>,
+
+    /// Of forwarding these scenarios only, such as list-h1,get-h2
+    #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// Print JSON instead of tables, an object a bench
+    #[arg(long)]
+    json: bool,
+
+    /// Put the tables into docs/benches.md
+    #[arg(long)]
+    write_docs: bool,
+
+    /// Install the proxies to compare with that are missing (apt-get, as root)
+    #[arg(long)]
+    install: bool,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Bench {
+    /// List bodies, beside a full parse
+    Decode,
+    /// Connections, beside nginx, haproxy and stunnel
+    Forward,
+}
+
+pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
+    // Apart, so that the program under measurement is the one that ships, with its features and no others.
+    build(&["--package", "observer", "--bin", "watchtap"])?;
+    build(&["--package", "observer-bench"])?;
+    for bench in [Bench::Decode, Bench::Forward] {
+        if args.bench.is_none_or(|chosen| chosen == bench) {
+            // Through cargo, because only cargo knows which target folder is in use.
+            let mut command = release("run", &["--package", "observer-bench", "--"]);
+            let status = command.args(args.of(bench)).status().context("cannot start cargo")?;
+            anyhow::ensure!(status.success(), "the bench failed: {status}");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// The arguments of `observer-bench`.
+    fn of(&self, bench: Bench) -> Vec<String> {
+        let mut arguments = vec![String::from(match bench {
+            Bench::Decode => "decode",
+            Bench::Forward => "forward",
+        })];
+        if let Some(rounds) = self.rounds {
+            arguments.push(format!("--rounds={rounds}"));
+        }
+        if self.json {
+            arguments.push(String::from("--format=json"));
+        }
+        if self.write_docs {
+            arguments.push(format!("--write-docs={}", page().display()));
+        }
+        if bench == Bench::Forward {
+            if !self.only.is_empty() {
+                arguments.push(format!("--only={}", self.only.join(",")));
+            }
+            if self.install {
+                arguments.push(String::from("--install"));
+            }
+        }
+        arguments
+    }
+}
+
+fn page() -> PathBuf {
+    workspace::root().join("docs/benches.md")
+}
+
+fn build(selection: &[&str]) -> anyhow::Result<()> {
+    let built = release("build", selection).status().context("cannot start cargo")?;
+    anyhow::ensure!(built.success(), "the benches do not build: see cargo's messages above");
+    Ok(())
+}
+
+fn release(subcommand: &str, arguments: &[&str]) -> Command {
+    let mut command = workspace::cargo();
+    command.args([subcommand, "--quiet", "--release"]).args(arguments);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_reach_the_bench_that_they_are_for() {
+        let args = Args {
+            bench: None,
+            rounds: Some(3),
+            only: vec![String::from("list-h1"), String::from("get-h2")],
+            json: true,
+            write_docs: false,
+            install: true,
+        };
+        assert_eq!(args.of(Bench::Decode), ["decode", "--rounds=3", "--format=json"]);
+        assert_eq!(args.of(Bench::Forward), ["forward", "--rounds=3", "--format=json", "--only=list-h1,get-h2", "--install"]);
+    }
+
+    #[test]
+    fn page_for_the_tables_is_there() {
+        assert!(page().is_file(), "{}", page().display());
+    }
+}
