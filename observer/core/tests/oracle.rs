@@ -38,6 +38,8 @@ const NOT_EXPRESSIBLE: [&str; 14] = [
     "unknown-etcd",
     "unknown-scope",
     "unknown-no-rule",
+    "unknown-contradicted",
+    "shown-by-answer",
 ];
 
 const NOW: Timestamp = Timestamp::from_nanos(1_700_000_000_000_000_000);

@@ -50,7 +50,7 @@ fn live_lines_say_who_asked_what_and_which_layer_answered() {
         (
             "GET /api/v1/nodes?labelSelector=a%1b%5B31m",
             "200 OK",
-            r#"{"kind":"NodeList","metadata":{"resourceVersion":"9"},"items":[]}"#,
+            r#"{"kind":"NodeList","metadata":{"resourceVersion":"812345"},"items":[]}"#,
         ),
     ];
     expect![[r"
@@ -60,8 +60,8 @@ fn live_lines_say_who_asked_what_and_which_layer_answered() {
         00:00:00.003 get    my-controller/0.3 pods default/web-0 → 404 NotFound 500 µs  etcd ~get-unset-etcd
         00:00:00.004 watch  my-controller/0.3 pods all RV=812345 open 500 µs  cache ~watch-rv
         00:00:00.004 end    my-controller/0.3 pods all RV=812345 after 500 µs: 410 Expired; 0 events, 0 bookmarks
-        00:00:00.005 list   my-controller/0.3 nodes all labels a�[31m → 0 items 65 B 500 µs  cache, consistent ~list-unset-consistent
-        00:00:01.006 totals 6 requests · 0 of 2 lists from etcd · 0 under way · 341 B · not seen: nothing · not understood: nothing
+        00:00:00.005 list   my-controller/0.3 nodes all labels a�[31m → 0 items 70 B 500 µs  cache, consistent ~list-unset-consistent
+        00:00:01.006 totals 6 requests · 0 of 2 lists from etcd · 0 under way · 346 B · not seen: nothing · not understood: nothing
     "]]
     .assert_eq(&lines(exchanges.into_iter()));
 }
