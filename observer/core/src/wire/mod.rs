@@ -10,6 +10,8 @@ mod media;
 
 mod gzip;
 mod json;
+mod meaning;
+mod syntax;
 
 #[cfg(test)]
 mod tests;
