@@ -1,8 +1,10 @@
 //! The reader of one body.
 
+use super::cbor::Cbor;
 use super::gzip::{Inflater, Wanted};
 use super::json::Json;
 use super::meaning::{DocumentReader, Reader, WatchReader};
+use super::protobuf::Protobuf;
 use super::syntax::Syntax;
 use super::{ContentCoding, Fact, MediaType, Unsupported};
 
@@ -29,6 +31,8 @@ impl BodyReader {
         let coding = ContentCoding::of(content_encoding).ok_or(Unsupported::ContentCoding)?;
         let reader = match media_type {
             MediaType::Json => reader::<Json>(kind),
+            MediaType::Protobuf => reader::<Protobuf>(kind),
+            MediaType::Cbor => reader::<Cbor>(kind),
         };
         let inflater = match coding {
             ContentCoding::Identity => None,

@@ -9,9 +9,14 @@ mod fact;
 mod media;
 
 mod gzip;
+
+mod cbor;
 mod json;
-mod meaning;
+mod protobuf;
 mod syntax;
+
+mod kept;
+mod meaning;
 
 #[cfg(test)]
 mod tests;

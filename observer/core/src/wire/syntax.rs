@@ -79,7 +79,7 @@ pub(super) enum Ending {
     Between,
     /// In the middle.
     Inside,
-    /// It is the end of the document, which does not say so itself.
+    /// At the end of the document, which does not say so itself, or of an event whose last bytes are missing and mean nothing.
     Complete,
 }
 

@@ -9,6 +9,7 @@ use memchr::memchr2;
 
 use super::nesting::Nesting;
 use super::text::{self, Taken, Text};
+use crate::wire::kept;
 use crate::wire::meaning::{Field, Interest, Place, Shape};
 use crate::wire::syntax::{Instead, Next, Progress, Receiver};
 
@@ -212,7 +213,7 @@ impl Parser {
             return self.ignored_string(bytes, false);
         };
         if let Some((text, rest)) = text::split_plain(bytes) {
-            let next = receiver.text(self.place, field, &text::plain(text, field.limit()));
+            let next = receiver.text(self.place, field, &kept::text(text, field.limit()));
             self.proceed(next);
             return Step::Read(rest);
         }

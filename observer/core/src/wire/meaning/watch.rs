@@ -43,15 +43,18 @@ impl<S: Syntax> WatchReader<S> {
         self.position = self.position.saturating_add(read as u64);
         match progress {
             Progress::Pending => {}
-            Progress::Complete(_) => {
-                let frame = std::mem::take(&mut self.event).into_frame(self.position - self.frame_start);
-                self.frame_start = self.position;
-                sink(Fact::Frame(frame));
-            }
+            Progress::Complete(_) => self.tell(sink),
             Progress::Resumed { begun, .. } => self.frame_start = self.position.saturating_sub(begun),
             Progress::Malformed(_, what) => self.malformed(what, sink),
         }
         read
+    }
+
+    /// Tells the event that ends here.
+    fn tell(&mut self, sink: &mut dyn FnMut(Fact)) {
+        let frame = std::mem::take(&mut self.event).into_frame(self.position - self.frame_start);
+        self.frame_start = self.position;
+        sink(Fact::Frame(frame));
     }
 }
 
@@ -74,8 +77,12 @@ impl<S: Syntax> Reader for WatchReader<S> {
     }
 
     fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
-        if !self.is_silent && self.syntax.finish(&mut self.event) == Ending::Inside {
-            self.malformed("ends in the middle of a watch event", sink);
+        if !self.is_silent {
+            match self.syntax.finish(&mut self.event) {
+                Ending::Between => {}
+                Ending::Inside => self.malformed("ends in the middle of a watch event", sink),
+                Ending::Complete => self.tell(sink),
+            }
         }
         self.is_silent = true;
     }
