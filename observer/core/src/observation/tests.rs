@@ -66,15 +66,12 @@ fn answer_of_an_unknown_type_is_counted_and_named() {
     check(
         &[
             (Direction::Request, "GET /api/v1/configmaps HTTP/1.1\r\n\r\n"),
-            (
-                Direction::Response,
-                "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf;x=y\r\nContent-Length: 3\r\n\r\nk8s",
-            ),
+            (Direction::Response, "HTTP/1.1 200 OK\r\nContent-Type: application/yaml;x=y\r\nContent-Length: 3\r\n\r\n{}."),
         ],
         &expect![[r#"
             requested list configmaps limit=0 by -
             responded 200
-            not read MediaType("application/vnd.kubernetes.protobuf")
+            not read MediaType("application/yaml")
             bytes Response 3
             ended Complete
             closed

@@ -1,6 +1,6 @@
 //! Protobuf in, the values of the interesting places out.
 
-use super::message::Message;
+use super::message::{Message, Part};
 use super::open::{Open, Stack};
 use super::varint::{Taken, Varint};
 use super::wanted::{Kind, Wanted, misshapen, wanted, wanted_number};
@@ -19,8 +19,8 @@ const MAX_KEY: usize = 64;
 pub(in crate::wire) struct Protobuf {
     root: Root,
     state: State,
-    /// Bytes read or missed.
-    position: u64,
+    /// The offset in the body of the end of what was read or missed; within a chunk, of the end of the chunk.
+    end: u64,
     opens: Stack,
     /// The message that the kind of the object stands for.
     content: Option<Message>,
@@ -75,7 +75,7 @@ impl Syntax for Protobuf {
                 Root::Document => State::Magic { matched: 0 },
                 Root::Events => State::Prefix { read: 0, length: 0 },
             },
-            position: 0,
+            end: 0,
             opens: Stack::default(),
             content: None,
             has_content: false,
@@ -85,34 +85,33 @@ impl Syntax for Protobuf {
     }
 
     fn push(&mut self, bytes: &[u8], receiver: &mut impl Receiver) -> Progress {
+        self.end = self.end.saturating_add(bytes.len() as u64);
         let mut rest = bytes;
         loop {
+            let position = self.position(rest);
             let offset = bytes.len() - rest.len();
-            if self.state == State::Lost(self.position) {
+            if self.state == State::Lost(position) {
                 self.state = State::Prefix { read: 0, length: 0 };
+                self.end = position;
                 return Progress::Resumed { offset, begun: 0 };
             }
-            if self.close_ended(receiver) {
+            if self.close_ended(position, receiver) {
+                self.end = position;
                 return Progress::Complete(offset);
             }
             if rest.is_empty() {
                 return Progress::Pending;
             }
-            let (left, wrong) = match self.step(rest, receiver) {
-                Ok(left) => (left, None),
-                Err(Wrong(left, what)) => (left, Some(what)),
-            };
-            self.position = self.position.saturating_add((rest.len() - left.len()) as u64);
-            rest = left;
-            if let Some(what) = wrong {
-                return Progress::Malformed(bytes.len() - rest.len(), what);
+            match self.step(rest, receiver) {
+                Ok(left) => rest = left,
+                Err(Wrong(left, what)) => return Progress::Malformed(bytes.len() - left.len(), what),
             }
         }
     }
 
     fn gap(&mut self, length: u64) -> AfterGap {
-        let Some(after) = self.position.checked_add(length) else { return AfterGap::Blind };
-        self.position = after;
+        let Some(after) = self.end.checked_add(length) else { return AfterGap::Blind };
+        self.end = after;
         if let State::Skip(until) | State::Lost(until) = self.state
             && after <= until
         {
@@ -136,12 +135,12 @@ impl Syntax for Protobuf {
     }
 
     fn finish(&mut self, receiver: &mut impl Receiver) -> Ending {
-        if self.close_ended(receiver) {
+        if self.close_ended(self.end, receiver) {
             return Ending::Complete;
         }
         match (self.root, self.state) {
             (Root::Events, State::Prefix { read: 0, .. } | State::Lost(_)) => Ending::Between,
-            (Root::Document, _) if self.position == 0 => Ending::Between,
+            (Root::Document, _) if self.end == 0 => Ending::Between,
             (Root::Document, BEFORE_FIELD) if self.has_content && self.opens.top().is_some_and(|open| open.end == u64::MAX) => {
                 receiver.leave(Place::Object);
                 Ending::Complete
@@ -157,11 +156,16 @@ impl Syntax for Protobuf {
 }
 
 impl Protobuf {
+    /// The offset in the body at which `rest` of the chunk begins.
+    fn position(&self, rest: &[u8]) -> u64 {
+        self.end.saturating_sub(rest.len() as u64)
+    }
+
     /// Closes the messages that end here; whether the event did.
-    fn close_ended(&mut self, receiver: &mut impl Receiver) -> bool {
-        while self.has_ended() {
+    fn close_ended(&mut self, position: u64, receiver: &mut impl Receiver) -> bool {
+        while self.has_ended(position) {
             self.state = BEFORE_FIELD;
-            let Some(ended) = self.opens.top().copied().filter(|open| open.end == self.position) else { return false };
+            let Some(ended) = self.opens.top().copied().filter(|open| open.end == position) else { return false };
             self.opens.pop();
             if ended.is_whole {
                 let next = receiver.leave(ended.place);
@@ -179,10 +183,10 @@ impl Protobuf {
     }
 
     /// Whether a value ended here, and perhaps the message around it.
-    fn has_ended(&self) -> bool {
+    fn has_ended(&self, position: u64) -> bool {
         match self.state {
-            State::Field(varint) => varint.is_empty() && self.opens.top().is_some_and(|open| open.end == self.position),
-            State::Skip(until) => until == self.position,
+            State::Field(varint) => varint.is_empty() && self.opens.top().is_some_and(|open| open.end == position),
+            State::Skip(until) => until == position,
             State::Prefix { .. }
             | State::Magic { .. }
             | State::Length(..)
@@ -196,11 +200,14 @@ impl Protobuf {
         match self.state {
             State::Prefix { read, length } => Ok(self.prefix(bytes, read, length, receiver)),
             State::Magic { matched } => self.magic(bytes, matched, receiver),
-            State::Field(varint) => self.field(bytes, varint, receiver),
+            State::Field(varint) => {
+                let rest = if varint.is_empty() { self.strings(bytes, receiver) } else { bytes };
+                if rest.len() < bytes.len() { Ok(rest) } else { self.field(bytes, varint, receiver) }
+            }
             State::Length(wanted, varint) => self.length(bytes, wanted, varint, receiver),
             State::Number(field, varint) => self.number(bytes, field, varint, receiver),
             State::Text(kind, until) => Ok(self.text(bytes, kind, until, receiver)),
-            State::Skip(until) | State::Lost(until) => Ok(after(bytes, until - self.position)),
+            State::Skip(until) | State::Lost(until) => Ok(after(bytes, until.saturating_sub(self.position(bytes)))),
         }
     }
 
@@ -209,7 +216,7 @@ impl Protobuf {
         let length = length << 8 | u32::from(*byte);
         self.state = State::Prefix { read: read + 1, length };
         if read == 3 {
-            let end = self.position.saturating_add(1).saturating_add(u64::from(length));
+            let end = self.position(rest).saturating_add(u64::from(length));
             self.open(Message::WatchEvent, Place::Event, end, receiver);
         }
         rest
@@ -231,6 +238,32 @@ impl Protobuf {
         Ok(rest)
     }
 
+    /// Reads the strings, and passes the messages that nobody wants, as long as they lie wholly in `bytes`; what follows them. It is
+    /// the quick way only: what it stops at, the slow way reads.
+    fn strings<'a>(&mut self, bytes: &'a [u8], receiver: &mut impl Receiver) -> &'a [u8] {
+        let Some(Open { message, place, end, .. }) = self.opens.top().copied() else { return bytes };
+        let room = usize::try_from(end.saturating_sub(self.position(bytes))).unwrap_or(usize::MAX);
+        let (mut rest, beyond) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
+        let rest_of_bytes = |rest: &[u8]| bytes.get(bytes.len() - beyond.len() - rest.len()..).unwrap_or_default();
+        while let Some((number, value, after)) = short_string(rest) {
+            match message.part(number) {
+                Part::Nothing => {}
+                Part::Scalar(name) => {
+                    let Interest::Text(field) = place.member(name) else { break };
+                    self.tell(field, &kept::text(value, field.limit()), receiver);
+                    if self.state != BEFORE_FIELD {
+                        return rest_of_bytes(after);
+                    }
+                }
+                Part::Member(..) | Part::More(_) | Part::Envelope | Part::Content | Part::Encoding | Part::Key | Part::Value => {
+                    break;
+                }
+            }
+            rest = after;
+        }
+        rest_of_bytes(rest)
+    }
+
     fn field<'a>(&mut self, bytes: &'a [u8], varint: Varint, receiver: &mut impl Receiver) -> Step<'a> {
         let (tag, rest) = match self.varint(bytes, varint)? {
             (Ok(tag), rest) => (tag, rest),
@@ -250,8 +283,7 @@ impl Protobuf {
                 return Ok(rest);
             }
             2 => {
-                self.state = State::Length(wanted(part, open.place, self.entry, receiver), Varint::EMPTY);
-                return Ok(rest);
+                return self.length(rest, wanted(part, open.place, self.entry, receiver), Varint::EMPTY, receiver);
             }
             1 => 8,
             5 => 4,
@@ -259,7 +291,7 @@ impl Protobuf {
             _ => return Err(Wrong(rest, "no such wire type")),
         };
         misshapen(part, open.place, receiver);
-        let end = self.position + (bytes.len() - rest.len()) as u64 + fixed;
+        let end = self.position(rest).saturating_add(fixed);
         self.state = State::Skip(end);
         if end > open.end { Err(Wrong(rest, TOO_LONG)) } else { Ok(rest) }
     }
@@ -272,8 +304,7 @@ impl Protobuf {
                 return Ok(rest);
             }
         };
-        let start = self.position + (bytes.len() - rest.len()) as u64;
-        let (Some(end), Some(open)) = (start.checked_add(length), self.opens.top().copied()) else {
+        let (Some(end), Some(open)) = (self.position(rest).checked_add(length), self.opens.top().copied()) else {
             return Err(Wrong(rest, TOO_LONG));
         };
         if end > open.end {
@@ -319,7 +350,7 @@ impl Protobuf {
     /// Reads on in a varint: its value, or as much as there is of it, and what follows.
     fn varint<'a>(&self, bytes: &'a [u8], mut varint: Varint) -> Result<(Result<u64, Varint>, &'a [u8]), Wrong<'a>> {
         let end = self.opens.top().map_or(u64::MAX, |open| open.end);
-        let mut room = end.saturating_sub(self.position);
+        let mut room = end.saturating_sub(self.position(bytes));
         let mut rest = bytes;
         while let Some((byte, after)) = rest.split_first() {
             if room == 0 {
@@ -352,7 +383,7 @@ impl Protobuf {
     }
 
     fn text<'a>(&mut self, bytes: &'a [u8], kind: Kind, until: u64, receiver: &mut impl Receiver) -> &'a [u8] {
-        let left = until - self.position;
+        let left = until.saturating_sub(self.position(bytes));
         let rest = after(bytes, left);
         let piece = bytes.get(..bytes.len() - rest.len()).unwrap_or_default();
         self.text.push(piece);
@@ -404,6 +435,21 @@ impl Protobuf {
             self.state = State::Skip(end);
         }
     }
+}
+
+/// The number and the bytes of the field at the beginning of `bytes`, and what follows it, if the number is less than 16, the wire type is
+/// that of strings and messages, and the length less than 2 MiB.
+#[inline]
+fn short_string(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
+    let (tag, rest) = bytes.split_first().filter(|(tag, _)| **tag & 0x87 == 2 && **tag > 7)?;
+    let (length, rest) = match *rest {
+        [a @ ..0x80, ref rest @ ..] => (usize::from(a), rest),
+        [a, b @ ..0x80, ref rest @ ..] => (usize::from(a & 0x7f) | usize::from(b) << 7, rest),
+        [a, b, c @ ..0x80, ref rest @ ..] => (usize::from(a & 0x7f) | usize::from(b & 0x7f) << 7 | usize::from(c) << 14, rest),
+        _ => return None,
+    };
+    let (value, rest) = rest.split_at_checked(length)?;
+    Some((u64::from(tag >> 3), value, rest))
 }
 
 const TOO_LONG: &str = "a field is longer than its message";
