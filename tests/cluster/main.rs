@@ -14,6 +14,8 @@ mod demo_patches;
 #[cfg(test)]
 mod direct_dials;
 #[cfg(test)]
+mod encodings;
+#[cfg(test)]
 mod exec_plugins;
 #[cfg(test)]
 mod exec_plugins_kubectl;
