@@ -75,7 +75,13 @@ fn every_encoding_says_what_json_says() {
 fn fill(cluster: &Cluster) {
     cluster.create_configmaps("encodings", 30).unwrap();
     let client = cluster.client();
-    let create = |path: &str, object: &Value| client.post(path, object).unwrap().success().unwrap();
+    let started = Instant::now();
+    // A custom resource just defined is not served at first, and then its storage is not ready.
+    let create = |path: &str, object: &Value| {
+        let response = std::iter::repeat_with(|| client.post(path, object).unwrap())
+            .find(|response| !matches!(response.status, 404 | 429) || started.elapsed() > LIMIT);
+        response.unwrap().success().unwrap()
+    };
     let environment: Vec<Value> =
         (0..40).map(|number| json!({"name": format!("V{number}"), "value": "metadata: {name: no}"})).collect();
     let container = json!({"name": "server", "image": "example/server:1", "env": environment});
@@ -90,10 +96,6 @@ fn fill(cluster: &Cluster) {
         },
     });
     create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition);
-    let started = Instant::now();
-    while client.get(WIDGETS).unwrap().status != 200 {
-        assert!(started.elapsed() < LIMIT, "the custom resource is not served");
-    }
     for number in 0..5 {
         let widget = json!({
             "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": format!("w{number}")},

@@ -52,7 +52,7 @@ fn list_in_protobuf_is_told_likewise() {
             responded 200
             understood Kind("ConfigMapList")
             understood List(17)
-            bytes Response 68
+            bytes Response 66
             understood Items(b/a@3)
             ended Complete
             closed

@@ -134,6 +134,5 @@ pub(super) fn is_full(object: &ObjectRef) -> bool {
 }
 
 fn replace(old: &mut String, new: &str) {
-    old.clear();
-    old.push_str(new);
+    new.clone_into(old);
 }

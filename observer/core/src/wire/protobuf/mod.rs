@@ -8,6 +8,7 @@
 //! Relied upon of the order that Go's marshaller writes is that the kind comes before the object, as it decides which fields the object
 //! has, and a map's key before its value. Groups, and content in another encoding than protobuf, are malformed: Kubernetes writes neither.
 
+mod field;
 mod parser;
 
 mod message;
