@@ -171,7 +171,6 @@ fn message_of_list(list: &List) -> Vec<u8> {
         resource_version: Some(list.meta.resource_version.clone()),
         r#continue: Some(list.meta.continue_token.clone()),
         remaining_item_count: list.meta.remaining_item_count,
-        ..meta::ListMeta::default()
     });
     let items = list.items.iter();
     match list.kind {
@@ -184,25 +183,23 @@ fn message_of_list(list: &List) -> Vec<u8> {
 }
 
 fn message(kind: Kind, item: &ObjectRef, ends_initial_events: bool) -> Vec<u8> {
-    let annotated = |mut metadata: Option<meta::ObjectMeta>| {
-        let annotations = metadata
-            .iter_mut()
-            .flat_map(|metadata| metadata.annotations.insert(INITIAL_EVENTS_END.into(), ends_initial_events.to_string()));
-        assert_eq!(annotations.count(), 0);
-        metadata
+    let annotated = || {
+        let mut metadata = metadata(item);
+        metadata.annotations.insert(INITIAL_EVENTS_END.into(), ends_initial_events.to_string());
+        Some(metadata)
     };
     match kind {
-        Kind::Pod => core::Pod { metadata: annotated(metadata(item)), ..pod(item) }.encode_to_vec(),
-        Kind::Secret => core::Secret { metadata: annotated(metadata(item)), ..secret(item) }.encode_to_vec(),
-        Kind::ConfigMap => core::ConfigMap { metadata: annotated(metadata(item)), ..config_map(item) }.encode_to_vec(),
-        Kind::Metadata => meta::PartialObjectMetadata { metadata: annotated(metadata(item)) }.encode_to_vec(),
+        Kind::Pod => core::Pod { metadata: annotated(), ..pod(item) }.encode_to_vec(),
+        Kind::Secret => core::Secret { metadata: annotated(), ..secret(item) }.encode_to_vec(),
+        Kind::ConfigMap => core::ConfigMap { metadata: annotated(), ..config_map(item) }.encode_to_vec(),
+        Kind::Metadata => meta::PartialObjectMetadata { metadata: annotated() }.encode_to_vec(),
         Kind::Widget => unreachable!("custom resources are never in protobuf"),
     }
 }
 
-fn metadata(item: &ObjectRef) -> Option<meta::ObjectMeta> {
+fn metadata(item: &ObjectRef) -> meta::ObjectMeta {
     let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    Some(meta::ObjectMeta {
+    meta::ObjectMeta {
         name: Some(item.name.clone()),
         generate_name: Some("checkout-".into()),
         namespace: Some(item.namespace.clone()),
@@ -219,7 +216,7 @@ fn metadata(item: &ObjectRef) -> Option<meta::ObjectMeta> {
             ..meta::ManagedFieldsEntry::default()
         }],
         ..meta::ObjectMeta::default()
-    })
+    }
 }
 
 fn pod(item: &ObjectRef) -> core::Pod {
@@ -233,12 +230,12 @@ fn pod(item: &ObjectRef) -> core::Pod {
     };
     let spec = core::PodSpec { containers: vec![container], node_name: Some("node".into()), ..core::PodSpec::default() };
     let status = core::PodStatus { phase: Some("Running".into()), ..core::PodStatus::default() };
-    core::Pod { metadata: metadata(item), spec: Some(spec), status: Some(status) }
+    core::Pod { metadata: Some(metadata(item)), spec: Some(spec), status: Some(status) }
 }
 
 fn secret(item: &ObjectRef) -> core::Secret {
     core::Secret {
-        metadata: metadata(item),
+        metadata: Some(metadata(item)),
         data: [("token".to_owned(), b"k8s\0\x0a\x06\x0a\x04name".repeat(60))].into(),
         r#type: Some("Opaque".into()),
         ..core::Secret::default()
@@ -247,11 +244,11 @@ fn secret(item: &ObjectRef) -> core::Secret {
 
 fn config_map(item: &ObjectRef) -> core::ConfigMap {
     let data = [("key".to_owned(), "value".to_owned())].into();
-    core::ConfigMap { metadata: metadata(item), data, ..core::ConfigMap::default() }
+    core::ConfigMap { metadata: Some(metadata(item)), data, ..core::ConfigMap::default() }
 }
 
 fn partial(item: &ObjectRef) -> meta::PartialObjectMetadata {
-    meta::PartialObjectMetadata { metadata: metadata(item) }
+    meta::PartialObjectMetadata { metadata: Some(metadata(item)) }
 }
 
 fn message_of_status() -> Vec<u8> {

@@ -119,7 +119,9 @@ mod tests {
             assert_eq!(HeadReader::default().take(bytes), Ok((Some(head), &[][..])), "{bytes:x?}");
             let mut reader = HeadReader::default();
             let (last, first) = bytes.split_last().unwrap();
-            first.iter().for_each(|byte| assert_eq!(reader.take(&[*byte]), Ok((None, &[][..]))));
+            for byte in first {
+                assert_eq!(reader.take(&[*byte]), Ok((None, &[][..])));
+            }
             assert_eq!(reader.take(&[*last]), Ok((Some(head), &[][..])), "{bytes:x?}");
         }
     }

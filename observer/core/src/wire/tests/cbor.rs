@@ -69,7 +69,7 @@ fn document_that_ends_early_is_malformed_at_its_end() {
 #[test]
 fn strings_that_claim_to_be_endless_cost_nothing() {
     for head in [0x5b, 0x7b] {
-        let bytes = [&[0xa1, head, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff][..], &[b'x'; 100_000]].concat();
+        let bytes = [&[0xa1, head, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff][..], &vec![b'x'; 100_000]].concat();
         let facts = read(BodyKind::Document, &bytes);
         assert_eq!(facts, [Fact::Malformed { at: bytes.len() as u64, what: "ends in the middle of a document" }]);
     }

@@ -70,7 +70,9 @@ fn write(value: &Json, style: Style, out: &mut Vec<u8>) {
         Json::Text(text) => write_string(text, style, out),
         Json::Array(elements) => {
             begin(4, elements.len(), style, out);
-            elements.iter().for_each(|element| write(element, style, out));
+            for element in elements {
+                write(element, style, out);
+            }
             end(style, out);
         }
         Json::Object(members) => {
