@@ -22,6 +22,8 @@ mod demo_protobuf;
 #[cfg(test)]
 mod direct_dials;
 #[cfg(test)]
+mod encodings;
+#[cfg(test)]
 mod eventually;
 #[cfg(test)]
 mod exec_plugins;

@@ -15,14 +15,24 @@ const MEGABYTE: usize = 1_000_000;
 /// A long list may not cost so much more than a short one.
 const TOLERANCE: usize = 256 * 1024;
 
+/// What a watch may keep between two events.
+const IDLE: usize = 2 * 1024;
+
 // One test only: a second one in another thread would be counted, too.
 #[test]
-fn peak_memory_does_not_grow_with_the_list() {
+fn memory_grows_neither_with_the_list_nor_with_idle_watches() {
     // Inflating is slow without optimisation, and its memory does not depend on what comes after it.
     for (coding, megabytes) in [(Coding::Plain, 200), (Coding::Gzip, 10)] {
-        let (short, long) = (peak_while_reading(5 * MEGABYTE, coding), peak_while_reading(megabytes * MEGABYTE, coding));
-        assert!(long.abs_diff(short) < TOLERANCE, "{coding:?}: {short} bytes for 5 MB, {long} for {megabytes} MB");
-        assert!(long < TOLERANCE, "{coding:?}: {long} bytes");
+        for encoding in [Encoding::Json, Encoding::Protobuf, Encoding::Cbor] {
+            let peak = |megabytes| peak_while_reading(megabytes * MEGABYTE, encoding, coding);
+            let (short, long) = (peak(5), peak(megabytes));
+            let what = format!("{encoding:?} {coding:?}: {short} bytes for 5 MB, {long} for {megabytes} MB");
+            assert!(long.abs_diff(short) < TOLERANCE && long < TOLERANCE, "{what}");
+        }
+    }
+    for encoding in [Encoding::Json, Encoding::Protobuf, Encoding::Cbor] {
+        let idle = kept_between_events(encoding);
+        assert!(idle < IDLE, "{encoding:?}: an idle watch keeps {idle} bytes");
     }
 }
 
@@ -33,23 +43,23 @@ enum Coding {
     Gzip,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Encoding {
+    Json,
+    Protobuf,
+    Cbor,
+}
+
 /// Reads a list of at least `size` bytes, made while it is read; the most bytes that were allocated at a time.
 #[track_caller]
-fn peak_while_reading(size: usize, coding: Coding) -> usize {
-    let padding = r#"{\"a\":[1,2]} "#.repeat(500);
-    let item = format!(
-        r#"{{"metadata":{{"name":"web","namespace":"shop","uid":"u","resourceVersion":"7"}},"spec":{{"text":"{padding}"}}}}"#
-    );
+fn peak_while_reading(size: usize, encoding: Encoding, coding: Coding) -> usize {
+    let item = encoding.item();
     let count = size.div_ceil(item.len());
-    let [first, next, end] = [
-        format!(r#"{{"kind":"PodList","apiVersion":"v1","metadata":{{"resourceVersion":"9"}},"items":[{item}"#),
-        format!(",{item}"),
-        "]}\n".to_owned(),
-    ]
-    .map(|part| coding.encode(part.as_bytes()));
+    let (head, between, tail) = encoding.around(item.len() * count);
+    let [first, next, end] = [[head, item.clone()].concat(), [between, item].concat(), tail].map(|part| coding.encode(&part));
 
     let before = reset_peak();
-    let mut reader = BodyReader::new(BodyKind::Document, "application/json", coding.name()).unwrap();
+    let mut reader = BodyReader::new(BodyKind::Document, encoding.media_type(), coding.name()).unwrap();
     let (mut items, mut complete) = (0, false);
     let mut note = |fact| match fact {
         Fact::Item(_) => items += 1,
@@ -63,6 +73,100 @@ fn peak_while_reading(size: usize, coding: Coding) -> usize {
     reader.finish(&mut note);
     assert!(complete && items == count, "{items} of {count} items");
     PEAK.load(Ordering::Relaxed) - before
+}
+
+/// The bytes that a reader of watches keeps, after an event came in pieces.
+#[track_caller]
+fn kept_between_events(encoding: Encoding) -> usize {
+    let event = encoding.event();
+    let before = reset_peak();
+    let mut reader = BodyReader::new(BodyKind::Watch, encoding.media_type(), "").unwrap();
+    let mut events = 0;
+    for chunk in event.chunks(3) {
+        reader.push(chunk, &mut |fact| events += usize::from(matches!(fact, Fact::Frame(_))));
+    }
+    let kept = NOW.load(Ordering::Relaxed) - before;
+    assert_eq!(events, 1);
+    drop(reader);
+    kept
+}
+
+impl Encoding {
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Protobuf => "application/vnd.kubernetes.protobuf",
+            Self::Cbor => "application/cbor",
+        }
+    }
+
+    /// An item of some kilobytes.
+    fn item(self) -> Vec<u8> {
+        let padding = r#"{\"a\":[1,2]} "#.repeat(500);
+        match self {
+            Self::Json => format!(
+                r#"{{"metadata":{{"name":"web","namespace":"shop","uid":"u","resourceVersion":"7"}},"spec":{{"text":"{padding}"}}}}"#
+            )
+            .into_bytes(),
+            Self::Protobuf => {
+                let metadata = [field(1, b"web"), field(3, b"shop"), field(5, b"u"), field(6, b"7")].concat();
+                field(2, &[field(1, &metadata), field(2, padding.as_bytes())].concat())
+            }
+            Self::Cbor => {
+                let length = u16::try_from(padding.len()).unwrap().to_be_bytes();
+                let metadata = b"\xa2\x48metadata\xa4\x44name\x43web\x49namespace\x44shop\x43uid\x41u\x4fresourceVersion\x417";
+                [metadata.as_slice(), b"\x44spec\x59", &length, padding.as_bytes()].concat()
+            }
+        }
+    }
+
+    /// What is before, between and behind items of so many bytes in all.
+    fn around(self, items: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+        let [head, between, tail]: [Vec<u8>; 3] = match self {
+            Self::Json => [
+                br#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":["#.to_vec(),
+                b",".to_vec(),
+                b"]}\n".to_vec(),
+            ],
+            Self::Protobuf => {
+                let type_meta = [field(1, b"v1"), field(2, b"PodList")].concat();
+                let head = [b"k8s\0".to_vec(), field(1, &type_meta), vec![0x12], varint(items)].concat();
+                [head, Vec::new(), b"\x1a\0\x22\0".to_vec()]
+            }
+            Self::Cbor => [b"\xd9\xd9\xf7\xbf\x44kind\x47PodList\x45items\x9f".to_vec(), Vec::new(), b"\xff\xff".to_vec()],
+        };
+        (head, between, tail)
+    }
+
+    /// An event of a watch, with names as long as they may be.
+    fn event(self) -> Vec<u8> {
+        let name = "n".repeat(253);
+        match self {
+            Self::Json => format!(r#"{{"type":"ADDED","object":{{"kind":"P","apiVersion":"v1","metadata":{{"name":"{name}"}}}}}}"#)
+                .into_bytes(),
+            Self::Protobuf => {
+                let type_meta = [field(1, b"v1"), field(2, b"Pod")].concat();
+                let object = [b"k8s\0".to_vec(), field(1, &type_meta), field(2, &field(1, &field(1, name.as_bytes())))].concat();
+                let event = [field(1, b"ADDED"), field(2, &field(1, &object))].concat();
+                [u32::try_from(event.len()).unwrap().to_be_bytes().as_slice(), &event].concat()
+            }
+            Self::Cbor => [b"\xa2\x44type\x45ADDED\x46object\xa1\x48metadata\xa1\x44name\x58\xfd", name.as_bytes()].concat(),
+        }
+    }
+}
+
+fn field(number: u8, value: &[u8]) -> Vec<u8> {
+    [vec![number << 3 | 2], varint(value.len()), value.to_vec()].concat()
+}
+
+fn varint(mut value: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    while value >= 0x80 {
+        out.push(value.to_le_bytes()[0] | 0x80);
+        value >>= 7;
+    }
+    out.push(value.to_le_bytes()[0]);
+    out
 }
 
 impl Coding {

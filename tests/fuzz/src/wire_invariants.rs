@@ -1,6 +1,7 @@
 //! What must hold for the body reader on any bytes: no panic, and the same facts whatever the chunking.
 //!
-//! The first byte of the input chooses how the rest is read: bit 0 a watch (else a document), bit 1 gzip.
+//! The first byte of the input chooses how the rest is read: bit 0 a watch (else a document), bit 1 gzip, bit 2 protobuf, bit 3 CBOR (else
+//! JSON).
 
 use observer_core::wire::{BodyKind, BodyReader, Fact};
 
@@ -9,15 +10,21 @@ pub(crate) fn check(input: &[u8]) {
     let Some((flags, body)) = input.split_first() else { return };
     let kind = if flags & 1 == 1 { BodyKind::Watch } else { BodyKind::Document };
     let coding = if flags & 2 == 2 { "gzip" } else { "" };
-    let whole = read(kind, coding, body, body.len().max(1));
+    let media_type = match flags >> 2 & 3 {
+        1 => "application/vnd.kubernetes.protobuf",
+        2 => "application/cbor",
+        _ => "application/json",
+    };
+    let read = |chunk| read(kind, media_type, coding, body, chunk);
+    let whole = read(body.len().max(1));
     for chunk in [1, 7] {
-        assert_eq!(whole, read(kind, coding, body, chunk), "chunking changed the facts");
+        assert_eq!(whole, read(chunk), "chunking changed the facts");
     }
 }
 
-fn read(kind: BodyKind, coding: &str, body: &[u8], chunk: usize) -> Vec<Fact> {
+fn read(kind: BodyKind, media_type: &str, coding: &str, body: &[u8], chunk: usize) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let mut reader = BodyReader::new(kind, "application/json", coding).expect("JSON and gzip are read");
+    let mut reader = BodyReader::new(kind, media_type, coding).expect("these types and gzip are read");
     for piece in body.chunks(chunk) {
         reader.push(piece, &mut |fact| facts.push(fact));
     }

@@ -34,7 +34,7 @@ pub struct Status {
     pub reason: String,
     /// The HTTP status code, also inside a watch's `ERROR` event; 0 when absent.
     pub code: u16,
-    /// `details.retryAfterSeconds`.
+    /// `details.retryAfterSeconds`; `None` for zero, too, which Go leaves out of JSON and writes in protobuf.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
     /// `details.causes`.

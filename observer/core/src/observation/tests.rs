@@ -11,6 +11,12 @@ const LIST: &str = concat!(
     r#""items":[{"metadata":{"name":"a","namespace":"b","uid":"c","resourceVersion":"3"},"data":{"secret":"canary"}}]}"#
 );
 
+/// The same in protobuf.
+const PROTOBUF_LIST: &str = concat!(
+    "k8s\0\n\x13\n\x02v1\x12\rConfigMapList\x12\x23\n\x09\x12\x0217\x1a\x03abc",
+    "\x12\x16\n\x0c\n\x01a\x1a\x01b*\x01c2\x013\x12\x06canary\x1a\0\"\0"
+);
+
 #[test]
 fn list_is_told_from_its_request_to_its_end() {
     let response = format!(
@@ -28,6 +34,25 @@ fn list_is_told_from_its_request_to_its_end() {
             understood Kind("ConfigMapList")
             understood List(17)
             bytes Response 206
+            understood Items(b/a@3)
+            ended Complete
+            closed
+        "#]],
+    );
+}
+
+#[test]
+fn list_in_protobuf_is_told_likewise() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n";
+    let response = format!("{head}Content-Length: {}\r\n\r\n{PROTOBUF_LIST}", PROTOBUF_LIST.len());
+    check(
+        &[(Direction::Request, "GET /api/v1/configmaps?limit=500 HTTP/1.1\r\n\r\n"), (Direction::Response, &response)],
+        &expect![[r#"
+            requested list configmaps limit=500 by -
+            responded 200
+            understood Kind("ConfigMapList")
+            understood List(17)
+            bytes Response 66
             understood Items(b/a@3)
             ended Complete
             closed
@@ -66,15 +91,12 @@ fn answer_of_an_unknown_type_is_counted_and_named() {
     check(
         &[
             (Direction::Request, "GET /api/v1/configmaps HTTP/1.1\r\n\r\n"),
-            (
-                Direction::Response,
-                "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf;x=y\r\nContent-Length: 3\r\n\r\nk8s",
-            ),
+            (Direction::Response, "HTTP/1.1 200 OK\r\nContent-Type: application/yaml;x=y\r\nContent-Length: 3\r\n\r\n{}."),
         ],
         &expect![[r#"
             requested list configmaps limit=0 by -
             responded 200
-            not read MediaType("application/vnd.kubernetes.protobuf")
+            not read MediaType("application/yaml")
             bytes Response 3
             ended Complete
             closed

@@ -1,7 +1,11 @@
 //! The reader of one body.
 
+use super::cbor::Cbor;
 use super::gzip::{Inflater, Wanted};
-use super::json::{DocumentReader, WatchReader};
+use super::json::Json;
+use super::meaning::{DocumentReader, Reader, WatchReader};
+use super::protobuf::Protobuf;
+use super::syntax::Syntax;
 use super::{ContentCoding, Fact, MediaType, Unsupported};
 
 /// What the request makes us expect of a body.
@@ -16,15 +20,8 @@ pub enum BodyKind {
 /// Reads one body, in any chunking.
 #[derive(Debug)]
 pub struct BodyReader {
-    decoder: Decoder,
+    reader: Box<dyn Reader>,
     inflater: Option<Inflater>,
-}
-
-/// Protobuf and CBOR get variants of their own here.
-#[derive(Debug)]
-enum Decoder {
-    JsonDocument(Box<DocumentReader>),
-    JsonWatch(Box<WatchReader>),
 }
 
 impl BodyReader {
@@ -32,15 +29,16 @@ impl BodyReader {
     pub fn new(kind: BodyKind, content_type: &str, content_encoding: &str) -> Result<Self, Unsupported> {
         let media_type = MediaType::of(content_type).ok_or(Unsupported::MediaType)?;
         let coding = ContentCoding::of(content_encoding).ok_or(Unsupported::ContentCoding)?;
-        let decoder = match (media_type, kind) {
-            (MediaType::Json, BodyKind::Document) => Decoder::JsonDocument(Box::new(DocumentReader::new())),
-            (MediaType::Json, BodyKind::Watch) => Decoder::JsonWatch(Box::new(WatchReader::new())),
+        let reader = match media_type {
+            MediaType::Json => reader::<Json>(kind),
+            MediaType::Protobuf => reader::<Protobuf>(kind),
+            MediaType::Cbor => reader::<Cbor>(kind),
         };
         let inflater = match coding {
             ContentCoding::Identity => None,
             ContentCoding::Gzip => Some(Inflater::new(Inflater::DEFAULT_CAP)),
         };
-        Ok(Self { decoder, inflater })
+        Ok(Self { reader, inflater })
     }
 
     /// The same, but a compressed body may inflate to `cap` bytes instead of 4 GiB.
@@ -51,29 +49,31 @@ impl BodyReader {
 
     /// Reads the next bytes.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) {
-        let Self { decoder, inflater: Some(inflater) } = self else {
-            return self.decoder.push(bytes, sink);
+        let Self { reader, inflater: Some(inflater) } = self else {
+            return self.reader.push(bytes, sink);
         };
-        if decoder.is_silent() {
+        if reader.is_silent() {
             return;
         }
         let outcome = inflater.push(bytes, &mut |inflated| {
-            decoder.push(inflated, sink);
-            if decoder.is_silent() { Wanted::Nothing } else { Wanted::More }
+            reader.push(inflated, sink);
+            if reader.is_silent() { Wanted::Nothing } else { Wanted::More }
         });
         if let Err(what) = outcome {
-            decoder.malformed(what, sink);
+            reader.malformed(what, sink);
         }
     }
 
-    /// Notes `length` missing bytes: the facts after them are lost, for a watch in plain JSON until the beginning of an event can be
-    /// proved, else to the end. It tells nothing itself, as the caller knows of the gap.
+    /// Notes `length` missing bytes: the facts after them are lost, but for what provably lies behind the value in which the gap is. That is,
+    /// without content coding, an event of a watch in JSON or protobuf, and an item or the metadata of a list in protobuf. It tells nothing
+    /// itself, as the caller knows of the gap.
     pub fn gap(&mut self, length: u64) {
-        match &mut self.decoder {
-            _ if length == 0 => {}
-            Decoder::JsonWatch(watch) if self.inflater.is_none() => watch.gap(length),
-            Decoder::JsonWatch(watch) => watch.silence(),
-            Decoder::JsonDocument(document) => document.silence(),
+        if length == 0 {
+            return;
+        }
+        match self.inflater {
+            None => self.reader.gap(length),
+            Some(_) => self.reader.silence(),
         }
     }
 
@@ -81,38 +81,15 @@ impl BodyReader {
     pub fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
         let cut = self.inflater.as_mut().and_then(|inflater| inflater.finish().err());
         match cut {
-            Some(what) if !self.decoder.is_silent() => self.decoder.malformed(what, sink),
-            Some(_) | None => self.decoder.finish(sink),
+            Some(what) if !self.reader.is_silent() => self.reader.malformed(what, sink),
+            Some(_) | None => self.reader.finish(sink),
         }
     }
 }
 
-impl Decoder {
-    fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) {
-        match self {
-            Self::JsonDocument(document) => document.push(bytes, sink),
-            Self::JsonWatch(watch) => watch.push(bytes, sink),
-        }
-    }
-
-    fn malformed(&mut self, what: &'static str, sink: &mut dyn FnMut(Fact)) {
-        match self {
-            Self::JsonDocument(document) => document.malformed(what, sink),
-            Self::JsonWatch(watch) => watch.malformed(what, sink),
-        }
-    }
-
-    fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
-        match self {
-            Self::JsonDocument(document) => document.finish(sink),
-            Self::JsonWatch(watch) => watch.finish(sink),
-        }
-    }
-
-    fn is_silent(&self) -> bool {
-        match self {
-            Self::JsonDocument(document) => document.is_silent(),
-            Self::JsonWatch(watch) => watch.is_silent(),
-        }
+fn reader<S: Syntax + 'static>(kind: BodyKind) -> Box<dyn Reader> {
+    match kind {
+        BodyKind::Document => Box::new(DocumentReader::<S>::new()),
+        BodyKind::Watch => Box::new(WatchReader::<S>::new()),
     }
 }

@@ -95,23 +95,23 @@ pub struct WatchFrame {
     /// The `Status` of an `ERROR` event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Box<Status>>,
-    /// Bytes of the frame, as decoded (after content coding), from the end of the one before: so the newline between two frames
-    /// counts to the second, and a frame is told as soon as its last brace is there.
+    /// Bytes of the frame, as decoded (after content coding), from the end of the one before: so in JSON the newline between two frames
+    /// counts to the second, and in protobuf its length in front to the frame. A frame is told as soon as its last byte is there.
     pub bytes: u64,
 }
 
 /// One thing that a body says, in the order in which the bytes say it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// `kind` and `apiVersion` of the top-level object, as soon as both (or the end of the object) are there. Either may be empty.
+    /// `kind` and `apiVersion` of the top-level object, in protobuf of its envelope, as soon as both (or the end of the object) are there. Either may be empty.
     Kind {
         /// Such as `PodList`, `Table`, `Status`.
         kind: String,
         /// Such as `v1`, `meta.k8s.io/v1`.
         api_version: String,
     },
-    /// A list's `metadata` object is complete, and `items` (or `rows`) show that it is a list's. In lists of custom resources it
-    /// comes after the items.
+    /// A list's `metadata` object is complete, and `items` (or `rows`) show that it is a list's. In lists of custom resources, and in
+    /// CBOR, it may come after the items.
     ListMeta(ListMeta),
     /// One element of `items` (or of a Table's `rows`: its `object`) is complete. Empty if it carries no metadata, as the rows of a
     /// Table with `includeObject=None`.
@@ -122,7 +122,7 @@ pub enum Fact {
     Frame(WatchFrame),
     /// The body is a `Status`.
     Status(Box<Status>),
-    /// The document is complete; for watches, never. Only a [`Fact::Malformed`] may follow: garbage, or a wrong checksum.
+    /// The document is complete, in protobuf at the end of the body, which alone says so; for watches, never. Only a [`Fact::Malformed`] may follow: garbage, or a wrong checksum.
     Complete,
     /// From here on the body is not understood; nothing more will be said about it.
     Malformed {

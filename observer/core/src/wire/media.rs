@@ -3,16 +3,25 @@
 /// The media type of a `Content-Type` value, as far as bodies are understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaType {
-    /// `application/json`, with or without parameters.
+    /// `application/json`.
     Json,
+    /// `application/vnd.kubernetes.protobuf`.
+    Protobuf,
+    /// `application/cbor`, or `application/cbor-seq` for watches.
+    Cbor,
 }
 
 impl MediaType {
-    /// The media type of a `Content-Type` value (RFC 9110 §8.3.1). Parameters change nothing about how JSON is read: neither
+    /// The media type of a `Content-Type` value (RFC 9110 §8.3.1). Parameters change nothing about how a body is read: neither
     /// `stream=watch` nor `as=Table`.
     pub fn of(content_type: &str) -> Option<Self> {
-        let essence = content_type.split(';').next()?.trim();
-        essence.eq_ignore_ascii_case("application/json").then_some(Self::Json)
+        let essence = content_type.split(';').next()?.trim().to_ascii_lowercase();
+        match essence.as_str() {
+            "application/json" => Some(Self::Json),
+            "application/vnd.kubernetes.protobuf" => Some(Self::Protobuf),
+            "application/cbor" | "application/cbor-seq" => Some(Self::Cbor),
+            _ => None,
+        }
     }
 }
 
@@ -42,7 +51,7 @@ impl ContentCoding {
 /// Why a body cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsupported {
-    /// The media type is not understood (yet).
+    /// The media type is not understood.
     MediaType,
     /// The content coding is not understood.
     ContentCoding,
@@ -53,27 +62,25 @@ mod tests {
     use super::{ContentCoding, MediaType};
 
     #[test]
-    fn json_is_known_with_any_parameters() {
-        for value in [
-            "application/json",
-            "application/json;charset=utf-8",
-            "Application/JSON ; stream=watch",
-            "application/json;as=Table;v=v1;g=meta.k8s.io",
+    fn media_types_are_known_with_any_parameters() {
+        for (value, media_type) in [
+            ("application/json", MediaType::Json),
+            ("application/json;charset=utf-8", MediaType::Json),
+            ("Application/JSON ; stream=watch", MediaType::Json),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io", MediaType::Json),
+            ("application/vnd.kubernetes.protobuf", MediaType::Protobuf),
+            ("application/vnd.kubernetes.protobuf;stream=watch", MediaType::Protobuf),
+            ("application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", MediaType::Protobuf),
+            ("application/cbor", MediaType::Cbor),
+            ("application/cbor-seq", MediaType::Cbor),
         ] {
-            assert_eq!(MediaType::of(value), Some(MediaType::Json), "{value}");
+            assert_eq!(MediaType::of(value), Some(media_type), "{value}");
         }
     }
 
     #[test]
-    fn other_media_types_are_not_json() {
-        for value in [
-            "",
-            "application/vnd.kubernetes.protobuf;stream=watch",
-            "application/cbor-seq",
-            "application/yaml",
-            "text/plain",
-            "application/jsonp",
-        ] {
+    fn other_media_types_are_not_understood() {
+        for value in ["", "application/protobuf", "application/yaml", "text/plain", "application/jsonp", "application/cborx"] {
             assert_eq!(MediaType::of(value), None, "{value}");
         }
     }

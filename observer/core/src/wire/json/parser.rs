@@ -8,51 +8,10 @@ use std::str;
 use memchr::memchr2;
 
 use super::nesting::Nesting;
-use super::place::{Field, Interest, Place, Shape};
 use super::text::{self, Taken, Text};
-
-/// Takes what the parser finds.
-pub(super) trait Receiver {
-    /// The value at `place` begins.
-    fn enter(&mut self, place: Place) -> Next;
-    /// The value at `place` ended.
-    fn leave(&mut self, place: Place) -> Next;
-    /// A string in `place`, cut at the limit of its field.
-    fn text(&mut self, place: Place, field: Field, text: &str) -> Next;
-    /// A whole number.
-    fn number(&mut self, field: Field, number: i64);
-    /// There is a value where `place` should be, but none of its shape.
-    fn misshapen(&mut self, place: Place, instead: Instead);
-}
-
-/// What is there instead of a value of the right shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Instead {
-    /// `null`.
-    Null,
-    /// Anything else.
-    Value,
-}
-
-/// How to go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// Read on.
-    Read,
-    /// Nothing more is wanted of `Place`, which is the current one or one around it: go to its end.
-    SkipToEndOf(Place),
-}
-
-/// What became of a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
-    /// It was read to its end.
-    Pending,
-    /// The outermost object ended at this offset.
-    Complete(usize),
-    /// The byte at this offset cannot be there.
-    Malformed(usize, &'static str),
-}
+use crate::wire::kept;
+use crate::wire::meaning::{Field, Interest, Place, Shape};
+use crate::wire::syntax::{Instead, Next, Progress, Receiver};
 
 /// Longest member name that is unescaped; those of interest are shorter.
 const MAX_NAME: usize = 64;
@@ -254,7 +213,7 @@ impl Parser {
             return self.ignored_string(bytes, false);
         };
         if let Some((text, rest)) = text::split_plain(bytes) {
-            let next = receiver.text(self.place, field, &text::plain(text, field.limit()));
+            let next = receiver.text(self.place, field, &kept::text(text, field.limit()));
             self.proceed(next);
             return Step::Read(rest);
         }

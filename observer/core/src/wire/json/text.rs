@@ -1,9 +1,10 @@
 //! One string, decoded and bounded.
 
 use std::borrow::Cow;
-use std::str;
 
 use memchr::memchr2;
+
+use crate::wire::kept::Kept;
 
 /// Splits a string without escapes, of which `bytes` holds everything after the opening quote, from what follows its closing quote.
 #[inline]
@@ -13,13 +14,6 @@ pub(super) fn split_plain(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         (text, [b'"', rest @ ..]) => Some((text, rest)),
         _ => None,
     }
-}
-
-/// At most `limit` bytes of text that needs no unescaping. Invalid UTF-8 becomes U+FFFD, as in Go.
-#[inline]
-pub(super) fn plain(bytes: &[u8], limit: usize) -> Cow<'_, str> {
-    let kept = bytes.get(..limit).unwrap_or(bytes);
-    decode(kept, limit, kept.len() < bytes.len())
 }
 
 /// A string that is being read.
@@ -33,9 +27,7 @@ pub(super) fn plain(bytes: &[u8], limit: usize) -> Cow<'_, str> {
 /// A leading surrogate waits in `leading` until it is known whether a trailing one follows.
 #[derive(Debug, Default)]
 pub(super) struct Text {
-    bytes: Vec<u8>,
-    limit: usize,
-    cut: bool,
+    kept: Kept,
     state: State,
     leading: Option<u16>,
 }
@@ -65,8 +57,8 @@ pub(super) enum Taken {
 impl Text {
     /// Begins a string of which at most `limit` bytes are kept.
     pub(super) fn begin(&mut self, limit: usize) {
-        self.bytes.clear();
-        (self.limit, self.cut, self.state, self.leading) = (limit, false, State::Plain, None);
+        self.kept.begin(limit);
+        (self.state, self.leading) = (State::Plain, None);
     }
 
     /// Reads on, up to and including the closing quote.
@@ -108,17 +100,17 @@ impl Text {
             return;
         }
         self.settle_surrogate();
-        self.push(bytes);
+        self.kept.push(bytes);
     }
 
     /// The bytes kept so far.
     pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+        self.kept.as_bytes()
     }
 
     /// What was kept, as text.
     pub(super) fn decoded(&self) -> Cow<'_, str> {
-        decode(&self.bytes, self.limit, self.cut)
+        self.kept.decoded()
     }
 
     /// One byte of an escape sequence; `None` when it cannot be there.
@@ -169,14 +161,7 @@ impl Text {
     }
 
     fn push_char(&mut self, char: char) {
-        self.push(char.encode_utf8(&mut [0; 4]).as_bytes());
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        let room = if self.cut { 0 } else { self.limit - self.bytes.len() };
-        let kept = bytes.get(..room).unwrap_or(bytes);
-        self.cut |= kept.len() < bytes.len();
-        self.bytes.extend_from_slice(kept);
+        self.kept.push(char.encode_utf8(&mut [0; 4]).as_bytes());
     }
 }
 
@@ -193,26 +178,12 @@ fn unescaped(byte: u8) -> Option<u8> {
     }
 }
 
-/// `bytes` as text of at most `limit` bytes; a character that the cut has split is left out.
-fn decode(bytes: &[u8], limit: usize, cut: bool) -> Cow<'_, str> {
-    match str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(error) if cut && error.error_len().is_none() => {
-            String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default())
-        }
-        Err(_) => {
-            let mut text = String::from_utf8_lossy(bytes).into_owned();
-            text.truncate(text.floor_char_boundary(limit));
-            Cow::Owned(text)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Taken, Text, plain, split_plain};
+    use super::{Taken, Text, split_plain};
+    use crate::wire::kept;
 
     #[test]
     fn every_escape_is_decoded() {
@@ -230,7 +201,6 @@ mod tests {
         text.begin(4);
         assert_eq!(text.take("abc€x\"".as_bytes()), Taken::UpTo(8));
         assert_eq!(text.decoded(), "abc");
-        assert_eq!(plain("abc€x".as_bytes(), 4), "abc");
     }
 
     #[test]
@@ -249,8 +219,7 @@ mod tests {
             let quoted = [bytes.as_slice(), b"\""].concat();
             let (at_once, rest) = split_plain(&quoted).unwrap();
             prop_assert!(rest.is_empty());
-            prop_assert_eq!(plain(at_once, limit), byte_by_byte(&quoted, limit));
-            prop_assert!(plain(at_once, limit).len() <= limit);
+            prop_assert_eq!(kept::text(at_once, limit), byte_by_byte(&quoted, limit));
         }
     }
 

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::json_text::{Json, arbitrary, object, shuffled_object};
-use super::reading::read;
+use super::cbor_bytes;
+use super::json_text::{Json, PLAIN, arbitrary, object, shuffled_object};
+use super::reading::{CBOR, read, read_as};
 use crate::k8s::{Status, StatusCause};
 use crate::wire::{BodyKind, EventType, Fact, ListMeta, ObjectRef, WatchFrame};
 
@@ -24,6 +25,24 @@ proptest! {
             Fact::Frame(frame_of(&serde_json::from_str(text).unwrap(), text.len() as u64 + newline))
         }).collect();
         prop_assert_eq!(read(BodyKind::Watch, texts.join("\n")), expected);
+    }
+
+    #[test]
+    fn documents_say_the_same_in_cbor(document in document(), style in cbor_bytes::style(), chunk in 1_usize..80) {
+        let bytes = cbor_bytes::bytes(&document, style);
+        prop_assert_eq!(read_as(BodyKind::Document, CBOR, "", bytes.chunks(chunk)), read(BodyKind::Document, document.text(PLAIN)));
+    }
+
+    #[test]
+    fn watches_say_the_same_in_cbor(events in prop::collection::vec(event(), 0..5), style in cbor_bytes::style(), chunk in 1_usize..80) {
+        let encoded: Vec<Vec<u8>> = events.iter().map(|event| cbor_bytes::bytes(event, style)).collect();
+        let mut expected = read(BodyKind::Watch, events.iter().map(|event| event.text(PLAIN)).collect::<String>());
+        for (fact, bytes) in expected.iter_mut().zip(&encoded) {
+            if let Fact::Frame(frame) = fact {
+                frame.bytes = bytes.len() as u64;
+            }
+        }
+        prop_assert_eq!(read_as(BodyKind::Watch, CBOR, "", encoded.concat().chunks(chunk)), expected);
     }
 }
 
@@ -176,7 +195,10 @@ fn status_of(value: &Value) -> Status {
         message: string(value, "message"),
         reason: string(value, "reason"),
         code: value["code"].as_i64().and_then(|code| code.try_into().ok()).unwrap_or_default(),
-        retry_after_seconds: details["retryAfterSeconds"].as_i64().and_then(|seconds| seconds.try_into().ok()),
+        retry_after_seconds: details["retryAfterSeconds"]
+            .as_i64()
+            .and_then(|seconds| seconds.try_into().ok())
+            .filter(|seconds| *seconds > 0),
         causes: details["causes"].as_array().into_iter().flatten().map(cause).collect(),
         continue_token: string(&value["metadata"], "continue"),
     }

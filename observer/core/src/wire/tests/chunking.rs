@@ -2,23 +2,24 @@
 
 use proptest::prelude::*;
 
-use super::fixtures::ALL;
-use super::reading::{gzip_member, read, read_in_chunks};
+use super::fixtures::{ALL, Encoded, encoded};
+use super::reading::{gzip_member, read, read_as, read_in_chunks};
+use crate::wire::Fact;
 
 #[test]
 fn bytes_one_by_one_are_as_good_as_all_at_once() {
-    for (kind, body) in ALL {
-        assert_eq!(read_in_chunks(kind, "", body.as_bytes().chunks(1)), read(kind, body), "{body}");
+    for body in encoded() {
+        assert_eq!(read_body(&body, "", body.bytes.chunks(1)), whole(&body), "{body:?}");
     }
 }
 
 #[test]
 fn two_chunks_are_as_good_as_one_wherever_the_cut_is() {
-    for (kind, body) in ALL {
-        let facts = read(kind, body);
-        for cut in 0..body.len() {
-            let (first, second) = body.as_bytes().split_at(cut);
-            assert_eq!(read_in_chunks(kind, "", [first, second]), facts, "cut at {cut} of {body}");
+    for body in encoded() {
+        let facts = whole(&body);
+        for at in 0..body.bytes.len() {
+            let (first, second) = body.bytes.split_at(at);
+            assert_eq!(read_body(&body, "", [first, second]), facts, "cut at {at} of {body:?}");
         }
     }
 }
@@ -26,12 +27,12 @@ fn two_chunks_are_as_good_as_one_wherever_the_cut_is() {
 proptest! {
     #[test]
     fn chunks_and_gzip_members_may_be_cut_anywhere(
-        (kind, body) in prop::sample::select(ALL.as_slice()),
+        body in prop::sample::select(encoded()),
         members in prop::collection::vec(1_usize..2000, 1..5),
         chunks in prop::collection::vec(1_usize..300, 1..8),
     ) {
-        let compressed: Vec<u8> = cut(body.as_bytes(), &members).into_iter().flat_map(gzip_member).collect();
-        prop_assert_eq!(read_in_chunks(kind, "gzip", cut(&compressed, &chunks)), read(kind, body));
+        let compressed: Vec<u8> = cut(&body.bytes, &members).into_iter().flat_map(gzip_member).collect();
+        prop_assert_eq!(read_body(&body, "gzip", cut(&compressed, &chunks)), whole(&body));
     }
 
     #[test]
@@ -46,16 +47,40 @@ proptest! {
     }
 
     #[test]
+    fn damaged_bytes_of_any_encoding_are_malformed_at_the_same_place(
+        body in prop::sample::select(encoded()),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        chunks in prop::collection::vec(1_usize..60, 1..8),
+    ) {
+        let mut damaged = body.clone();
+        for (place, byte) in changes {
+            damaged.bytes[place.index(body.bytes.len())] = byte;
+        }
+        let facts = whole(&damaged);
+        prop_assert_eq!(read_body(&damaged, "", cut(&damaged.bytes, &chunks)), facts.clone());
+        let first = facts.iter().position(|fact| matches!(fact, Fact::Malformed { .. }));
+        prop_assert!(first.is_none_or(|first| first + 1 == facts.len()), "{:?}", facts);
+    }
+
+    #[test]
     fn damaged_gzip_is_malformed_at_the_same_place(
-        (kind, body) in prop::sample::select(ALL.as_slice()),
+        body in prop::sample::select(encoded()),
         (place, bit) in (any::<prop::sample::Index>(), 0_u32..8),
         chunks in prop::collection::vec(1_usize..300, 1..8),
     ) {
-        let mut damaged = gzip_member(body.as_bytes());
+        let mut damaged = gzip_member(&body.bytes);
         let place = place.index(damaged.len());
         damaged[place] ^= 1 << bit;
-        prop_assert_eq!(read_in_chunks(kind, "gzip", cut(&damaged, &chunks)), read_in_chunks(kind, "gzip", [damaged.as_slice()]));
+        prop_assert_eq!(read_body(&body, "gzip", cut(&damaged, &chunks)), read_body(&body, "gzip", [damaged.as_slice()]));
     }
+}
+
+fn whole(body: &Encoded) -> Vec<Fact> {
+    read_body(body, "", [body.bytes.as_slice()])
+}
+
+fn read_body<'a>(body: &Encoded, coding: &str, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Fact> {
+    read_as(body.kind, body.content_type, coding, chunks)
 }
 
 /// `bytes` in pieces of these lengths, over and over.

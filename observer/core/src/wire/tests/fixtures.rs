@@ -1,5 +1,7 @@
 //! Short bodies in the shapes that kube-apiserver writes.
 
+use super::reading::{CBOR, JSON, PROTOBUF};
+use super::{cbor_bytes, protobuf_bytes};
 use crate::wire::BodyKind;
 
 /// A typed list: kind, apiVersion, metadata, items; inner objects have members of the same names.
@@ -63,3 +65,34 @@ pub(super) const ALL: [(BodyKind, &str); 8] = [
     (BodyKind::Document, EXPIRED_TOKEN),
     (BodyKind::Watch, WATCH),
 ];
+
+/// A body in one of the encodings.
+#[derive(Clone, Debug)]
+pub(super) struct Encoded {
+    pub kind: BodyKind,
+    pub content_type: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+/// Bodies in every encoding.
+pub(super) fn encoded() -> Vec<Encoded> {
+    let json = ALL.map(|(kind, text)| Encoded { kind, content_type: JSON, bytes: text.as_bytes().to_vec() });
+    let cbor = ALL.map(|(kind, text)| {
+        let bytes = match kind {
+            BodyKind::Document => cbor_bytes::document(text),
+            BodyKind::Watch => cbor_bytes::watch(text),
+        };
+        Encoded { kind, content_type: CBOR, bytes }
+    });
+    let protobuf = [
+        (BodyKind::Document, protobuf_bytes::pod_list()),
+        (BodyKind::Document, protobuf_bytes::too_large()),
+        (
+            BodyKind::Document,
+            protobuf_bytes::envelope("v1", "Pod", &protobuf_bytes::object(&protobuf_bytes::object_meta("n", "a", "u", "1"))),
+        ),
+        (BodyKind::Watch, protobuf_bytes::watch()),
+    ];
+    let protobuf = protobuf.map(|(kind, bytes)| Encoded { kind, content_type: PROTOBUF, bytes });
+    [json.as_slice(), &cbor, &protobuf].concat()
+}

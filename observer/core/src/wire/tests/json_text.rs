@@ -24,6 +24,9 @@ pub(super) struct Style {
     escape_each: usize,
 }
 
+/// As kube-apiserver writes.
+pub(super) const PLAIN: Style = Style { space: "", escape_each: usize::MAX };
+
 pub(super) fn style() -> impl Strategy<Value = Style> {
     (prop::sample::select(["", " ", "\n\t  ", "\r\n"].as_slice()), 1_usize..6)
         .prop_map(|(space, escape_each)| Style { space, escape_each })

@@ -12,9 +12,23 @@ pub(super) fn read(kind: BodyKind, body: impl AsRef<[u8]>) -> Vec<Fact> {
     read_in_chunks(kind, "", [body.as_ref()])
 }
 
-/// All facts of a body in these chunks.
+/// All facts of a body in JSON in these chunks.
 pub(super) fn read_in_chunks<'a>(kind: BodyKind, coding: &str, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Fact> {
-    let mut reader = BodyReader::new(kind, "application/json", coding).unwrap();
+    read_as(kind, JSON, coding, chunks)
+}
+
+pub(super) const JSON: &str = "application/json";
+pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+pub(super) const CBOR: &str = "application/cbor";
+
+/// All facts of a body of this media type in these chunks.
+pub(super) fn read_as<'a>(
+    kind: BodyKind,
+    content_type: &str,
+    coding: &str,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<Fact> {
+    let mut reader = BodyReader::new(kind, content_type, coding).unwrap();
     let mut facts = Vec::new();
     for chunk in chunks {
         reader.push(chunk, &mut |fact| facts.push(fact));

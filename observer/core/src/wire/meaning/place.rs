@@ -3,8 +3,8 @@
 //! Everything else in a body is skipped, so a `metadata` inside some `spec` is never looked at. Member names are matched exactly, as
 //! Go's encoder writes them.
 
-use super::super::{ListMeta, ObjectRef};
 use crate::k8s::Status;
+use crate::wire::{ListMeta, ObjectRef};
 
 /// A value whose inside is read, named by its path. As each has one parent only, the place is all there is to remember of the path.
 ///
@@ -17,7 +17,7 @@ use crate::k8s::Status;
 ///   └ Details ─ Causes ─ Cause                         of a Status
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(in crate::wire) enum Place {
     /// A watch event.
     Event,
     /// A document, or `object` of an event.
@@ -52,7 +52,7 @@ pub(super) enum Place {
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(in crate::wire) enum Shape {
     /// In braces.
     Object,
     /// In brackets.
@@ -61,7 +61,7 @@ pub(super) enum Shape {
 
 /// A string or a number that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub(in crate::wire) enum Field {
     /// `type` of an event.
     Type,
     /// `kind`.
@@ -102,7 +102,7 @@ pub(super) enum Field {
 
 /// What is wanted of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interest {
+pub(in crate::wire) enum Interest {
     /// Nothing: it is skipped.
     Nothing,
     /// Its text, if it is a string.
@@ -115,7 +115,7 @@ pub(super) enum Interest {
 
 impl Place {
     /// The place that holds this one.
-    pub(super) const fn parent(self) -> Option<Self> {
+    pub(in crate::wire) const fn parent(self) -> Option<Self> {
         match self {
             Self::Event => None,
             Self::Object => Some(Self::Event),
@@ -133,12 +133,12 @@ impl Place {
     }
 
     /// How the value there is written.
-    pub(super) fn shape(self) -> Shape {
+    pub(in crate::wire) fn shape(self) -> Shape {
         if self.element() == Interest::Nothing { Shape::Object } else { Shape::Array }
     }
 
     /// What is wanted of the elements of an array.
-    pub(super) const fn element(self) -> Interest {
+    pub(in crate::wire) const fn element(self) -> Interest {
         match self {
             Self::Items => Interest::Inside(Self::Item),
             Self::Rows => Interest::Inside(Self::Row),
@@ -159,7 +159,7 @@ impl Place {
     }
 
     /// What is wanted of the member `name` of an object.
-    pub(super) fn member(self, name: &[u8]) -> Interest {
+    pub(in crate::wire) fn member(self, name: &[u8]) -> Interest {
         match self {
             Self::Event => in_event(name),
             Self::Object => in_object(name),
@@ -241,7 +241,7 @@ fn in_cause(name: &[u8]) -> Interest {
 
 impl Field {
     /// Longest text kept, in bytes.
-    pub(super) const fn limit(self) -> usize {
+    pub(in crate::wire) const fn limit(self) -> usize {
         match self {
             Self::Continue => ListMeta::MAX_CONTINUE,
             Self::Status | Self::Message | Self::Reason | Self::CauseReason | Self::CauseMessage | Self::CausePath => {

@@ -1,30 +1,21 @@
 //! A stream of watch events.
 
 use super::outline::{Outline, is_full, note_identity};
-use super::parser::{Instead, Next, Parser, Progress, Receiver};
 use super::place::{Field, Place};
-use super::resync::Resync;
+use super::reader::Reader;
+use crate::wire::syntax::{AfterGap, Ending, Instead, Next, Progress, Receiver, Root, Syntax};
 use crate::wire::{EventType, Fact, ObjectRef, WatchFrame};
 
-/// Reads watch events, one JSON object after another.
+/// Reads watch events, one after another.
 #[derive(Debug)]
-pub(in crate::wire) struct WatchReader {
-    parser: Parser,
+pub(in crate::wire) struct WatchReader<S> {
+    syntax: S,
     event: Event,
-    state: State,
+    is_silent: bool,
     /// Bytes read or missed.
     position: u64,
     /// Where the frame that is being read begins.
     frame_start: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Reading,
-    /// After a gap: looking for the beginning of an event.
-    Lost(Resync),
-    /// Nothing more is said.
-    Silent,
 }
 
 /// What is known of the event that is being read.
@@ -37,90 +28,76 @@ struct Event {
     row: Option<ObjectRef>,
 }
 
-impl WatchReader {
+impl<S: Syntax> WatchReader<S> {
     pub(in crate::wire) fn new() -> Self {
-        Self { parser: Parser::new(Place::Event), event: Event::default(), state: State::Reading, position: 0, frame_start: 0 }
-    }
-
-    /// Whether nothing more will be said.
-    pub(in crate::wire) fn is_silent(&self) -> bool {
-        self.state == State::Silent
-    }
-
-    pub(in crate::wire) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let read = match self.state {
-                State::Reading => self.read(rest, sink),
-                State::Lost(resync) => self.look_for_event(resync, rest),
-                State::Silent => return,
-            };
-            rest = rest.get(read..).unwrap_or_default();
-        }
-    }
-
-    /// Forgets the event that is being read, and goes on with the next whose beginning can be proved.
-    pub(in crate::wire) fn gap(&mut self, length: u64) {
-        self.position = self.position.saturating_add(length);
-        if self.state != State::Silent {
-            self.state = State::Lost(Resync::default());
-        }
-    }
-
-    pub(in crate::wire) fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
-        if self.state == State::Reading && self.parser.is_inside() {
-            self.malformed("ends in the middle of a watch event", sink);
-        }
-        self.state = State::Silent;
-    }
-
-    /// Falls silent with a reason.
-    pub(in crate::wire) fn malformed(&mut self, what: &'static str, sink: &mut dyn FnMut(Fact)) {
-        self.state = State::Silent;
-        sink(Fact::Malformed { at: self.position, what });
-    }
-
-    /// Falls silent.
-    pub(in crate::wire) fn silence(&mut self) {
-        self.state = State::Silent;
+        Self { syntax: S::new(Root::Events), event: Event::default(), is_silent: false, position: 0, frame_start: 0 }
     }
 
     /// Reads up to the end of an event; how much was read.
     fn read(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) -> usize {
-        let progress = self.parser.push(bytes, &mut self.event);
-        let (Progress::Complete(read) | Progress::Malformed(read, _)) = progress else {
-            self.advance(bytes.len());
-            return bytes.len();
+        let progress = self.syntax.push(bytes, &mut self.event);
+        let read = match progress {
+            Progress::Pending => bytes.len(),
+            Progress::Complete(offset) | Progress::Resumed { offset, .. } | Progress::Malformed(offset, _) => offset,
         };
-        self.advance(read);
-        if let Progress::Malformed(_, what) = progress {
-            self.malformed(what, sink);
-        } else {
-            let frame = std::mem::take(&mut self.event).into_frame(self.position - self.frame_start);
-            self.frame_start = self.position;
-            sink(Fact::Frame(frame));
+        self.position = self.position.saturating_add(read as u64);
+        match progress {
+            Progress::Pending => {}
+            Progress::Complete(_) => self.tell(sink),
+            Progress::Resumed { begun, .. } => self.frame_start = self.position.saturating_sub(begun),
+            Progress::Malformed(_, what) => self.malformed(what, sink),
         }
         read
     }
 
-    /// Reads up to where an event has proved to begin; how much was read.
-    fn look_for_event(&mut self, mut resync: Resync, bytes: &[u8]) -> usize {
-        let found = resync.find(bytes);
-        self.state = State::Lost(resync);
-        let read = found.unwrap_or(bytes.len());
-        self.advance(read);
-        if found.is_some() {
-            self.frame_start = self.position.saturating_sub(Resync::BEGINNING.len() as u64);
-            self.event = Event::default();
-            self.parser.restart();
-            self.parser.push(Resync::BEGINNING, &mut self.event);
-            self.state = State::Reading;
+    /// Tells the event that ends here.
+    fn tell(&mut self, sink: &mut dyn FnMut(Fact)) {
+        let frame = std::mem::take(&mut self.event).into_frame(self.position - self.frame_start);
+        self.frame_start = self.position;
+        sink(Fact::Frame(frame));
+    }
+}
+
+impl<S: Syntax> Reader for WatchReader<S> {
+    fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) {
+        let mut rest = bytes;
+        while !rest.is_empty() && !self.is_silent {
+            let read = self.read(rest, sink);
+            rest = rest.get(read..).unwrap_or_default();
         }
-        read
     }
 
-    fn advance(&mut self, bytes: usize) {
-        self.position = self.position.saturating_add(bytes as u64);
+    fn gap(&mut self, length: u64) {
+        self.position = self.position.saturating_add(length);
+        match self.syntax.gap(length) {
+            AfterGap::Reading => {}
+            AfterGap::Lost => self.event = Event::default(),
+            AfterGap::Blind => self.is_silent = true,
+        }
+    }
+
+    fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
+        if !self.is_silent {
+            match self.syntax.finish(&mut self.event) {
+                Ending::Between => {}
+                Ending::Inside => self.malformed("ends in the middle of a watch event", sink),
+                Ending::Complete => self.tell(sink),
+            }
+        }
+        self.is_silent = true;
+    }
+
+    fn malformed(&mut self, what: &'static str, sink: &mut dyn FnMut(Fact)) {
+        self.is_silent = true;
+        sink(Fact::Malformed { at: self.position, what });
+    }
+
+    fn silence(&mut self) {
+        self.is_silent = true;
+    }
+
+    fn is_silent(&self) -> bool {
+        self.is_silent
     }
 }
 

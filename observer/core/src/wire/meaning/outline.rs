@@ -49,7 +49,8 @@ impl Outline {
         } else if field == Field::Code {
             self.status.code = u16::try_from(number).unwrap_or_default();
         } else if field == Field::RetryAfterSeconds {
-            self.status.retry_after_seconds = u32::try_from(number).ok();
+            // Go leaves a zero out of JSON, and writes it in protobuf.
+            self.status.retry_after_seconds = u32::try_from(number).ok().filter(|seconds| *seconds > 0);
         }
     }
 
@@ -133,6 +134,5 @@ pub(super) fn is_full(object: &ObjectRef) -> bool {
 }
 
 fn replace(old: &mut String, new: &str) {
-    old.clear();
-    old.push_str(new);
+    new.clone_into(old);
 }

@@ -4,24 +4,25 @@
 //! its `kind` decides only when neither is there, for a custom resource may be named `…List`, too.
 
 use super::outline::{Outline, is_full, note_identity};
-use super::parser::{Instead, Next, Parser, Progress, Receiver, without_space};
 use super::place::{Field, Place};
+use super::reader::Reader;
+use crate::wire::syntax::{AfterGap, Ending, Instead, Next, Progress, Receiver, Root, Syntax};
 use crate::wire::{Fact, ObjectRef};
 
 /// Reads one document.
 #[derive(Debug)]
-pub(in crate::wire) struct DocumentReader {
-    parser: Parser,
+pub(in crate::wire) struct DocumentReader<S> {
+    syntax: S,
     found: Found,
     state: State,
-    /// Bytes read.
+    /// Bytes read or missed.
     position: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Reading,
-    /// Only whitespace may follow.
+    /// Nothing may follow that means anything.
     Complete,
     /// Nothing more is said.
     Silent,
@@ -45,61 +46,74 @@ enum Metadata {
     Told,
 }
 
-impl DocumentReader {
+impl<S: Syntax> DocumentReader<S> {
     pub(in crate::wire) fn new() -> Self {
-        Self { parser: Parser::new(Place::Object), found: Found::default(), state: State::Reading, position: 0 }
+        Self { syntax: S::new(Root::Document), found: Found::default(), state: State::Reading, position: 0 }
     }
 
-    /// Whether nothing more will be said.
-    pub(in crate::wire) fn is_silent(&self) -> bool {
-        self.state == State::Silent
+    /// Reads up to the end of the document; what follows it.
+    fn read<'a>(&mut self, bytes: &'a [u8], sink: &mut dyn FnMut(Fact)) -> &'a [u8] {
+        let progress = self.syntax.push(bytes, &mut Telling { found: &mut self.found, sink });
+        let read = match progress {
+            Progress::Pending => bytes.len(),
+            Progress::Complete(offset) | Progress::Resumed { offset, .. } | Progress::Malformed(offset, _) => offset,
+        };
+        self.advance(read as u64);
+        match progress {
+            Progress::Pending | Progress::Resumed { .. } => {}
+            Progress::Complete(_) => self.state = State::Complete,
+            Progress::Malformed(_, what) => self.malformed(what, sink),
+        }
+        bytes.get(read..).unwrap_or_default()
     }
 
-    pub(in crate::wire) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) {
+    fn advance(&mut self, bytes: u64) {
+        self.position = self.position.saturating_add(bytes);
+    }
+}
+
+impl<S: Syntax> Reader for DocumentReader<S> {
+    fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) {
         let rest = if self.state == State::Reading { self.read(bytes, sink) } else { bytes };
         if self.state == State::Complete {
-            let garbage = without_space(rest);
-            self.position += (rest.len() - garbage.len()) as u64;
-            if !garbage.is_empty() {
+            let meaningless = S::meaningless(rest);
+            self.advance(meaningless as u64);
+            if meaningless < rest.len() {
                 self.malformed("bytes after the document", sink);
             }
         }
     }
 
-    /// Falls silent, as what follows cannot be placed.
-    pub(in crate::wire) fn silence(&mut self) {
-        self.state = State::Silent;
+    fn gap(&mut self, length: u64) {
+        self.advance(length);
+        let is_placed = self.state == State::Reading && self.syntax.gap(length) == AfterGap::Reading;
+        if !is_placed {
+            self.state = State::Silent;
+        }
     }
 
-    pub(in crate::wire) fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
+    fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
         if self.state == State::Reading {
-            let what = if self.parser.is_inside() { "ends in the middle of a document" } else { "no document" };
-            self.malformed(what, sink);
+            match self.syntax.finish(&mut Telling { found: &mut self.found, sink }) {
+                Ending::Between => self.malformed("no document", sink),
+                Ending::Inside => self.malformed("ends in the middle of a document", sink),
+                Ending::Complete => {}
+            }
         }
         self.state = State::Silent;
     }
 
-    /// Falls silent with a reason.
-    pub(in crate::wire) fn malformed(&mut self, what: &'static str, sink: &mut dyn FnMut(Fact)) {
+    fn malformed(&mut self, what: &'static str, sink: &mut dyn FnMut(Fact)) {
         self.state = State::Silent;
         sink(Fact::Malformed { at: self.position, what });
     }
 
-    /// Reads up to the end of the document; what follows it.
-    fn read<'a>(&mut self, bytes: &'a [u8], sink: &mut dyn FnMut(Fact)) -> &'a [u8] {
-        let progress = self.parser.push(bytes, &mut Telling { found: &mut self.found, sink });
-        let read = match progress {
-            Progress::Pending => bytes.len(),
-            Progress::Complete(end) => end,
-            Progress::Malformed(at, _) => at,
-        };
-        self.position += read as u64;
-        match progress {
-            Progress::Pending => {}
-            Progress::Complete(_) => self.state = State::Complete,
-            Progress::Malformed(_, what) => self.malformed(what, sink),
-        }
-        bytes.get(read..).unwrap_or_default()
+    fn silence(&mut self) {
+        self.state = State::Silent;
+    }
+
+    fn is_silent(&self) -> bool {
+        self.state == State::Silent
     }
 }
 

@@ -1,0 +1,48 @@
+//! JSON as a syntax of bodies: what its parser does not know of gaps and ends.
+
+use super::parser::{Parser, without_space};
+use super::resync::Resync;
+use crate::wire::syntax::{AfterGap, Ending, Progress, Receiver, Root, Syntax};
+
+/// Reads a document or watch events in JSON.
+#[derive(Debug)]
+pub(in crate::wire) struct Json {
+    root: Root,
+    parser: Parser,
+    /// After a gap: how far the search for the beginning of an event is.
+    lost: Option<Resync>,
+}
+
+impl Syntax for Json {
+    fn new(root: Root) -> Self {
+        Self { root, parser: Parser::new(root.place()), lost: None }
+    }
+
+    fn push(&mut self, bytes: &[u8], receiver: &mut impl Receiver) -> Progress {
+        let Some(resync) = &mut self.lost else { return self.parser.push(bytes, receiver) };
+        let Some(offset) = resync.find(bytes) else { return Progress::Pending };
+        self.lost = None;
+        self.parser.restart();
+        self.parser.push(Resync::BEGINNING, receiver);
+        Progress::Resumed { offset, begun: Resync::BEGINNING.len() as u64 }
+    }
+
+    fn gap(&mut self, _length: u64) -> AfterGap {
+        match self.root {
+            Root::Document => AfterGap::Blind,
+            Root::Events => {
+                self.lost = Some(Resync::default());
+                AfterGap::Lost
+            }
+        }
+    }
+
+    fn finish(&mut self, _receiver: &mut impl Receiver) -> Ending {
+        if self.lost.is_none() && self.parser.is_inside() { Ending::Inside } else { Ending::Between }
+    }
+
+    /// Whitespace, such as the newline behind each document of kube-apiserver's.
+    fn meaningless(bytes: &[u8]) -> usize {
+        bytes.len() - without_space(bytes).len()
+    }
+}

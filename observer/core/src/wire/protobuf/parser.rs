@@ -1,0 +1,251 @@
+//! Protobuf in, the values of the interesting places out.
+
+use super::field::after;
+use super::message::Message;
+use super::open::{Open, Stack};
+use super::varint::Varint;
+use super::wanted::{Kind, Wanted};
+use crate::wire::kept::Kept;
+use crate::wire::meaning::{Field, Interest, Place, Shape};
+use crate::wire::syntax::{AfterGap, Ending, Progress, Receiver, Root, Syntax};
+
+/// What precedes every object (kubernetes/apimachinery `pkg/runtime/serializer/protobuf/protobuf.go`).
+pub(super) const MAGIC: &[u8; 4] = b"k8s\0";
+
+/// Reads a document or watch events in protobuf.
+#[derive(Debug)]
+pub(in crate::wire) struct Protobuf {
+    root: Root,
+    pub(super) state: State,
+    /// The offset in the body of the end of what was read or missed; within a chunk, of the end of the chunk.
+    end: u64,
+    pub(super) opens: Stack,
+    /// The message that the kind of the object stands for.
+    pub(super) content: Option<Message>,
+    /// Whether the envelope of the document has said what it is around.
+    pub(super) has_content: bool,
+    /// What is wanted of the value of the map's entry that is being read.
+    pub(super) entry: Interest,
+    pub(super) text: Kept,
+}
+
+/// Where in the bytes the parser stands.
+///
+/// ```text
+/// Prefix (of an event) ─┐            ┌─ varint ──► Number ─┐
+///                       ├─► Field ───┤                     ├─► Field, or the end of one or several messages
+/// Magic (of an object) ─┘     ▲      └─ length ──► Length ─┼─► Text, Skip ─► the same
+///                             └──────── a message ─────────┘
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// In the length of an event.
+    Prefix { read: u8, length: u32 },
+    /// In the bytes before an envelope.
+    Magic { matched: usize },
+    /// In the number and wire type of a field, or before it.
+    Field(Varint),
+    /// In the length of a value.
+    Length(Wanted, Varint),
+    /// In a number.
+    Number(Option<Field>, Varint),
+    /// In a text that the chunk cut, up to this offset.
+    Text(Kind, u64),
+    /// In what is not read, up to this offset.
+    Skip(u64),
+    /// After a gap: in the rest of an event, up to this offset.
+    Lost(u64),
+}
+
+/// Bytes that begin with one that cannot be there, and why.
+pub(super) struct Wrong<'a>(pub &'a [u8], pub &'static str);
+
+/// What follows a step.
+pub(super) type Step<'a> = Result<&'a [u8], Wrong<'a>>;
+
+const BEFORE_EVENT: State = State::Prefix { read: 0, length: 0 };
+pub(super) const BEFORE_FIELD: State = State::Field(Varint::EMPTY);
+
+/// What ended, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// Nothing, or messages within others.
+    Inner,
+    Event,
+    /// The event in which a gap was.
+    LostEvent,
+}
+
+impl Syntax for Protobuf {
+    fn new(root: Root) -> Self {
+        Self {
+            root,
+            state: match root {
+                Root::Document => State::Magic { matched: 0 },
+                Root::Events => BEFORE_EVENT,
+            },
+            end: 0,
+            opens: Stack::default(),
+            content: None,
+            has_content: false,
+            entry: Interest::Nothing,
+            text: Kept::default(),
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8], receiver: &mut impl Receiver) -> Progress {
+        self.end = self.end.saturating_add(bytes.len() as u64);
+        let mut rest = bytes;
+        loop {
+            let position = self.position(rest);
+            let offset = bytes.len() - rest.len();
+            match self.close_ended(position, receiver) {
+                Ended::Inner => {}
+                Ended::Event => {
+                    self.end = position;
+                    return Progress::Complete(offset);
+                }
+                Ended::LostEvent => {
+                    self.end = position;
+                    return Progress::Resumed { offset, begun: 0 };
+                }
+            }
+            if rest.is_empty() {
+                return Progress::Pending;
+            }
+            match self.step(rest, receiver) {
+                Ok(left) => rest = left,
+                Err(Wrong(left, what)) => return Progress::Malformed(bytes.len() - left.len(), what),
+            }
+        }
+    }
+
+    fn gap(&mut self, length: u64) -> AfterGap {
+        let Some(after) = self.end.checked_add(length) else { return AfterGap::Blind };
+        self.end = after;
+        if let State::Skip(until) | State::Lost(until) = self.state
+            && after <= until
+        {
+            return AfterGap::Reading;
+        }
+        match self.root {
+            Root::Document => {
+                let Some(end) = self.opens.lose(after) else { return AfterGap::Blind };
+                self.state = State::Skip(end);
+                AfterGap::Reading
+            }
+            Root::Events => {
+                let Some(end) = self.opens.bottom().map(|event| event.end).filter(|end| after <= *end) else {
+                    return AfterGap::Blind;
+                };
+                self.opens.clear();
+                self.state = State::Lost(end);
+                AfterGap::Lost
+            }
+        }
+    }
+
+    fn finish(&mut self, receiver: &mut impl Receiver) -> Ending {
+        if self.close_ended(self.end, receiver) == Ended::Event {
+            return Ending::Complete;
+        }
+        match (self.root, self.state) {
+            (Root::Events, BEFORE_EVENT | State::Lost(_)) => Ending::Between,
+            (Root::Document, _) if self.end == 0 => Ending::Between,
+            (Root::Document, BEFORE_FIELD) if self.has_content && self.opens.top().is_some_and(|open| open.end == u64::MAX) => {
+                receiver.leave(Place::Object);
+                Ending::Complete
+            }
+            _ => Ending::Inside,
+        }
+    }
+
+    /// The envelope of a document is all that there is.
+    fn meaningless(_bytes: &[u8]) -> usize {
+        0
+    }
+}
+
+impl Protobuf {
+    /// The offset in the body at which `rest` of the chunk begins.
+    pub(super) fn position(&self, rest: &[u8]) -> u64 {
+        self.end.saturating_sub(rest.len() as u64)
+    }
+
+    /// Closes the messages that end here.
+    fn close_ended(&mut self, position: u64, receiver: &mut impl Receiver) -> Ended {
+        loop {
+            match self.state {
+                State::Field(varint) if varint.is_empty() => {}
+                State::Skip(until) if until == position => self.state = BEFORE_FIELD,
+                State::Lost(until) if until == position => {
+                    self.state = BEFORE_EVENT;
+                    return Ended::LostEvent;
+                }
+                State::Prefix { .. }
+                | State::Magic { .. }
+                | State::Field(_)
+                | State::Length(..)
+                | State::Number(..)
+                | State::Text(..)
+                | State::Skip(_)
+                | State::Lost(_) => return Ended::Inner,
+            }
+            let Some(ended) = self.opens.top().copied().filter(|open| open.end == position) else { return Ended::Inner };
+            self.opens.pop();
+            if ended.is_whole {
+                let next = receiver.leave(ended.place);
+                if let Some(array) = ended.place.parent().filter(|parent| parent.shape() == Shape::Array) {
+                    receiver.leave(array);
+                }
+                self.proceed(next);
+            }
+            if self.opens.is_empty() {
+                self.state = BEFORE_EVENT;
+                return Ended::Event;
+            }
+        }
+    }
+
+    fn step<'a>(&mut self, bytes: &'a [u8], receiver: &mut impl Receiver) -> Step<'a> {
+        match self.state {
+            State::Prefix { read, length } => Ok(self.prefix(bytes, read, length, receiver)),
+            State::Magic { matched } => self.magic(bytes, matched, receiver),
+            State::Field(varint) => {
+                let rest = if varint.is_empty() { self.fields(bytes, receiver) } else { bytes };
+                if rest.len() < bytes.len() { Ok(rest) } else { self.field(bytes, varint, receiver) }
+            }
+            State::Length(wanted, varint) => self.length(bytes, wanted, varint, receiver),
+            State::Number(field, varint) => self.number(bytes, field, varint, receiver),
+            State::Text(kind, until) => Ok(self.text(bytes, kind, until, receiver)),
+            State::Skip(until) | State::Lost(until) => Ok(after(bytes, until.saturating_sub(self.position(bytes)))),
+        }
+    }
+
+    fn prefix<'a>(&mut self, bytes: &'a [u8], read: u8, length: u32, receiver: &mut impl Receiver) -> &'a [u8] {
+        let Some((byte, rest)) = bytes.split_first() else { return bytes };
+        let length = length << 8 | u32::from(*byte);
+        self.state = State::Prefix { read: read + 1, length };
+        if read == 3 {
+            let end = self.position(rest).saturating_add(u64::from(length));
+            self.open(Message::WatchEvent, Place::Event, end, receiver);
+        }
+        rest
+    }
+
+    fn magic<'a>(&mut self, bytes: &'a [u8], matched: usize, receiver: &mut impl Receiver) -> Step<'a> {
+        let (Some((byte, rest)), Some(expected)) = (bytes.split_first(), MAGIC.get(matched)) else { return Ok(bytes) };
+        if byte != expected {
+            return Err(Wrong(bytes, "not a Kubernetes object in protobuf"));
+        }
+        self.state = State::Magic { matched: matched + 1 };
+        if matched + 1 == MAGIC.len() {
+            self.state = BEFORE_FIELD;
+            if self.opens.is_empty() {
+                receiver.enter(Place::Object);
+                self.opens.push(Open { message: Message::Unknown, place: Place::Object, end: u64::MAX, is_whole: true });
+            }
+        }
+        Ok(rest)
+    }
+}

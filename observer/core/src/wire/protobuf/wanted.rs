@@ -1,0 +1,67 @@
+//! What the value of a field is wanted for.
+
+use super::message::{Message, Part};
+use crate::wire::meaning::{Field, Interest, Place};
+use crate::wire::syntax::{Instead, Receiver};
+
+/// What a value is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Nothing,
+    Text(Kind),
+    /// A message at a place, the whole of it.
+    Place(Message, Place),
+    /// A message that is more of the place around it.
+    More(Message),
+    Envelope,
+    Content,
+    Encoding,
+}
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Of(Field),
+    Key,
+}
+
+/// What the bytes of `part` are wanted for.
+pub(super) fn wanted(part: Part, place: Place, entry: Interest, receiver: &mut impl Receiver) -> Wanted {
+    let interest = match part {
+        Part::Nothing => return Wanted::Nothing,
+        Part::Envelope => return Wanted::Envelope,
+        Part::Content => return Wanted::Content,
+        Part::Encoding => return Wanted::Encoding,
+        Part::More(message) => return Wanted::More(message),
+        Part::Key => return Wanted::Text(Kind::Key),
+        Part::Value => entry,
+        Part::Scalar(name) | Part::Member(name, _) => place.member(name),
+    };
+    match (interest, part) {
+        (Interest::Text(field), _) => Wanted::Text(Kind::Of(field)),
+        (Interest::Inside(place), Part::Member(_, message)) => Wanted::Place(message, place),
+        _ => {
+            misshapen(part, place, receiver);
+            Wanted::Nothing
+        }
+    }
+}
+
+/// The number that is wanted of `part`.
+pub(super) fn wanted_number(part: Part, place: Place, receiver: &mut impl Receiver) -> Option<Field> {
+    let interest = if let Part::Scalar(name) = part { place.member(name) } else { Interest::Nothing };
+    if let Interest::Number(field) = interest {
+        return Some(field);
+    }
+    misshapen(part, place, receiver);
+    None
+}
+
+/// Tells of a value that is not of the wire type of a message.
+pub(super) fn misshapen(part: Part, place: Place, receiver: &mut impl Receiver) {
+    if let Part::Member(name, _) = part
+        && let Interest::Inside(place) = place.member(name)
+    {
+        receiver.misshapen(place, Instead::Value);
+    }
+}
