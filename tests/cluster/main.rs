@@ -48,6 +48,8 @@ mod kubectl_contexts;
 #[cfg(test)]
 mod kubectl_exec;
 #[cfg(test)]
+mod learned_profile;
+#[cfg(test)]
 mod refusal;
 #[cfg(test)]
 mod terminal_plugin_kubectl;

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     rounds: Option<u32>,
 
     /// Of forwarding these scenarios only, such as list-h1,get-h2
-    #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
+    #[arg(long, value_name = "SCENARIO", value_delimiter = ',', conflicts_with = "write_docs")]
     only: Vec<String>,
 
     /// Print JSON instead of tables, an object a bench

@@ -1,6 +1,6 @@
 //! Flags of every command that observes: whether and how much is recorded.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -25,9 +25,17 @@ pub(super) struct CaptureFlags {
 }
 
 impl CaptureFlags {
-    /// The file that is wanted, if any.
-    pub(super) fn file(&self) -> Option<&Path> {
-        self.capture.as_deref()
+    /// The files that may come to be, if any: the one that is wanted, and what rotation makes of it.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let rotated = |file: &PathBuf, number: u32| {
+            let mut name = file.clone().into_os_string();
+            name.push(format!(".{number}"));
+            PathBuf::from(name)
+        };
+        let of = |file: &PathBuf| {
+            std::iter::once(file.clone()).chain((1..self.capture_files).map(|number| rotated(file, number))).collect()
+        };
+        self.capture.as_ref().map(of).unwrap_or_default()
     }
 
     /// Creates the file, if one is wanted.

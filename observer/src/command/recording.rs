@@ -24,8 +24,9 @@ pub(super) struct Recording {
 impl Recording {
     /// Opens the files, so that one that cannot be written is known before anything runs.
     pub(super) fn open(&self) -> Result<(Report, Outputs)> {
-        let capture = self.capture.file().map(|file| ("--capture", file));
-        same_file::check(std::iter::empty(), self.report.files().chain(capture))?;
+        let captures = self.capture.files();
+        let captures = captures.iter().map(|file| ("--capture", file.as_path()));
+        same_file::check(std::iter::empty(), self.report.files().chain(captures))?;
         let (report, events) = self.report.open(Otherwise::Stderr)?;
         let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>).collect();
         Ok((report, Outputs::new(sinks, self.capture.create()?)))

@@ -25,6 +25,9 @@ use crate::tap::proxy::{
 
 /// How long a person waits to hear which cluster is used.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
+/// How long the page of metrics may take, connecting included. Large servers take seconds to write it, and somebody waits: its facts are
+/// better assumed then.
+const PAGE_WITHIN: Duration = Duration::from_secs(1);
 /// Longest token file that is read, in bytes.
 const MAX_TOKEN: u64 = 64 * 1024;
 
@@ -59,8 +62,14 @@ pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
     let metrics = metrics && (certificate(selected).is_some() || token(selected).is_some());
     let what = if metrics { "/version and /metrics (requests of ours" } else { "/version (one request of ours" };
     say(format!("asking {} for {what}, not in the report)", endpoint(selected)));
-    let (version, found) =
-        tokio::join!(ask_version(selected), async { if metrics { Some(ask_metrics(selected).await) } else { None } });
+    let page = async {
+        if !metrics {
+            return None;
+        }
+        let found = timeout(PAGE_WITHIN, ask_metrics(selected)).await;
+        Some(found.unwrap_or_else(|_elapsed| Err(QuestionError::TimedOut.into())))
+    };
+    let (version, found) = tokio::join!(ask_version(selected), page);
     let mut profile = version_profile(version);
     match found {
         Some(Ok(found)) => found.add_to(&mut profile),

@@ -54,9 +54,6 @@ pub enum QuestionError {
     TimedOut,
 }
 
-/// How long the page of metrics may take. Large servers take seconds to write it, and somebody waits: its facts are better assumed then.
-const PAGE_LIMIT: Duration = Duration::from_secs(1);
-
 /// How an API server is asked.
 #[derive(Clone, Copy)]
 pub struct Question<'q> {
@@ -109,7 +106,7 @@ impl Question<'_> {
             reader.finish(&mut |sample| found.note(sample));
             Ok(found)
         };
-        timeout(PAGE_LIMIT, asked).await.unwrap_or(Err(QuestionError::TimedOut))
+        timeout(LIMIT, asked).await.unwrap_or(Err(QuestionError::TimedOut))
     }
 
     async fn get(

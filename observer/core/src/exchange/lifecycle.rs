@@ -154,8 +154,8 @@ impl Exchange {
 
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {
         self.response = Some((at, response.clone()));
-        if self.watch.is_some() {
-            // That it was not refused is known now, and nothing else for minutes.
+        if self.watch.is_some() && response.status.is_some_and(|status| (200..300).contains(&status)) {
+            // That it was not refused is known now, and nothing else for minutes. Why one is refused, its body says.
             self.weigh();
         }
     }

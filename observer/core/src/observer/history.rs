@@ -26,6 +26,20 @@ struct History {
     revisions: RevisionHistory,
     /// The highest revision that an answer about the resource showed, of an item or of the whole.
     shown: Option<u64>,
+    /// Whether it shares its revisions with the rest.
+    company: Company,
+}
+
+/// Whether a resource lies in one etcd with the others. Flags can put any into one of its own (`--etcd-servers-overrides`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Company {
+    /// Nothing was seen that tells.
+    #[default]
+    Unknown,
+    /// A list was of a revision as high as what the others had shown.
+    Abreast,
+    /// One was not, where it should have been.
+    Apart,
 }
 
 impl Histories {
@@ -35,8 +49,9 @@ impl Histories {
 
     /// The highest revision that is known to have existed where the resource is stored.
     pub(super) fn shown(&self, resource: &Resource) -> Option<u64> {
-        let own = self.by_resource.get(&key(resource)).and_then(|history| history.shown);
-        own.max(self.shown.filter(|_| is_in_main_etcd(resource)))
+        let history = self.by_resource.get(&key(resource))?;
+        let abreast = is_in_main_etcd(resource) && history.company == Company::Abreast;
+        history.shown.max(self.shown.filter(|_| abreast))
     }
 
     /// Learns from a part of an answer which revisions there were.
@@ -50,20 +65,29 @@ impl Histories {
         if shown.is_none() && current.is_none() {
             return;
         }
-        if is_in_main_etcd(resource) {
+        let history = self.by_resource.entry(key).or_default();
+        if is_in_main_etcd(resource) && history.company != Company::Apart {
+            if current.is_some_and(|(revision, _)| Some(revision) >= self.shown) && history.company == Company::Unknown {
+                history.company = Company::Abreast;
+            }
             self.shown = self.shown.max(shown);
         }
-        let history = self.by_resource.entry(key).or_default();
         history.shown = history.shown.max(shown);
         if let Some((revision, at)) = current {
             history.revisions.note(revision, at);
         }
     }
 
-    /// What was shown before was of another time: the revisions went back.
-    pub(super) fn forget_shown(&mut self) {
-        self.shown = None;
-        self.by_resource.values_mut().for_each(|history| history.shown = None);
+    /// A list of `resource` was of less than had been shown. If the resource itself had shown more, all that was shown was of another time
+    /// (etcd was restored); if only others had, it does not share their etcd.
+    pub(super) fn went_back(&mut self, resource: &Resource, revision: u64) {
+        let Some(history) = self.by_resource.get_mut(&key(resource)) else { return };
+        if history.shown > Some(revision) {
+            self.shown = None;
+            self.by_resource.values_mut().for_each(|history| history.shown = None);
+        } else {
+            history.company = Company::Apart;
+        }
     }
 
     /// The server was restarted, or may have been: its snapshots are gone.

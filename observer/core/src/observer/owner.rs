@@ -15,7 +15,7 @@ use crate::k8s::{RequestInfo, Verb};
 use crate::observation::{
     ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine, UpstreamName, What,
 };
-use crate::routing::{CacheState, Certainty, Question, ServedFrom, ServerProfile, Verdict, route};
+use crate::routing::{CacheState, Certainty, Proof, Question, ServedFrom, ServerProfile, Verdict, proof, route};
 use crate::time::Timestamp;
 
 /// Puts observations together, in their order; the same observations give the same events and the same snapshot.
@@ -314,8 +314,10 @@ impl Observer {
     fn tell_contradiction(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let Some(because) = self.open.get_mut(&id).and_then(Exchange::take_contradiction) else { return };
         let Some(exchange) = self.open.get(&id) else { return };
-        if because.is_going_back() {
-            self.upstreams.went_back(&exchange.upstream);
+        let resource = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref());
+        let revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok());
+        if let (true, Some(resource), Some(revision)) = (because.is_going_back(), resource, revision) {
+            self.upstreams.went_back(&exchange.upstream, resource, revision);
         }
         let record = self.record(exchange);
         let RequestRecord { id: exchange, client, verb, shape, verdict: Some(verdict), .. } = *record else { return };
@@ -325,7 +327,11 @@ impl Observer {
 
     fn total(&mut self, exchange: &Exchange) {
         let totals = &mut self.totals;
-        let certainty = exchange.verdict.as_ref().map(|verdict| verdict.certainty);
+        let weighed = exchange
+            .verdict
+            .as_ref()
+            .filter(|verdict| verdict.proof.and_then(|id| proof(id.as_str())).is_some_and(Proof::is_about_the_layer));
+        let certainty = weighed.map(|verdict| verdict.certainty);
         totals.confirmed += u64::from(certainty == Some(Certainty::Confirmed));
         totals.contradicted += u64::from(certainty == Some(Certainty::Contradicted));
         totals.response_bytes = totals.response_bytes.saturating_add(exchange.response_bytes);

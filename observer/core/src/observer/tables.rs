@@ -183,10 +183,12 @@ impl Row {
     /// A row is as sure as the least sure of its requests.
     fn weaken(&mut self, other: Option<&Verdict>) {
         if let (Some(verdict), Some(other)) = (&mut self.verdict, other)
-            && other.certainty == Certainty::Predicted
+            && other.proof != verdict.proof
         {
-            verdict.certainty = Certainty::Predicted;
             verdict.proof = None;
+            if other.certainty == Certainty::Predicted {
+                verdict.certainty = Certainty::Predicted;
+            }
         }
     }
 

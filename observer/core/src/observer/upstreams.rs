@@ -65,10 +65,10 @@ impl Upstreams {
         self.known.get(name)?.histories.shown(resource)
     }
 
-    /// A server showed less than it had before: what it showed was of another time (etcd was restored).
-    pub(super) fn went_back(&mut self, name: &UpstreamName) {
+    /// A list of a server was of a revision below what had been shown.
+    pub(super) fn went_back(&mut self, name: &UpstreamName, resource: &Resource, revision: u64) {
         if let Some(upstream) = self.known.get_mut(name) {
-            upstream.histories.forget_shown();
+            upstream.histories.went_back(resource, revision);
         }
     }
 

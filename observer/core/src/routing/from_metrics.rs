@@ -14,8 +14,8 @@ const MAX_RESOURCES: usize = 4096;
 /// Facts about a server's configuration, gathered from the samples of one page.
 ///
 /// Upstream: kubernetes/component-base `metrics/prometheus/feature/metrics.go`, v0.26 and later (`kubernetes_feature_enabled`);
-/// kubernetes/apiserver `pkg/storage/cacher/metrics/metrics.go` (`watch_cache_capacity`, v0.21 and later, with names of resources instead
-/// of Go types; `apiserver_watch_cache_consistent_read_total`, v0.31 and later) and `pkg/storage/etcd3/metrics/metrics.go`
+/// kubernetes/apiserver `pkg/storage/cacher/metrics/metrics.go` (`watch_cache_capacity`, v0.21 and later, with Go types in place of names
+/// of resources up to v0.25; `apiserver_watch_cache_consistent_read_total`, v0.31 and later) and `pkg/storage/etcd3/metrics/metrics.go`
 /// (`apiserver_storage_objects`, v0.21 to v0.36; `apiserver_resource_objects`, v0.34 and later).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FromMetrics {
@@ -24,6 +24,10 @@ pub struct FromMetrics {
     read_consistently: bool,
     stored: BTreeSet<String>,
     cached: BTreeSet<String>,
+    /// The caches were named after Go types, which tell nothing of resources.
+    caches_by_type: bool,
+    /// The version of the server that wrote the page.
+    built: Option<ServerVersion>,
 }
 
 impl FromMetrics {
@@ -40,13 +44,19 @@ impl FromMetrics {
                 self.read_consistently |= sample.value > 0.0 && label("success") == "true" && label("fallback") == "false";
             }
             "apiserver_storage_objects" | "apiserver_resource_objects" => insert(&mut self.stored, sample),
+            "watch_cache_capacity" if label("resource").starts_with('*') => self.caches_by_type = true,
             "watch_cache_capacity" => insert(&mut self.cached, sample),
+            "kubernetes_build_info" => self.built = label("git_version").parse().ok(),
             _ => {}
         }
     }
 
-    /// Adds what was found to `profile`. What is not on the page stays as it was.
+    /// Adds what was found to `profile`. What is not on the page stays as it was; so does everything when another version wrote the page:
+    /// behind one address there are then several servers.
     pub fn add_to(self, profile: &mut ServerProfile) {
+        if self.built.is_some() && self.built != profile.version {
+            return;
+        }
         if !self.gates.is_empty() {
             // A server reports its locked gates, too, which nobody can have set.
             let release = profile.version.as_ref().map(ServerVersion::release);
@@ -57,7 +67,7 @@ impl FromMetrics {
         if self.read_consistently && profile.etcd == EtcdSupport::AssumedSound {
             profile.provenance.etcd = Basis::Metrics;
         }
-        if self.stored.is_empty() {
+        if self.stored.is_empty() || self.caches_by_type {
             return;
         }
         profile.provenance.watch_cache = Basis::Metrics;
@@ -121,6 +131,19 @@ watch_cache_capacity{group="apps",resource="deployments"} 100
     fn server_without_any_cache_has_none() {
         let page = r#"apiserver_storage_objects{resource="pods"} 3"#;
         assert!(learned("1.31.4", page).ends_with("no watch cache (/metrics)"), "{}", learned("1.31.4", page));
+    }
+
+    #[test]
+    fn caches_named_after_go_types_tell_nothing() {
+        let page = "apiserver_storage_objects{resource=\"pods\"} 3\nwatch_cache_capacity{resource=\"*core.Pod\"} 100";
+        assert!(!learned("1.24.4", page).contains("watch cache"), "{}", learned("1.24.4", page));
+    }
+
+    #[test]
+    fn page_of_another_server_behind_the_same_address_is_left_alone() {
+        let page = format!("kubernetes_build_info{{git_version=\"v1.34.4\"}} 1{NEW}");
+        assert!(learned("1.33.4", &page).contains("gates assumed default"));
+        assert!(learned("1.34.4", &page).contains("gates /metrics"));
     }
 
     #[test]

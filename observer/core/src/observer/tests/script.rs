@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 use super::super::*;
 use crate::http::{Direction, Protocol, StreamId};
-use crate::k8s::{ListOptions, RequestInfo, Status};
+use crate::k8s::{ListOptions, RequestInfo, Status, StatusCause};
 use crate::observation::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine,
     ResponseLine, UpstreamName, What,
@@ -184,6 +184,10 @@ fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
     check(
         "0s version v1.34.4
          0s open 1
+         500ms 1/9 GET /api/v1/secrets
+         500ms 1/9 <- 200
+         500ms 1/9 list rv=80 items=1
+         500ms 1/9 end
          1s 1/1 GET /api/v1/configmaps?limit=2&resourceVersion=0
          1s 1/1 <- 200
          1s 1/1 list rv=100 items=3
@@ -199,7 +203,8 @@ fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
          5s 1/7 GET /api/v1/configmaps?watch=1&resourceVersionMatch=NotOlderThan
          5s 1/7 <- 200
          9s 1/7 end",
-        &expect![[r"
+        &expect![[r#"
+            500ms request list secrets · all namespaces → 200 CacheConsistent items=1
             1s request list configmaps · all namespaces · RV=0 · limit=2 → 200 Cache items=3
             3s contradicted secrets · all namespaces: CacheConsistent by list-unset-consistent, Cache by behind-what-was-seen
             3s request list secrets · all namespaces → 200 Cache items=1
@@ -207,9 +212,49 @@ fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
             5s contradicted configmaps · all: Rejected by refused-match-on-watch, Unknown{Cache,CacheConsistent,Snapshot,Etcd} by not-refused
             5s watch-opened watch configmaps · all → 200 Unknown{Cache,CacheConsistent,Snapshot,Etcd} items=0
             9s watch-ended watch configmaps · all → 200 Unknown{Cache,CacheConsistent,Snapshot,Etcd} items=0 events=0 bookmarks=0 last= error=0
-            4 requests, 3 lists (0 etcd, 0 unknown), 5 items
-        "]],
+            5 requests, 4 lists (0 etcd, 0 unknown), 6 items
+        "#]],
     );
+}
+
+#[test]
+fn why_a_watch_is_refused_is_read_from_its_body() {
+    let watch = "GET /api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    let script = format!(
+        "0s version v1.34.4
+         0s open 1
+         1s 1/1 {watch}
+         1s 1/1 <- 422
+         1s 1/1 status 422 Invalid sendInitialEvents
+         2s 1/1 end
+         3s 1/3 GET /api/v1/pods
+         3s 1/3 <- 403
+         3s 1/3 end"
+    );
+    let (snapshot, _) = play(&script, Limits::default());
+    let proofs: Vec<&str> = snapshot.requests.iter().filter_map(|record| Some(record.verdict.as_ref()?.proof?.as_str())).collect();
+    assert_eq!(proofs, ["refused-by-validation", "refused-before-storage"]);
+    assert_eq!((snapshot.totals.confirmed, snapshot.totals.contradicted), (0, 1), "who is not let in says nothing of the layer");
+}
+
+#[test]
+fn resource_of_an_etcd_of_its_own_is_found_out_once() {
+    let list = |second: u32, resource: &str, revision: u32| {
+        format!(
+            "{second}s 1/{second} GET /api/v1/{resource}\n{second}s 1/{second} <- 200\n\
+             {second}s 1/{second} list rv={revision} items=1\n{second}s 1/{second} end\n"
+        )
+    };
+    let lists = [("pods", 100), ("secrets", 101), ("pods", 102), ("secrets", 90), ("secrets", 91), ("pods", 92), ("secrets", 93)];
+    let script: String = (1..).zip(lists).map(|(second, (resource, revision))| list(second, resource, revision)).collect();
+    let (snapshot, _) = play(&format!("0s version v1.34.4\n0s open 1\n{script}"), Limits::default());
+    assert_eq!(snapshot.totals.contradicted, 1, "secrets went back below themselves: all was of another time");
+
+    let lists =
+        [("pods", 100), ("secrets", 101), ("pods", 200), ("secrets", 102), ("secrets", 103), ("pods", 201), ("secrets", 104)];
+    let script: String = (1..).zip(lists).map(|(second, (resource, revision))| list(second, resource, revision)).collect();
+    let (snapshot, _) = play(&format!("0s version v1.34.4\n0s open 1\n{script}"), Limits::default());
+    assert_eq!(snapshot.totals.contradicted, 1, "secrets have revisions of their own");
 }
 
 #[test]
@@ -347,6 +392,12 @@ fn of_exchange(exchange: ExchangeId, words: &str) -> Vec<What> {
             let object = ObjectRef { namespace: "default".to_owned(), name: "x".to_owned(), ..ObjectRef::default() };
             let meta = ListMeta { resource_version: revision(version), ..ListMeta::default() };
             [understood(Body::List(meta)), understood(Body::Items(vec![object; number]))].concat()
+        }
+        ["status", code, reason, field] => {
+            let cause = StatusCause { field: field.to_owned(), ..StatusCause::default() };
+            let status =
+                Status { code: code.parse().unwrap(), reason: reason.to_owned(), causes: vec![cause], ..Status::default() };
+            understood(Body::Status(Box::new(status)))
         }
         ["event", "ERROR", code, reason] => {
             let status = Status { code: code.parse().unwrap(), reason: reason.to_owned(), ..Status::default() };

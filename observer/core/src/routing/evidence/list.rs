@@ -5,8 +5,9 @@ use super::proof::{BEHIND_WHAT_WAS_SEEN, MORE_THAN_LIMIT, OTHER_REVISION, PAGED_
 use super::seen::{Asked, Evidence};
 use crate::k8s::{Continue, ResourceVersion, ResourceVersionMatch};
 use crate::routing::Layer;
+use crate::routing::rules::RuleId;
 
-pub(super) fn finding(evidence: &Evidence<'_>) -> Option<Finding> {
+pub(super) fn finding(rule: RuleId, evidence: &Evidence<'_>) -> Option<Finding> {
     let list = evidence.answered_list()?;
     let options = evidence.options;
     let limited_at_rv0 =
@@ -17,7 +18,7 @@ pub(super) fn finding(evidence: &Evidence<'_>) -> Option<Finding> {
     if limited_at_rv0 && list.continues && options.resource_version_match == ResourceVersionMatch::Unset {
         return Some(Finding::layers(PAGED_AT_RV0, &[Layer::Etcd]));
     }
-    match (evidence.asked(), list.revision) {
+    match (evidence.asked(rule), list.revision) {
         (Asked::Exactly(named), Some(revision)) if revision != named => Some(Finding::layers(OTHER_REVISION, &[])),
         (Asked::Present, Some(revision)) => {
             let wanted = if let ResourceVersion::At(least) = options.resource_version { least } else { 0 };
@@ -27,6 +28,6 @@ pub(super) fn finding(evidence: &Evidence<'_>) -> Option<Finding> {
             let shown = evidence.shown_before?;
             (revision < shown).then_some(Finding::layers(BEHIND_WHAT_WAS_SEEN, &[Layer::Cache]))
         }
-        (Asked::Exactly(_), Some(_) | None) | (Asked::Present, None) => None,
+        (Asked::Exactly(_), Some(_) | None) | (Asked::Present, None) | (Asked::Unclear, _) => None,
     }
 }

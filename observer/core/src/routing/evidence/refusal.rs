@@ -42,7 +42,8 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
         (422, Some(said)) if is_collection && said.causes.iter().any(|cause| VALIDATED_OPTIONS.contains(&cause.field.as_str())) => {
             Some(refused(VALIDATED, false, false, rules::REFUSED_BY_STATUS))
         }
-        (400 | 401 | 403 | 405 | 406 | 413 | 415 | 422 | 429 | 503, _) => {
+        // What stands in front of the API server answers 429 and 503, too, and then nobody knows how far the request came.
+        (400 | 401 | 403 | 405 | 406 | 413 | 415 | 422, _) | (429 | 503, Some(_)) => {
             Some(refused(REFUSED, asks_first && status == 429, true, rules::REFUSED_BY_STATUS))
         }
         (504, _) if verdict.otherwise.is_some_and(|otherwise| otherwise.is_refusal(504)) => {

@@ -1,6 +1,7 @@
 //! The parts of a request and its answer that can prove something.
 
 use crate::k8s::{Continue, ContinueRevision, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Status, Verb};
+use crate::routing::rules::RuleId;
 
 /// What was seen of one exchange so far.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,8 @@ pub struct ListSeen {
 /// Which revision a list asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
+    /// That depends on what is not known here: a list of one key, or an option that the server may not know.
+    Unclear,
     /// The present state, or whatever the cache has; at least some revision where one is named.
     Present,
     /// This one.
@@ -56,7 +59,14 @@ impl Evidence<'_> {
         matches!(self.status, 200..=299)
     }
 
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn asked(&self, rule: RuleId) -> Asked {
+        let names_one = !self.info.name.is_empty() || self.options.field_selector.contains("metadata.name=");
+        let is_matched = self.options.resource_version_match != ResourceVersionMatch::Unset;
+        // Servers before 1.19 pass the match over, and no rule of theirs speaks of it.
+        let knows_match = ["list-exact", "list-not-older", "list-rv0"].iter().any(|known| rule.as_str().starts_with(known));
+        if names_one || (is_matched && !knows_match) {
+            return Asked::Unclear;
+        }
         let ListOptions { resource_version, resource_version_match, limit, continue_token, .. } = self.options;
         match (continue_token, resource_version, resource_version_match) {
             (Continue::Token(token), _, _) => match token.revision {

@@ -62,7 +62,7 @@ fn limit_that_was_ignored_proves_the_cache() {
     let asked = "GET /api/v1/pods?limit=5&resourceVersion=0";
     let ignored = list(100, 7, false);
     check("v1.34.4", asked, ignored, "Cache confirmed more-than-the-limit");
-    check("v1.34.4", asked, list(100, 5, true), "Etcd contradicted paged-at-rv0, predicted Cache");
+    check("v1.34.4", asked, list(100, 5, true), "Etcd confirmed paged-at-rv0");
     check(
         "v1.34.4",
         "GET /api/v1/events?limit=5&resourceVersion=0",
@@ -94,6 +94,14 @@ fn named_revision_is_answered_with_no_other() {
     check("v1.30.4", "GET /api/v1/pods?resourceVersion=100", list(101, 1, false), "Cache predicted");
     let below = "Unknown contradicted other-revision-than-named, predicted Cache";
     check("v1.30.4", "GET /api/v1/pods?resourceVersion=100", list(99, 1, false), below);
+}
+
+#[test]
+fn what_names_one_object_or_a_match_that_is_not_known_is_left_alone() {
+    let one = "GET /api/v1/namespaces/a/pods?resourceVersion=100&limit=5&fieldSelector=metadata.name%3Dx";
+    check("v1.30.4", one, list(150, 1, false), "Etcd predicted");
+    let before_match = "GET /api/v1/pods?resourceVersion=100&resourceVersionMatch=Exact";
+    check("v1.18.4", before_match, list(101, 1, false), "Cache predicted");
 }
 
 #[test]

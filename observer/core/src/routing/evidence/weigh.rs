@@ -23,7 +23,7 @@ pub fn weigh(verdict: &mut Verdict, evidence: &Evidence<'_>) {
     let found = if evidence.is_success() { of_success(verdict, evidence) } else { refusal::finding(verdict, evidence) };
     if let Some(Finding { proof, shows }) = found {
         let told = match shows {
-            Shows::Layers(layers) => of_layers(verdict, layers),
+            Shows::Layers(layers) => of_layers(verdict, layers, evidence.info.verb == Verb::List),
             Shows::Refused { etcd_touched, expected, rule } => {
                 of_refusal(verdict, status_of(verdict, evidence), etcd_touched, expected, rule);
                 true
@@ -44,7 +44,7 @@ fn of_success(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
         let is_read = matches!(evidence.info.verb, Verb::Get | Verb::List | Verb::Watch);
         return (is_read && (!in_stream || evidence.initial_events_ended)).then_some(Finding::layers(NOT_REFUSED, ANY_READ));
     }
-    list::finding(evidence).or_else(|| watch::finding(evidence))
+    list::finding(verdict.rule, evidence).or_else(|| watch::finding(evidence))
 }
 
 /// A refusal inside a watch, which was answered with 200, has the status of its event.
@@ -57,7 +57,7 @@ fn status_of(verdict: &Verdict, evidence: &Evidence<'_>) -> u16 {
 }
 
 /// Whether it shows anything.
-fn of_layers(verdict: &mut Verdict, layers: &'static [Layer]) -> bool {
+fn of_layers(verdict: &mut Verdict, layers: &'static [Layer], is_list: bool) -> bool {
     if let ServedFrom::Unknown { remaining, .. } = &verdict.served_from {
         let left: Vec<Layer> = remaining.iter().copied().filter(|layer| layers.contains(layer)).collect();
         return match left[..] {
@@ -67,6 +67,8 @@ fn of_layers(verdict: &mut Verdict, layers: &'static [Layer]) -> bool {
         };
     }
     let Some(layer) = verdict.served_from.layer() else { return false };
+    // No server says beforehand that a cache is not ready: it is read from etcd then.
+    let in_place_of_the_cache = layer == Layer::Cache && is_list;
     let falls_back = verdict.otherwise.is_some_and(|otherwise| otherwise.then == Fallback::Etcd);
     if layers.contains(&layer) {
         let decides = layers.contains(&Layer::Etcd) == layers.iter().all(|layer| *layer == Layer::Etcd);
@@ -74,10 +76,13 @@ fn of_layers(verdict: &mut Verdict, layers: &'static [Layer]) -> bool {
             verdict.certainty = Certainty::Confirmed;
         }
         decides
-    } else if falls_back && layers == [Layer::Etcd] {
+    } else if layers == [Layer::Etcd] && (falls_back || in_place_of_the_cache) {
         verdict.served_from = ServedFrom::Etcd;
         verdict.certainty = Certainty::Confirmed;
         verdict.otherwise = None;
+        if in_place_of_the_cache {
+            verdict.rule = rules::SHOWN_BY_ANSWER;
+        }
         true
     } else {
         contradict(verdict, layers)

@@ -23,7 +23,7 @@ rules! {
     UNKNOWN_CONTRADICTED = "unknown-contradicted", "§4.3, §9 step 7", NONE, Undecided,
         "the answer is none that what is known of the server allows, and does not show which layer gave it";
     SHOWN_BY_ANSWER = "shown-by-answer", "§9 step 7", NONE, Undecided,
-        "what is known of the server does not decide it, but the answer shows which layer gave it";
+        "what is known of the server does not decide it (its version, or whether its watch cache was ready), but the answer shows which layer gave it";
 }
 
 /// The rule that stands for a reason.
