@@ -203,7 +203,7 @@ fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
          5s 1/7 GET /api/v1/configmaps?watch=1&resourceVersionMatch=NotOlderThan
          5s 1/7 <- 200
          9s 1/7 end",
-        &expect![[r#"
+        &expect![[r"
             500ms request list secrets · all namespaces → 200 CacheConsistent items=1
             1s request list configmaps · all namespaces · RV=0 · limit=2 → 200 Cache items=3
             3s contradicted secrets · all namespaces: CacheConsistent by list-unset-consistent, Cache by behind-what-was-seen
@@ -213,7 +213,7 @@ fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
             5s watch-opened watch configmaps · all → 200 Unknown{Cache,CacheConsistent,Snapshot,Etcd} items=0
             9s watch-ended watch configmaps · all → 200 Unknown{Cache,CacheConsistent,Snapshot,Etcd} items=0 events=0 bookmarks=0 last= error=0
             5 requests, 4 lists (0 etcd, 0 unknown), 6 items
-        "#]],
+        "]],
     );
 }
 
