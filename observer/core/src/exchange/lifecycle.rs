@@ -154,7 +154,7 @@ impl Exchange {
 
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {
         self.response = Some((at, response.clone()));
-        if self.watch.is_some() && response.status.is_some_and(|status| (200..300).contains(&status)) {
+        if self.watch.is_some() && response.is_success() {
             // That it was not refused is known now, and nothing else for minutes. Why one is refused, its body says.
             self.weigh();
         }

@@ -78,6 +78,11 @@ pub struct ResponseLine {
 }
 
 impl ResponseLine {
+    /// Whether the status is known and 2xx (RFC 9110 §15.3).
+    pub fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+
     /// Reads a response's head.
     pub fn of(head: &ResponseHead) -> Self {
         let field = |name| text(&head.headers, name);

@@ -41,7 +41,7 @@ impl Stream {
     }
 
     pub(super) fn response(&mut self, response: &ResponseLine, told: &mut dyn FnMut(What)) {
-        let success = response.status.is_some_and(|status| (200..300).contains(&status));
+        let success = response.is_success();
         let kind = match self.expected {
             Some(BodyKind::Watch) if !success => BodyKind::Document,
             Some(kind) => kind,

@@ -57,12 +57,12 @@ impl Histories {
     /// Learns from a part of an answer which revisions there were.
     pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) {
         let Some(resource) = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref()) else { return };
-        let key = key(resource);
-        if !self.by_resource.contains_key(&key) && self.by_resource.len() >= limits.histories {
-            return;
-        }
         let (shown, current) = (shown_by(body), current_by(exchange, at, body));
         if shown.is_none() && current.is_none() {
+            return;
+        }
+        let key = key(resource);
+        if !self.by_resource.contains_key(&key) && self.by_resource.len() >= limits.histories {
             return;
         }
         let history = self.by_resource.entry(key).or_default();

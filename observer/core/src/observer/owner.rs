@@ -15,7 +15,7 @@ use crate::k8s::{RequestInfo, Verb};
 use crate::observation::{
     ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine, UpstreamName, What,
 };
-use crate::routing::{CacheState, Certainty, Proof, Question, ServedFrom, ServerProfile, Verdict, proof, route};
+use crate::routing::{CacheState, Certainty, ProofId, Question, ServedFrom, ServerProfile, Verdict, route};
 use crate::time::Timestamp;
 
 /// Puts observations together, in their order; the same observations give the same events and the same snapshot.
@@ -260,7 +260,7 @@ impl Observer {
         let Some(open) = self.open.get_mut(&id) else { return };
         open.apply(at, what);
         self.tell_contradiction(id, at, told);
-        let established = response.status.is_some_and(|status| (200..300).contains(&status));
+        let established = response.is_success();
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
             let record = self.record(open);
             told(Event::WatchOpened { record });
@@ -316,7 +316,7 @@ impl Observer {
         let Some(exchange) = self.open.get(&id) else { return };
         let resource = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref());
         let revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok());
-        if let (true, Some(resource), Some(revision)) = (because.is_going_back(), resource, revision) {
+        if let (true, Some(resource), Some(revision)) = (because.id.is_going_back(), resource, revision) {
             self.upstreams.went_back(&exchange.upstream, resource, revision);
         }
         let record = self.record(exchange);
@@ -327,10 +327,7 @@ impl Observer {
 
     fn total(&mut self, exchange: &Exchange) {
         let totals = &mut self.totals;
-        let weighed = exchange
-            .verdict
-            .as_ref()
-            .filter(|verdict| verdict.proof.and_then(|id| proof(id.as_str())).is_some_and(Proof::is_about_the_layer));
+        let weighed = exchange.verdict.as_ref().filter(|verdict| verdict.proof.is_some_and(ProofId::is_about_the_layer));
         let certainty = weighed.map(|verdict| verdict.certainty);
         totals.confirmed += u64::from(certainty == Some(Certainty::Confirmed));
         totals.contradicted += u64::from(certainty == Some(Certainty::Contradicted));
@@ -338,7 +335,7 @@ impl Observer {
         totals.items = totals.items.saturating_add(exchange.items);
         let events = exchange.watch.as_ref().map_or(0, crate::exchange::WatchStream::events);
         totals.watch_events = totals.watch_events.saturating_add(events);
-        let answered = exchange.status_code().is_some_and(|status| (200..300).contains(&status));
+        let answered = exchange.response.as_ref().is_some_and(|(_, response)| response.is_success());
         totals.lists += u64::from(exchange.verb() == Some(Verb::List));
         if exchange.verb() == Some(Verb::List) && answered {
             match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {

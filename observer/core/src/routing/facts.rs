@@ -92,10 +92,14 @@ impl<'q> Facts<'q> {
     }
 }
 
+/// Whether a collection request names one object, in its path or by a field selector.
+pub(super) fn names_one(info: &RequestInfo, options: &ListOptions) -> bool {
+    !info.name.is_empty() || options.exact_field("metadata.name").is_some_and(|name| !name.is_empty())
+}
+
 /// The keys that a collection request can read in `release`; both when it is not known whether the resource has namespaces (§1.1).
 pub(super) fn possible_keys(info: &RequestInfo, options: &ListOptions, release: Release) -> Vec<Keys> {
-    let names_one = options.exact_field("metadata.name").is_some_and(|name| !name.is_empty()) || !info.name.is_empty();
-    if options.continue_token != Continue::Unset || !names_one {
+    if options.continue_token != Continue::Unset || !names_one(info, options) {
         return vec![Keys::Many];
     }
     if !info.namespace.is_empty() || selected_namespace(options, release).is_some() {

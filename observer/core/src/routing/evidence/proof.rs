@@ -88,15 +88,15 @@ proofs! {
         "a status that is given before any object is read";
 }
 
-impl Proof {
+impl ProofId {
     /// Whether it says something of the layer that was predicted, rather than that nobody came to ask it.
-    pub fn is_about_the_layer(&self) -> bool {
-        !matches!(self.id, REFUSED | FLOW_CONTROL)
+    pub fn is_about_the_layer(self) -> bool {
+        !matches!(self, REFUSED | FLOW_CONTROL)
     }
 
     /// Whether it is that the server showed less than it had shown before.
-    pub fn is_going_back(&self) -> bool {
-        self.id == BEHIND_WHAT_WAS_SEEN
+    pub fn is_going_back(self) -> bool {
+        self == BEHIND_WHAT_WAS_SEEN
     }
 }
 

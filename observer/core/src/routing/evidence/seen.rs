@@ -1,6 +1,7 @@
 //! The parts of a request and its answer that can prove something.
 
 use crate::k8s::{Continue, ContinueRevision, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Status, Verb};
+use crate::routing::facts::names_one;
 use crate::routing::rules::RuleId;
 
 /// What was seen of one exchange so far.
@@ -60,11 +61,10 @@ impl Evidence<'_> {
     }
 
     pub(super) fn asked(&self, rule: RuleId) -> Asked {
-        let names_one = !self.info.name.is_empty() || self.options.field_selector.contains("metadata.name=");
         let is_matched = self.options.resource_version_match != ResourceVersionMatch::Unset;
         // Servers before 1.19 pass the match over, and no rule of theirs speaks of it.
         let knows_match = ["list-exact", "list-not-older", "list-rv0"].iter().any(|known| rule.as_str().starts_with(known));
-        if names_one || (is_matched && !knows_match) {
+        if names_one(self.info, self.options) || (is_matched && !knows_match) {
             return Asked::Unclear;
         }
         let ListOptions { resource_version, resource_version_match, limit, continue_token, .. } = self.options;

@@ -122,11 +122,8 @@ fn contradict(verdict: &mut Verdict, layers: &'static [Layer]) -> bool {
 fn of_refusal(verdict: &mut Verdict, status: u16, etcd_touched: bool, expected: bool, rule: rules::RuleId) {
     let predicted = std::mem::replace(&mut verdict.served_from, ServedFrom::Rejected { status, etcd_touched });
     if expected {
-        verdict.certainty = Certainty::Confirmed;
         verdict.rule = rule;
-        verdict.otherwise = None;
-        verdict.reads.clear();
-        verdict.alternatives.clear();
+        settle(verdict, Certainty::Confirmed);
     } else {
         note_contradiction(verdict, predicted);
     }
@@ -134,8 +131,13 @@ fn of_refusal(verdict: &mut Verdict, status: u16, etcd_touched: bool, expected: 
 
 /// The rule stays: it is what was wrong here.
 fn note_contradiction(verdict: &mut Verdict, predicted: ServedFrom) {
-    verdict.certainty = Certainty::Contradicted;
     verdict.predicted = Some(Box::new(predicted));
+    settle(verdict, Certainty::Contradicted);
+}
+
+/// Nothing of what was predicted to be read or to happen instead holds any more.
+fn settle(verdict: &mut Verdict, certainty: Certainty) {
+    verdict.certainty = certainty;
     verdict.otherwise = None;
     verdict.reads.clear();
     verdict.alternatives.clear();
