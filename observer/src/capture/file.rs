@@ -143,7 +143,7 @@ impl CaptureFile {
 }
 
 /// `FILE` for 0, else `FILE.number`.
-fn numbered(path: &Path, number: u32) -> PathBuf {
+pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     if number > 0 {
         name.push(format!(".{number}"));

@@ -6,5 +6,6 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use file::numbered;
 pub use file::{Bounds, CaptureFile};
 pub use reading::{Pace, ReadError, Recording};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 
-use crate::capture::{Bounds, CaptureFile};
+use crate::capture::{Bounds, CaptureFile, numbered};
 
 /// Whether and how much is recorded.
 #[derive(Clone, Debug, Args)]
@@ -27,14 +27,7 @@ pub(super) struct CaptureFlags {
 impl CaptureFlags {
     /// The files that may come to be, if any: the one that is wanted, and what rotation makes of it.
     pub(super) fn files(&self) -> Vec<PathBuf> {
-        let rotated = |file: &PathBuf, number: u32| {
-            let mut name = file.clone().into_os_string();
-            name.push(format!(".{number}"));
-            PathBuf::from(name)
-        };
-        let of = |file: &PathBuf| {
-            std::iter::once(file.clone()).chain((1..self.capture_files).map(|number| rotated(file, number))).collect()
-        };
+        let of = |file: &PathBuf| (0..self.capture_files).map(|number| numbered(file, number)).collect();
         self.capture.as_ref().map(of).unwrap_or_default()
     }
 

@@ -71,7 +71,7 @@ impl ReportFlags {
     }
 
     /// Whether stdout belongs to a program that reads JSON lines.
-    pub(super) fn takes_stdout(&self) -> bool {
+    fn takes_stdout(&self) -> bool {
         self.events.as_deref().is_some_and(is_stdout)
     }
 

@@ -59,14 +59,12 @@ pub(super) fn proxy_config(
 /// metrics if `metrics` is wanted. What goes wrong with the version is said, as the verdicts are then unknown; that somebody may not read
 /// metrics is usual.
 pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
-    let metrics = metrics && (certificate(selected).is_some() || token(selected).is_some());
+    let credentials = Credentials::of(selected).filter(|_| metrics);
+    let metrics = credentials.is_some();
     let what = if metrics { "/version and /metrics (requests of ours" } else { "/version (one request of ours" };
     say(format!("asking {} for {what}, not in the report)", endpoint(selected)));
     let page = async {
-        if !metrics {
-            return None;
-        }
-        let found = timeout(PAGE_WITHIN, ask_metrics(selected)).await;
+        let found = timeout(PAGE_WITHIN, Box::pin(ask_metrics(selected, credentials.as_ref()?))).await;
         Some(found.unwrap_or_else(|_elapsed| Err(QuestionError::TimedOut.into())))
     };
     let (version, found) = tokio::join!(ask_version(selected), page);
@@ -111,11 +109,10 @@ async fn ask_version(selected: &Selected) -> Result<String> {
     };
     let is_denied =
         matches!(denied.downcast_ref(), Some(QuestionError::Status { status, .. }) if matches!(status.as_u16(), 401 | 403));
-    let (certificate, token) = (certificate(selected), token(selected));
-    if !is_denied || (certificate.is_none() && token.is_none()) {
-        return Err(denied);
+    match Credentials::of(selected).filter(|_| is_denied) {
+        Some(credentials) => ask_version_as(selected, credentials.certificate.as_ref(), credentials.token.as_deref()).await,
+        None => Err(denied),
     }
-    ask_version_as(selected, certificate.as_ref(), token.as_deref()).await
 }
 
 async fn ask_version_as(selected: &Selected, certificate: Option<&ClientCertificate>, token: Option<&str>) -> Result<String> {
@@ -123,9 +120,23 @@ async fn ask_version_as(selected: &Selected, certificate: Option<&ClientCertific
     Ok(question(selected, &host, token).version(stream).await?)
 }
 
-async fn ask_metrics(selected: &Selected) -> Result<FromMetrics> {
-    let (stream, host) = connect(selected, certificate(selected).as_ref()).await?;
-    Ok(question(selected, &host, token(selected).as_deref()).metrics(stream).await?)
+async fn ask_metrics(selected: &Selected, credentials: &Credentials) -> Result<FromMetrics> {
+    let (stream, host) = connect(selected, credentials.certificate.as_ref()).await?;
+    Ok(question(selected, &host, credentials.token.as_deref()).metrics(stream).await?)
+}
+
+/// What of a kubeconfig's user we can show ourselves, without a plug-in.
+struct Credentials {
+    certificate: Option<ClientCertificate>,
+    token: Option<String>,
+}
+
+impl Credentials {
+    /// `None` when there is neither.
+    fn of(selected: &Selected) -> Option<Self> {
+        let (certificate, token) = (certificate(selected), token(selected));
+        (certificate.is_some() || token.is_some()).then_some(Self { certificate, token })
+    }
 }
 
 fn question<'q>(selected: &'q Selected, host: &'q str, token: Option<&'q str>) -> Question<'q> {
