@@ -16,4 +16,5 @@ mod private_file;
 pub mod question;
 mod signals;
 pub mod tap;
+pub mod verification;
 pub mod view;

@@ -4,8 +4,8 @@
 //! inputs give the same outputs, whatever the chunking of the bytes. Strange input yields a value ([`http::Event::Malformed`],
 //! `Unknown` with a reason), never a panic.
 //!
-//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`metrics`], [`time`] → 1 [`http`], [`wire`], [`routing`] →
-//! 2 [`observation`] → 3 [`exchange`] → 4 [`capture`] → 5 [`observer`].
+//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`logs`], [`metrics`], [`time`] → 1 [`http`], [`wire`], [`routing`] →
+//! 2 [`observation`], [`verification`] → 3 [`exchange`] → 4 [`capture`] → 5 [`observer`].
 
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
@@ -15,9 +15,11 @@ pub mod capture;
 pub mod exchange;
 pub mod http;
 pub mod k8s;
+pub mod logs;
 pub mod metrics;
 pub mod observation;
 pub mod observer;
 pub mod routing;
 pub mod time;
+pub mod verification;
 pub mod wire;

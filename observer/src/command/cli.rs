@@ -12,6 +12,7 @@ use super::exec::{Exec, OWN_FAILURE};
 use super::explain::Explain;
 use super::read::Read;
 use super::run::Run;
+use super::verify::Verify;
 
 /// Shows which layer of the Kubernetes API server answers each list and watch.
 ///
@@ -26,7 +27,8 @@ use super::run::Run;
   watchtap exec --format json --report run.json -- ./my-controller
   watchtap exec --capture run.cap -- ./my-controller && watchtap read run.cap
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
-  watchtap explain list-unset-consistent")]
+  watchtap explain list-unset-consistent
+  watchtap verify")]
 pub(super) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -39,6 +41,7 @@ enum Command {
     Demo(Demo),
     Explain(Explain),
     Read(Read),
+    Verify(Verify),
     Completions(Completions),
     Credential(Credential),
 }
@@ -56,6 +59,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Demo(demo) => demo.run(),
         Command::Explain(explain) => explain.run(),
         Command::Read(read) => read.run(),
+        Command::Verify(verify) => verify.run(),
         Command::Completions(completions) => completions.run(),
         Command::Credential(credential) => credential.run(),
     }

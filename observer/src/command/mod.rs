@@ -9,6 +9,7 @@ mod exec;
 mod explain;
 mod read;
 mod run;
+mod verify;
 
 mod capture_flags;
 mod coverage;

@@ -13,10 +13,11 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::output::say;
+use crate::credential::{PluginCredential, run_plugin};
 use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::intake::Intake;
 use crate::kubeconfig::{BearerToken, Selected};
-use crate::question::{self, Question, QuestionError};
+use crate::question::{self, Conversation, Question, QuestionError};
 use crate::tap::Clock;
 use crate::tap::proxy::{
     Admission, ClientCertificate, Entrance, PrivateAuthority, ProxyConfig, Transport, UpstreamEndpoint, UpstreamRoute, UpstreamTls,
@@ -125,6 +126,18 @@ async fn ask_metrics(selected: &Selected, credentials: &Credentials) -> Result<F
     Ok(question(selected, &host, credentials.token.as_deref()).metrics(stream).await?)
 }
 
+/// A connection for questions of ours, as the user: with what the kubeconfig holds, or else with what its plug-in yields.
+pub(super) async fn converse(selected: &Selected) -> Result<Conversation> {
+    let credentials = match (Credentials::of(selected), &selected.exec_plugin) {
+        (None, Some(plugin)) => Some(Credentials::from(run_plugin(plugin).await?)),
+        (held, _) => held,
+    };
+    let certificate = credentials.as_ref().and_then(|credentials| credentials.certificate.as_ref());
+    let (stream, host) = connect(selected, certificate).await?;
+    let token = credentials.as_ref().and_then(|credentials| credentials.token.as_deref());
+    Ok(question(selected, &host, token).open(stream).await?)
+}
+
 /// What of a kubeconfig's user we can show ourselves, without a plug-in.
 struct Credentials {
     certificate: Option<ClientCertificate>,
@@ -136,6 +149,15 @@ impl Credentials {
     fn of(selected: &Selected) -> Option<Self> {
         let (certificate, token) = (certificate(selected), token(selected));
         (certificate.is_some() || token.is_some()).then_some(Self { certificate, token })
+    }
+}
+
+impl From<PluginCredential> for Credentials {
+    fn from(credential: PluginCredential) -> Self {
+        let certificate = credential
+            .certificate
+            .map(|(chain, key)| ClientCertificate { chain_pem: chain.into_bytes(), key_pem: key.into_bytes() });
+        Self { certificate, token: credential.token }
     }
 }
 

@@ -62,11 +62,7 @@ impl UpstreamFlags {
         if let Some(server) = &self.upstream {
             return Ok(Kubeconfig::of_server(server, &self.trust()?, "--upstream")?);
         }
-        let kubeconfig = Kubeconfig::load(&environment()?)?;
-        Ok(match &self.context {
-            Some(name) => kubeconfig.with_current_context(name, "--context"),
-            None => kubeconfig,
-        })
+        user_kubeconfig(self.context.as_deref())
     }
 
     /// Where the listener of the current context is to be.
@@ -81,6 +77,15 @@ impl UpstreamFlags {
             None => ServerTrust::SystemRoots,
         })
     }
+}
+
+/// The kubeconfig that the environment leads to, with the context that `--context` names as its current one.
+pub(super) fn user_kubeconfig(context: Option<&str>) -> Result<Kubeconfig> {
+    let kubeconfig = Kubeconfig::load(&environment()?)?;
+    Ok(match context {
+        Some(name) => kubeconfig.with_current_context(name, "--context"),
+        None => kubeconfig,
+    })
 }
 
 /// Nobody beyond this machine is let in: the certificate that clients see is for loopback, and who reaches a listener speaks to the API

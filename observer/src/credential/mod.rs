@@ -12,6 +12,7 @@ mod exchange;
 mod exec_credential;
 mod exec_info;
 mod keeper;
+mod plugin;
 mod server;
 
 pub use call::{CallError, ask_for_plan, hand_over};
@@ -19,6 +20,7 @@ pub use exchange::Plan;
 pub use exec_credential::ExecCredential;
 pub use exec_info::with_cluster;
 pub use keeper::{Keeper, PluginUser};
+pub use plugin::{PluginCredential, PluginError, run_plugin};
 pub use server::CredentialServer;
 
 #[cfg(test)]

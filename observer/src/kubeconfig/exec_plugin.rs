@@ -15,6 +15,12 @@ pub struct ExecPlugin {
     pub command: String,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// `apiVersion` of the documents that it reads and writes.
+    pub api_version: String,
+    /// `env`: what is added to its environment. Values may be secret.
+    pub environment: Vec<(String, String)>,
+    /// `provideClusterInfo`: whether it is told the cluster.
+    pub wants_cluster: bool,
     /// The cluster of the same context as `KUBERNETES_EXEC_INFO` tells it (kubernetes/client-go `rest/exec.go`, `ConfigToExecCluster`,
     /// v0.34), without what the client's copy of the kubeconfig has as it was.
     pub cluster: Map<String, Value>,
@@ -33,8 +39,22 @@ impl ExecPlugin {
             Some(Value::Array(arguments)) => arguments.iter().map(|argument| text(&place, argument)).collect::<Result<_, _>>()?,
             Some(_) => return Err(wrong_arguments(&place)),
         };
-        Ok(Some(Self { command: command.to_owned(), arguments, cluster: described(cluster, ca) }))
+        Ok(Some(Self {
+            command: command.to_owned(),
+            arguments,
+            api_version: exec.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            environment: environment(exec),
+            wants_cluster: exec.get("provideClusterInfo") == Some(&Value::Bool(true)),
+            cluster: described(cluster, ca),
+        }))
     }
+}
+
+/// Entries that are not understood are the client's to complain of.
+fn environment(exec: &Map<String, Value>) -> Vec<(String, String)> {
+    let text = |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).map(str::to_owned);
+    let entries = exec.get("env").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    entries.iter().filter_map(|entry| Some((text(entry, "name")?, text(entry, "value")?))).collect()
 }
 
 fn text(place: &Place, argument: &Value) -> Result<String, Error> {

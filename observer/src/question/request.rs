@@ -2,21 +2,13 @@
 
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Empty, Limited};
-use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper::header::{AUTHORIZATION, HOST, HeaderValue, USER_AGENT};
-use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use observer_core::metrics::MetricsReader;
+use hyper::StatusCode;
+use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderValue, USER_AGENT};
 use observer_core::routing::FromMetrics;
-use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Longest version document that is read, in bytes; a real one has some 300.
-const MAX_DOCUMENT: usize = 64 * 1024;
+use super::conversation::Conversation;
 
 /// How long connecting may take, and then asking.
 pub const LIMIT: Duration = Duration::from_secs(5);
@@ -31,7 +23,7 @@ pub enum QuestionError {
     #[error("the API server answered {path} with {status}")]
     Status {
         /// What was asked for.
-        path: &'static str,
+        path: String,
         /// The answer.
         status: StatusCode,
     },
@@ -39,7 +31,7 @@ pub enum QuestionError {
     #[error("asking for {path} failed: {error}")]
     Http {
         /// What was asked for.
-        path: &'static str,
+        path: String,
         /// What went wrong.
         error: hyper::Error,
     },
@@ -65,82 +57,32 @@ pub struct Question<'q> {
     pub token: Option<&'q str>,
 }
 
-/// An answer whose body is to be read, and what reads from the connection meanwhile.
-struct Answer {
-    response: Response<Incoming>,
-    connection: JoinHandle<()>,
-    _sender: SendRequest<Empty<Bytes>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Version {
-    git_version: String,
-}
-
 impl Question<'_> {
     /// Asks over `stream`, a TLS connection on which HTTP/1.1 is spoken, for `gitVersion` of `/version`.
     pub async fn version(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<String, QuestionError> {
-        let asked = async {
-            let mut answer = self.get(stream, "/version").await?;
-            let body = Limited::new(answer.response.body_mut(), MAX_DOCUMENT).collect().await;
-            let body = body.or(Err(QuestionError::NotAVersion))?.to_bytes();
-            let version: Version = serde_json::from_slice(&body).or(Err(QuestionError::NotAVersion))?;
-            Ok(version.git_version)
-        };
+        let asked = async { self.open(stream).await?.version().await };
         timeout(LIMIT, asked).await.unwrap_or(Err(QuestionError::TimedOut))
     }
 
     /// Asks likewise for `/metrics`, and returns what the page says of the server's configuration. It may be of any length.
     pub async fn metrics(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<FromMetrics, QuestionError> {
-        let asked = async {
-            let mut answer = self.get(stream, "/metrics").await?;
-            let mut found = FromMetrics::default();
-            let mut reader = MetricsReader::default();
-            while let Some(frame) = answer.response.body_mut().frame().await {
-                let frame = frame.map_err(|error| QuestionError::Http { path: "/metrics", error })?;
-                if let Some(bytes) = frame.data_ref() {
-                    reader.push(bytes, &mut |sample| found.note(sample));
-                }
-            }
-            reader.finish(&mut |sample| found.note(sample));
-            Ok(found)
-        };
-        timeout(LIMIT, asked).await.unwrap_or(Err(QuestionError::TimedOut))
+        let mut found = FromMetrics::default();
+        let asked = async { self.open(stream).await?.metrics(&mut |sample| found.note(sample)).await };
+        timeout(LIMIT, asked).await.unwrap_or(Err(QuestionError::TimedOut))?;
+        Ok(found)
     }
 
-    async fn get(
-        self,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        path: &'static str,
-    ) -> Result<Answer, QuestionError> {
-        let request = self.request(path).ok_or(QuestionError::Unspeakable)?;
-        let failed = |error| QuestionError::Http { path, error };
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-        // What goes wrong on the connection is told where its answer is read.
-        let connection = tokio::spawn(async move { drop(connection.await) });
-        let response = sender.send_request(request).await.map_err(failed)?;
-        let status = response.status();
-        let answer = Answer { response, connection, _sender: sender };
-        if status.is_success() { Ok(answer) } else { Err(QuestionError::Status { path, status }) }
-    }
-
-    /// `None` when host or token cannot stand in a header field.
-    fn request(self, path: &str) -> Option<Request<Empty<Bytes>>> {
-        let path = format!("{}{path}", self.path_prefix.trim_end_matches('/'));
-        let agent = concat!("watchtap/", env!("CARGO_PKG_VERSION"));
-        let mut request = Request::get(path).header(HOST, self.host).header(USER_AGENT, agent);
+    /// Begins a conversation over `stream`, on which any number of questions can be asked, one after the other.
+    pub async fn open(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<Conversation, QuestionError> {
+        let mut fields = HeaderMap::new();
+        let host = HeaderValue::from_str(self.host).or(Err(QuestionError::Unspeakable))?;
+        fields.insert(HOST, host);
+        fields.insert(USER_AGENT, HeaderValue::from_static(concat!("watchtap/", env!("CARGO_PKG_VERSION"))));
         if let Some(token) = self.token {
-            let mut value = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
+            let mut value = HeaderValue::from_str(&format!("Bearer {token}")).or(Err(QuestionError::Unspeakable))?;
             value.set_sensitive(true);
-            request = request.header(AUTHORIZATION, value);
+            fields.insert(AUTHORIZATION, value);
         }
-        request.body(Empty::new()).ok()
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        self.connection.abort();
+        Conversation::open(stream, self.path_prefix, fields).await
     }
 }

@@ -13,6 +13,7 @@ mod run;
 mod sink;
 mod table;
 mod verdict;
+mod verification;
 
 #[cfg(test)]
 mod tests;
@@ -26,3 +27,4 @@ pub use lines::LiveLines;
 pub use report::report_text;
 pub use run::Run;
 pub use sink::EventSink;
+pub use verification::{VERIFY_SCHEMA, verification_json, verification_text};

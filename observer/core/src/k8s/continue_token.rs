@@ -49,7 +49,7 @@ pub enum InvalidContinueToken {
     BadStartKey,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct Encoded {
     #[serde(default)]
     v: String,
@@ -58,6 +58,9 @@ struct Encoded {
     #[serde(default)]
     start: String,
 }
+
+/// The only encoding version there is.
+const VERSION: &str = "meta.k8s.io/v1";
 
 impl ContinueToken {
     /// Decodes the value of a `continue` parameter or of `metadata.continue`.
@@ -70,7 +73,7 @@ impl ContinueToken {
             return Err(InvalidContinueToken::NotJson);
         }
         let encoded: Encoded = serde_json::from_slice(&json).or(Err(InvalidContinueToken::NotJson))?;
-        if encoded.v != "meta.k8s.io/v1" {
+        if encoded.v != VERSION {
             return Err(InvalidContinueToken::UnknownVersion);
         }
         let revision = match u64::try_from(encoded.rv) {
@@ -83,6 +86,13 @@ impl ContinueToken {
             return Err(InvalidContinueToken::BadStartKey);
         }
         Ok(Self { revision, start_key: key.trim_end_matches('\0').to_owned() })
+    }
+
+    /// The token that goes on behind the same key, but at whatever revision is current, as a server offers it with a 410
+    /// (kubernetes/apiserver pkg/storage/etcd3/errors.go, v0.15 and later).
+    pub fn at_latest(&self) -> Option<String> {
+        let encoded = Encoded { v: VERSION.to_owned(), rv: -1, start: format!("{}\0", self.start_key) };
+        Some(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&encoded).ok()?))
     }
 }
 
@@ -105,6 +115,13 @@ mod tests {
     fn replacement_token_of_a_410_reads_the_latest_revision() {
         let decoded = ContinueToken::decode(&token(r#"{"v":"meta.k8s.io/v1","rv":-1,"start":"default/web-0\u0000"}"#));
         assert_eq!(decoded.map(|token| token.revision), Ok(ContinueRevision::Latest));
+    }
+
+    #[test]
+    fn token_at_the_latest_revision_goes_on_behind_the_same_key() {
+        let page = ContinueToken { revision: ContinueRevision::At(812_345), start_key: "default/web-0".to_owned() };
+        let latest = page.at_latest().map(|token| ContinueToken::decode(&token));
+        assert_eq!(latest, Some(Ok(ContinueToken { revision: ContinueRevision::Latest, ..page })));
     }
 
     #[test]

@@ -129,8 +129,8 @@ pub fn is_in_main_etcd(resource: &Resource) -> bool {
     is_built_in(resource) && !["events", "leases"].contains(&resource.resource.as_str())
 }
 
-/// The key that all objects of `resource` begin with, without the slash behind it: `/registry/pods`.
-pub(super) fn resource_prefix(resource: &Resource) -> String {
+/// The key that all objects of `resource` begin with, without the slash behind it: `/registry/pods`, with the default of `--etcd-prefix`.
+pub fn resource_prefix(resource: &Resource) -> String {
     let Resource { group, resource: plural, .. } = resource;
     if !BUILT_IN_GROUPS.contains(&group.as_str()) {
         return format!("{ROOT}/{group}/{plural}");

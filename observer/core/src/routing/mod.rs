@@ -40,7 +40,7 @@ pub use explain::{VersionSpan, across_versions, cheaper};
 pub use from_metrics::FromMetrics;
 pub use gates::{Gate, GateStage, GateState, UnknownGate};
 pub use history::{Coverage, RevisionHistory, SURELY_COMPACTED, SURELY_HELD};
-pub use keys::is_in_main_etcd;
+pub use keys::{is_in_main_etcd, resource_prefix};
 pub use profile::{Basis, Provenance, ServerProfile};
 pub use route::route;
 pub use rules::{ReadsOf, Rule, RuleId, all_rules, rule};

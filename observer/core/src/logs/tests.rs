@@ -1,0 +1,94 @@
+//! Lines as real servers wrote them, shortened.
+
+use std::time::Duration;
+
+use super::{AuditEvent, EtcdRequest, RangeRead};
+
+#[test]
+fn last_stage_of_a_request_for_a_resource_is_read() {
+    let line = br#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"a-1","stage":"ResponseComplete",
+        "requestURI":"/apis/apps/v1/deployments?limit=5","verb":"list","user":{"username":"admin"},"sourceIPs":["127.0.0.1"],
+        "userAgent":"kubectl/v1.33.1","objectRef":{"resource":"deployments","apiGroup":"apps","apiVersion":"v1"},
+        "responseStatus":{"metadata":{},"code":200},"annotations":{"apiserver.latency.k8s.io/etcd":"1.612s"}}"#;
+    let expected = AuditEvent {
+        audit_id: "a-1".to_owned(),
+        verb: "list".to_owned(),
+        resource: "deployments.apps".to_owned(),
+        user_agent: "kubectl/v1.33.1".to_owned(),
+        status: 200,
+        etcd_latency: Some(Duration::from_millis(1612)),
+    };
+    assert_eq!(AuditEvent::read(line), Some(expected));
+}
+
+#[test]
+fn other_stages_other_paths_and_garbage_are_passed_over() {
+    for line in [
+        r#"{"auditID":"a","stage":"RequestReceived","verb":"list","objectRef":{"resource":"pods"}}"#,
+        r#"{"auditID":"a","stage":"ResponseComplete","verb":"get"}"#,
+        r#"{"auditID":"a","stage":"ResponseComplete","verb":"get","objectRef":{"subresource":"x"}}"#,
+        r#"{"auditID":"a","sta"#,
+        "",
+    ] {
+        assert_eq!(AuditEvent::read(line.as_bytes()), None, "{line}");
+    }
+}
+
+#[test]
+fn time_in_etcd_is_read_as_go_writes_it() {
+    for (text, expected) in [
+        ("612.345ms", Some(Duration::from_micros(612_345))),
+        ("1m2.5s", Some(Duration::from_millis(62_500))),
+        ("850µs", Some(Duration::from_micros(850))),
+        ("5 minutes", None),
+        ("5", None),
+        ("99999999999999999999999h", None),
+    ] {
+        let line = format!(
+            r#"{{"auditID":"a","stage":"ResponseComplete","verb":"list","objectRef":{{"resource":"pods"}},
+                "annotations":{{"apiserver.latency.k8s.io/etcd":"{text}"}}}}"#
+        );
+        assert_eq!(AuditEvent::read(line.as_bytes()).unwrap().etcd_latency, expected, "{text}");
+    }
+}
+
+#[test]
+fn range_is_read_with_its_keys_limit_and_revision() {
+    let line = br#"{"level":"debug","ts":"2026-11-22T02:00:00.1Z","caller":"v3rpc/interceptor.go:182","msg":"request stats",
+        "start time":"2026-11-22T02:00:00.1Z","time spent":"113us","remote":"127.0.0.1:4","response type":"/etcdserverpb.KV/Range",
+        "request count":0,"request size":46,"response count":3,"response size":1022,
+        "request content":"key:\"/registry/roles/kube-system/a\\000\" range_end:\"/registry/roles0\" limit:500 revision:42 "}"#;
+    let expected = RangeRead {
+        key: "/registry/roles/kube-system/a\0".to_owned(),
+        range_end: "/registry/roles0".to_owned(),
+        limit: 500,
+        revision: 42,
+        ..RangeRead::default()
+    };
+    assert_eq!(EtcdRequest::read(line), Some(EtcdRequest::Range(expected.clone())));
+    assert!(expected.reads_values());
+}
+
+#[test]
+fn counting_is_no_reading_of_values() {
+    let line = br#"{"msg":"request stats","response type":"/etcdserverpb.KV/Range","request content":"key:\"/registry/roles/\" range_end:\"/registry/roles0\" count_only:true "}"#;
+    let Some(EtcdRequest::Range(read)) = EtcdRequest::read(line) else { panic!() };
+    assert!(!read.reads_values());
+}
+
+#[test]
+fn other_requests_are_named_and_other_lines_passed_over() {
+    let other =
+        br#"{"msg":"request stats","response type":"/etcdserverpb.KV/Txn","request content":"compare:<target:MOD key:\"/a\">"}"#;
+    assert_eq!(EtcdRequest::read(other), Some(EtcdRequest::Other("/etcdserverpb.KV/Txn".to_owned())));
+    for line in [r#"{"msg":"applying compaction"}"#, "panic: x", r#"{"msg":"request stats","#] {
+        assert_eq!(EtcdRequest::read(line.as_bytes()), None, "{line}");
+    }
+}
+
+#[test]
+fn content_that_is_cut_off_is_read_as_far_as_it_goes() {
+    let line = br#"{"msg":"request stats","response type":"/etcdserverpb.KV/Range","request content":"key:\"/registry/pods/ab"}"#;
+    let expected = RangeRead { key: "/registry/pods/ab".to_owned(), ..RangeRead::default() };
+    assert_eq!(EtcdRequest::read(line), Some(EtcdRequest::Range(expected)));
+}

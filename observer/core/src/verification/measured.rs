@@ -1,0 +1,122 @@
+//! What the counters say was done for one request.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::answer::Answer;
+use super::counters::Counters;
+use super::prediction::Prediction;
+use crate::k8s::Verb;
+use crate::routing::Layer;
+
+/// Who answered, by the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// This layer. A snapshot is a list at one revision that no etcd was read for: counters do not tell it from the present state.
+    Layer(Layer),
+    /// The watch cache or etcd: of watches that begin at a revision, only the messages to etcd are counted, and not by resource.
+    CacheOrEtcd,
+    /// etcd, after the cache did not catch up in time.
+    AfterWaiting,
+    /// Nobody.
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// Whether etcd was asked for something before.
+        etcd_touched: bool,
+    },
+    /// Nobody, which a watch says in its only event.
+    ErrorEvent {
+        /// The code of its `Status`.
+        code: u16,
+    },
+    /// No counter moved, as where another server answers.
+    NotCounted,
+    /// Counters moved as one request alone cannot move them.
+    Noise,
+}
+
+/// What `moved` says of the request that was answered so between two readings.
+pub fn measure(prediction: &Prediction, answer: &Answer, moved: Counters) -> Measured {
+    match prediction.verb {
+        Verb::Get => get(answer, moved),
+        Verb::Watch => watch(answer, moved),
+        _ => list(answer, moved, prediction.is_exact),
+    }
+}
+
+fn get(answer: &Answer, moved: Counters) -> Measured {
+    const NOT_FOUND: u16 = 404;
+    if moved.cache_lists + moved.storage_lists + moved.etcd_lists != 0 {
+        return Measured::Noise;
+    }
+    let is_refused = is_refusal(answer) && answer.status != NOT_FOUND;
+    match moved.etcd_gets {
+        0 | 1 if is_refused => Measured::Refused { status: answer.status, etcd_touched: moved.etcd_gets == 1 },
+        0 => Measured::Layer(Layer::Cache),
+        1 => Measured::Layer(Layer::Etcd),
+        _ => Measured::Noise,
+    }
+}
+
+fn list(answer: &Answer, moved: Counters, is_exact: bool) -> Measured {
+    let Counters { cache_lists, storage_lists, etcd_gets, etcd_lists, fallbacks, .. } = moved;
+    match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
+        // Asking for the current revision counts as a list and as a get, before the list itself.
+        (0, 0..=2, 0..=1, 1..) if fallbacks > 0 => Measured::AfterWaiting,
+        (0, 0..=2, 0..=1, 1..) => Measured::Layer(Layer::Etcd),
+        (1, 0, 0, 0) => Measured::Layer(if is_exact { Layer::Snapshot } else { Layer::Cache }),
+        (1, 0..=1, 1, 0) => Measured::Layer(Layer::CacheConsistent),
+        (0, 0..=1, 0..=1, 0) if is_refusal(answer) => Measured::Refused { status: answer.status, etcd_touched: etcd_gets == 1 },
+        // One key.
+        (0, 1, 1, 0) => Measured::Layer(Layer::Etcd),
+        (0, 0, 0, 0) => Measured::NotCounted,
+        _ => Measured::Noise,
+    }
+}
+
+fn watch(answer: &Answer, moved: Counters) -> Measured {
+    let Counters { cache_lists, storage_lists, etcd_gets, etcd_lists, .. } = moved;
+    match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
+        (0, 0..=1, 0..=1, 0) if is_refusal(answer) => Measured::Refused { status: answer.status, etcd_touched: etcd_gets == 1 },
+        (0, 0..=1, 0..=1, 0) if let Some(code) = answer.error_event => error_event(code, answer),
+        (0, 0..=1, 0, 1..) => Measured::Layer(Layer::Etcd),
+        (0, 0..=1, 1, 0) => Measured::Layer(Layer::CacheConsistent),
+        (0, 0, 0, 0) if moved.initial_events > 0 || moved.etcd_watch_messages == 0 => Measured::Layer(Layer::Cache),
+        (0, 0, 0, 0) => Measured::CacheOrEtcd,
+        _ => Measured::Noise,
+    }
+}
+
+/// A watch cache and etcd find a revision too old in words of their own (§1.10 of the semantics reference; kubernetes/apiserver
+/// pkg/storage/cacher/watch_cache.go and pkg/storage/etcd3/errors.go, v0.17 and later).
+fn error_event(code: u16, answer: &Answer) -> Measured {
+    const GONE: u16 = 410;
+    let is_of_cache = answer.message.as_ref().is_some_and(|message| message.starts_with("too old resource version"));
+    match (code, is_of_cache) {
+        (GONE, true) => Measured::Layer(Layer::Cache),
+        (GONE, false) => Measured::Layer(Layer::Etcd),
+        _ => Measured::ErrorEvent { code },
+    }
+}
+
+fn is_refusal(answer: &Answer) -> bool {
+    const FIRST_REFUSAL: u16 = 400;
+    answer.status >= FIRST_REFUSAL
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Layer(layer) => layer.fmt(formatter),
+            Self::CacheOrEtcd => formatter.write_str("cache or etcd"),
+            Self::AfterWaiting => formatter.write_str("etcd, after waiting"),
+            Self::Refused { status, .. } => write!(formatter, "refused with {status}"),
+            Self::ErrorEvent { code } => write!(formatter, "an ERROR event {code}"),
+            Self::NotCounted => formatter.write_str("not counted"),
+            Self::Noise => formatter.write_str("others read, too"),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the rules say of a row's request.
+
+use super::measured::Measured;
+use crate::k8s::{Continue, ContinueRevision, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
+use crate::routing::{CacheState, Fallback, Layer, Question, RevisionHistory, ServedFrom, ServerProfile, Verdict, route};
+use crate::time::Timestamp;
+
+/// A request, and who will answer it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prediction {
+    /// As the tables have it.
+    pub verdict: Verdict,
+    /// A get, a list or a watch.
+    pub verb: Verb,
+    /// Whether the state at one revision is asked for, so that a cache's present state is no answer.
+    pub is_exact: bool,
+}
+
+impl Prediction {
+    /// Asks the rules about a GET of path and query; `None` where they say nothing.
+    pub fn of(request: &str, profile: &ServerProfile, history: &RevisionHistory, now: Timestamp) -> Option<Self> {
+        let (path, query) = request.split_once('?').unwrap_or((request, ""));
+        let options = ListOptions::parse(query);
+        let info = RequestInfo::parse("GET", path, &options, "");
+        let question = Question { info: &info, options: &options, profile, cache: CacheState::Ready, history: Some(history), now };
+        Some(Self { verdict: route(&question)?, verb: info.verb, is_exact: is_exact(&options) })
+    }
+
+    /// Whether what was measured is the predicted answer, or the second outcome that was predicted with it.
+    pub fn agrees_with(&self, measured: &Measured) -> bool {
+        let served_from = &self.verdict.served_from;
+        let otherwise = self.verdict.otherwise.map(|otherwise| otherwise.then);
+        match *measured {
+            Measured::Layer(layer) => *served_from != ServedFrom::Proxied && served_from.layers().contains(&layer),
+            Measured::CacheOrEtcd => matches!(served_from, ServedFrom::Cache | ServedFrom::Etcd),
+            Measured::AfterWaiting => otherwise == Some(Fallback::Etcd),
+            Measured::Refused { status, etcd_touched } => {
+                *served_from == ServedFrom::Rejected { status, etcd_touched } || otherwise == Some(Fallback::Rejected { status })
+            }
+            Measured::ErrorEvent { code } => {
+                matches!(*served_from, ServedFrom::Rejected { status, .. } if status == code)
+                    || otherwise == Some(Fallback::ErrorEvent { code })
+            }
+            Measured::NotCounted => served_from.layers().contains(&Layer::Proxied),
+            Measured::Noise => false,
+        }
+    }
+}
+
+/// An exact match, one that a limit implies (§1.3 of the semantics reference), or a page at the revision of the first.
+fn is_exact(options: &ListOptions) -> bool {
+    match (&options.continue_token, options.resource_version, options.resource_version_match) {
+        (Continue::Token(token), _, _) => token.revision != ContinueRevision::Latest,
+        (Continue::Unset, ResourceVersion::At(_), ResourceVersionMatch::Exact) => true,
+        (Continue::Unset, ResourceVersion::At(_), ResourceVersionMatch::Unset) => options.limit > 0,
+        _ => false,
+    }
+}

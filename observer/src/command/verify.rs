@@ -1,0 +1,163 @@
+//! `watchtap verify`.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use observer_core::routing::ServerProfile;
+use observer_core::verification::Tally;
+
+use super::exec::OWN_FAILURE;
+use super::output::{Format, say, say_error};
+use super::profile_flags::ProfileFlags;
+use super::upstream;
+use super::upstream_flags;
+use crate::kubeconfig::Kubeconfig;
+use crate::verification::{Connect, LogTail, Oracles, Plan, Progress, Server, Verification, verify};
+use crate::view::{Colour, verification_json, verification_text};
+
+/// A row disagrees.
+const DISAGREES: u8 = 1;
+/// No row disagrees, but some could not be decided.
+const UNDECIDED: u8 = 2;
+
+/// Holds the rules against a live API server: asks in every shape, and compares each verdict with the server's own counters.
+///
+/// Reads only: lists, gets and short watches of one resource, and pages of /metrics in between. How many and for how long is said first. The
+/// resource is one with a few objects that nobody else reads; rows that others disturb are repeated.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES:
+  watchtap verify
+  watchtap verify --context staging --resource widgets.example.com
+  watchtap verify --format json > verify.json
+  watchtap verify --etcd-log /var/log/etcd.log --audit-log /var/log/kubernetes/audit.log
+
+EXIT CODES:
+  0 all rows agree · 1 a row disagrees · 2 a row stayed noisy or could not be provoked (or wrong usage) · 125 nothing could be verified")]
+pub(super) struct Verify {
+    /// The context of the kubeconfig, in place of its current one
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+
+    /// The resource to ask for, such as podtemplates or widgets.example.com; without it a quiet one is looked for
+    #[arg(long, value_name = "RESOURCE")]
+    resource: Option<String>,
+
+    /// The API server's audit log, as it is written: tells who else reads the resource
+    #[arg(long, value_name = "FILE")]
+    audit_log: Option<PathBuf>,
+
+    /// etcd's log at level debug, as it is written: tells exactly which keys are read
+    #[arg(long, value_name = "FILE")]
+    etcd_log: Option<PathBuf>,
+
+    #[command(flatten)]
+    profile: ProfileFlags,
+
+    /// How to print the rows
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Verify {
+    pub(super) fn run(&self) -> ExitCode {
+        match self.verify().and_then(|verification| self.print(&verification)) {
+            Ok(tally) => ExitCode::from(exit_code(tally)),
+            Err(error) => {
+                say_error(&error);
+                ExitCode::from(OWN_FAILURE)
+            }
+        }
+    }
+
+    fn verify(&self) -> Result<Verification> {
+        let kubeconfig = upstream_flags::user_kubeconfig(self.context.as_deref())?;
+        let mut server = Server::new(connect(&kubeconfig)?);
+        let oracles = Oracles {
+            audit_log: self.audit_log.as_deref().map(LogTail::open).transpose()?,
+            etcd_log: self.etcd_log.as_deref().map(LogTail::open).transpose()?,
+        };
+        let flags = |profile: ServerProfile| self.profile.over(profile);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+        let mut shown = Shown::default();
+        let resource = self.resource.as_deref();
+        let verified = runtime.block_on(verify(&mut server, resource, oracles, &flags, &mut |progress| shown.show(&progress)));
+        shown.end();
+        let verification = verified?;
+        for sentence in ProfileFlags::without_effect(&verification.profile) {
+            say(sentence);
+        }
+        Ok(verification)
+    }
+
+    fn print(&self, verification: &Verification) -> Result<Tally> {
+        let text = match self.format {
+            Format::Text => {
+                let colour = Colour::for_stream(&io::stdout(), std::env::var_os("NO_COLOR").as_deref());
+                verification_text(verification, colour)
+            }
+            Format::Json => verification_json(verification)?,
+        };
+        io::stdout().lock().write_all(text.as_bytes()).context("cannot write the result")?;
+        Ok(verification.tally)
+    }
+}
+
+fn exit_code(tally: Tally) -> u8 {
+    match tally {
+        Tally { disagree: 1.., .. } => DISAGREES,
+        Tally { noisy: 1.., .. } | Tally { not_provoked: 1.., .. } => UNDECIDED,
+        Tally { .. } => 0,
+    }
+}
+
+/// Connections with the credentials of the kubeconfig's user.
+fn connect(kubeconfig: &Kubeconfig) -> Result<Connect> {
+    let selected = Arc::new(kubeconfig.current()?);
+    Ok(Box::new(move || {
+        let selected = Arc::clone(&selected);
+        Box::pin(async move { upstream::converse(&selected).await })
+    }))
+}
+
+/// Progress on stderr: one line that changes, where somebody looks.
+#[derive(Default)]
+struct Shown {
+    is_open: bool,
+}
+
+impl Shown {
+    fn show(&mut self, progress: &Progress) {
+        match progress {
+            Progress::Choosing(quiet_for) => {
+                say(format!("looking for {} s for a resource that nobody else reads", quiet_for.as_secs()));
+            }
+            Progress::Planned(plan) => say(planned(plan)),
+            Progress::Row(index, of, title) if io::stderr().is_terminal() => {
+                self.is_open = true;
+                // The end of the line is cleared, as the title before may have been longer.
+                let _written = write!(io::stderr().lock(), "\r{index}/{of}  {title}\x1b[K");
+            }
+            Progress::Row(..) => {}
+        }
+    }
+
+    fn end(&mut self) {
+        if std::mem::take(&mut self.is_open) {
+            let _written = write!(io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
+fn planned(plan: &Plan) -> String {
+    const ROUNDED_TO: u64 = 5;
+    let seconds = plan.takes.max(Duration::from_secs(1)).as_secs().next_multiple_of(ROUNDED_TO);
+    format!(
+        "asking for {} in {} shapes: about {} requests, reads only, about {seconds} s; at most {} requests where others read it, too",
+        plan.resource, plan.shapes, plan.requests, plan.most_requests
+    )
+}

@@ -1,0 +1,101 @@
+//! Running a plug-in for questions of our own.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::kubeconfig::ExecPlugin;
+
+/// How long a plug-in may take: some open a browser.
+const ENDS_WITHIN: Duration = Duration::from_mins(1);
+
+/// What a plug-in yields. `Debug` shows nothing of it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct PluginCredential {
+    /// A bearer token.
+    pub token: Option<String>,
+    /// A client certificate and its key, as PEM text.
+    pub certificate: Option<(String, String)>,
+}
+
+/// Why a plug-in yields nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginError {
+    /// It could not be run.
+    #[error("cannot run the exec plug-in `{command}`: {error}")]
+    Spawn {
+        /// Its name.
+        command: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It failed; what it wrote to stderr was shown.
+    #[error("the exec plug-in `{command}` ended with {status}")]
+    Failed {
+        /// Its name.
+        command: String,
+        /// Its exit status.
+        status: std::process::ExitStatus,
+    },
+    /// It went on.
+    #[error("the exec plug-in `{command}` did not end within a minute")]
+    TimedOut {
+        /// Its name.
+        command: String,
+    },
+    /// What it wrote is no credential.
+    #[error("the exec plug-in `{command}` did not write an ExecCredential with a token or a certificate")]
+    NoCredential {
+        /// Its name.
+        command: String,
+    },
+}
+
+/// Runs `plugin` as client-go does (kubernetes/client-go `plugin/pkg/client/auth/exec/exec.go`, v0.34), but never on a terminal.
+pub async fn run_plugin(plugin: &ExecPlugin) -> Result<PluginCredential, PluginError> {
+    let command = || plugin.command.clone();
+    let mut process = Command::new(Path::new(&plugin.command));
+    process.args(&plugin.arguments).envs(plugin.environment.iter().map(|(name, value)| (name, value)));
+    process.env("KUBERNETES_EXEC_INFO", exec_info(plugin).to_string());
+    process.stdin(Stdio::null()).stderr(Stdio::inherit()).kill_on_drop(true);
+    let ended = timeout(ENDS_WITHIN, process.output()).await.map_err(|_elapsed| PluginError::TimedOut { command: command() })?;
+    let output = ended.map_err(|error| PluginError::Spawn { command: command(), error })?;
+    if !output.status.success() {
+        return Err(PluginError::Failed { command: command(), status: output.status });
+    }
+    PluginCredential::read(&output.stdout).ok_or_else(|| PluginError::NoCredential { command: command() })
+}
+
+fn exec_info(plugin: &ExecPlugin) -> Value {
+    let mut spec = Map::from_iter([("interactive".to_owned(), Value::Bool(false))]);
+    if plugin.wants_cluster {
+        spec.insert("cluster".to_owned(), Value::Object(plugin.cluster.clone()));
+    }
+    json!({"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec})
+}
+
+impl PluginCredential {
+    /// Reads a plug-in's output; JSON is meant, and client-go reads YAML as well.
+    fn read(output: &[u8]) -> Option<Self> {
+        let document: Value = match serde_json::from_slice(output) {
+            Ok(document) => document,
+            Err(_) => serde_saphyr::from_str(std::str::from_utf8(output).ok()?).ok()?,
+        };
+        let status = document.get("status")?;
+        let text = |field: &str| status.get(field)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let certificate = text("clientCertificateData").zip(text("clientKeyData"));
+        let credential = Self { token: text("token"), certificate };
+        (credential != Self::default()).then_some(credential)
+    }
+}
+
+impl fmt::Debug for PluginCredential {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PluginCredential").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,56 @@
+//! What a server appends to a log while it is asked.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::failure::VerifyError;
+
+/// Most that is read of what was appended during one row, in bytes.
+const MAX_APPENDED: u64 = 64 * 1024 * 1024;
+
+/// A log file that grows.
+#[derive(Debug)]
+pub struct LogTail {
+    path: PathBuf,
+    mark: u64,
+}
+
+impl LogTail {
+    /// Begins at the file's present end.
+    pub fn open(path: &Path) -> Result<Self, VerifyError> {
+        let mut tail = Self { path: path.to_owned(), mark: 0 };
+        tail.mark()?;
+        Ok(tail)
+    }
+
+    /// Forgets what was appended up to now.
+    pub fn mark(&mut self) -> Result<(), VerifyError> {
+        self.mark = File::open(&self.path).and_then(|file| file.metadata()).map_err(|error| self.failed(error))?.len();
+        Ok(())
+    }
+
+    /// Tells the whole lines that were appended since the mark. A file that was rotated meanwhile is read from its beginning.
+    pub fn lines(&self, told: &mut dyn FnMut(&[u8])) -> Result<(), VerifyError> {
+        self.read(told).map_err(|error| self.failed(error))
+    }
+
+    fn read(&self, told: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        let mut file = File::open(&self.path)?;
+        let begin = if file.metadata()?.len() < self.mark { 0 } else { self.mark };
+        file.seek(SeekFrom::Start(begin))?;
+        let mut appended = BufReader::new(file.take(MAX_APPENDED));
+        let mut line = Vec::new();
+        while appended.read_until(b'\n', &mut line)? > 0 {
+            if line.ends_with(b"\n") {
+                told(&line);
+            }
+            line.clear();
+        }
+        Ok(())
+    }
+
+    fn failed(&self, error: io::Error) -> VerifyError {
+        VerifyError::Log { path: self.path.display().to_string(), error }
+    }
+}

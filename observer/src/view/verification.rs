@@ -1,0 +1,121 @@
+//! What `watchtap verify` prints.
+
+use observer_core::routing::ServedFrom;
+use observer_core::verification::{Judgement, Measured, Row};
+use serde::Serialize;
+
+use super::colour::{Colour, Tone};
+use super::quantity::counted;
+use super::table::{Align, Cell, Table};
+use crate::verification::Verification;
+
+/// Schema of `verify --format json`.
+pub const VERIFY_SCHEMA: &str = "watchtap.verify/v1";
+
+#[derive(Serialize)]
+struct Document<'v> {
+    schema: &'static str,
+    watchtap: &'static str,
+    #[serde(flatten)]
+    verification: &'v Verification,
+}
+
+/// All rows as one JSON object.
+pub fn verification_json(verification: &Verification) -> serde_json::Result<String> {
+    let document = Document { schema: VERIFY_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), verification };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// All rows as a table.
+pub fn verification_text(verification: &Verification, colour: Colour) -> String {
+    let mut out = heading(verification, colour);
+    let columns =
+        [("SHAPE", Align::Left), ("PREDICTED", Align::Left), ("MEASURED", Align::Left), ("RULE", Align::Left), ("", Align::Left)];
+    let mut table = Table::new(&columns);
+    for row in &verification.rows {
+        table.row(cells(row), notes(row));
+    }
+    table.render(colour, &mut out);
+    out.push('\n');
+    out.push_str(&summary(verification));
+    out
+}
+
+fn heading(verification: &Verification, colour: Colour) -> String {
+    let quiet = if verification.chosen { " (quiet: no other reader in 5 s)" } else { "" };
+    let title = format!(
+        "API server {} · witnesses: {} · resource {}{quiet} · {}, reads only",
+        verification.server_version,
+        verification.witnesses.join(", "),
+        verification.resource,
+        counted(u64::from(verification.requests), "request"),
+    );
+    format!("{}\npredicted from {}\n\n", colour.paint(Tone::Heading, &title), verification.assumptions.join(" · "))
+}
+
+fn cells(row: &Row) -> Vec<Cell> {
+    let measured = row.attempts.last().map_or_else(|| "-".to_owned(), |attempt| attempt.measured.to_string());
+    let tone = match row.judgement {
+        Judgement::Agree => Tone::Good,
+        Judgement::Disagree => Tone::Bad,
+        Judgement::Noisy | Judgement::NotProvoked => Tone::Notable,
+    };
+    vec![
+        Cell::new(row.shape),
+        Cell::new(predicted(row)),
+        Cell::new(measured),
+        Cell::new(row.rule.map_or("", |rule| rule.as_str())),
+        Cell::toned(row.judgement.to_string(), tone),
+    ]
+}
+
+/// The layer, and where the second outcome came about, that one, too.
+fn predicted(row: &Row) -> String {
+    let first = match &row.predicted {
+        None => return "-".to_owned(),
+        Some(ServedFrom::Unknown { remaining, .. }) => {
+            let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();
+            layers.join(" or ")
+        }
+        Some(ServedFrom::Rejected { status, .. }) => format!("refused with {status}"),
+        Some(
+            known @ (ServedFrom::Cache
+            | ServedFrom::CacheConsistent
+            | ServedFrom::Snapshot
+            | ServedFrom::Etcd
+            | ServedFrom::Proxied),
+        ) => known.to_string(),
+    };
+    let measured = row.attempts.last().map(|attempt| attempt.measured);
+    match (row.otherwise, measured) {
+        (Some(otherwise), Some(Measured::AfterWaiting | Measured::Refused { .. } | Measured::ErrorEvent { .. })) => {
+            format!("{first}, else {}", otherwise.then)
+        }
+        _ => first,
+    }
+}
+
+/// What a row that does not agree was asked, and what each time came of it.
+fn notes(row: &Row) -> Vec<String> {
+    let mut notes: Vec<String> = row.note.iter().cloned().collect();
+    if matches!(row.judgement, Judgement::Disagree | Judgement::Noisy) {
+        notes.push(format!("GET {}", row.request));
+        for attempt in &row.attempts {
+            let moved = attempt.moved;
+            notes.push(format!(
+                "status {} · cache lists {:+}, storage lists {:+}, etcd gets {:+}, etcd lists {:+}",
+                attempt.answer.status, moved.cache_lists, moved.storage_lists, moved.etcd_gets, moved.etcd_lists
+            ));
+        }
+    }
+    notes
+}
+
+fn summary(verification: &Verification) -> String {
+    let tally = verification.tally;
+    let mut words = vec![format!("{} agree", tally.agree), format!("{} disagree", tally.disagree)];
+    let further = [(tally.noisy, "noisy (repeated 3 times)"), (tally.not_provoked, "not provoked")];
+    words.extend(further.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    let shapes = counted(u64::try_from(tally.shapes).unwrap_or(u64::MAX), "shape");
+    format!("{shapes}: {}\n", words.join(", "))
+}
