@@ -56,4 +56,6 @@ mod terminal_plugin_kubectl;
 #[cfg(test)]
 mod transparency_kubectl;
 #[cfg(test)]
+mod verify;
+#[cfg(test)]
 mod via_kubectl;

@@ -223,6 +223,11 @@ impl Cluster {
         audit::read(&api_server::audit_log(&self.folder))
     }
 
+    /// The file that they are in.
+    pub fn audit_log_file(&self) -> PathBuf {
+        api_server::audit_log(&self.folder)
+    }
+
     /// The audit events as soon as there are enough of them.
     pub fn audit_log_when(&self, enough: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         const LIMIT: Duration = Duration::from_secs(10);

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use observer_core::routing::ServerProfile;
-use observer_core::verification::Tally;
+use observer_core::verification::{SHAPES, Shape, Tally};
 
 use super::exec::OWN_FAILURE;
 use super::output::{Format, say, say_error};
@@ -17,7 +17,7 @@ use super::profile_flags::ProfileFlags;
 use super::upstream;
 use super::upstream_flags;
 use crate::kubeconfig::Kubeconfig;
-use crate::verification::{Connect, LogTail, Oracles, Plan, Progress, Server, Verification, verify};
+use crate::verification::{Connect, LogTail, Oracles, Plan, Progress, Request, Server, Verification, verify};
 use crate::view::{Colour, verification_json, verification_text};
 
 /// A row disagrees.
@@ -46,6 +46,10 @@ pub(super) struct Verify {
     /// The resource to ask for, such as podtemplates or widgets.example.com; without it a quiet one is looked for
     #[arg(long, value_name = "RESOURCE")]
     resource: Option<String>,
+
+    /// Only the shapes whose names contain this, such as `list, RV=N`; may be given several times
+    #[arg(long = "shape", value_name = "TEXT")]
+    shapes: Vec<String>,
 
     /// The API server's audit log, as it is written: tells who else reads the resource
     #[arg(long, value_name = "FILE")]
@@ -84,14 +88,25 @@ impl Verify {
         let flags = |profile: ServerProfile| self.profile.over(profile);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
         let mut shown = Shown::default();
-        let resource = self.resource.as_deref();
-        let verified = runtime.block_on(verify(&mut server, resource, oracles, &flags, &mut |progress| shown.show(&progress)));
+        let request = Request { resource: self.resource.as_deref(), shapes: self.shapes()?, flags: &flags, oracles };
+        let verified = runtime.block_on(verify(&mut server, request, &mut |progress| shown.show(&progress)));
         shown.end();
         let verification = verified?;
         for sentence in ProfileFlags::without_effect(&verification.profile) {
             say(sentence);
         }
         Ok(verification)
+    }
+
+    fn shapes(&self) -> Result<Vec<&'static Shape>> {
+        let is_wanted =
+            |shape: &&Shape| self.shapes.is_empty() || self.shapes.iter().any(|text| shape.title.contains(text.as_str()));
+        let wanted: Vec<&'static Shape> = SHAPES.iter().filter(is_wanted).collect();
+        if wanted.is_empty() {
+            let titles: Vec<&str> = SHAPES.iter().map(|shape| shape.title).collect();
+            bail!("no shape has that in its name; the names are\n  {}", titles.join("\n  "));
+        }
+        Ok(wanted)
     }
 
     fn print(&self, verification: &Verification) -> Result<Tally> {

@@ -20,14 +20,18 @@ impl LogTail {
     /// Begins at the file's present end.
     pub fn open(path: &Path) -> Result<Self, VerifyError> {
         let mut tail = Self { path: path.to_owned(), mark: 0 };
-        tail.mark()?;
+        tail.mark = tail.end()?;
         Ok(tail)
     }
 
-    /// Forgets what was appended up to now.
-    pub fn mark(&mut self) -> Result<(), VerifyError> {
-        self.mark = File::open(&self.path).and_then(|file| file.metadata()).map_err(|error| self.failed(error))?.len();
-        Ok(())
+    /// The file's present end, to be marked later.
+    pub fn end(&self) -> Result<u64, VerifyError> {
+        Ok(File::open(&self.path).and_then(|file| file.metadata()).map_err(|error| self.failed(error))?.len())
+    }
+
+    /// Forgets what lies before an end that was seen.
+    pub fn mark(&mut self, end: u64) {
+        self.mark = end;
     }
 
     /// Tells the whole lines that were appended since the mark. A file that was rotated meanwhile is read from its beginning.

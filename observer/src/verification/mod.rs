@@ -6,9 +6,12 @@
 mod candidates;
 mod failure;
 mod log_tail;
+mod oracles;
 mod server;
 
 mod choice;
+mod plan;
+mod result;
 mod run;
 
 #[cfg(test)]
@@ -16,5 +19,8 @@ mod tests;
 
 pub use failure::VerifyError;
 pub use log_tail::LogTail;
-pub use run::{Oracles, Plan, Progress, Verification, verify};
+pub use oracles::Oracles;
+pub use plan::{Plan, Progress};
+pub use result::Verification;
+pub use run::{Request, verify};
 pub use server::{Connect, Server};

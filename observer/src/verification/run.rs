@@ -2,85 +2,29 @@
 
 use std::time::{Duration, Instant};
 
-use observer_core::logs::{AuditEvent, EtcdRequest, RangeRead};
+use observer_core::k8s::Verb;
 use observer_core::routing::{Basis, FromMetrics, RevisionHistory, ServedFrom, ServerProfile, ServerVersion};
 use observer_core::time::Timestamp;
 use observer_core::verification::{
-    Attempt, Counters, Judgement, Known, MetricsPage, Prediction, Row, SHAPES, Shape, Tally, Target, judge, measure,
+    Attempt, Counters, Judgement, Known, MetricsPage, Prediction, Row, Shape, Tally, Target, judge, measure,
 };
 use observer_core::wire::BodyKind;
-use serde::Serialize;
 use tokio::time::sleep;
 
 use super::choice::{self, QUIET_FOR};
 use super::failure::VerifyError;
-use super::log_tail::LogTail;
+use super::oracles::Oracles;
+use super::plan::{MOST_ATTEMPTS, Plan, Progress};
+use super::result::Verification;
 use super::server::Server;
 
-/// Times that a row is asked which does not agree.
-const MOST_ATTEMPTS: usize = 3;
 /// How long what was learned of revisions is relied upon: less than a cache is sure to hold a snapshot.
 const RELIABLE_FOR: Duration = Duration::from_secs(45);
-/// Requests before the first row: version, three pages, discovery or a look at some resources, the revisions.
-const REQUESTS_BEFORE: u32 = 20;
 
-/// Better witnesses than counters.
-#[derive(Debug, Default)]
-pub struct Oracles {
-    /// The API server's audit log: who else asked.
-    pub audit_log: Option<LogTail>,
-    /// etcd's log at level debug: which keys were read.
-    pub etcd_log: Option<LogTail>,
-}
-
-/// What will be done, said before it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// The resource.
-    pub resource: String,
-    /// Rows.
-    pub shapes: usize,
-    /// Requests, if every row agrees at once.
-    pub requests: u32,
-    /// Requests at most.
-    pub most_requests: u32,
-    /// About how long it takes.
-    pub takes: Duration,
-}
-
-/// How far it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// A quiet resource is looked for.
-    Choosing(Duration),
-    /// Now it begins.
-    Planned(Plan),
-    /// A row is asked: which, of how many.
-    Row(usize, usize, &'static str),
-}
-
-/// What came of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Verification {
-    /// What the server says it is.
-    pub server_version: String,
-    /// What the rules were told of it.
-    pub profile: ServerProfile,
-    /// The same in words.
-    pub assumptions: Vec<String>,
-    /// The resource.
-    pub resource: String,
-    /// Whether it was looked for, and nobody else read it then.
-    pub chosen: bool,
-    /// Who witnessed what the server did.
-    pub witnesses: Vec<&'static str>,
-    /// Requests that were made.
-    pub requests: u32,
-    /// Each shape.
-    pub rows: Vec<Row>,
-    /// All shapes.
-    pub tally: Tally,
+/// What happened between two pages.
+struct Window {
+    moved: Counters,
+    others: Option<usize>,
 }
 
 struct Verifier<'v> {
@@ -96,14 +40,25 @@ struct Verifier<'v> {
     page: MetricsPage,
 }
 
-/// Verifies the rules on `server`. `flags` says what the user knows of it; `resource` names the one to ask for.
+/// What is to be verified.
+pub struct Request<'r> {
+    /// The resource to ask for; `None` looks for one.
+    pub resource: Option<&'r str>,
+    /// Which shapes.
+    pub shapes: Vec<&'static Shape>,
+    /// What the user knows of the server.
+    pub flags: &'r (dyn Fn(ServerProfile) -> ServerProfile + Sync),
+    /// Who witnesses beside the counters.
+    pub oracles: Oracles,
+}
+
+/// Verifies the rules on `server`.
 pub async fn verify(
     server: &mut Server,
-    resource: Option<&str>,
-    oracles: Oracles,
-    flags: &(dyn Fn(ServerProfile) -> ServerProfile + Sync),
+    request: Request<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Verification, VerifyError> {
+    let Request { resource, shapes, flags, oracles } = request;
     let server_version = server.version().await?;
     let mut found = FromMetrics::default();
     let scraped = Instant::now();
@@ -123,8 +78,7 @@ pub async fn verify(
             choice::quiet(server).await?
         }
     };
-    progress(Progress::Planned(plan(&target, scrape_takes)));
-    let page = server.page(std::slice::from_ref(&target.resource), &mut |_sample| {}).await?;
+    progress(Progress::Planned(Plan::of(&target, &shapes, scrape_takes)));
     let now = Instant::now();
     let mut verifier = Verifier {
         server,
@@ -139,8 +93,8 @@ pub async fn verify(
     };
     verifier.learn().await?;
     let mut rows = Vec::new();
-    for (index, shape) in SHAPES.iter().enumerate() {
-        progress(Progress::Row(index + 1, SHAPES.len(), shape.title));
+    for (index, shape) in shapes.iter().enumerate() {
+        progress(Progress::Row(index + 1, shapes.len(), shape.title));
         rows.extend(verifier.row(shape).await?);
     }
     Ok(verifier.finish(server_version, resource.is_none(), rows))
@@ -169,23 +123,6 @@ fn profile(
     Ok(profile)
 }
 
-fn plan(target: &Target, scrape_takes: Duration) -> Plan {
-    const WAITED_FOR_A_REVISION: Duration = Duration::from_secs(3);
-    const WATCHED: Duration = Duration::from_secs(1);
-    let shapes = u32::try_from(SHAPES.len()).unwrap_or(u32::MAX);
-    let waits: Duration = SHAPES.iter().filter(|shape| shape.is_waiting()).map(|_| WAITED_FOR_A_REVISION).sum();
-    let watches: Duration = SHAPES.iter().filter(|shape| shape.is_watch()).map(|_| WATCHED).sum();
-    let attempts = u32::try_from(MOST_ATTEMPTS).unwrap_or(u32::MAX);
-    Plan {
-        resource: target.resource.to_string(),
-        shapes: SHAPES.len(),
-        requests: REQUESTS_BEFORE + 2 * shapes,
-        // A row with its page, a control window's page, and one more page where another server answered.
-        most_requests: REQUESTS_BEFORE + 4 * attempts * shapes,
-        takes: waits + watches + scrape_takes * shapes,
-    }
-}
-
 impl Verifier<'_> {
     /// Finds out revisions and a continue token: the cache's revision from the cache, the newest from whoever knows.
     async fn learn(&mut self) -> Result<(), VerifyError> {
@@ -203,9 +140,7 @@ impl Verifier<'_> {
         if self.snapshots_are_gone(&collection, cached.newest_item).await? {
             self.history.forget();
         }
-        let resource = std::slice::from_ref(&self.target.resource);
-        self.page = self.server.page(resource, &mut |_sample| {}).await?;
-        Ok(())
+        self.begin().await
     }
 
     /// A resource that was not written since etcd was last compacted has lost its snapshots, the newest, too
@@ -236,10 +171,7 @@ impl Verifier<'_> {
         for _ in 0..MOST_ATTEMPTS * 2 {
             match self.attempt(&request, &prediction).await {
                 Ok(attempt) => attempts.extend(attempt),
-                Err(VerifyError::Question(_)) => {
-                    let resource = std::slice::from_ref(&self.target.resource);
-                    self.page = self.server.page(resource, &mut |_sample| {}).await?;
-                }
+                Err(VerifyError::Question(_)) => self.begin().await?,
                 Err(error) => return Err(error),
             }
             let is_settled = matches!(judge(&prediction, &attempts), Judgement::Agree | Judgement::Disagree);
@@ -253,54 +185,34 @@ impl Verifier<'_> {
     /// `None` when another server answered than the one whose counters were read.
     async fn attempt(&mut self, request: &str, prediction: &Prediction) -> Result<Option<Attempt>, VerifyError> {
         let began = Instant::now();
-        for log in [&mut self.oracles.audit_log, &mut self.oracles.etcd_log].into_iter().flatten() {
-            log.mark()?;
-        }
-        let kind = if prediction.verb == observer_core::k8s::Verb::Watch { BodyKind::Watch } else { BodyKind::Document };
+        let kind = if prediction.verb == Verb::Watch { BodyKind::Watch } else { BodyKind::Document };
         let asked = self.server.ask(request, kind).await?;
-        let Some(moved) = self.moved().await? else { return Ok(None) };
-        let moved = self.witnessed(moved)?;
-        let others = self.others(asked.audit_id.as_deref())?;
-        let measured = measure(prediction, &asked.answer, moved);
-        let mut attempt = Attempt { measured, moved, answer: asked.answer, control: None, others };
+        let Some(window) = self.window(asked.audit_id.as_deref()).await? else { return Ok(None) };
+        let measured = measure(prediction, &asked.answer, window.moved);
+        let mut attempt = Attempt { measured, moved: window.moved, answer: asked.answer, control: None, others: window.others };
         if !prediction.agrees_with(&measured) {
             sleep(began.elapsed()).await;
-            attempt.control = self.moved().await?;
+            attempt.control = self.window(None).await?.map(|control| control.moved);
         }
         Ok(Some(attempt))
     }
 
-    /// By how much the counters moved since the last page; `None` when the server was started anew, or is another.
-    async fn moved(&mut self) -> Result<Option<Counters>, VerifyError> {
-        let resource = &self.target.resource;
-        let page = self.server.page(std::slice::from_ref(resource), &mut |_sample| {}).await?;
+    /// What happened since the last page; `None` when the server was started anew, or is another. What comes while the page is written
+    /// belongs to both windows beside it.
+    async fn window(&mut self, audit_id: Option<&str>) -> Result<Option<Window>, VerifyError> {
+        let resource = self.target.resource.clone();
+        let ends = self.oracles.ends()?;
+        let page = self.server.page(std::slice::from_ref(&resource), &mut |_sample| {}).await?;
         let before = std::mem::replace(&mut self.page, page);
-        let is_same = before.started == self.page.started;
-        Ok(is_same.then(|| self.page.counters(resource) - before.counters(resource)))
+        let moved = self.oracles.witnessed(self.page.counters(&resource) - before.counters(&resource), &resource)?;
+        let others = self.oracles.others(&resource, audit_id)?;
+        self.oracles.begin_at(&ends);
+        Ok((before.started == self.page.started).then_some(Window { moved, others }))
     }
 
-    /// What etcd's log says of its own reads is exact.
-    fn witnessed(&self, moved: Counters) -> Result<Counters, VerifyError> {
-        let Some(log) = &self.oracles.etcd_log else { return Ok(moved) };
-        let mut reads: Vec<RangeRead> = Vec::new();
-        log.lines(&mut |line| {
-            if let Some(EtcdRequest::Range(read)) = EtcdRequest::read(line) {
-                reads.push(read);
-            }
-        })?;
-        Ok(moved.with_etcd_reads(&self.target.resource, &reads))
-    }
-
-    /// Requests for the resource that are not ours.
-    fn others(&self, audit_id: Option<&str>) -> Result<Option<usize>, VerifyError> {
-        let Some(log) = &self.oracles.audit_log else { return Ok(None) };
-        let resource = self.target.resource.to_string();
-        let mut others = 0;
-        log.lines(&mut |line| {
-            let is_other = |event: &AuditEvent| event.resource == resource && Some(event.audit_id.as_str()) != audit_id;
-            others += usize::from(AuditEvent::read(line).as_ref().is_some_and(is_other));
-        })?;
-        Ok(Some(others))
+    /// A first page, with which a window begins.
+    async fn begin(&mut self) -> Result<(), VerifyError> {
+        self.window(None).await.map(drop)
     }
 
     fn predict(&self, request: &str) -> Option<Prediction> {
@@ -312,18 +224,13 @@ impl Verifier<'_> {
     }
 
     fn finish(self, server_version: String, chosen: bool, rows: Vec<Row>) -> Verification {
-        let witnesses = [
-            Some("its counters"),
-            self.oracles.etcd_log.as_ref().map(|_| "etcd's log"),
-            self.oracles.audit_log.as_ref().map(|_| "its audit log"),
-        ];
         Verification {
             server_version,
             assumptions: self.profile.assumptions(),
             profile: self.profile,
             resource: self.target.resource.to_string(),
             chosen,
-            witnesses: witnesses.into_iter().flatten().collect(),
+            witnesses: self.oracles.names(),
             requests: self.server.requests(),
             tally: Tally::of(&rows),
             rows,

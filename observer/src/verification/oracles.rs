@@ -1,0 +1,68 @@
+//! Better witnesses than counters.
+
+use observer_core::k8s::Resource;
+use observer_core::logs::{AuditEvent, EtcdRequest, RangeRead};
+use observer_core::verification::Counters;
+
+use super::failure::VerifyError;
+use super::log_tail::LogTail;
+
+/// The logs that were given.
+#[derive(Debug, Default)]
+pub struct Oracles {
+    /// The API server's audit log: who else asked.
+    pub audit_log: Option<LogTail>,
+    /// etcd's log at level debug: which keys were read.
+    pub etcd_log: Option<LogTail>,
+}
+
+/// Where each log ended at one moment.
+pub(super) struct Ends([Option<u64>; 2]);
+
+impl Oracles {
+    /// Where the logs end now.
+    pub(super) fn ends(&self) -> Result<Ends, VerifyError> {
+        let end = |log: &Option<LogTail>| log.as_ref().map(LogTail::end).transpose();
+        Ok(Ends([end(&self.audit_log)?, end(&self.etcd_log)?]))
+    }
+
+    /// From now on only what came behind `ends` counts.
+    pub(super) fn begin_at(&mut self, ends: &Ends) {
+        for (log, end) in [&mut self.audit_log, &mut self.etcd_log].into_iter().zip(ends.0) {
+            if let (Some(log), Some(end)) = (log, end) {
+                log.mark(end);
+            }
+        }
+    }
+
+    /// What etcd's log says of its own reads is exact.
+    pub(super) fn witnessed(&self, moved: Counters, resource: &Resource) -> Result<Counters, VerifyError> {
+        let Some(log) = &self.etcd_log else { return Ok(moved) };
+        let mut reads: Vec<RangeRead> = Vec::new();
+        log.lines(&mut |line| {
+            if let Some(EtcdRequest::Range(read)) = EtcdRequest::read(line) {
+                reads.push(read);
+            }
+        })?;
+        Ok(moved.with_etcd_reads(resource, &reads))
+    }
+
+    /// Requests for the resource beside the one with that audit ID; `None` without an audit log.
+    pub(super) fn others(&self, resource: &Resource, audit_id: Option<&str>) -> Result<Option<usize>, VerifyError> {
+        let Some(log) = &self.audit_log else { return Ok(None) };
+        let resource = resource.to_string();
+        let mut others = 0;
+        log.lines(&mut |line| {
+            let is_other = |event: &AuditEvent| event.resource == resource && Some(event.audit_id.as_str()) != audit_id;
+            others += usize::from(AuditEvent::read(line).as_ref().is_some_and(is_other));
+        })?;
+        Ok(Some(others))
+    }
+
+    /// Who witnesses, in words.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        let etcd = self.etcd_log.is_some().then_some("etcd's log");
+        let audit = self.audit_log.is_some().then_some("its audit log");
+        [Some("its counters"), etcd, audit].into_iter().flatten().collect()
+    }
+}

@@ -1,0 +1,171 @@
+//! `watchtap verify` on real API servers: what agrees, and that a lie is found out.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use observer_tests::{Cluster, Minor, Options, output_within, watchtap};
+use serde_json::Value;
+
+/// The resource that is asked for: the API server makes some of it when it starts, and nobody reads them.
+const ROLES: [&str; 2] = ["--resource", "roles.rbac.authorization.k8s.io"];
+/// It says itself that it takes some twenty seconds.
+const ENDS_WITHIN: Duration = Duration::from_mins(5);
+
+const SNAPSHOTS: [&str; 5] =
+    ["list, RV=N, limit", "list, RV=N, Exact", "list, RV=N, Exact, limit", "list, continued", "list, continued, RV=0"];
+const CONSISTENT_LISTS: [&str; 6] = [
+    "list, RV unset",
+    "list, RV unset, one namespace",
+    "list, RV unset, label selector",
+    "list, RV unset, one name",
+    "list, RV unset, limit",
+    "list, RV unset, limit, label selector",
+];
+const AT_THE_LATEST: &str = "list, continued at the latest revision";
+const WATCH_LISTS: [&str; 3] = ["watch list, RV unset", "watch list, RV=0", "watch list, RV=N"];
+
+#[test]
+fn every_shape_agrees_with_a_server_as_it_is_and_a_lie_about_it_is_found_out() {
+    let cluster = Cluster::start(&Options::default()).unwrap();
+    // Nothing is said: a quiet resource is found, and everything agrees.
+    let verified = verify(&cluster, &[]);
+    assert_eq!((verified.exit_code, verified.disagreeing()), (Some(0), vec![]), "{verified:?}");
+    assert_eq!(verified.document["tally"]["agree"], verified.document["tally"]["shapes"]);
+    assert!(verified.stderr.contains("looking for 5 s for a resource that nobody else reads"), "{}", verified.stderr);
+    assert!(verified.stderr.contains("requests, reads only, about"), "{}", verified.stderr);
+
+    for (lie, expected) in [
+        (["--gate", "ListFromCacheSnapshot=false"], [SNAPSHOTS.as_slice(), &[AT_THE_LATEST]].concat()),
+        (["--gate", "WatchList=false"], [["watch, RV unset"].as_slice(), &WATCH_LISTS].concat()),
+        (["--etcd-version", "3.5.10"], [CONSISTENT_LISTS.as_slice(), &[AT_THE_LATEST], &WATCH_LISTS].concat()),
+        (["--server-version", "1.31.14"], [SNAPSHOTS.as_slice(), &[AT_THE_LATEST, "watch, RV unset"], &WATCH_LISTS].concat()),
+    ] {
+        let verified = verify(&cluster, &[ROLES, lie].concat());
+        assert_eq!(verified.disagreeing(), expected, "{lie:?}");
+        assert_eq!((verified.exit_code, &verified.document["tally"]["noisy"]), (Some(1), &0.into()), "{lie:?}");
+    }
+}
+
+#[test]
+fn gates_that_are_truly_off_need_no_flag() {
+    let off = "--feature-gates=ListFromCacheSnapshot=false,WatchList=false".to_owned();
+    let cluster = Cluster::start(&Options { api_server_arguments: vec![off], ..Options::default() }).unwrap();
+    let verified = verify(&cluster, &ROLES);
+    assert_eq!((verified.exit_code, verified.disagreeing()), (Some(0), vec![]), "{verified:?}");
+    assert_eq!(verified.row("list, RV=N, Exact")["predicted"], "Etcd");
+}
+
+#[test]
+fn older_server_agrees_with_the_rules_of_its_own_version() {
+    let cluster = Cluster::start(&Options { minor: Minor(31), ..Options::default() }).unwrap();
+    let verified = verify(&cluster, &ROLES);
+    assert_eq!((verified.exit_code, verified.disagreeing()), (Some(0), vec![]), "{verified:?}");
+    let lied = verify(&cluster, &[ROLES, ["--server-version", "1.34.4"]].concat());
+    let expected = [SNAPSHOTS.as_slice(), &[AT_THE_LATEST, "watch, RV unset"], &WATCH_LISTS].concat();
+    assert_eq!((lied.exit_code, lied.disagreeing()), (Some(1), expected));
+}
+
+#[test]
+fn who_may_not_read_the_counters_is_told_the_rule_that_is_missing() {
+    let cluster = Cluster::shared().unwrap();
+    let verified = verify_as(&cluster.kubeconfig_visitor().unwrap(), &[]);
+    assert_eq!(verified.exit_code, Some(125));
+    for expected in ["answered /metrics with 403", "nonResourceURLs: [\"/metrics\"]", "verbs: [\"get\"]"] {
+        assert!(verified.stderr.contains(expected), "{}", verified.stderr);
+    }
+}
+
+#[test]
+fn credentials_of_every_kind_will_do() {
+    let cluster = Cluster::shared().unwrap();
+    for kubeconfig in [
+        cluster.kubeconfig_client_cert().unwrap(),
+        cluster.kubeconfig_exec_token().unwrap(),
+        cluster.kubeconfig_exec_certificate().unwrap(),
+    ] {
+        let verified = verify_as(&kubeconfig, &[ROLES, ["--shape", "get, RV=0"]].concat());
+        assert_eq!(verified.exit_code, Some(0), "{} {verified:?}", kubeconfig.display());
+        assert_eq!(verified.document["tally"]["agree"], 1);
+    }
+}
+
+#[test]
+fn rows_that_others_disturb_are_noisy_and_the_audit_log_says_by_how_many() {
+    let cluster = Cluster::start(&Options::default()).unwrap();
+    let audit_log = cluster.audit_log_file();
+    let stop = AtomicBool::new(false);
+    let client = cluster.client_for_bulk().unwrap();
+    let verified = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                client.get("/apis/rbac.authorization.k8s.io/v1/roles").unwrap();
+            }
+        });
+        let watched = ["--shape", "list, RV=N, Exact", "--audit-log", audit_log.to_str().unwrap()];
+        let lie = ["--gate", "ListFromCacheSnapshot=false"];
+        let verified = verify(&cluster, &[ROLES.as_slice(), &watched, &lie].concat());
+        stop.store(true, Ordering::Relaxed);
+        verified
+    });
+    assert_eq!((verified.exit_code, verified.disagreeing()), (Some(2), vec![]), "{verified:?}");
+    for row in verified.rows().filter(|row| row["judgement"] == "noisy") {
+        assert!(row["attempts"].as_array().unwrap().iter().all(|attempt| attempt["others"].as_u64() > Some(0)), "{row:#}");
+    }
+    assert!(verified.document["tally"]["noisy"].as_u64() > Some(0));
+}
+
+#[test]
+fn resource_that_cannot_be_used_is_named_with_the_reason() {
+    let cluster = Cluster::shared().unwrap();
+    for (resource, expected) in [
+        ("nosuchthings", "serves no resource `nosuchthings`"),
+        ("deployments.no.such.group", "serves no resource `deployments.no.such.group`"),
+        ("../secrets", "serves no resource `../secrets`"),
+        ("replicationcontrollers", "replicationcontrollers cannot be used: it has 0 objects, and a second page takes two"),
+    ] {
+        let verified = verify(cluster, &["--resource", resource]);
+        assert_eq!(verified.exit_code, Some(125), "{verified:?}");
+        assert!(verified.stderr.contains(expected), "{}", verified.stderr);
+    }
+}
+
+#[derive(Debug)]
+struct Verified {
+    exit_code: Option<i32>,
+    document: Value,
+    stderr: String,
+}
+
+impl Verified {
+    fn rows(&self) -> impl Iterator<Item = &Value> {
+        self.document["rows"].as_array().unwrap().iter()
+    }
+
+    #[track_caller]
+    fn row(&self, shape: &str) -> &Value {
+        self.rows().find(|row| row["shape"] == shape).unwrap()
+    }
+
+    fn disagreeing(&self) -> Vec<&str> {
+        self.rows().filter(|row| row["judgement"] == "disagree").map(|row| row["shape"].as_str().unwrap()).collect()
+    }
+}
+
+#[track_caller]
+fn verify(cluster: &Cluster, arguments: &[&str]) -> Verified {
+    verify_as(&cluster.kubeconfig_token().unwrap(), arguments)
+}
+
+#[track_caller]
+fn verify_as(kubeconfig: &Path, arguments: &[&str]) -> Verified {
+    let mut command = watchtap().unwrap();
+    command.args(["verify", "--format", "json"]).args(arguments).env("KUBECONFIG", kubeconfig);
+    let output = output_within(&mut command, ENDS_WITHIN).unwrap();
+    Verified {
+        exit_code: output.status.code(),
+        document: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
