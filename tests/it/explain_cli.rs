@@ -134,7 +134,7 @@ fn path_that_is_no_resource_fails() {
     check_failure(
         &["GET /healthz", "--server-version", "1.34.2"],
         &expect![[r"
-        watchtap: no object is read for `GET /healthz`; list, watch, get and deletecollection can be explained
+        watchtap: no object is read or written for `GET /healthz`; what is about stored objects can be explained
     "]],
     );
 }

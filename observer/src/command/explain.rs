@@ -20,6 +20,7 @@ use crate::view::{Colour, Explained, explain_proof, explain_request, explain_rul
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
   watchtap explain 'GET /apis/apps/v1/deployments?watch=true&resourceVersion=0' --server-version 1.33.1 --gate WatchList=true
   watchtap explain 'GET /api/v1/pods' --server-version 1.31.0 --etcd-version 3.5.10
+  watchtap explain 'PATCH /api/v1/namespaces/default/pods/web-0'
   watchtap explain list-unset-consistent
 
 Without --server-version the answer for every version is printed.")]
@@ -60,9 +61,9 @@ impl Explain {
             }
             return Ok(explain_rule(found_rule(subject)?, self.format.into(), colour)?);
         };
-        let (info, options) = parse_request(method, url.trim())?;
-        let explained = Explained::of(subject, &info, &options, &profile).with_context(|| {
-            format!("no object is read for `{subject}`; list, watch, get and deletecollection can be explained")
+        let (info, query) = parse_request(method, url.trim())?;
+        let explained = Explained::of(subject, &info, query, &profile).with_context(|| {
+            format!("no object is read or written for `{subject}`; what is about stored objects can be explained")
         })?;
         Ok(explain_request(&explained, self.format.into(), colour)?)
     }
@@ -83,7 +84,7 @@ fn shares_a_word(known: &str, id: &str) -> bool {
 }
 
 /// `METHOD URL` as kube-apiserver would read it.
-fn parse_request(method: &str, url: &str) -> Result<(RequestInfo, ListOptions)> {
+fn parse_request<'u>(method: &str, url: &'u str) -> Result<(RequestInfo, &'u str)> {
     let method = method.to_ascii_uppercase();
     if !matches!(method.as_str(), "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE") {
         bail!("`{method}` is not a method of the Kubernetes API; GET, HEAD, POST, PUT, PATCH and DELETE are");
@@ -97,5 +98,5 @@ fn parse_request(method: &str, url: &str) -> Result<(RequestInfo, ListOptions)> 
     }
     let (path, query) = origin.split_once('?').unwrap_or((origin, ""));
     let options = ListOptions::parse(query);
-    Ok((RequestInfo::parse(&method, path, &options, ""), options))
+    Ok((RequestInfo::parse(&method, path, &options, ""), query))
 }

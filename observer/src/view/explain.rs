@@ -3,7 +3,8 @@
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observer::VerdictRecord;
 use observer_core::routing::{
-    CacheState, Proof, Question, Rule, ServedFrom, ServerProfile, VersionSpan, across_versions, cheaper, route, rule,
+    CacheState, EtcdWrite, Proof, Question, Rule, ServedFrom, ServerProfile, VersionSpan, across_versions, cheaper, etcd_writes,
+    route, rule,
 };
 use observer_core::time::Timestamp;
 use serde::Serialize;
@@ -33,25 +34,33 @@ pub struct Explained {
     verdict: Option<VerdictRecord>,
     sentence: Option<&'static str>,
     cheaper: Vec<String>,
+    /// What a write does in etcd.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    etcd_writes: Vec<EtcdWrite>,
     versions: Vec<VersionSpan>,
 }
 
 impl Explained {
-    /// Asks the rules; `None` when no object is read for the request.
-    pub fn of(request: &str, info: &RequestInfo, options: &ListOptions, profile: &ServerProfile) -> Option<Self> {
+    /// Asks the rules; `None` when no object is read or written for the request. `query` is the request's, without `?`.
+    pub fn of(request: &str, info: &RequestInfo, query: &str, profile: &ServerProfile) -> Option<Self> {
+        let options = &ListOptions::parse(query);
         let question = Question { info, options, profile, cache: CacheState::Ready, history: None, now: Timestamp::default() };
-        let verdict = route(&question)?;
-        let versions = across_versions(info, options, profile);
-        let known = profile.version.is_some();
+        let verdict = route(&question);
+        let etcd_writes = etcd_writes(info, query, profile);
+        if verdict.is_none() && etcd_writes.is_empty() {
+            return None;
+        }
+        let verdict = verdict.filter(|_| profile.version.is_some());
         Some(Self {
             schema: EXPLAIN_SCHEMA,
             request: request.to_owned(),
             profile: profile.clone(),
             assumptions: profile.assumptions(),
-            sentence: known.then(|| rule(verdict.rule.as_str()).map(|rule| rule.sentence)).flatten(),
-            cheaper: if known { cheaper(&question) } else { Vec::new() },
-            verdict: known.then(|| VerdictRecord::from(&verdict)),
-            versions,
+            sentence: verdict.as_ref().and_then(|verdict| rule(verdict.rule.as_str())).map(|rule| rule.sentence),
+            cheaper: if verdict.is_some() { cheaper(&question) } else { Vec::new() },
+            verdict: verdict.as_ref().map(VerdictRecord::from),
+            etcd_writes,
+            versions: across_versions(info, options, profile),
         })
     }
 }
@@ -128,9 +137,16 @@ fn request_text(explained: &Explained, colour: Colour) -> String {
         let served = colour.paint(served_tone(Some(verdict)), &verdict.served_from.to_string());
         line("served from", &format!("{served}   rule {}", verdict.rule), &mut out);
         verdict_lines(explained, verdict, &mut out);
-        out.push('\n');
     }
-    versions(&explained.versions, colour, &mut out);
+    for write in &explained.etcd_writes {
+        line("etcd writes", &write.to_string(), &mut out);
+    }
+    if !explained.versions.is_empty() {
+        if explained.verdict.is_some() || !explained.etcd_writes.is_empty() {
+            out.push('\n');
+        }
+        versions(&explained.versions, colour, &mut out);
+    }
     out
 }
 

@@ -23,6 +23,7 @@ mod tables;
 pub mod rules;
 
 mod etcd_read;
+mod etcd_write;
 mod served_from;
 mod verdict;
 
@@ -35,6 +36,7 @@ mod tests;
 
 pub use etcd_read::{EtcdOperation, EtcdRead, Purpose, RevisionAt};
 pub use etcd_support::{EtcdSupport, EtcdVersion, InvalidEtcdVersion};
+pub use etcd_write::{EtcdWrite, etcd_writes};
 pub use evidence::{Evidence, ListSeen, Proof, ProofId, all_proofs, proof, weigh};
 pub use explain::{VersionSpan, across_versions, cheaper};
 pub use from_metrics::FromMetrics;

@@ -1,0 +1,185 @@
+//! What one write does in etcd (§4.1 and §4.5 of the semantics reference; kubernetes/apiserver `pkg/storage/etcd3/store.go`,
+//! `lease_manager.go`, and `pkg/registry/generic/registry/store.go` and `dryrun.go`, v0.16 to v0.36).
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::keys::{Scope, is_virtual, resource_prefix, scope_of};
+use super::profile::ServerProfile;
+use crate::k8s::{RequestInfo, Resource, Verb};
+
+/// Stands for a name that only the request's body says.
+const NAME_OF_BODY: &str = "{name}";
+/// Stands for a namespace that the request's path does not say.
+const EACH_NAMESPACE: &str = "{namespace}";
+/// Stands for each name of a collection.
+const EACH_NAME: &str = "{each name}";
+
+/// Subresources by which nothing that is stored is written: they connect to a node or a pod, or answer a question.
+const NOT_STORED: [&str; 6] = ["attach", "exec", "log", "portforward", "proxy", "token"];
+
+/// One call that a write makes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(tag = "operation")]
+pub enum EtcdWrite {
+    /// One key is read.
+    Range {
+        /// The key.
+        key: String,
+        /// What for.
+        purpose: &'static str,
+    },
+    /// A lease is granted, or one that was granted less than a minute ago is used for this object, too.
+    LeaseGrant {
+        /// How long objects under it live.
+        ttl: &'static str,
+    },
+    /// The write itself, which happens only if nobody else wrote first.
+    Txn {
+        /// The key.
+        key: String,
+        /// What has to be true of it.
+        compare: &'static str,
+        /// What is done then.
+        then: &'static str,
+        /// What is done otherwise; empty for nothing.
+        #[serde(rename = "else", skip_serializing_if = "str::is_empty")]
+        otherwise: &'static str,
+    },
+}
+
+/// The calls of a create, update, patch, delete, or behind the list of a deletecollection for each of its objects. Empty for what reads, and
+/// for what is stored nowhere. `query` is the request's: with `dryRun` nothing is written.
+pub fn etcd_writes(info: &RequestInfo, query: &str, profile: &ServerProfile) -> Vec<EtcdWrite> {
+    let Some(resource) = &info.resource else { return Vec::new() };
+    let is_stored = !is_virtual(resource) && !profile.is_aggregated(resource) && !NOT_STORED.contains(&info.subresource.as_str());
+    if !is_stored {
+        return Vec::new();
+    }
+    let key = key(resource, info);
+    let is_dry = crate::k8s::query::first(query, "dryRun").is_some_and(|value| !value.is_empty());
+    match info.verb {
+        Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection if is_dry => {
+            vec![EtcdWrite::Range { key, purpose: "nothing is written: dryRun looks only whether the object is there" }]
+        }
+        // Such as a binding: it changes the object that it belongs to.
+        Verb::Create if !info.subresource.is_empty() => changed(resource, key, profile, "Put"),
+        Verb::Create => created(resource, key),
+        Verb::Update | Verb::Patch => changed(resource, key, profile, "Put"),
+        Verb::Delete | Verb::DeleteCollection => {
+            changed(resource, key, profile, "DeleteRange of the key, or Put where it has to end first")
+        }
+        Verb::Get | Verb::List | Verb::Watch | Verb::Proxy | Verb::Other => Vec::new(),
+    }
+}
+
+fn created(resource: &Resource, key: String) -> Vec<EtcdWrite> {
+    let lease = is_event(resource).then_some(EtcdWrite::LeaseGrant { ttl: "--event-ttl, 1 h" });
+    let put = EtcdWrite::Txn { key, compare: "mod_revision = 0", then: "Put", otherwise: "" };
+    lease.into_iter().chain([put]).collect()
+}
+
+/// The object comes from the watch cache, where there is one; who is late reads it from etcd and tries again.
+fn changed(resource: &Resource, key: String, profile: &ServerProfile, then: &'static str) -> Vec<EtcdWrite> {
+    let read = EtcdWrite::Range { key: key.clone(), purpose: "the object as it is: it has no watch cache" };
+    let txn =
+        EtcdWrite::Txn { key, compare: "mod_revision = the one that was read", then, otherwise: "Range of the key, and once more" };
+    let is_cached = profile.is_cached(resource);
+    (!is_cached).then_some(read).into_iter().chain([txn]).collect()
+}
+
+fn is_event(resource: &Resource) -> bool {
+    resource.resource == "events" && matches!(resource.group.as_str(), "" | "events.k8s.io")
+}
+
+fn key(resource: &Resource, info: &RequestInfo) -> String {
+    let prefix = resource_prefix(resource);
+    let name = match (info.verb, info.name.as_str()) {
+        (Verb::DeleteCollection, _) => EACH_NAME,
+        (_, "") => NAME_OF_BODY,
+        (_, name) => name,
+    };
+    match (scope_of(resource), info.namespace.as_str()) {
+        (Scope::Cluster, _) | (Scope::Unknown, "") => format!("{prefix}/{name}"),
+        (Scope::Namespaced, "") => format!("{prefix}/{EACH_NAMESPACE}/{name}"),
+        (_, namespace) => format!("{prefix}/{namespace}/{name}"),
+    }
+}
+
+impl fmt::Display for EtcdWrite {
+    /// `Txn /registry/pods/default/web-0  if mod_revision = 0 then Put`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Range { key, purpose } => write!(formatter, "Range {key}  ({purpose})"),
+            Self::LeaseGrant { ttl } => write!(formatter, "LeaseGrant of {ttl}, or one not older than a minute"),
+            Self::Txn { key, compare, then, otherwise: "" } => write!(formatter, "Txn {key}  if {compare} then {then}"),
+            Self::Txn { key, compare, then, otherwise } => {
+                write!(formatter, "Txn {key}  if {compare} then {then} else {otherwise}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::k8s::ListOptions;
+
+    #[test]
+    fn write_is_a_transaction_that_compares() {
+        for (request, expected) in [
+            ("POST /api/v1/namespaces/default/pods", "Txn /registry/pods/default/{name}  if mod_revision = 0 then Put"),
+            (
+                "PUT /apis/apps/v1/namespaces/default/deployments/web/status",
+                "Txn /registry/deployments/default/web  if mod_revision = the one that was read then Put else Range of the key, and once more",
+            ),
+            (
+                "PATCH /api/v1/nodes/one",
+                "Txn /registry/minions/one  if mod_revision = the one that was read then Put else Range of the key, and once more",
+            ),
+            (
+                "POST /api/v1/namespaces/default/events",
+                "LeaseGrant of --event-ttl, 1 h, or one not older than a minute; Txn /registry/events/default/{name}  if mod_revision = 0 then Put",
+            ),
+            (
+                "PATCH /api/v1/namespaces/default/events/e",
+                "Range /registry/events/default/e  (the object as it is: it has no watch cache); Txn /registry/events/default/e  if \
+                 mod_revision = the one that was read then Put else Range of the key, and once more",
+            ),
+            (
+                "DELETE /api/v1/namespaces/default/configmaps",
+                "Txn /registry/configmaps/default/{each name}  if mod_revision = the one that was read then DeleteRange of the key, or Put \
+                 where it has to end first else Range of the key, and once more",
+            ),
+            (
+                "DELETE /api/v1/namespaces/default/pods/web-0?dryRun=All",
+                "Range /registry/pods/default/web-0  (nothing is written: dryRun looks only whether the object is there)",
+            ),
+        ] {
+            assert_eq!(written(request), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn what_reads_or_is_stored_nowhere_writes_nothing() {
+        for request in [
+            "GET /api/v1/pods",
+            "POST /apis/authorization.k8s.io/v1/subjectaccessreviews",
+            "POST /api/v1/namespaces/default/pods/web-0/exec",
+            "POST /api/v1/namespaces/default/serviceaccounts/default/token",
+            "PUT /apis/metrics.k8s.io/v1beta1/nodes/one",
+            "POST /logs",
+        ] {
+            assert_eq!(written(request), "", "{request}");
+        }
+    }
+
+    fn written(request: &str) -> String {
+        let (method, url) = request.split_once(' ').unwrap();
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        let info = RequestInfo::parse(method, path, &ListOptions::parse(query), "");
+        let writes = etcd_writes(&info, query, &ServerProfile::default());
+        writes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    }
+}
