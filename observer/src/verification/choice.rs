@@ -56,8 +56,8 @@ pub(super) async fn named(server: &mut Server, name: &str) -> Result<Resource, V
         let path = format!("/apis/{group}/{version}");
         (version, path)
     };
-    let served: Option<ApiResources> = server.discover(&path).await?;
-    if !served.ok_or_else(unknown)?.resources.iter().any(|resource| resource.name == plural) {
+    let found: Option<ApiResources> = server.discover(&path).await?;
+    if !found.ok_or_else(unknown)?.resources.iter().any(|resource| resource.name == plural) {
         return Err(unknown());
     }
     Ok(Resource { group: group.to_owned(), version, resource: plural.to_owned() })

@@ -68,15 +68,12 @@ pub async fn verify(
         return Err(VerifyError::NotCounted { version: server_version });
     }
     let profile = profile(&server_version, found, flags)?;
-    let target = match resource {
-        Some(name) => {
-            let resource = choice::named(server, name).await?;
-            choice::target_of(server, resource).await?
-        }
-        None => {
-            progress(Progress::Choosing(QUIET_FOR));
-            choice::quiet(server).await?
-        }
+    let target = if let Some(name) = resource {
+        let resource = choice::named(server, name).await?;
+        choice::target_of(server, resource).await?
+    } else {
+        progress(Progress::Choosing(QUIET_FOR));
+        choice::quiet(server).await?
     };
     progress(Progress::Planned(Plan::of(&target, &shapes, scrape_takes)));
     let now = Instant::now();
@@ -144,7 +141,7 @@ impl Verifier<'_> {
     }
 
     /// A resource that was not written since etcd was last compacted has lost its snapshots, the newest, too
-    /// (kubernetes/apiserver pkg/storage/cacher/watch_cache.go, v0.34 to v0.37). The revision of its newest object is then compacted.
+    /// (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, v0.34 to v0.37). The revision of its newest object is then compacted.
     async fn snapshots_are_gone(&mut self, collection: &str, newest_item: Option<u64>) -> Result<bool, VerifyError> {
         const EXPIRED: u16 = 410;
         let exact = format!("{collection}?resourceVersion={}&resourceVersionMatch=Exact", self.known.revision);

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, Collected, Limited};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use observer_core::k8s::Resource;
 use observer_core::metrics::Sample;
@@ -93,7 +93,7 @@ impl Server {
             let response = conversation.get(path, "application/json").await?;
             let is_there = response.status().is_success();
             let body = Limited::new(response.into_body(), MAX_DISCOVERY).collect().await;
-            let bytes = body.map(|body| body.to_bytes()).unwrap_or_default();
+            let bytes = body.map(Collected::to_bytes).unwrap_or_default();
             Ok(if is_there { serde_json::from_slice(&bytes).ok() } else { None })
         };
         let asked = timeout(ANSWERED_WITHIN, asked).await.unwrap_or(Err(QuestionError::TimedOut));

@@ -9,7 +9,7 @@ use serde::Deserialize;
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// The annotation with the time that was spent in etcd; only for requests that took more than half a second in all
-/// (kubernetes/apiserver pkg/endpoints/request/webhook_duration.go, v0.24 and later).
+/// (kubernetes/apiserver `pkg/endpoints/request/webhook_duration.go`, v0.24 and later).
 const ETCD_LATENCY: &str = "apiserver.latency.k8s.io/etcd";
 
 /// The last stage of one request (kubernetes/apiserver pkg/apis/audit/v1/types.go). Users, addresses and bodies are not read.

@@ -1,5 +1,6 @@
 //! What a server counts about its reads of one resource.
 
+use std::borrow::Cow;
 use std::ops::Sub;
 
 use serde::Serialize;
@@ -74,7 +75,7 @@ impl MetricsPage {
     /// Takes a sample; most say nothing here.
     pub fn note(&mut self, sample: &Sample<'_>) {
         match sample.name {
-            "kubernetes_build_info" => self.version = sample.label("git_version").map(|version| version.into_owned()),
+            "kubernetes_build_info" => self.version = sample.label("git_version").map(Cow::into_owned),
             "process_start_time_seconds" => self.started = Some(sample.value),
             "grpc_client_msg_sent_total" if sample.label("grpc_method").is_some_and(|method| method == "Watch") => {
                 for (_, counters) in &mut self.resources {
@@ -159,6 +160,7 @@ impl Sub for Counters {
 
 impl Counters {
     /// The same with what etcd's own log says of its reads, which is exact: who asked, for which keys.
+    #[must_use]
     pub fn with_etcd_reads(self, resource: &Resource, reads: &[RangeRead]) -> Self {
         let prefix = resource_prefix(resource);
         let is_of_resource =

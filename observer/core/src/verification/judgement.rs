@@ -51,13 +51,13 @@ pub fn judge(prediction: &Prediction, attempts: &[Attempt]) -> Judgement {
     if attempts.iter().any(|attempt| prediction.agrees_with(&attempt.measured)) {
         return Judgement::Agree;
     }
-    let sound: Vec<Measured> = attempts.iter().filter(is_undisturbed).map(|attempt| attempt.measured).collect();
+    let sound: Vec<Measured> = attempts.iter().filter(|attempt| is_undisturbed(attempt)).map(|attempt| attempt.measured).collect();
     let is_settled = sound.iter().any(|one| sound.iter().filter(|other| *other == one).count() >= TIMES);
     if is_settled { Judgement::Disagree } else { Judgement::Noisy }
 }
 
 /// Whether nobody else can have moved the counters.
-fn is_undisturbed(attempt: &&Attempt) -> bool {
+fn is_undisturbed(attempt: &Attempt) -> bool {
     attempt.measured != Measured::Noise && attempt.control.is_some_and(Counters::is_still) && attempt.others.unwrap_or(0) == 0
 }
 

@@ -43,7 +43,14 @@ pub fn measure(prediction: &Prediction, answer: &Answer, moved: Counters) -> Mea
     match prediction.verb {
         Verb::Get => get(answer, moved),
         Verb::Watch => watch(answer, moved),
-        _ => list(answer, moved, prediction.is_exact),
+        Verb::List
+        | Verb::DeleteCollection
+        | Verb::Create
+        | Verb::Update
+        | Verb::Patch
+        | Verb::Delete
+        | Verb::Proxy
+        | Verb::Other => list(answer, moved, prediction.is_exact),
     }
 }
 
@@ -66,12 +73,11 @@ fn list(answer: &Answer, moved: Counters, is_exact: bool) -> Measured {
     match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
         // Asking for the current revision counts as a list and as a get, before the list itself.
         (0, 0..=2, 0..=1, 1..) if fallbacks > 0 => Measured::AfterWaiting,
-        (0, 0..=2, 0..=1, 1..) => Measured::Layer(Layer::Etcd),
         (1, 0, 0, 0) => Measured::Layer(if is_exact { Layer::Snapshot } else { Layer::Cache }),
         (1, 0..=1, 1, 0) => Measured::Layer(Layer::CacheConsistent),
         (0, 0..=1, 0..=1, 0) if is_refusal(answer) => Measured::Refused { status: answer.status, etcd_touched: etcd_gets == 1 },
-        // One key.
-        (0, 1, 1, 0) => Measured::Layer(Layer::Etcd),
+        // A range, or one key.
+        (0, 0..=2, 0..=1, 1..) | (0, 1, 1, 0) => Measured::Layer(Layer::Etcd),
         (0, 0, 0, 0) => Measured::NotCounted,
         _ => Measured::Noise,
     }
@@ -91,7 +97,7 @@ fn watch(answer: &Answer, moved: Counters) -> Measured {
 }
 
 /// A watch cache and etcd find a revision too old in words of their own (§1.10 of the semantics reference; kubernetes/apiserver
-/// pkg/storage/cacher/watch_cache.go and pkg/storage/etcd3/errors.go, v0.17 and later).
+/// `pkg/storage/cacher/watch_cache.go` and `pkg/storage/etcd3/errors.go`, v0.17 and later).
 fn error_event(code: u16, answer: &Answer) -> Measured {
     const GONE: u16 = 410;
     let is_of_cache = answer.message.as_ref().is_some_and(|message| message.starts_with("too old resource version"));

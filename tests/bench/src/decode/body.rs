@@ -2,9 +2,15 @@
 //!
 //! The objects lie in `bodies/`, as JSON for people: a pod with its managed fields, a custom resource (whose members come in alphabetical order,
 //! with the list's metadata behind the items), a secret that is mostly base64. A list repeats one of them, each with an identity of its own.
+//! Beside them lie a pod and a secret of the same content as kube-apiserver 1.34.4 wrote them in protobuf.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
+use ciborium::Value as Cbor;
+use k8s_pb::api::core::v1::{Pod, PodList, Secret, SecretList};
+use k8s_pb::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use k8s_pb::apimachinery::pkg::runtime::{TypeMeta, Unknown};
+use prost::Message;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,11 +26,24 @@ pub(crate) enum ListKind {
     Secrets,
 }
 
+/// How a list is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Encoding {
+    Json,
+    Protobuf,
+    Cbor,
+    /// JSON in one member of gzip, at the level of kube-apiserver.
+    JsonInGzip,
+}
+
 /// One list body, and what a decoder must find in it.
 #[derive(Clone, Debug)]
 pub(crate) struct ListBody {
     /// What it is a list of.
     pub(crate) kind: ListKind,
+    /// How it is written.
+    pub(crate) encoding: Encoding,
     /// The `Content-Type` under which it is sent.
     pub(crate) content_type: &'static str,
     /// The `Content-Encoding`; empty for none.
@@ -33,10 +52,27 @@ pub(crate) struct ListBody {
     pub(crate) bytes: Bytes,
     /// How many items it has.
     pub(crate) items: u64,
+    /// Its size before content coding.
+    pub(crate) plain_size: usize,
 }
+
+/// Four bytes in front of every object in protobuf (kubernetes/apimachinery pkg/runtime/serializer/protobuf/protobuf.go).
+pub(super) const PROTOBUF_PREFIX: &[u8] = b"k8s\0";
 
 /// Where an item's number stands in the objects; always as many digits, so all items are equally long.
 const NUMBER: &str = "#######";
+
+impl Encoding {
+    /// For people.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Protobuf => "protobuf",
+            Self::Cbor => "CBOR",
+            Self::JsonInGzip => "JSON in gzip",
+        }
+    }
+}
 
 impl ListKind {
     pub(crate) const ALL: [Self; 3] = [Self::Pods, Self::CustomResources, Self::Secrets];
@@ -65,7 +101,60 @@ impl ListKind {
         }
         text.push_str(tail);
         let items = u64::try_from(items)?;
-        Ok(ListBody { kind: self, content_type: "application/json", content_encoding: "", bytes: text.into(), items })
+        Ok(self.body(Encoding::Json, text.into(), items))
+    }
+
+    /// The same list in gzip.
+    pub(crate) fn json_in_gzip(self, size: usize) -> Result<ListBody> {
+        /// `defaultGzipContentEncodingLevel` of kubernetes/apiserver pkg/endpoints/handlers/responsewriters/writers.go, v0.34.
+        const LEVEL: u32 = 1;
+        let plain = self.json(size)?;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(LEVEL));
+        std::io::Write::write_all(&mut encoder, &plain.bytes)?;
+        let bytes = encoder.finish()?.into();
+        let plain_size = plain.bytes.len();
+        Ok(ListBody { content_encoding: "gzip", encoding: Encoding::JsonInGzip, bytes, plain_size, ..plain })
+    }
+
+    /// A list of about `size` bytes in CBOR: keys and text as byte strings, as kube-apiserver writes them.
+    pub(crate) fn cbor(self, size: usize) -> Result<ListBody> {
+        let json = self.json(size)?;
+        let value: Value = serde_json::from_slice(&json.bytes)?;
+        let mut bytes = Vec::new();
+        ciborium::into_writer(&cbor(value), &mut bytes)?;
+        Ok(self.body(Encoding::Cbor, bytes.into(), json.items))
+    }
+
+    /// A list of about `size` bytes in protobuf; there is none of custom resources.
+    pub(crate) fn protobuf(self, size: usize) -> Result<ListBody> {
+        let metadata = Some(ListMeta { resource_version: Some("98765432".to_owned()), ..ListMeta::default() });
+        let (kind, items, raw) = match self {
+            Self::Pods => {
+                let items =
+                    repeated::<Pod>(include_bytes!("../../bodies/pod.pb"), size, |pod| pod.metadata.get_or_insert_default())?;
+                ("PodList", items.len(), PodList { metadata, items }.encode_to_vec())
+            }
+            Self::Secrets => {
+                let items = repeated::<Secret>(include_bytes!("../../bodies/secret.pb"), size, |secret| {
+                    secret.metadata.get_or_insert_default()
+                })?;
+                ("SecretList", items.len(), SecretList { metadata, items }.encode_to_vec())
+            }
+            Self::CustomResources => anyhow::bail!("custom resources are never written in protobuf"),
+        };
+        let type_meta = TypeMeta { api_version: Some("v1".to_owned()), kind: Some(kind.to_owned()) };
+        let envelope = Unknown { type_meta: Some(type_meta), raw: Some(raw), ..Unknown::default() };
+        let bytes = [PROTOBUF_PREFIX, &envelope.encode_to_vec()].concat();
+        Ok(self.body(Encoding::Protobuf, bytes.into(), u64::try_from(items)?))
+    }
+
+    fn body(self, encoding: Encoding, bytes: Bytes, items: u64) -> ListBody {
+        let content_type = match encoding {
+            Encoding::Json | Encoding::JsonInGzip => "application/json",
+            Encoding::Protobuf => "application/vnd.kubernetes.protobuf",
+            Encoding::Cbor => "application/cbor",
+        };
+        ListBody { kind: self, encoding, content_type, content_encoding: "", plain_size: bytes.len(), bytes, items }
     }
 
     fn item(self) -> Result<String> {
@@ -88,6 +177,41 @@ impl ListKind {
             Self::Secrets => {
                 (r#"{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"98765432"},"items":["#, "]}\n")
             }
+        }
+    }
+}
+
+/// The object as often as it fits into `size`, with a name and a UID of its own each time.
+fn repeated<O: Message + Default + Clone>(object: &[u8], size: usize, metadata: fn(&mut O) -> &mut ObjectMeta) -> Result<Vec<O>> {
+    let envelope = object.strip_prefix(PROTOBUF_PREFIX).context("no protobuf of Kubernetes")?;
+    let raw = Unknown::decode(envelope)?.raw.context("an envelope without an object")?;
+    let object = O::decode(raw.as_slice())?;
+    let count = (size / raw.len()).max(1);
+    let numbered = |number| {
+        let mut item = object.clone();
+        let metadata = metadata(&mut item);
+        metadata.name = Some(format!("checkout-{number:07}"));
+        metadata.uid = Some(format!("0b1f6c1e-5a55-4a0e-9d3c-00000{number:07}"));
+        item
+    };
+    let items: Vec<O> = (0..count).map(numbered).collect();
+    ensure!(!items.is_empty(), "a list of nothing");
+    Ok(items)
+}
+
+fn cbor(value: Value) -> Cbor {
+    match value {
+        Value::Null => Cbor::Null,
+        Value::Bool(value) => Cbor::Bool(value),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => Cbor::Integer(whole.into()),
+            (None, Some(number)) => Cbor::Float(number),
+            (None, None) => Cbor::Null,
+        },
+        Value::String(text) => Cbor::Bytes(text.into_bytes()),
+        Value::Array(values) => Cbor::Array(values.into_iter().map(cbor).collect()),
+        Value::Object(members) => {
+            Cbor::Map(members.into_iter().map(|(name, value)| (Cbor::Bytes(name.into_bytes()), cbor(value))).collect())
         }
     }
 }

@@ -8,7 +8,7 @@ use super::report::Report;
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Read JSON lists of 1, 10 and 100 MB, and compare with a full parse by `serde_json`
+/// Read lists of 1, 10 and 100 MB in JSON, protobuf, CBOR and gzip, and compare with a full parse by the library of each
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How often each body is read by both
@@ -35,6 +35,17 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
         for &size in sizes {
             measured.push(Measured::new(kind.json(size)?, Reference::SerdeJsonValue)?);
         }
+    }
+    // The other encodings in the size that the budgets name.
+    let size = if args.output.smoke { MEGABYTE / 100 } else { 10 * MEGABYTE };
+    for kind in [ListKind::Pods, ListKind::Secrets] {
+        measured.push(Measured::new(kind.protobuf(size)?, Reference::Prost)?);
+    }
+    for kind in [ListKind::Pods, ListKind::CustomResources] {
+        measured.push(Measured::new(kind.cbor(size)?, Reference::CiboriumValue)?);
+    }
+    for inflate in [Reference::InflateZlibRs, Reference::InflateMinizOxide, Reference::InflateLibdeflate] {
+        measured.push(Measured::new(ListKind::Pods.json_in_gzip(size)?, inflate)?);
     }
     for round in 0..rounds {
         args.output.progress(&format!("decoding: round {} of {rounds}", round + 1));

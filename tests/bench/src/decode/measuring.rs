@@ -1,27 +1,45 @@
 //! Reading one body with both decoders, in turns.
-//!
-//! Other encodings take their place as further bodies (`ListBody` says its content type and coding) and further variants of [`Reference`].
 
 use std::hint::black_box;
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use flate2::read::GzDecoder;
+use k8s_pb::api::core::v1::{PodList, SecretList};
+use k8s_pb::apimachinery::pkg::runtime::Unknown;
+use miniz_oxide::inflate::stream::{InflateState, inflate};
+use miniz_oxide::{DataFormat, MZFlush, MZStatus};
 use observer_core::wire::{BodyKind, BodyReader, Fact};
+use prost::Message;
 
-use super::body::ListBody;
+use super::body::{ListBody, ListKind, PROTOBUF_PREFIX};
 use crate::allocation;
 
 /// How much of a body the decoder is shown at a time: as much as a tap reads.
 const CHUNK: usize = 64 * 1024;
 
+/// How much comes out of an inflater at a time, as in the core.
+const INFLATED_AT_ONCE: usize = 32 * 1024;
+
 /// A sample reads so much, if the body is smaller: or the clock and the first touch of memory would be measured.
 const LEAST_SAMPLE: usize = 10_000_000;
 
-/// What a body is compared with: a library that reads all of it into memory.
+/// What a body is compared with: a library that reads all of it into memory; for gzip, one that only inflates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     /// `serde_json::from_slice::<Value>`.
     SerdeJsonValue,
+    /// `prost`, with the generated types of `k8s-pb`.
+    Prost,
+    /// `ciborium::from_reader::<Value>`.
+    CiboriumValue,
+    /// `flate2` on `zlib-rs`, a stream, and nothing is done with what comes out. The one that the core inflates with.
+    InflateZlibRs,
+    /// `miniz_oxide`, likewise.
+    InflateMinizOxide,
+    /// `libdeflate` (C), which inflates all of the body at once into memory, and nothing else.
+    InflateLibdeflate,
 }
 
 /// What came of one body.
@@ -42,21 +60,82 @@ impl Reference {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::SerdeJsonValue => "serde_json::Value",
+            Self::Prost => "prost, k8s-pb",
+            Self::CiboriumValue => "ciborium::Value",
+            Self::InflateZlibRs => "inflating alone, zlib-rs",
+            Self::InflateMinizOxide => "inflating alone, miniz_oxide",
+            Self::InflateLibdeflate => "inflating alone, libdeflate",
         }
     }
 
     /// The time of one full parse; freeing what it made does not count.
     fn parse(self, body: &ListBody) -> Result<Duration> {
+        let bytes: &[u8] = black_box(&body.bytes);
         match self {
-            Self::SerdeJsonValue => {
-                let begun = Instant::now();
-                let value: serde_json::Value = serde_json::from_slice(black_box(&body.bytes))?;
-                let took = begun.elapsed();
-                black_box(&value);
-                Ok(took)
-            }
+            Self::SerdeJsonValue => timed(|| Ok(serde_json::from_slice::<serde_json::Value>(bytes)?)),
+            Self::Prost => timed(|| {
+                let envelope = bytes.strip_prefix(PROTOBUF_PREFIX).context("no protobuf of Kubernetes")?;
+                // Bytes that are only lent would be faster to read, but prost has owned ones.
+                let raw = Unknown::decode(envelope)?.raw.unwrap_or_default();
+                Ok(match body.kind {
+                    ListKind::Pods => (Some(PodList::decode(raw.as_slice())?), None),
+                    _ => (None, Some(SecretList::decode(raw.as_slice())?)),
+                })
+            }),
+            Self::CiboriumValue => timed(|| Ok(ciborium::from_reader::<ciborium::Value, _>(bytes)?)),
+            Self::InflateZlibRs => timed(|| inflated(&mut GzDecoder::new(bytes), body)),
+            Self::InflateMinizOxide => timed(|| miniz_oxide(bytes, body)),
+            Self::InflateLibdeflate => timed(|| {
+                let mut plain = vec![0; body.plain_size];
+                libdeflater::Decompressor::new().gzip_decompress(bytes, &mut plain)?;
+                Ok(plain)
+            }),
         }
     }
+}
+
+fn timed<T>(parse: impl FnOnce() -> Result<T>) -> Result<Duration> {
+    let begun = Instant::now();
+    let value = parse()?;
+    let took = begun.elapsed();
+    black_box(&value);
+    Ok(took)
+}
+
+fn inflated(decoder: &mut impl Read, body: &ListBody) -> Result<()> {
+    let mut buffer = vec![0; INFLATED_AT_ONCE];
+    let mut total = 0;
+    loop {
+        match decoder.read(&mut buffer)? {
+            0 => break,
+            read => total += read,
+        }
+        black_box(&buffer);
+    }
+    ensure!(total == body.plain_size, "{total} bytes came out, not {}", body.plain_size);
+    Ok(())
+}
+
+/// Deflate between a header of ten bytes and a trailer of eight, as our encoder writes it.
+fn miniz_oxide(bytes: &[u8], body: &ListBody) -> Result<()> {
+    const HEADER: usize = 10;
+    let mut rest = bytes.get(HEADER..).context("no gzip")?;
+    let mut state = InflateState::new_boxed(DataFormat::Raw);
+    let mut buffer = vec![0; INFLATED_AT_ONCE];
+    let mut total = 0;
+    loop {
+        let step = inflate(&mut state, rest, &mut buffer, MZFlush::None);
+        rest = rest.get(step.bytes_consumed..).unwrap_or_default();
+        total += step.bytes_written;
+        black_box(&buffer);
+        match step.status {
+            Ok(MZStatus::StreamEnd) => break,
+            Ok(_) => {}
+            Err(error) => anyhow::bail!("miniz_oxide: {error:?}"),
+        }
+    }
+    ensure!(total == body.plain_size, "{total} bytes came out, not {}", body.plain_size);
+    Ok(())
 }
 
 impl Measured {
