@@ -38,3 +38,5 @@ mod run_cli;
 mod seeds;
 #[cfg(test)]
 mod upstream;
+#[cfg(test)]
+mod verify_cli;

@@ -43,6 +43,11 @@ impl Conversation {
         Ok(Self { sender, connection, path_prefix: path_prefix.trim_end_matches('/').to_owned(), fields })
     }
 
+    /// Whether the other side has not ended it.
+    pub async fn is_open(&mut self) -> bool {
+        self.sender.ready().await.is_ok()
+    }
+
     /// Asks for path and query as the API server has them, whatever stands in front of them; any status is an answer.
     pub async fn get(&mut self, path: &str, accept: &'static str) -> Result<Response<Incoming>, QuestionError> {
         let mut request =

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Verification {
     /// What the server says it is.
     pub server_version: String,

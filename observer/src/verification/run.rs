@@ -36,6 +36,8 @@ struct Verifier<'v> {
     history: RevisionHistory,
     learned_at: Instant,
     started: Instant,
+    /// The connection over which the last page came.
+    page_from: u32,
     /// The last page, which is the next row's first.
     page: MetricsPage,
 }
@@ -86,6 +88,7 @@ pub async fn verify(
         history: RevisionHistory::default(),
         learned_at: now,
         started: now,
+        page_from: 0,
         page,
     };
     verifier.learn().await?;
@@ -176,6 +179,12 @@ impl Verifier<'_> {
                 break;
             }
         }
+        if attempts.is_empty() {
+            return Ok(Some(Row::not_provoked(
+                shape,
+                "no answer came from the server whose counters stand on both sides of it".to_owned(),
+            )));
+        }
         Ok(Some(Row::asked(shape, request, &prediction, attempts)))
     }
 
@@ -183,8 +192,13 @@ impl Verifier<'_> {
     async fn attempt(&mut self, request: &str, prediction: &Prediction) -> Result<Option<Attempt>, VerifyError> {
         let began = Instant::now();
         let kind = if prediction.verb == Verb::Watch { BodyKind::Watch } else { BodyKind::Document };
+        let before = self.page_from;
         let asked = self.server.ask(request, kind).await?;
+        let during = self.server.connection();
         let Some(window) = self.window(asked.audit_id.as_deref()).await? else { return Ok(None) };
+        if during != before && during != self.page_from {
+            return Ok(None);
+        }
         let measured = measure(prediction, &asked.answer, window.moved);
         let mut attempt = Attempt { measured, moved: window.moved, answer: asked.answer, control: None, others: window.others };
         if !prediction.agrees_with(&measured) {
@@ -204,6 +218,7 @@ impl Verifier<'_> {
         let moved = self.oracles.witnessed(self.page.counters(&resource) - before.counters(&resource), &resource)?;
         let others = self.oracles.others(&resource, audit_id)?;
         self.oracles.begin_at(&ends);
+        self.page_from = self.server.connection();
         Ok((before.started == self.page.started).then_some(Window { moved, others }))
     }
 

@@ -10,6 +10,7 @@ use observer_core::metrics::Sample;
 use observer_core::verification::{Answer, MetricsPage};
 use observer_core::wire::{BodyKind, BodyReader};
 use serde::de::DeserializeOwned;
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::failure::VerifyError;
@@ -27,6 +28,7 @@ pub type Connect = Box<dyn Fn() -> Pin<Box<dyn Future<Output = anyhow::Result<Co
 pub struct Server {
     connect: Connect,
     conversation: Option<Conversation>,
+    connections: u32,
     requests: u32,
 }
 
@@ -39,7 +41,7 @@ pub(super) struct Answered {
 impl Server {
     /// A server that is not connected yet.
     pub fn new(connect: Connect) -> Self {
-        Self { connect, conversation: None, requests: 0 }
+        Self { connect, conversation: None, connections: 0, requests: 0 }
     }
 
     /// Requests so far.
@@ -47,75 +49,98 @@ impl Server {
         self.requests
     }
 
-    /// What the server says its version is.
-    pub(super) async fn version(&mut self) -> Result<String, VerifyError> {
-        self.requests += 1;
-        let version = self.conversation().await?.version().await;
-        self.keep(version)
+    /// Which connection the last request went over: what went over the same one, the same server answered.
+    pub(super) fn connection(&self) -> u32 {
+        self.connections
     }
 
-    /// A page of metrics. `also` hears every sample.
+    /// What the server says its version is.
+    pub(super) async fn version(&mut self) -> Result<String, VerifyError> {
+        let asked = timeout(ANSWERED_WITHIN, self.conversation().await?.version()).await;
+        Ok(asked.unwrap_or(Err(QuestionError::TimedOut))?)
+    }
+
+    /// A page of metrics. `also` hears every sample, of a page that had to be asked for again those of both.
     pub(super) async fn page(
         &mut self,
         resources: &[Resource],
         also: &mut (dyn FnMut(&Sample<'_>) + Send),
     ) -> Result<MetricsPage, VerifyError> {
-        self.requests += 1;
-        let mut page = MetricsPage::of(resources);
-        let mut told = |sample: &Sample<'_>| {
-            page.note(sample);
-            also(sample);
-        };
-        let conversation = self.conversation().await?;
-        let read = timeout(ANSWERED_WITHIN, conversation.metrics(&mut told)).await.unwrap_or(Err(QuestionError::TimedOut));
-        match self.keep(read) {
-            Err(VerifyError::Question(QuestionError::Status { status, .. })) if matches!(status.as_u16(), 401 | 403) => {
-                Err(VerifyError::NoMetrics { status: status.as_u16() })
+        loop {
+            let is_kept = self.conversation.is_some();
+            let mut page = MetricsPage::of(resources);
+            let mut told = |sample: &Sample<'_>| {
+                page.note(sample);
+                also(sample);
+            };
+            let conversation = self.conversation().await?;
+            let read = timeout(ANSWERED_WITHIN, conversation.metrics(&mut told)).await;
+            match self.keep(read, is_kept) {
+                Ok(Some(())) => return Ok(page),
+                Ok(None) => {}
+                Err(QuestionError::Status { status, .. }) if matches!(status.as_u16(), 401 | 403) => {
+                    return Err(VerifyError::NoMetrics { status: status.as_u16() });
+                }
+                Err(error) => return Err(error.into()),
             }
-            read => read.map(|()| page),
         }
     }
 
     /// The answer to a GET of path and query.
     pub(super) async fn ask(&mut self, request: &str, kind: BodyKind) -> Result<Answered, VerifyError> {
-        self.requests += 1;
-        let conversation = self.conversation().await?;
-        let asked = timeout(ANSWERED_WITHIN, ask(conversation, request, kind)).await;
-        let asked = asked.unwrap_or(Err(QuestionError::TimedOut));
-        self.keep(asked)
+        loop {
+            let is_kept = self.conversation.is_some();
+            let asked = timeout(ANSWERED_WITHIN, ask(self.conversation().await?, request, kind)).await;
+            if let Some(answered) = self.keep(asked, is_kept)? {
+                return Ok(answered);
+            }
+        }
     }
 
     /// A document of discovery; `None` where there is none.
     pub(super) async fn discover<D: DeserializeOwned>(&mut self, path: &str) -> Result<Option<D>, VerifyError> {
-        self.requests += 1;
-        let conversation = self.conversation().await?;
-        let asked = async {
-            let response = conversation.get(path, "application/json").await?;
-            let is_there = response.status().is_success();
-            let body = Limited::new(response.into_body(), MAX_DISCOVERY).collect().await;
-            let bytes = body.map(Collected::to_bytes).unwrap_or_default();
-            Ok(if is_there { serde_json::from_slice(&bytes).ok() } else { None })
-        };
-        let asked = timeout(ANSWERED_WITHIN, asked).await.unwrap_or(Err(QuestionError::TimedOut));
-        self.keep(asked)
+        loop {
+            let is_kept = self.conversation.is_some();
+            let asked = timeout(ANSWERED_WITHIN, discover(self.conversation().await?, path)).await;
+            if let Some(found) = self.keep(asked, is_kept)? {
+                return Ok(found);
+            }
+        }
     }
 
-    /// The present connection, or a new one.
+    /// The present connection, or a new one where there is none or it has ended, for one request.
     async fn conversation(&mut self) -> Result<&mut Conversation, VerifyError> {
-        let conversation = match self.conversation.take() {
-            Some(conversation) => conversation,
-            None => (self.connect)().await.map_err(VerifyError::Connect)?,
-        };
+        self.requests += 1;
+        if let Some(mut conversation) = self.conversation.take()
+            && conversation.is_open().await
+        {
+            return Ok(self.conversation.insert(conversation));
+        }
+        self.connections += 1;
+        let conversation = (self.connect)().await.map_err(VerifyError::Connect)?;
         Ok(self.conversation.insert(conversation))
     }
 
-    /// After a failure, what is left of an answer may still be under way, so that connection is given up.
-    fn keep<T>(&mut self, asked: Result<T, QuestionError>) -> Result<T, VerifyError> {
+    /// After a failure, what is left of an answer may still be under way, so that connection is given up. `None` where it was one that was
+    /// used before, and so may have ended between two questions: then the question is asked again on another, once.
+    fn keep<T>(&mut self, asked: Result<Result<T, QuestionError>, Elapsed>, is_kept: bool) -> Result<Option<T>, QuestionError> {
+        let asked = asked.unwrap_or(Err(QuestionError::TimedOut));
         if asked.is_err() {
             self.conversation = None;
         }
-        Ok(asked?)
+        match asked {
+            Err(QuestionError::Http { .. }) if is_kept => Ok(None),
+            asked => asked.map(Some),
+        }
     }
+}
+
+async fn discover<D: DeserializeOwned>(conversation: &mut Conversation, path: &str) -> Result<Option<D>, QuestionError> {
+    let response = conversation.get(path, "application/json").await?;
+    let is_there = response.status().is_success();
+    let body = Limited::new(response.into_body(), MAX_DISCOVERY).collect().await;
+    let bytes = body.map(Collected::to_bytes).unwrap_or_default();
+    Ok(if is_there { serde_json::from_slice(&bytes).ok() } else { None })
 }
 
 async fn ask(conversation: &mut Conversation, request: &str, kind: BodyKind) -> Result<Answered, QuestionError> {

@@ -33,7 +33,6 @@ pub struct Row {
 
 /// How many rows came to what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Tally {
     /// Rows in all.
     pub shapes: usize,

@@ -1,0 +1,180 @@
+//! `watchtap verify` against servers that behave as real ones rarely do.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use observer_tests::{ScriptedUpstream, ServerStream, output_within, watchtap};
+use serde_json::Value;
+
+const ENDS_WITHIN: Duration = Duration::from_mins(2);
+const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/roles";
+
+/// An API server as far as `verify` sees it, whose lists all come from a cache.
+#[derive(Clone, Copy)]
+struct Behaviour {
+    version: &'static str,
+    /// Answers on one connection before it ends.
+    answers: u64,
+    /// Whether every connection leads to another server.
+    is_balanced: bool,
+    /// Lines of the page that are about something else.
+    padding: usize,
+    /// What stands at the end of the page.
+    end: &'static str,
+}
+
+const USUAL: Behaviour = Behaviour { version: "v1.34.4", answers: u64::MAX, is_balanced: false, padding: 0, end: "" };
+
+#[test]
+fn connections_that_end_begin_the_row_anew() {
+    let verified = verify(Behaviour { answers: 7, ..USUAL });
+    assert_eq!(verified.exit_code, Some(0), "{verified:?}");
+    assert_eq!(verified.document["tally"]["agree"], 2);
+}
+
+#[test]
+fn connection_for_each_answer_provokes_nothing_and_ends() {
+    let verified = verify(Behaviour { answers: 1, ..USUAL });
+    assert_eq!((verified.exit_code, &verified.document["tally"]["not_provoked"]), (Some(2), &2.into()), "{verified:?}");
+}
+
+#[test]
+fn counters_of_another_server_are_not_compared() {
+    // Every third answer comes from another server: never do two pages around one answer stand.
+    let verified = verify(Behaviour { answers: 3, is_balanced: true, ..USUAL });
+    assert_eq!(verified.document["tally"]["disagree"], 0, "{verified:?}");
+}
+
+#[test]
+fn page_of_fifty_megabytes_and_one_in_openmetrics_are_read() {
+    let padded = verify(Behaviour { padding: 700_000, ..USUAL });
+    assert_eq!(padded.exit_code, Some(0), "{padded:?}");
+    let openmetrics = verify(Behaviour { end: "# EOF\n", ..USUAL });
+    assert_eq!(openmetrics.exit_code, Some(0), "{openmetrics:?}");
+}
+
+#[test]
+fn versions_of_vendors_are_known_and_a_version_of_nothing_is_named() {
+    let vendor = verify(Behaviour { version: "v1.34.4-gke.123", ..USUAL });
+    assert_eq!((vendor.exit_code, &vendor.document["server_version"]), (Some(0), &"v1.34.4-gke.123".into()));
+    let newer = verify(Behaviour { version: "v1.45.0", ..USUAL });
+    let assumptions = newer.document["assumptions"].to_string();
+    assert!(assumptions.contains("rules of 1.37 borrowed"), "{assumptions}");
+    let unbuilt = verify(Behaviour { version: "v0.0.0-master+$Format:%H$", ..USUAL });
+    assert_eq!(unbuilt.exit_code, Some(125));
+    assert!(
+        unbuilt.stderr.contains("`v0.0.0-master+$Format:%H$`, which no rule knows; give --server-version"),
+        "{}",
+        unbuilt.stderr
+    );
+}
+
+#[test]
+fn shape_that_is_none_is_answered_with_the_names() {
+    let mut command = watchtap().unwrap();
+    let kubeconfig = kubeconfig("https://127.0.0.1:1", "");
+    command.args(["verify", "--shape", "nonsense"]).env("KUBECONFIG", kubeconfig.path());
+    let output = output_within(&mut command, ENDS_WITHIN).unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(125) && stderr.contains("\n  watch list, RV=N"), "{stderr}");
+}
+
+#[derive(Debug)]
+struct Verified {
+    exit_code: Option<i32>,
+    document: Value,
+    stderr: String,
+}
+
+fn verify(behaviour: Behaviour) -> Verified {
+    let connections = AtomicU64::new(0);
+    let (lists, gets) = (AtomicU64::new(0), AtomicU64::new(0));
+    let upstream = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
+        let connection = connections.fetch_add(1, Ordering::SeqCst);
+        let started = if behaviour.is_balanced { connection } else { 0 };
+        let page = |lists: u64, gets: u64| {
+            let padding = "apiserver_request_duration_seconds_bucket{le=\"0.05\",verb=\"LIST\"} 12345\n".repeat(behaviour.padding);
+            format!(
+                "kubernetes_build_info{{git_version=\"{}\"}} 1\nprocess_start_time_seconds {started}\n{padding}\
+                 apiserver_storage_list_total{{group=\"rbac.authorization.k8s.io\",resource=\"roles\"}} 1\n\
+                 apiserver_cache_list_total{{group=\"rbac.authorization.k8s.io\",resource=\"roles\",index=\"\"}} {lists}\n\
+                 etcd_request_duration_seconds_count{{operation=\"get\",group=\"rbac.authorization.k8s.io\",resource=\"roles\"}} {gets}\n{}",
+                behaviour.version, behaviour.end
+            )
+        };
+        for _ in 0..behaviour.answers {
+            let Some(target) = request(stream)? else { return Ok(()) };
+            let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+            let body = match path {
+                "/version" => format!(r#"{{"gitVersion":"{}"}}"#, behaviour.version),
+                "/metrics" => page(lists.load(Ordering::SeqCst), gets.load(Ordering::SeqCst)),
+                "/apis/rbac.authorization.k8s.io" => r#"{"preferredVersion":{"version":"v1"}}"#.to_owned(),
+                "/apis/rbac.authorization.k8s.io/v1" => r#"{"resources":[{"name":"roles"}]}"#.to_owned(),
+                ROLES if query.contains("resourceVersion=0") => {
+                    lists.fetch_add(1, Ordering::SeqCst);
+                    list()
+                }
+                // From etcd, which is no business of these tests.
+                ROLES => list(),
+                _ => "{}".to_owned(),
+            };
+            respond(stream, &body)?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    let kubeconfig = kubeconfig(&format!("https://{}", upstream.address()), upstream.ca_pem());
+    let mut command = watchtap().unwrap();
+    command.args(["verify", "--format", "json", "--resource", "roles.rbac.authorization.k8s.io"]);
+    command.args(["--shape", "RV=0, NotOlderThan", "--shape", "RV=0, limit"]).env("KUBECONFIG", kubeconfig.path());
+    let output = output_within(&mut command, ENDS_WITHIN).unwrap();
+    Verified {
+        exit_code: output.status.code(),
+        document: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn list() -> String {
+    let item = |name: &str| format!(r#"{{"metadata":{{"name":"{name}","namespace":"default","resourceVersion":"7"}}}}"#);
+    let items = [item("a"), item("b")].join(",");
+    format!(r#"{{"kind":"RoleList","apiVersion":"v1","metadata":{{"resourceVersion":"9"}},"items":[{items}]}}"#)
+}
+
+/// The target of the next request; `None` when there is none.
+fn request(stream: &mut ServerStream) -> io::Result<Option<String>> {
+    let mut lines = Vec::new();
+    let mut reader = BufReader::with_capacity(1, stream);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        if line == "\r\n" {
+            return Ok(lines.first().and_then(|first: &String| first.split(' ').nth(1)).map(str::to_owned));
+        }
+        lines.push(line);
+    }
+}
+
+fn respond(stream: &mut ServerStream, body: &str) -> io::Result<()> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
+    stream.write_all((head + body).as_bytes())?;
+    stream.flush()
+}
+
+fn kubeconfig(server: &str, authority: &str) -> tempfile::NamedTempFile {
+    use base64::Engine;
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let authority = base64::prelude::BASE64_STANDARD.encode(authority);
+    let trust = if authority.is_empty() { String::new() } else { format!(", certificate-authority-data: {authority}") };
+    write!(
+        file,
+        "{{current-context: c, contexts: [{{name: c, context: {{cluster: c, user: u}}}}], clusters: [{{name: c, cluster: {{server: \
+         \"{server}\"{trust}}}}}], users: [{{name: u, user: {{token: secret}}}}]}}"
+    )
+    .unwrap();
+    file
+}
