@@ -57,3 +57,5 @@ mod terminal_plugin_kubectl;
 mod transparency_kubectl;
 #[cfg(test)]
 mod via_kubectl;
+#[cfg(test)]
+mod websocket;
