@@ -9,7 +9,9 @@ use rustls::{ClientConnection, StreamOwned};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::http::{HeaderValue, Request};
-use tungstenite::{Message, WebSocket};
+use tungstenite::protocol::CloseFrame;
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::{Message, Utf8Bytes, WebSocket};
 
 const NAMESPACE: &str = "websocket";
 /// Lengths of what the objects hold, so that frames have lengths of 7, 16 and 64 bits.
@@ -41,7 +43,7 @@ fn watches_over_websocket_are_read_in_every_encoding_and_their_ends_are_seen() {
     for _ in 0..events {
         assert!(socket.read().unwrap().is_text());
     }
-    socket.close(None).unwrap();
+    socket.close(Some(CloseFrame { code: CloseCode::Normal, reason: Utf8Bytes::default() })).unwrap();
     drain(&mut socket);
     let refused =
         tungstenite::client(request(&session, &cluster, "application/json", "", "&fieldSelector=nonsense"), stream(&session));
