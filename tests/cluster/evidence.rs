@@ -169,7 +169,9 @@ fn check(cluster: &Cluster, case: &Case) {
     let client = by_way_of(&session, cluster, case.who);
     let waits = (case.who == Who::Seatless).then(|| take_the_last_seat(cluster));
     client.raw("GET", &case.path, &[], b"").unwrap();
-    waits.into_iter().for_each(|waits| waits.join().unwrap());
+    if let Some(waits) = waits {
+        waits.join().unwrap();
+    }
     let finished = session.finish().unwrap();
     let record = finished.report["requests"].as_array().unwrap().last().unwrap();
     let verdict = &record["verdict"];
