@@ -165,12 +165,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             }
             Event::Upgraded { at, exchange, protocol } => {
                 let connection = exchange.connection;
-                self.line(
-                    *at,
-                    Tone::Plain,
-                    "upgrade",
-                    &format!("connection {connection} speaks {protocol} from here on: bytes are counted only"),
-                )
+                self.line(*at, Tone::Plain, "upgrade", &format!("connection {connection} speaks {protocol} from here on"))
             }
             Event::Missed { at, connection, bytes: missed, .. } => self.line(
                 *at,

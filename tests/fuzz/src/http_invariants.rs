@@ -81,7 +81,7 @@ impl Noted {
 fn note(events: &mut Vec<Noted>, event: &Event<'_>) {
     let (which, length) = match event {
         Event::Body { stream, direction, bytes } => (format!("body {stream:?} {direction:?}"), bytes.len() as u64),
-        Event::Opaque { stream, direction, length } => (format!("opaque {stream:?} {direction:?}"), *length),
+        Event::Opaque { stream, direction, bytes } => (format!("opaque {stream:?} {direction:?}"), bytes.len() as u64),
         other => return events.push(Noted::Other(format!("{other:?}"))),
     };
     match events.last_mut() {

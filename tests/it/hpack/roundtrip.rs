@@ -127,6 +127,7 @@ fn observe(recording: &Recording) -> Vec<String> {
             | Event::Reset { .. }
             | Event::Upgraded { .. }
             | Event::Opaque { .. }
+            | Event::OpaqueGap { .. }
             | Event::Malformed { .. }
             | Event::Dark { .. }) => panic!("{other:?}"),
         });

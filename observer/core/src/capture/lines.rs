@@ -32,7 +32,13 @@ pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
             let (one, other) = events.split_at(events.len() / 2);
             Some([of(Body::Events(one.to_vec())), of(Body::Events(other.to_vec()))])
         }
-        Body::Items(_) | Body::Events(_) | Body::Kind(_) | Body::List(_) | Body::Object(_) | Body::Status(_) => None,
+        Body::Items(_)
+        | Body::Events(_)
+        | Body::MediaType(_)
+        | Body::Kind(_)
+        | Body::List(_)
+        | Body::Object(_)
+        | Body::Status(_) => None,
     }
 }
 

@@ -154,7 +154,7 @@ impl Exchange {
 
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {
         self.response = Some((at, response.clone()));
-        if self.watch.is_some() && response.is_success() {
+        if self.watch.is_some() && response.is_granted() {
             // That it was not refused is known now, and nothing else for minutes. Why one is refused, its body says.
             self.weigh();
         }
@@ -198,6 +198,11 @@ impl Exchange {
 
     fn read(&mut self, at: Timestamp, body: &Body) {
         match body {
+            Body::MediaType(media_type) => {
+                if let Some((_, response)) = &mut self.response {
+                    response.content_type.get_or_insert_with(|| media_type.clone());
+                }
+            }
             Body::Kind(kind) => self.kind.clone_from(kind),
             Body::List(meta) => self.list = Some(meta.clone()),
             Body::Items(items) => {

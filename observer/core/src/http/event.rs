@@ -44,7 +44,7 @@ pub struct RequestHead {
     pub headers: Headers,
 }
 
-/// The head of a final (not 1xx) response.
+/// The head of a response that is not interim: of any but 1xx, and of 101.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseHead {
     /// The status code.
@@ -86,7 +86,7 @@ pub enum Event<'a> {
         /// 100, 103, …
         status: u16,
     },
-    /// A final response's head is complete.
+    /// The head of a final response, or of 101, is complete.
     Response {
         /// Which exchange.
         stream: StreamId,
@@ -135,15 +135,24 @@ pub enum Event<'a> {
         /// The error code of RFC 9113 §7.
         code: u32,
     },
-    /// The exchange became something else (101 or a successful CONNECT): from here on its bytes are counted only.
+    /// The exchange became something else (101 or a successful CONNECT): from here on its bytes are not HTTP.
     Upgraded {
         /// Which exchange.
         stream: StreamId,
         /// The `Upgrade` token of the response in lower case, at most 32 bytes; empty for CONNECT.
         protocol: String,
     },
-    /// Bytes that are only counted: those of an upgraded exchange.
+    /// Bytes of an upgraded exchange, in a protocol of its own.
     Opaque {
+        /// Which exchange.
+        stream: StreamId,
+        /// Which way.
+        direction: Direction,
+        /// The next bytes; never empty. What somebody types into a shell may be among them.
+        bytes: &'a [u8],
+    },
+    /// Bytes of an upgraded exchange that were not seen.
+    OpaqueGap {
         /// Which exchange.
         stream: StreamId,
         /// Which way.

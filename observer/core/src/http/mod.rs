@@ -16,6 +16,7 @@ mod headers;
 mod held;
 mod identity;
 mod target;
+mod websocket;
 
 pub use connection::{Connection, Start};
 pub use event::{Direction, Event, Loss, Protocol, RequestHead, ResponseHead, StreamId};
@@ -27,3 +28,4 @@ pub use h2::walker::{FrameWalker, Span};
 pub use headers::{HeaderName, Headers};
 pub use identity::Identity;
 pub use target::Target;
+pub use websocket::{Part, WebSocket};

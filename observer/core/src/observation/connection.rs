@@ -70,10 +70,11 @@ impl ConnectionDecoder {
     /// Notes that the connection is over, whatever its halves said before.
     pub fn close(&mut self, at: Timestamp, told: &mut dyn FnMut(Observation)) {
         let mut tell = |what| told(Observation { at, what });
-        let cut = ExchangeEnd::Cut(self.state.first_end);
+        let first_end = self.state.first_end;
         for (stream, mut open) in std::mem::take(&mut self.state.streams) {
             open.flush(&mut tell);
-            tell(What::Ended { exchange: self.state.exchange(stream), end: cut });
+            let end = open.end(ExchangeEnd::Cut(first_end), first_end);
+            tell(What::Ended { exchange: self.state.exchange(stream), end });
         }
         tell(What::ConnectionClosed { connection: self.state.connection });
     }
@@ -111,14 +112,18 @@ impl State {
                 told(What::BodyMissed { exchange: self.exchange(stream), direction, bytes: length });
                 self.on(stream, |open| open.gap(direction, length));
             }
-            Event::Opaque { stream, direction, length } => self.on(stream, |open| open.count(direction, length)),
+            Event::Opaque { stream, direction, bytes } => self.on(stream, |open| open.opaque(direction, bytes, told)),
+            Event::OpaqueGap { stream, direction, length } => self.on(stream, |open| open.opaque_gap(direction, length, told)),
             Event::MessageEnd { stream, direction: Direction::Response } => self.finish(stream, ExchangeEnd::Complete, told),
             Event::MessageCut { stream, direction: Direction::Response } => {
                 self.finish(stream, ExchangeEnd::Cut(self.first_end), told);
             }
             Event::MessageEnd { direction: Direction::Request, .. } | Event::MessageCut { direction: Direction::Request, .. } => {}
             Event::Reset { stream, by, code } => self.finish(stream, ExchangeEnd::Reset { by, code }, told),
-            Event::Upgraded { stream, protocol } => told(What::Upgraded { exchange: self.exchange(stream), protocol }),
+            Event::Upgraded { stream, protocol } => {
+                self.on(stream, |open| open.upgrade(&protocol));
+                told(What::Upgraded { exchange: self.exchange(stream), protocol });
+            }
             Event::GoAway { by, code, .. } => told(What::GoAway { connection, by, code }),
             Event::Malformed { direction, at, what } => {
                 told(What::Malformed { connection, direction, offset: at, what: what.to_owned() });
@@ -154,6 +159,7 @@ impl State {
 
     fn finish(&mut self, stream: StreamId, end: ExchangeEnd, told: &mut dyn FnMut(What)) {
         if let Some(mut open) = self.streams.remove(&stream) {
+            let end = open.end(end, self.first_end);
             match end {
                 ExchangeEnd::Complete => open.finish(told),
                 // The body is incomplete because the exchange is, not because it is malformed.

@@ -7,6 +7,7 @@
 mod connection;
 mod request;
 mod stream;
+mod upgrade;
 mod vocabulary;
 
 #[cfg(test)]

@@ -72,15 +72,20 @@ pub struct ResponseLine {
     /// `Retry-After`, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
-    /// `Warning`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warning: Option<String>,
+    /// Whether the server warns of something (`Warning`). What of is not kept: a webhook may put anything into it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub warned: bool,
 }
 
 impl ResponseLine {
     /// Whether the status is known and 2xx (RFC 9110 §15.3).
     pub fn is_success(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+
+    /// Whether the status says that the request is granted: 2xx, or 101 where it asked for an upgrade.
+    pub fn is_granted(&self) -> bool {
+        self.is_success() || self.status == Some(101)
     }
 
     /// Reads a response's head.
@@ -94,7 +99,7 @@ impl ResponseLine {
             flow_schema_uid: field(HeaderName::FlowSchemaUid),
             priority_level_uid: field(HeaderName::PriorityLevelUid),
             retry_after_seconds: field(HeaderName::RetryAfter).and_then(|seconds| seconds.parse().ok()),
-            warning: field(HeaderName::Warning),
+            warned: field(HeaderName::Warning).is_some(),
         }
     }
 }

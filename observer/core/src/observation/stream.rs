@@ -1,10 +1,11 @@
 //! What is remembered of one exchange while its bytes pass.
 
 use super::request::{RequestLine, ResponseLine};
-use super::vocabulary::{Body, BodyNotRead, ExchangeId, What};
-use crate::http::Direction;
+use super::upgrade::WatchSocket;
+use super::vocabulary::{Body, BodyNotRead, ConnectionEnd, ExchangeEnd, ExchangeId, What};
+use crate::http::{Direction, Part};
 use crate::k8s::{RequestInfo, Verb};
-use crate::wire::{BodyKind, BodyReader, Fact, ObjectRef, Unsupported, WatchFrame};
+use crate::wire::{BodyKind, BodyReader, Fact, MediaType, ObjectRef, Unsupported, WatchFrame};
 
 /// Most items or events in one observation; a read of 64 KiB rarely holds more.
 const BATCH: usize = 1024;
@@ -19,6 +20,8 @@ pub(super) struct Stream {
     /// What the body is read as; `None` for requests whose answers are only counted.
     expected: Option<BodyKind>,
     reader: Option<BodyReader>,
+    /// The WebSocket that a watch was upgraded to.
+    socket: Option<Box<WatchSocket>>,
     has_body: bool,
     items: Vec<ObjectRef>,
     events: Vec<WatchFrame>,
@@ -32,6 +35,7 @@ impl Stream {
             exchange,
             expected: request.info.as_ref().and_then(expected_body),
             reader: None,
+            socket: None,
             has_body: false,
             items: Vec::new(),
             events: Vec::new(),
@@ -66,7 +70,34 @@ impl Stream {
         }
     }
 
-    /// Counts bytes that are not read: opaque ones, and those that fell out.
+    /// The exchange speaks another protocol from here on. That of a watch over WebSocket is read, all others are counted only.
+    pub(super) fn upgrade(&mut self, protocol: &str) {
+        if protocol == "websocket" && self.expected == Some(BodyKind::Watch) {
+            self.socket = Some(Box::default());
+        }
+    }
+
+    /// Takes bytes of an upgraded exchange.
+    pub(super) fn opaque(&mut self, direction: Direction, bytes: &[u8], told: &mut dyn FnMut(What)) {
+        self.count(direction, bytes.len() as u64);
+        self.on_socket(told, |socket, sink| socket.push(direction, bytes, sink));
+    }
+
+    /// Notes bytes of an upgraded exchange that were not seen.
+    pub(super) fn opaque_gap(&mut self, direction: Direction, length: u64, told: &mut dyn FnMut(What)) {
+        self.count(direction, length);
+        if self.socket.is_some() {
+            told(What::BodyMissed { exchange: self.exchange, direction, bytes: length });
+        }
+        self.on_socket(told, |socket, sink| socket.gap(direction, length, sink));
+    }
+
+    /// How the exchange ended, where the connection says `end` and `first_end` came first: what closed a WebSocket says more.
+    pub(super) fn end(&self, end: ExchangeEnd, first_end: Option<ConnectionEnd>) -> ExchangeEnd {
+        self.socket.as_ref().map_or(end, |socket| socket.end(first_end))
+    }
+
+    /// Counts bytes that are not read, and those that fell out.
     pub(super) fn count(&mut self, direction: Direction, bytes: u64) {
         match direction {
             Direction::Request => self.request_bytes = self.request_bytes.saturating_add(bytes),
@@ -105,6 +136,42 @@ impl Stream {
         }
         if !self.events.is_empty() {
             told(What::Understood { exchange, body: Body::Events(std::mem::take(&mut self.events)) });
+        }
+    }
+
+    fn on_socket(&mut self, told: &mut dyn FnMut(What), feed: impl FnOnce(&mut WatchSocket, &mut dyn FnMut(Part<'_>))) {
+        let Some(mut socket) = self.socket.take() else { return };
+        feed(&mut socket, &mut |part| self.part(part, told));
+        self.socket = Some(socket);
+    }
+
+    /// Reads a part of a watch's messages. What they are written in, their first byte tells.
+    fn part(&mut self, part: Part<'_>, told: &mut dyn FnMut(What)) {
+        match part {
+            Part::Message(bytes) => {
+                self.begin_messages(bytes, told);
+                self.read(told, |reader, sink| reader.push(bytes, sink));
+            }
+            Part::MessageGap(length) => {
+                // The first byte may be among them.
+                self.has_body = true;
+                self.reader.iter_mut().for_each(|reader| reader.gap(length));
+            }
+            Part::MessageEnd => self.read(told, |reader, sink| reader.end_message(sink)),
+            Part::Close(_) => {}
+            Part::Malformed { at, what } => self.not_read(BodyNotRead::Malformed { at, what: what.to_owned() }, told),
+        }
+    }
+
+    fn begin_messages(&mut self, bytes: &[u8], told: &mut dyn FnMut(What)) {
+        let Some(first) = bytes.first().filter(|_| !std::mem::replace(&mut self.has_body, true)) else { return };
+        let media_type = MediaType::of_event(*first);
+        match media_type.and_then(|media_type| BodyReader::new(BodyKind::Messages, media_type.as_str(), "").ok()) {
+            Some(reader) => {
+                self.reader = Some(reader);
+                self.tell(Body::MediaType(media_type.map(MediaType::as_str).unwrap_or_default().to_owned()), told);
+            }
+            None => self.not_read(BodyNotRead::MediaType("WebSocket messages of an unknown type".to_owned()), told),
         }
     }
 

@@ -144,8 +144,144 @@ fn hole_in_a_body_is_told_with_its_exchange() {
     );
 }
 
+const WATCH_REQUEST: &str = "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nUpgrade: websocket\r\n\r\n";
+const SWITCHED: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
+const ADDED: &str =
+    r#"{"type":"ADDED","object":{"metadata":{"name":"a","namespace":"b","resourceVersion":"8"},"data":{"x":"canary"}}}"#;
+
+#[test]
+fn watch_over_websocket_is_told_event_by_event_and_the_server_ends_it() {
+    let (begin, rest) = ADDED.split_at(40);
+    let server = [frame(0x01, begin), frame(0x89, "ping"), frame(0x80, rest), frame(0x81, ADDED), frame(0x88, b"\x03\xe8")];
+    check(
+        &[
+            (Direction::Request, WATCH_REQUEST.as_bytes().to_vec()),
+            (Direction::Response, [SWITCHED.as_bytes(), &server.concat()].concat()),
+            (Direction::Request, frame(0x88, "")),
+        ],
+        &expect![[r"
+            requested watch configmaps limit=0 by -
+            responded 101
+            upgraded websocket
+            understood MediaType(application/json)
+            bytes Response 238
+            understood Events(Added b/a@8 Added b/a@8)
+            bytes Request 2
+            ended Complete
+            closed
+        "]],
+    );
+}
+
+#[test]
+fn watch_over_websocket_that_the_client_closes_is_cancelled() {
+    check(
+        &[
+            (Direction::Request, WATCH_REQUEST.as_bytes().to_vec()),
+            (Direction::Response, [SWITCHED.as_bytes(), &frame(0x81, ADDED)].concat()),
+            (Direction::Request, frame(0x88, b"\x03\xe8")),
+            (Direction::Response, frame(0x88, b"\x03\xe8")),
+        ],
+        &expect![[r"
+            requested watch configmaps limit=0 by -
+            responded 101
+            upgraded websocket
+            understood MediaType(application/json)
+            bytes Response 113
+            understood Events(Added b/a@8)
+            bytes Request 4
+            bytes Response 4
+            ended Reset { by: Request, code: 1000 }
+            closed
+        "]],
+    );
+}
+
+#[test]
+fn websocket_frames_that_cannot_be_read_are_counted_and_named() {
+    check(
+        &[
+            (Direction::Request, WATCH_REQUEST.as_bytes().to_vec()),
+            (Direction::Response, [SWITCHED.as_bytes(), &frame(0x81, ADDED), &frame(0xc1, ADDED), &frame(0x81, ADDED)].concat()),
+            (Direction::Request, b"whatever".to_vec()),
+        ],
+        &expect![[r#"
+            requested watch configmaps limit=0 by -
+            responded 101
+            upgraded websocket
+            understood MediaType(application/json)
+            not read Malformed { at: 113, what: "WebSocket frame of an extension" }
+            bytes Response 339
+            understood Events(Added b/a@8)
+            bytes Request 8
+            ended Cut(None)
+            closed
+        "#]],
+    );
+}
+
+#[test]
+fn websocket_messages_that_are_no_events_are_named() {
+    check(
+        &[
+            (Direction::Request, WATCH_REQUEST.as_bytes().to_vec()),
+            (Direction::Response, [SWITCHED.as_bytes(), &frame(0x81, "hello"), &frame(0x81, ADDED)].concat()),
+        ],
+        &expect![[r#"
+            requested watch configmaps limit=0 by -
+            responded 101
+            upgraded websocket
+            not read MediaType("WebSocket messages of an unknown type")
+            bytes Response 120
+            ended Cut(None)
+            closed
+        "#]],
+    );
+}
+
+#[test]
+fn exec_over_websocket_is_only_counted() {
+    check(
+        &[
+            (Direction::Request, b"GET /api/v1/namespaces/a/pods/b/exec HTTP/1.1\r\nUpgrade: websocket\r\n\r\n".to_vec()),
+            (Direction::Response, [SWITCHED.as_bytes(), &frame(0x81, ADDED), b"\xff\xff"].concat()),
+            (Direction::Request, frame(0x81, "canary")),
+        ],
+        &expect![[r"
+            requested get pods limit=0 by -
+            responded 101
+            upgraded websocket
+            bytes Response 115
+            bytes Request 8
+            ended Cut(None)
+            closed
+        "]],
+    );
+}
+
+#[test]
+fn hole_in_a_websocket_is_told_with_its_exchange() {
+    let mut told = Vec::new();
+    let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
+    let mut tell = |observation: Observation| told.push(describe(&observation.what));
+    let at = Timestamp::default();
+    decoder.bytes(at, Direction::Request, WATCH_REQUEST.as_bytes(), &mut tell);
+    decoder.bytes(at, Direction::Response, &[SWITCHED.as_bytes(), &frame(0x81, ADDED)[..2]].concat(), &mut tell);
+    decoder.gap(at, Direction::Response, Gap { stream: None, length: ADDED.len() as u64 }, &mut tell);
+    decoder.bytes(at, Direction::Response, &frame(0x81, ADDED), &mut tell);
+    decoder.close(at, &mut tell);
+    let (missed, rest) = (format!("missed Response {}", ADDED.len()), &told[3..]);
+    assert!(rest.contains(&missed) && rest.contains(&format!("body {missed}")), "{told:#?}");
+}
+
+/// A WebSocket frame with a payload of less than 126 bytes.
+fn frame(first: u8, payload: impl AsRef<[u8]>) -> Vec<u8> {
+    let payload = payload.as_ref();
+    [&[first, u8::try_from(payload.len()).unwrap()], payload].concat()
+}
+
 #[track_caller]
-fn check(pieces: &[(Direction, &str)], expected: &Expect) {
+fn check<B: AsRef<[u8]>>(pieces: &[(Direction, B)], expected: &Expect) {
     let mut told = String::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut tell = |observation: Observation| {
@@ -154,7 +290,7 @@ fn check(pieces: &[(Direction, &str)], expected: &Expect) {
         told.push_str(&(describe(&observation.what) + "\n"));
     };
     for (direction, bytes) in pieces {
-        decoder.bytes(Timestamp::default(), *direction, bytes.as_bytes(), &mut tell);
+        decoder.bytes(Timestamp::default(), *direction, bytes.as_ref(), &mut tell);
     }
     decoder.close(Timestamp::default(), &mut tell);
     expected.assert_eq(&told);
@@ -172,6 +308,7 @@ fn describe(what: &What) -> String {
         What::Responded { response, .. } => format!("responded {}", response.status.unwrap()),
         What::Bytes { direction, bytes, .. } => format!("bytes {direction:?} {bytes}"),
         What::Understood { body, .. } => match body {
+            Body::MediaType(media_type) => format!("understood MediaType({media_type})"),
             Body::Kind(kind) => format!("understood Kind({kind:?})"),
             Body::List(meta) => format!("understood List({})", meta.resource_version),
             Body::Items(items) => format!("understood Items({})", items.iter().map(object).collect::<Vec<_>>().join(" ")),
@@ -183,6 +320,7 @@ fn describe(what: &What) -> String {
             }
             Body::Status(status) => format!("understood Status({})", status.code),
         },
+        What::Upgraded { protocol, .. } => format!("upgraded {protocol}"),
         What::NotRead { reason, .. } => format!("not read {reason:?}"),
         What::Ended { end, .. } => format!("ended {end:?}"),
         What::Missed { direction, bytes, .. } => format!("missed {direction:?} {bytes}"),

@@ -141,7 +141,7 @@ pub enum What {
         /// Why.
         reason: BodyNotRead,
     },
-    /// The exchange became another protocol; its bytes are counted only.
+    /// The exchange became another protocol. Its bytes are counted, framing included; the messages of a watch over WebSocket are read.
     Upgraded {
         /// Which exchange.
         exchange: ExchangeId,
@@ -288,6 +288,8 @@ pub struct ConnectionEnd {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
+    /// What the body is written in, where its head does not say so.
+    MediaType(String),
     /// `kind` of the document.
     Kind(String),
     /// A list's metadata.
@@ -325,11 +327,11 @@ pub enum BodyNotRead {
 pub enum ExchangeEnd {
     /// The response is complete.
     Complete,
-    /// `RST_STREAM`.
+    /// `RST_STREAM`, or the Close frame of a client's WebSocket.
     Reset {
         /// `Request` when the client sent it.
         by: Direction,
-        /// The error code of RFC 9113 §7.
+        /// The error code of RFC 9113 §7, or the status code of RFC 6455 §7.4.
         code: u32,
     },
     /// The connection ended before the response did; the end that came first, when it is known.

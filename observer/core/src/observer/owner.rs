@@ -260,7 +260,7 @@ impl Observer {
         let Some(open) = self.open.get_mut(&id) else { return };
         open.apply(at, what);
         self.tell_contradiction(id, at, told);
-        let established = response.is_success();
+        let established = response.is_granted();
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
             let record = self.record(open);
             told(Event::WatchOpened { record });

@@ -131,6 +131,12 @@ pub struct RequestRecord {
     /// `Content-Type` of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
+    /// Which protocol it became, such as `websocket`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upgraded: Option<String>,
+    /// Whether the server warned of something, such as a deprecated version.
+    #[serde(skip_serializing_if = "is_default")]
+    pub warned: bool,
     /// `Audit-Id`: joins the record to the server's audit log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_id: Option<String>,
@@ -171,6 +177,8 @@ impl From<&Exchange> for RequestRecord {
             reason: exchange.status.as_ref().map(|status| status.reason.clone()).unwrap_or_default(),
             not_read: exchange.not_read.clone(),
             content_type: response.and_then(|response| response.content_type.clone()),
+            upgraded: exchange.upgraded.clone(),
+            warned: response.is_some_and(|response| response.warned),
             audit_id: response.and_then(|response| response.audit_id.clone()),
             flow_schema_uid: response.and_then(|response| response.flow_schema_uid.clone()),
             priority_level_uid: response.and_then(|response| response.priority_level_uid.clone()),

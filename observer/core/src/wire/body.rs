@@ -5,7 +5,7 @@ use super::gzip::{Inflater, Wanted};
 use super::json::Json;
 use super::meaning::{DocumentReader, Reader, WatchReader};
 use super::protobuf::Protobuf;
-use super::syntax::Syntax;
+use super::syntax::{Root, Syntax};
 use super::{ContentCoding, Fact, MediaType, Unsupported};
 
 /// What the request makes us expect of a body.
@@ -15,6 +15,10 @@ pub enum BodyKind {
     Document,
     /// A stream of watch events.
     Watch,
+    /// A stream of watch events in messages, as a WebSocket carries them: in protobuf each message is an event, without the length that
+    /// else stands before it; in JSON and CBOR the messages one after another are a [`Self::Watch`]
+    /// (kubernetes/apiserver `pkg/endpoints/handlers/watch.go` `HandleWS`, v0.29 to v0.36: a message is what an encoder writes at once).
+    Messages,
 }
 
 /// Reads one body, in any chunking.
@@ -77,6 +81,11 @@ impl BodyReader {
         }
     }
 
+    /// Notes the end of a message of [`BodyKind::Messages`].
+    pub fn end_message(&mut self, sink: &mut dyn FnMut(Fact)) {
+        self.reader.end_message(sink);
+    }
+
     /// Notes the end of the body.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
         let cut = self.inflater.as_mut().and_then(|inflater| inflater.finish().err());
@@ -90,6 +99,7 @@ impl BodyReader {
 fn reader<S: Syntax + 'static>(kind: BodyKind) -> Box<dyn Reader> {
     match kind {
         BodyKind::Document => Box::new(DocumentReader::<S>::new()),
-        BodyKind::Watch => Box::new(WatchReader::<S>::new()),
+        BodyKind::Watch => Box::new(WatchReader::<S>::new(Root::Events)),
+        BodyKind::Messages => Box::new(WatchReader::<S>::new(Root::Messages)),
     }
 }

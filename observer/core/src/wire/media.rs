@@ -23,6 +23,26 @@ impl MediaType {
             _ => None,
         }
     }
+
+    /// The media type of watch events that begin with this byte, where no header tells it: a WebSocket's handshake has no `Content-Type`. A
+    /// JSON object begins with a brace, an event in protobuf with its first field, one in CBOR with a tag or a map.
+    pub const fn of_event(first: u8) -> Option<Self> {
+        match first {
+            b'{' => Some(Self::Json),
+            0x0a => Some(Self::Protobuf),
+            0xd9 | 0xa0..=0xbf => Some(Self::Cbor),
+            _ => None,
+        }
+    }
+
+    /// The `Content-Type` value without parameters.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Protobuf => "application/vnd.kubernetes.protobuf",
+            Self::Cbor => "application/cbor",
+        }
+    }
 }
 
 /// The coding of a `Content-Encoding` value.

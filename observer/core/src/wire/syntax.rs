@@ -16,6 +16,11 @@ pub(super) trait Syntax: Send + std::fmt::Debug {
     /// Notes `length` missing bytes. They may reach beyond anything that can be counted.
     fn gap(&mut self, length: u64) -> AfterGap;
 
+    /// Notes the end of a message that holds an event ([`Root::Messages`]). Where values say themselves how long they are, it tells nothing.
+    fn end_message(&mut self, _receiver: &mut impl Receiver) -> Progress {
+        Progress::Pending
+    }
+
     /// Notes the end of the body.
     fn finish(&mut self, receiver: &mut impl Receiver) -> Ending;
 
@@ -30,6 +35,8 @@ pub(super) enum Root {
     Document,
     /// Watch events, one after another.
     Events,
+    /// Watch events, one after another, each in a message whose end is told.
+    Messages,
 }
 
 impl Root {
@@ -37,7 +44,7 @@ impl Root {
     pub(super) const fn place(self) -> Place {
         match self {
             Self::Document => Place::Object,
-            Self::Events => Place::Event,
+            Self::Events | Self::Messages => Place::Event,
         }
     }
 }

@@ -147,7 +147,10 @@ impl Requests {
                 return ControlFlow::Break(());
             }
             State::Opaque(stream) => {
-                count(*stream, input.take(u64::MAX).len() as u64, sink);
+                match input.take(u64::MAX) {
+                    [] => {}
+                    bytes => sink(Event::Opaque { stream: *stream, direction: Direction::Request, bytes }),
+                }
                 return ControlFlow::Break(());
             }
             State::Seeking | State::Dark | State::Ended => {
@@ -233,7 +236,7 @@ impl Requests {
             State::Head(_) if !self.proved => self.state = State::Seeking,
             State::Head(_) => self.go_dark(loss, pairing, sink),
             State::Undecided(_, undecided) => undecided.miss(missing, loss),
-            State::Opaque(stream) => count(*stream, missing, sink),
+            State::Opaque(stream) => sink(Event::OpaqueGap { stream: *stream, direction: Direction::Request, length: missing }),
             State::Seeking | State::Dark | State::Ended => {}
         }
         missing
@@ -254,11 +257,5 @@ impl Requests {
         self.state = State::Dark;
         pairing.lose_requests(loss);
         sink(Event::Dark { direction: Direction::Request, loss });
-    }
-}
-
-fn count(stream: StreamId, length: u64, sink: &mut dyn FnMut(Event<'_>)) {
-    if length > 0 {
-        sink(Event::Opaque { stream, direction: Direction::Request, length });
     }
 }

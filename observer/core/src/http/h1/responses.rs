@@ -114,7 +114,7 @@ impl Responses {
                 missing
             }
             State::Opaque(stream) => {
-                count(*stream, missing, sink);
+                sink(Event::OpaqueGap { stream: *stream, direction: Direction::Response, length: missing });
                 missing
             }
             State::Seeking | State::Dark | State::Ended => missing,
@@ -169,7 +169,10 @@ impl Responses {
                 BodyStep::Fault(fault) => self.fail(fault, pairing, sink),
             },
             State::Opaque(stream) => {
-                count(*stream, input.take(u64::MAX).len() as u64, sink);
+                match input.take(u64::MAX) {
+                    [] => {}
+                    bytes => sink(Event::Opaque { stream: *stream, direction: Direction::Response, bytes }),
+                }
                 return ControlFlow::Break(());
             }
             State::Seeking | State::Dark | State::Ended => {
@@ -195,7 +198,11 @@ impl Responses {
             101 if !question.upgrade => {
                 self.fail(Fault::Malformed { at: head.at, what: "101 to a request without upgrade" }, pairing, sink);
             }
-            101 => self.switch(question, upgrade_token(&head.fields.headers), pairing, sink),
+            101 => {
+                let protocol = upgrade_token(&head.fields.headers);
+                sink(Event::Response { stream, head: response_head(head) });
+                self.switch(question, protocol, pairing, sink);
+            }
             status @ 100..=199 => {
                 self.proved = true;
                 sink(Event::Informational { stream, status });
@@ -267,10 +274,4 @@ fn response_head(head: CompleteHead<StatusLine>) -> ResponseHead {
 fn upgrade_token(headers: &Headers) -> String {
     let token = headers.get(HeaderName::Upgrade).known().unwrap_or_default();
     token.chars().take(MAX_PROTOCOL).map(|c| c.to_ascii_lowercase()).collect()
-}
-
-fn count(stream: StreamId, length: u64, sink: &mut dyn FnMut(Event<'_>)) {
-    if length > 0 {
-        sink(Event::Opaque { stream, direction: Direction::Response, length });
-    }
 }

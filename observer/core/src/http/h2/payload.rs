@@ -32,16 +32,6 @@ pub(super) enum Piece<'a> {
     Missing(u32),
 }
 
-impl Piece<'_> {
-    /// How many bytes.
-    pub(super) fn length(self) -> u64 {
-        match self {
-            Self::Content(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-            Self::Missing(length) => u64::from(length),
-        }
-    }
-}
-
 impl Payload {
     /// The payload that follows `header`.
     pub(super) fn new(header: &FrameHeader) -> Result<Self, &'static str> {

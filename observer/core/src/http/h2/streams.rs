@@ -107,7 +107,10 @@ impl Streams {
             (Carries::Body, Piece::Missing(length)) => {
                 sink(Event::BodyGap { stream, direction, length: u64::from(length) });
             }
-            (Carries::Tunnel, piece) => sink(Event::Opaque { stream, direction, length: piece.length() }),
+            (Carries::Tunnel, Piece::Content(bytes)) => sink(Event::Opaque { stream, direction, bytes }),
+            (Carries::Tunnel, Piece::Missing(length)) => {
+                sink(Event::OpaqueGap { stream, direction, length: u64::from(length) });
+            }
             (Carries::Nothing, _) => {}
         }
     }

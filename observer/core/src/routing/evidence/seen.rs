@@ -56,8 +56,9 @@ impl Evidence<'_> {
         self.list.filter(|_| self.info.verb == Verb::List && self.is_success())
     }
 
+    /// A watch over WebSocket is granted with 101.
     pub(super) const fn is_success(&self) -> bool {
-        matches!(self.status, 200..=299)
+        matches!(self.status, 101 | 200..=299)
     }
 
     pub(super) fn asked(&self, rule: RuleId) -> Asked {

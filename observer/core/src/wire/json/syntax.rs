@@ -30,10 +30,23 @@ impl Syntax for Json {
     fn gap(&mut self, _length: u64) -> AfterGap {
         match self.root {
             Root::Document => AfterGap::Blind,
-            Root::Events => {
+            Root::Events | Root::Messages => {
                 self.lost = Some(Resync::default());
                 AfterGap::Lost
             }
+        }
+    }
+
+    fn end_message(&mut self, _receiver: &mut impl Receiver) -> Progress {
+        if self.root != Root::Messages {
+            Progress::Pending
+        } else if self.lost.take().is_some() {
+            self.parser.restart();
+            Progress::Resumed { offset: 0, begun: 0 }
+        } else if self.parser.is_inside() {
+            Progress::Malformed(0, "message ends in the middle of a watch event")
+        } else {
+            Progress::Pending
         }
     }
 

@@ -12,6 +12,9 @@ pub(in crate::wire) trait Reader: Debug + Send {
     /// Notes `length` missing bytes, and falls silent unless what follows can be placed.
     fn gap(&mut self, length: u64);
 
+    /// Notes the end of a message, where the body comes in messages.
+    fn end_message(&mut self, _sink: &mut dyn FnMut(Fact)) {}
+
     /// Notes the end of the body.
     fn finish(&mut self, sink: &mut dyn FnMut(Fact));
 

@@ -29,15 +29,21 @@ struct Event {
 }
 
 impl<S: Syntax> WatchReader<S> {
-    pub(in crate::wire) fn new() -> Self {
-        Self { syntax: S::new(Root::Events), event: Event::default(), is_silent: false, position: 0, frame_start: 0 }
+    /// A reader of events that say themselves where they end, or of [`Root::Messages`].
+    pub(in crate::wire) fn new(root: Root) -> Self {
+        Self { syntax: S::new(root), event: Event::default(), is_silent: false, position: 0, frame_start: 0 }
     }
 
     /// Reads up to the end of an event; how much was read.
     fn read(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) -> usize {
         let progress = self.syntax.push(bytes, &mut self.event);
+        self.follow(progress, bytes.len(), sink)
+    }
+
+    /// Goes on behind what the syntax said of `length` bytes; how many of them were read.
+    fn follow(&mut self, progress: Progress, length: usize, sink: &mut dyn FnMut(Fact)) -> usize {
         let read = match progress {
-            Progress::Pending => bytes.len(),
+            Progress::Pending => length,
             Progress::Complete(offset) | Progress::Resumed { offset, .. } | Progress::Malformed(offset, _) => offset,
         };
         self.position = self.position.saturating_add(read as u64);
@@ -73,6 +79,13 @@ impl<S: Syntax> Reader for WatchReader<S> {
             AfterGap::Reading => {}
             AfterGap::Lost => self.event = Event::default(),
             AfterGap::Blind => self.is_silent = true,
+        }
+    }
+
+    fn end_message(&mut self, sink: &mut dyn FnMut(Fact)) {
+        if !self.is_silent {
+            let progress = self.syntax.end_message(&mut self.event);
+            self.follow(progress, 0, sink);
         }
     }
 

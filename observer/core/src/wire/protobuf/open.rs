@@ -50,6 +50,11 @@ impl Stack {
         self.0.first()
     }
 
+    /// Whether nothing but an event is open.
+    pub(super) fn is_event_alone(&self) -> bool {
+        matches!(self.0[..], [Open { place: Place::Event, .. }])
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

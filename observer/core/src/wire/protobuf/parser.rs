@@ -82,7 +82,7 @@ impl Syntax for Protobuf {
             root,
             state: match root {
                 Root::Document => State::Magic { matched: 0 },
-                Root::Events => BEFORE_EVENT,
+                Root::Events | Root::Messages => BEFORE_EVENT,
             },
             end: 0,
             opens: Stack::default(),
@@ -134,6 +134,11 @@ impl Syntax for Protobuf {
                 self.state = State::Skip(end);
                 AfterGap::Reading
             }
+            Root::Messages => {
+                self.opens.clear();
+                self.state = State::Lost(u64::MAX);
+                AfterGap::Lost
+            }
             Root::Events => {
                 let Some(end) = self.opens.bottom().map(|event| event.end).filter(|end| after <= *end) else {
                     return AfterGap::Blind;
@@ -145,12 +150,35 @@ impl Syntax for Protobuf {
         }
     }
 
+    fn end_message(&mut self, receiver: &mut impl Receiver) -> Progress {
+        if self.root != Root::Messages {
+            return Progress::Pending;
+        }
+        // What a gap ended within the event is closed here; the event itself ends nowhere else.
+        self.close_ended(self.end, receiver);
+        let is_lost = matches!(self.state, State::Lost(_));
+        let is_whole = self.state == BEFORE_FIELD && self.opens.is_event_alone();
+        if self.state == BEFORE_EVENT {
+            return Progress::Pending;
+        }
+        self.opens.clear();
+        self.state = BEFORE_EVENT;
+        if is_whole {
+            receiver.leave(Place::Event);
+            Progress::Complete(0)
+        } else if is_lost {
+            Progress::Resumed { offset: 0, begun: 0 }
+        } else {
+            Progress::Malformed(0, "message ends in the middle of a watch event")
+        }
+    }
+
     fn finish(&mut self, receiver: &mut impl Receiver) -> Ending {
         if self.close_ended(self.end, receiver) == Ended::Event {
             return Ending::Complete;
         }
         match (self.root, self.state) {
-            (Root::Events, BEFORE_EVENT | State::Lost(_)) => Ending::Between,
+            (Root::Events | Root::Messages, BEFORE_EVENT | State::Lost(_)) => Ending::Between,
             (Root::Document, _) if self.end == 0 => Ending::Between,
             (Root::Document, BEFORE_FIELD) if self.has_content && self.opens.top().is_some_and(|open| open.end == u64::MAX) => {
                 receiver.leave(Place::Object);
@@ -209,6 +237,10 @@ impl Protobuf {
 
     fn step<'a>(&mut self, bytes: &'a [u8], receiver: &mut impl Receiver) -> Step<'a> {
         match self.state {
+            State::Prefix { .. } if self.root == Root::Messages => {
+                self.open(Message::WatchEvent, Place::Event, u64::MAX, receiver);
+                Ok(bytes)
+            }
             State::Prefix { read, length } => Ok(self.prefix(bytes, read, length, receiver)),
             State::Magic { matched } => self.magic(bytes, matched, receiver),
             State::Field(varint) => {

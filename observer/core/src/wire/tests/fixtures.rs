@@ -80,7 +80,7 @@ pub(super) fn encoded() -> Vec<Encoded> {
     let cbor = ALL.map(|(kind, text)| {
         let bytes = match kind {
             BodyKind::Document => cbor_bytes::document(text),
-            BodyKind::Watch => cbor_bytes::watch(text),
+            BodyKind::Watch | BodyKind::Messages => cbor_bytes::watch(text),
         };
         Encoded { kind, content_type: CBOR, bytes }
     });

@@ -1,6 +1,7 @@
 //! Bodies in, facts out.
 
 mod documents;
+mod messages;
 mod watches;
 
 mod chunking;

@@ -136,12 +136,13 @@ fn an_upgrade_whose_answer_is_not_known_has_to_be_proved_anew() {
     check_middle(
         &[client(exec), server("HTTP/1.1 101 X\r\n\r\nframes"), client(GET)],
         &expect![[r#"
-        #1 > GET /exec
-        #1 > end
-        #1 upgraded ""
-        #1 < opaque 6
-        #1 > opaque 19
-    "#]],
+            #1 > GET /exec
+            #1 > end
+            #1 < 101
+            #1 upgraded ""
+            #1 < opaque 6
+            #1 > opaque 19
+        "#]],
     );
 }
 

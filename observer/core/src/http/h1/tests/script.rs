@@ -110,7 +110,7 @@ pub(super) enum Said {
     /// `Body`.
     Body(StreamId, Direction, Vec<u8>),
     /// `Opaque`.
-    Opaque(StreamId, Direction, u64),
+    Opaque(StreamId, Direction, Vec<u8>),
     /// Any other, as a line.
     Line(String),
 }
@@ -124,7 +124,7 @@ impl Log {
                 Said::Body(stream, direction, bytes) => {
                     format!("#{} {} body {:?}", stream.0, arrow(*direction), String::from_utf8_lossy(bytes))
                 }
-                Said::Opaque(stream, direction, length) => format!("#{} {} opaque {length}", stream.0, arrow(*direction)),
+                Said::Opaque(stream, direction, bytes) => format!("#{} {} opaque {}", stream.0, arrow(*direction), bytes.len()),
                 Said::Line(line) => line.clone(),
             };
             text.push_str(&line);
@@ -145,20 +145,21 @@ impl Log {
                     self.said.push(Said::Body(*stream, *direction, bytes.to_vec()));
                 }
             }
-            Event::Opaque { stream, direction, length } => {
-                assert!(*length > 0, "nothing counted");
+            Event::Opaque { stream, direction, bytes } => {
+                assert!(!bytes.is_empty(), "an empty opaque slice");
                 if let Some(Said::Opaque(last_stream, last_direction, joined)) = self.said.last_mut()
                     && (*last_stream, *last_direction) == (*stream, *direction)
                 {
-                    *joined += length;
+                    joined.extend_from_slice(bytes);
                 } else {
-                    self.said.push(Said::Opaque(*stream, *direction, *length));
+                    self.said.push(Said::Opaque(*stream, *direction, bytes.to_vec()));
                 }
             }
             Event::Request { .. }
             | Event::Informational { .. }
             | Event::Response { .. }
             | Event::BodyGap { .. }
+            | Event::OpaqueGap { .. }
             | Event::MessageEnd { .. }
             | Event::MessageCut { .. }
             | Event::Reset { .. }
@@ -225,7 +226,9 @@ impl Rules {
                 self.is_open(*stream, *direction);
                 self.over.insert((*direction, *stream));
             }
-            Event::Opaque { stream, direction, .. } => assert!(stream.0 <= self.streams && !self.dark.contains(direction)),
+            Event::Opaque { stream, direction, .. } | Event::OpaqueGap { stream, direction, .. } => {
+                assert!(stream.0 <= self.streams && !self.dark.contains(direction));
+            }
             Event::Malformed { direction, at, .. } => {
                 let last = &mut self.malformed_at[*direction as usize];
                 assert!(*at >= *last, "offsets go backwards");
@@ -253,6 +256,7 @@ fn line(event: &Event<'_>) -> String {
             format!("#{} < {}{}", stream.0, head.status.as_ref().known().unwrap(), fields(&head.headers))
         }
         Event::BodyGap { stream, direction, length } => format!("#{} {} gap {length}", stream.0, arrow(*direction)),
+        Event::OpaqueGap { stream, direction, length } => format!("#{} {} opaque gap {length}", stream.0, arrow(*direction)),
         Event::MessageEnd { stream, direction } => format!("#{} {} end", stream.0, arrow(*direction)),
         Event::MessageCut { stream, direction } => format!("#{} {} cut", stream.0, arrow(*direction)),
         Event::Upgraded { stream, protocol } => format!("#{} upgraded {protocol:?}", stream.0),

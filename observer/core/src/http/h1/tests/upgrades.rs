@@ -26,10 +26,12 @@ fn exec_is_counted_once_it_is_granted() {
         &expect![[r#"
             #1 > GET /api/v1/namespaces/a/pods/b/exec
             #1 > end
+            #1 < 101
             #1 upgraded "websocket"
             #1 < opaque 2
             #1 > opaque 18
-            #1 < opaque 8
+            #1 < opaque gap 7
+            #1 < opaque 1
             #1 < end
         "#]],
     );
@@ -40,11 +42,13 @@ fn bytes_sent_before_the_grant_are_counted_too() {
     check(
         &[client(format!("{EXEC}early")), client_gap(3), client("more"), server(SWITCHED)],
         &expect![[r#"
-        #1 > GET /api/v1/namespaces/a/pods/b/exec
-        #1 > end
-        #1 upgraded "websocket"
-        #1 > opaque 12
-    "#]],
+            #1 > GET /api/v1/namespaces/a/pods/b/exec
+            #1 > end
+            #1 < 101
+            #1 upgraded "websocket"
+            #1 > opaque 5
+            #1 > opaque gap 7
+        "#]],
     );
 }
 
@@ -162,6 +166,7 @@ fn upload_that_asks_for_an_upgrade_is_read_to_its_end_first() {
         &expect![[r#"
             #1 > POST /a
             #1 > body "a"
+            #1 < 101
             #1 upgraded "websocket"
             #1 > body "bc"
             #1 > end
@@ -218,7 +223,9 @@ fn switching_without_being_asked_is_malformed() {
 fn undecided_bytes_are_held_up_to_a_bound_and_counted_beyond() {
     let flood = vec![b'x'; 3 * MAX_UNDECIDED];
     let granted = run(Start::Beginning, &[client(EXEC), client(flood.clone()), client(flood.clone()), server(SWITCHED)]);
-    assert!(granted.text().ends_with(&format!("#1 > opaque {}\n", 2 * flood.len())), "{}", granted.text());
+    let beyond = 2 * flood.len() - MAX_UNDECIDED;
+    let counted = format!("#1 > opaque {MAX_UNDECIDED}\n#1 > opaque gap {beyond}\n");
+    assert!(granted.text().ends_with(&counted), "{}", granted.text());
     assert_eq!(granted.most_held, MAX_UNDECIDED);
 
     let long_get = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(MAX_UNDECIDED));

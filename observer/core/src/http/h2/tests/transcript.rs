@@ -95,7 +95,10 @@ fn of(event: Event<'_>) -> Told {
         Event::MessageCut { stream, direction } => format!("{} {} cut", arrow(direction), stream.0),
         Event::Reset { stream, by, code } => format!("{} {} reset {code}", arrow(by), stream.0),
         Event::Upgraded { stream, protocol } => format!("< {} upgraded {protocol:?}", stream.0),
-        Event::Opaque { stream, direction, length } => return Told::Opaque(direction, stream.0, length),
+        Event::Opaque { stream, direction, bytes } => {
+            return Told::Opaque(direction, stream.0, u64::try_from(bytes.len()).unwrap());
+        }
+        Event::OpaqueGap { stream, direction, length } => return Told::Opaque(direction, stream.0, length),
         Event::GoAway { by, last_stream, code } => format!("{} goaway last={last_stream} code={code}", arrow(by)),
         Event::Malformed { direction, at, what } => format!("{} malformed at {at}: {what}", arrow(direction)),
         Event::Dark { direction, loss } => format!("{} dark {loss:?}", arrow(direction)),

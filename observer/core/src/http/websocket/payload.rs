@@ -1,0 +1,60 @@
+//! The payload of one frame: how much is left of it, and what it is masked with.
+
+/// Bytes that are unmasked at a time.
+const UNMASKED: usize = 1024;
+
+/// What is left of a frame's payload.
+#[derive(Debug)]
+pub(super) struct Payload {
+    left: u64,
+    mask: Option<[u8; 4]>,
+    /// Which byte of the mask is next.
+    turn: usize,
+}
+
+impl Payload {
+    /// A payload of `length` bytes.
+    pub(super) const fn new(length: u64, mask: Option<[u8; 4]>) -> Self {
+        Self { left: length, mask, turn: 0 }
+    }
+
+    /// Whether nothing is left.
+    pub(super) const fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Takes what of `bytes` is payload, told unmasked; what follows it.
+    pub(super) fn take<'a>(&mut self, bytes: &'a [u8], told: &mut dyn FnMut(&[u8])) -> &'a [u8] {
+        let limit = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let (payload, rest) = bytes.split_at_checked(limit).unwrap_or((bytes, &[]));
+        match self.mask {
+            None if payload.is_empty() => {}
+            None => told(payload),
+            Some(mask) => {
+                for piece in payload.chunks(UNMASKED) {
+                    let mut unmasked = [0; UNMASKED];
+                    let keys = mask.iter().cycle().skip(self.turn);
+                    for ((clear, masked), key) in unmasked.iter_mut().zip(piece).zip(keys) {
+                        *clear = masked ^ key;
+                    }
+                    told(unmasked.get(..piece.len()).unwrap_or_default());
+                    self.turn = self.turn.wrapping_add(piece.len()) % mask.len();
+                }
+            }
+        }
+        self.left = self.left.saturating_sub(payload.len() as u64);
+        rest
+    }
+
+    /// Whether `missing` bytes from here on are all payload.
+    pub(super) const fn covers(&self, missing: u64) -> bool {
+        missing <= self.left
+    }
+
+    /// Takes `missing` bytes as read.
+    pub(super) fn skip(&mut self, missing: u64) {
+        self.left = self.left.saturating_sub(missing);
+        // The mask has four bytes, so the remainder always fits.
+        self.turn = self.turn.wrapping_add(usize::try_from(missing % 4).unwrap_or_default()) % 4;
+    }
+}

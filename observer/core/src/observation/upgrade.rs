@@ -1,0 +1,58 @@
+//! The WebSocket that a watch was upgraded to: who says what on it, and who closed it.
+
+use super::vocabulary::{ConnectionEnd, ExchangeEnd};
+use crate::http::{Direction, Part, WebSocket};
+
+/// Reads both directions of a watch over WebSocket. What the server says is the watch; of what the client says only its Close frame matters
+/// (kubernetes/apiserver `pkg/endpoints/handlers/watch.go` `HandleWS` ignores the rest, too).
+#[derive(Debug, Default)]
+pub(super) struct WatchSocket {
+    client: WebSocket,
+    server: WebSocket,
+    /// Who closed it first, and with which status code.
+    closed: Option<(Direction, Option<u16>)>,
+}
+
+impl WatchSocket {
+    /// Reads bytes, and tells what of them the server says.
+    pub(super) fn push(&mut self, direction: Direction, bytes: &[u8], server: &mut dyn FnMut(Part<'_>)) {
+        let Self { client: from_client, server: from_server, closed } = self;
+        let mut take = |part: Part<'_>| note(closed, direction, part, server);
+        match direction {
+            Direction::Request => from_client.push(bytes, &mut take),
+            Direction::Response => from_server.push(bytes, &mut take),
+        }
+    }
+
+    /// Notes bytes that were not seen.
+    pub(super) fn gap(&mut self, direction: Direction, length: u64, server: &mut dyn FnMut(Part<'_>)) {
+        let Self { client: from_client, server: from_server, closed } = self;
+        let mut take = |part: Part<'_>| note(closed, direction, part, server);
+        match direction {
+            Direction::Request => from_client.gap(length, &mut take),
+            Direction::Response => from_server.gap(length, &mut take),
+        }
+    }
+
+    /// How the watch ended, once its connection has: the first Close frame says who wanted that. Without one the connection was cut, and
+    /// `first_end` is what it was cut by.
+    pub(super) fn end(&self, first_end: Option<ConnectionEnd>) -> ExchangeEnd {
+        match self.closed {
+            Some((Direction::Response, _)) => ExchangeEnd::Complete,
+            Some((by @ Direction::Request, code)) => ExchangeEnd::Reset { by, code: code.map_or(NO_STATUS, u32::from) },
+            None => ExchangeEnd::Cut(first_end),
+        }
+    }
+}
+
+/// The status code of a Close frame that has none (RFC 6455 §7.4.1).
+const NO_STATUS: u32 = 1005;
+
+fn note(closed: &mut Option<(Direction, Option<u16>)>, direction: Direction, part: Part<'_>, server: &mut dyn FnMut(Part<'_>)) {
+    if let Part::Close(code) = part {
+        closed.get_or_insert((direction, code));
+    }
+    if direction == Direction::Response {
+        server(part);
+    }
+}
