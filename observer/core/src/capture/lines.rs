@@ -38,6 +38,7 @@ pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
         | Body::Kind(_)
         | Body::List(_)
         | Body::Object(_)
+        | Body::Version(_)
         | Body::Status(_) => None,
     }
 }

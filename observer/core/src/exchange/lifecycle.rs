@@ -211,6 +211,7 @@ impl Exchange {
             }
             Body::Object(object) => self.object = Some(object.clone()),
             Body::Status(status) => self.status = Some(Status::clone(status)),
+            Body::Version(_) => {}
             Body::Events(events) => {
                 self.note_scope(events.iter().map(|event| &event.object).find(|object| !object.name.is_empty()));
                 if let Some(watch) = &mut self.watch {

@@ -8,6 +8,7 @@ mod connection;
 mod request;
 mod stream;
 mod upgrade;
+mod version_document;
 mod vocabulary;
 
 #[cfg(test)]

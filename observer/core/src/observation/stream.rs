@@ -2,6 +2,7 @@
 
 use super::request::{RequestLine, ResponseLine};
 use super::upgrade::WatchSocket;
+use super::version_document::VersionDocument;
 use super::vocabulary::{Body, BodyNotRead, ConnectionEnd, ExchangeEnd, ExchangeId, What};
 use crate::http::{Direction, Part};
 use crate::k8s::{RequestInfo, Verb};
@@ -20,6 +21,8 @@ pub(super) struct Stream {
     /// What the body is read as; `None` for requests whose answers are only counted.
     expected: Option<BodyKind>,
     reader: Option<BodyReader>,
+    /// The server's version, where the client asked for it.
+    version: Option<VersionDocument>,
     /// The WebSocket that a watch was upgraded to.
     socket: Option<Box<WatchSocket>>,
     has_body: bool,
@@ -35,6 +38,7 @@ impl Stream {
             exchange,
             expected: request.info.as_ref().and_then(expected_body),
             reader: None,
+            version: request.info.as_ref().and_then(VersionDocument::asked_for),
             socket: None,
             has_body: false,
             items: Vec::new(),
@@ -46,6 +50,7 @@ impl Stream {
 
     pub(super) fn response(&mut self, response: &ResponseLine, told: &mut dyn FnMut(What)) {
         let success = response.is_success();
+        self.version.take_if(|_| !VersionDocument::is_in(response));
         let kind = match self.expected {
             Some(BodyKind::Watch) if !success => BodyKind::Document,
             Some(kind) => kind,
@@ -66,6 +71,7 @@ impl Stream {
         self.count(direction, bytes.len() as u64);
         if direction == Direction::Response {
             self.has_body = true;
+            self.version.take_if(|version| !version.push(bytes));
             self.read(told, |reader, sink| reader.push(bytes, sink));
         }
     }
@@ -107,6 +113,7 @@ impl Stream {
 
     pub(super) fn gap(&mut self, direction: Direction, length: u64) {
         self.count(direction, length);
+        self.version = None;
         if direction == Direction::Response
             && let Some(reader) = &mut self.reader
         {
@@ -119,6 +126,9 @@ impl Stream {
     pub(super) fn finish(&mut self, told: &mut dyn FnMut(What)) {
         if self.has_body {
             self.read(told, |reader, sink| reader.finish(sink));
+        }
+        if let Some(version) = self.version.take().and_then(|version| version.finish()) {
+            self.tell(Body::Version(version), told);
         }
         self.flush(told);
     }

@@ -42,6 +42,28 @@ fn list_is_told_from_its_request_to_its_end() {
 }
 
 #[test]
+fn version_that_a_client_asks_for_is_told() {
+    let ask = (Direction::Request, "GET /version HTTP/1.1\r\n\r\n");
+    let answer =
+        |body: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let known = answer(r#"{"major":"1","minor":"34","gitVersion":"v1.34.4","platform":"linux/amd64"}"#);
+    check(
+        &[ask, (Direction::Response, &known)],
+        &expect![[r#"
+            requested get /version limit=0 by -
+            responded 200
+            understood Version(v1.34.4)
+            bytes Response 74
+            ended Complete
+            closed
+        "#]],
+    );
+    for none in [answer(r#"{"gitVersion":"tomorrow"}"#), answer("{}"), answer(&" ".repeat(5000))] {
+        assert!(!told(&[ask, (Direction::Response, &none)]).contains("Version("), "{none}");
+    }
+}
+
+#[test]
 fn list_in_protobuf_is_told_likewise() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n";
     let response = format!("{head}Content-Length: {}\r\n\r\n{PROTOBUF_LIST}", PROTOBUF_LIST.len());
@@ -282,6 +304,10 @@ fn frame(first: u8, payload: impl AsRef<[u8]>) -> Vec<u8> {
 
 #[track_caller]
 fn check<B: AsRef<[u8]>>(pieces: &[(Direction, B)], expected: &Expect) {
+    expected.assert_eq(&told(pieces));
+}
+
+fn told<B: AsRef<[u8]>>(pieces: &[(Direction, B)]) -> String {
     let mut told = String::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut tell = |observation: Observation| {
@@ -293,7 +319,7 @@ fn check<B: AsRef<[u8]>>(pieces: &[(Direction, B)], expected: &Expect) {
         decoder.bytes(Timestamp::default(), *direction, bytes.as_ref(), &mut tell);
     }
     decoder.close(Timestamp::default(), &mut tell);
-    expected.assert_eq(&told);
+    told
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "what has no words of its own is shown as it is")]
@@ -319,6 +345,7 @@ fn describe(what: &What) -> String {
                 format!("understood Events({})", events.join(" "))
             }
             Body::Status(status) => format!("understood Status({})", status.code),
+            Body::Version(version) => format!("understood Version({version})"),
         },
         What::Upgraded { protocol, .. } => format!("upgraded {protocol}"),
         What::NotRead { reason, .. } => format!("not read {reason:?}"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::request::{RequestLine, ResponseLine};
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::Status;
-use crate::routing::ServerProfile;
+use crate::routing::{ServerProfile, ServerVersion};
 use crate::time::Timestamp;
 use crate::wire::{ListMeta, ObjectRef, WatchFrame};
 
@@ -302,6 +302,8 @@ pub enum Body {
     Events(Vec<WatchFrame>),
     /// A `Status`.
     Status(Box<Status>),
+    /// The server's version, which the client asked for.
+    Version(ServerVersion),
 }
 
 /// Why a body is not understood.

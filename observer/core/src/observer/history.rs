@@ -106,7 +106,13 @@ fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, T
             let bookmark = events.iter().rfind(|event| event.event_type == EventType::Bookmark)?;
             Some((number(&bookmark.object.resource_version)?, at))
         }
-        Body::List(_) | Body::MediaType(_) | Body::Kind(_) | Body::Items(_) | Body::Object(_) | Body::Status(_) => None,
+        Body::List(_)
+        | Body::MediaType(_)
+        | Body::Kind(_)
+        | Body::Items(_)
+        | Body::Object(_)
+        | Body::Status(_)
+        | Body::Version(_) => None,
     }
 }
 
@@ -117,7 +123,7 @@ fn shown_by(body: &Body) -> Option<u64> {
         Body::Items(items) => items.iter().filter_map(|item| number(&item.resource_version)).max(),
         Body::Events(events) => events.iter().filter_map(|event| number(&event.object.resource_version)).max(),
         Body::Object(object) => number(&object.resource_version),
-        Body::MediaType(_) | Body::Kind(_) | Body::Status(_) => None,
+        Body::MediaType(_) | Body::Kind(_) | Body::Status(_) | Body::Version(_) => None,
     }
 }
 

@@ -13,9 +13,10 @@ use crate::exchange::Exchange;
 use crate::http::{Direction, Protocol};
 use crate::k8s::{RequestInfo, Verb};
 use crate::observation::{
-    ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine, UpstreamName, What,
+    Body, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine,
+    UpstreamName, What,
 };
-use crate::routing::{CacheState, Certainty, ProofId, Question, ServedFrom, ServerProfile, Verdict, route};
+use crate::routing::{Basis, CacheState, Certainty, ProofId, Question, ServedFrom, ServerProfile, ServerVersion, Verdict, route};
 use crate::time::Timestamp;
 
 /// Puts observations together, in their order; the same observations give the same events and the same snapshot.
@@ -38,6 +39,8 @@ pub struct Observer {
 struct Connection {
     upstream: UpstreamName,
     first_end: Option<ConnectionEnd>,
+    /// Of the server that it leads to, where that is of another version than others at the same address.
+    profile: Option<Box<ServerProfile>>,
 }
 
 impl Observer {
@@ -70,7 +73,7 @@ impl Observer {
             }
             What::ConnectionOpened { connection, upstream, protocol } => self.opened(connection, upstream, protocol, at, told),
             What::ConnectionEnded { connection, end } => {
-                let Connection { upstream, first_end } = self.connections.entry(connection).or_default();
+                let Connection { upstream, first_end, .. } = self.connections.entry(connection).or_default();
                 if first_end.get_or_insert(end).direction == Direction::Response {
                     // Behind a load balancer, the end of a connection may be all that is seen of a restart.
                     self.upstreams.forget(upstream);
@@ -88,6 +91,9 @@ impl Observer {
             }
             What::Requested { exchange, request } => self.requested(exchange, at, *request),
             What::Responded { exchange, ref response } => self.responded(exchange, at, response, &what, told),
+            What::Understood { exchange, body: Body::Version(ref version) } => {
+                self.learn_version(exchange.connection, version, at, told)
+            }
             What::Understood { exchange, ref body } => {
                 if let Some(open) = self.open.get_mut(&exchange) {
                     open.apply(at, &what);
@@ -212,7 +218,7 @@ impl Observer {
             self.connections.pop_first();
             self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
         }
-        self.connections.insert(connection, Connection { upstream: upstream.clone(), first_end: None });
+        self.connections.insert(connection, Connection { upstream: upstream.clone(), ..Connection::default() });
         told(Event::ConnectionOpened { at, connection, upstream, protocol });
     }
 
@@ -240,7 +246,31 @@ impl Observer {
 
     fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
         let (profile, history) = self.upstreams.known_of(&self.upstream_of(connection), info.resource.as_ref());
+        let profile = self.connections.get(&connection).and_then(|connection| connection.profile.as_deref()).unwrap_or(profile);
         route(&Question { info, options: &request.options, profile, cache: CacheState::Ready, history, now })
+    }
+
+    /// A client asked for the version. Where none was known it is that of the server; where another was, the address leads to several
+    /// servers (a rolling upgrade), and this connection to one of that version. What a flag says stands.
+    fn learn_version(&mut self, connection: ConnectionId, version: &ServerVersion, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let upstream = self.upstream_of(connection);
+        let known = self.upstreams.known_of(&upstream, None).0;
+        if known.provenance.version == Basis::Flag {
+            return;
+        }
+        let other = (known.version.as_ref() != Some(version)).then(|| Box::new(known.of_another_version(version.clone())));
+        match other {
+            Some(profile) if known.version.is_none() => {
+                if self.upstreams.learn(&upstream, ServerProfile::clone(&profile), self.limits.upstreams).is_ok() {
+                    told(Event::Profile { at, upstream, profile });
+                }
+            }
+            other => {
+                if let Some(connection) = self.connections.get_mut(&connection) {
+                    connection.profile = other;
+                }
+            }
+        }
     }
 
     fn upstream_of(&self, connection: ConnectionId) -> UpstreamName {

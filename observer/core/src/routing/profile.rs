@@ -21,6 +21,8 @@ pub enum Basis {
     Flag,
     /// The server's own answer to `GET /version`.
     VersionEndpoint,
+    /// The server's own answer to a client that asked for `/version`.
+    ClientTraffic,
     /// The server's own metrics.
     Metrics,
     /// The default of the server's minor version.
@@ -37,6 +39,7 @@ impl fmt::Display for Basis {
         formatter.write_str(match self {
             Self::Flag => "flag",
             Self::VersionEndpoint => "/version",
+            Self::ClientTraffic => "/version, as a client got it",
             Self::Metrics => "/metrics",
             Self::MinorDefault => "assumed default",
             Self::Assumed => "assumed",
@@ -111,6 +114,19 @@ impl ServerProfile {
     /// A server of `version` with that version's defaults.
     pub fn of_version(version: ServerVersion, basis: Basis) -> Self {
         Self { version: Some(version), provenance: Provenance { version: basis, ..Provenance::default() }, ..Self::default() }
+    }
+
+    /// What is known of a server of `version`, as a client learned it, where `self` is known of the servers at its address. Gates that
+    /// another version's page of metrics told are not this one's; storage is the same.
+    #[must_use]
+    pub fn of_another_version(&self, version: ServerVersion) -> Self {
+        let mut other = Self { version: Some(version), ..self.clone() };
+        other.provenance.version = Basis::ClientTraffic;
+        if self.version.is_some() && self.provenance.gates == Basis::Metrics {
+            other.gates.clear();
+            other.provenance.gates = Basis::MinorDefault;
+        }
+        other
     }
 
     /// Whether `gate` is on in `release`: as set where that is possible, else the default.

@@ -1,0 +1,50 @@
+//! The version document that a client asked its API server for.
+
+use serde::Deserialize;
+
+use super::request::ResponseLine;
+use crate::k8s::{RequestInfo, Verb};
+use crate::routing::ServerVersion;
+
+/// Longest document that is held, in bytes; a real one has some 300, and is never compressed.
+const MAX_DOCUMENT: usize = 4096;
+
+/// The answer to `GET /version` (kubernetes/apimachinery `pkg/version/types.go`, `Info`), as it comes.
+#[derive(Debug, Default)]
+pub(super) struct VersionDocument {
+    bytes: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Info {
+    git_version: String,
+}
+
+impl VersionDocument {
+    /// For a request that asks for one.
+    pub(super) fn asked_for(info: &RequestInfo) -> Option<Self> {
+        (info.verb == Verb::Get && info.non_resource_path == "/version").then(Self::default)
+    }
+
+    /// Whether an answer is one that can be read.
+    pub(super) fn is_in(response: &ResponseLine) -> bool {
+        let is_json = response.content_type.as_deref().is_some_and(|content_type| content_type.starts_with("application/json"));
+        response.is_success() && is_json && response.content_encoding.is_none()
+    }
+
+    /// Takes bytes; `false` when they are too many for a version.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
+        let fits = self.bytes.len() + bytes.len() <= MAX_DOCUMENT;
+        if fits {
+            self.bytes.extend_from_slice(bytes);
+        }
+        fits
+    }
+
+    /// `gitVersion`, if it is one.
+    pub(super) fn finish(&self) -> Option<ServerVersion> {
+        let info: Info = serde_json::from_slice(&self.bytes).ok()?;
+        info.git_version.parse().ok()
+    }
+}
