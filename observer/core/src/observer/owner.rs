@@ -92,7 +92,7 @@ impl Observer {
             What::Requested { exchange, request } => self.requested(exchange, at, *request),
             What::Responded { exchange, ref response } => self.responded(exchange, at, response, &what, told),
             What::Understood { exchange, body: Body::Version(ref version) } => {
-                self.learn_version(exchange.connection, version, at, told)
+                self.learn_version(exchange.connection, version, at, told);
             }
             What::Understood { exchange, ref body } => {
                 if let Some(open) = self.open.get_mut(&exchange) {
