@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use observer_core::routing::{Basis, FromMetrics, ServerProfile, ServerVersion};
+use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -126,16 +127,37 @@ async fn ask_metrics(selected: &Selected, credentials: &Credentials) -> Result<F
     Ok(question(selected, &host, credentials.token.as_deref()).metrics(stream).await?)
 }
 
-/// A connection for questions of ours, as the user: with what the kubeconfig holds, or else with what its plug-in yields.
-pub(super) async fn converse(selected: &Selected) -> Result<Conversation> {
-    let credentials = match (Credentials::of(selected), &selected.exec_plugin) {
+/// Connections for questions of ours, as the user: with what the kubeconfig holds, or else with what its plug-in yields, which is asked once.
+pub(super) struct Conversations {
+    selected: Selected,
+    credentials: OnceCell<Option<Credentials>>,
+}
+
+impl Conversations {
+    /// With the API server of a context.
+    pub(super) fn with(selected: Selected) -> Self {
+        Self { selected, credentials: OnceCell::new() }
+    }
+
+    /// Another connection.
+    pub(super) async fn open(&self) -> Result<Conversation> {
+        let selected = &self.selected;
+        let credentials = self.credentials.get_or_try_init(|| credentials(selected)).await?.as_ref();
+        let certificate = credentials.and_then(|credentials| credentials.certificate.as_ref());
+        let (stream, host) = connect(selected, certificate).await?;
+        let token = credentials.and_then(|credentials| credentials.token.as_deref());
+        Ok(question(selected, &host, token).open(stream).await?)
+    }
+}
+
+async fn credentials(selected: &Selected) -> Result<Option<Credentials>> {
+    if let BearerToken::File(path) = &selected.bearer_token {
+        File::open(path).with_context(|| format!("cannot read the token of the kubeconfig's user, {}", path.display()))?;
+    }
+    Ok(match (Credentials::of(selected), &selected.exec_plugin) {
         (None, Some(plugin)) => Some(Credentials::from(run_plugin(plugin).await?)),
         (held, _) => held,
-    };
-    let certificate = credentials.as_ref().and_then(|credentials| credentials.certificate.as_ref());
-    let (stream, host) = connect(selected, certificate).await?;
-    let token = credentials.as_ref().and_then(|credentials| credentials.token.as_deref());
-    Ok(question(selected, &host, token).open(stream).await?)
+    })
 }
 
 /// What of a kubeconfig's user we can show ourselves, without a plug-in.

@@ -132,10 +132,10 @@ fn exit_code(tally: Tally) -> u8 {
 
 /// Connections with the credentials of the kubeconfig's user.
 fn connect(kubeconfig: &Kubeconfig) -> Result<Connect> {
-    let selected = Arc::new(kubeconfig.current()?);
+    let conversations = Arc::new(upstream::Conversations::with(kubeconfig.current()?));
     Ok(Box::new(move || {
-        let selected = Arc::clone(&selected);
-        Box::pin(async move { upstream::converse(&selected).await })
+        let conversations = Arc::clone(&conversations);
+        Box::pin(async move { conversations.open().await })
     }))
 }
 

@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -13,6 +14,9 @@ use crate::kubeconfig::ExecPlugin;
 
 /// How long a plug-in may take: some open a browser.
 const ENDS_WITHIN: Duration = Duration::from_mins(1);
+
+/// Longest output that is read, in bytes.
+const MAX_OUTPUT: u64 = 1024 * 1024;
 
 /// What a plug-in yields. `Debug` shows nothing of it.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -40,7 +44,7 @@ pub enum PluginError {
         /// Its name.
         command: String,
         /// Its exit status.
-        status: std::process::ExitStatus,
+        status: ExitStatus,
     },
     /// It went on.
     #[error("the exec plug-in `{command}` did not end within a minute")]
@@ -62,13 +66,23 @@ pub async fn run_plugin(plugin: &ExecPlugin) -> Result<PluginCredential, PluginE
     let mut process = Command::new(Path::new(&plugin.command));
     process.args(&plugin.arguments).envs(plugin.environment.iter().map(|(name, value)| (name, value)));
     process.env("KUBERNETES_EXEC_INFO", exec_info(plugin).to_string());
-    process.stdin(Stdio::null()).stderr(Stdio::inherit()).kill_on_drop(true);
-    let ended = timeout(ENDS_WITHIN, process.output()).await.map_err(|_elapsed| PluginError::TimedOut { command: command() })?;
-    let output = ended.map_err(|error| PluginError::Spawn { command: command(), error })?;
-    if !output.status.success() {
-        return Err(PluginError::Failed { command: command(), status: output.status });
+    process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
+    let ended = timeout(ENDS_WITHIN, output(process)).await.map_err(|_elapsed| PluginError::TimedOut { command: command() })?;
+    let (status, output) = ended.map_err(|error| PluginError::Spawn { command: command(), error })?;
+    if !status.success() {
+        return Err(PluginError::Failed { command: command(), status });
     }
-    PluginCredential::read(&output.stdout).ok_or_else(|| PluginError::NoCredential { command: command() })
+    PluginCredential::read(&output).ok_or_else(|| PluginError::NoCredential { command: command() })
+}
+
+/// What a program writes, and how it ends. Whoever writes too much finds nobody who reads.
+async fn output(mut process: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
+    let mut child = process.spawn()?;
+    let mut output = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        stdout.take(MAX_OUTPUT).read_to_end(&mut output).await?;
+    }
+    Ok((child.wait().await?, output))
 }
 
 fn exec_info(plugin: &ExecPlugin) -> Value {

@@ -73,7 +73,6 @@ pub(super) async fn target_of(server: &mut Server, resource: Resource) -> Result
 /// A resource with objects that nobody else reads.
 pub(super) async fn quiet(server: &mut Server) -> Result<Target, VerifyError> {
     let candidates = candidates();
-    // Those that the server has not read yet are read now, so that their caches are filled.
     let before = server.page(&candidates, &mut |_sample| {}).await?;
     sleep(QUIET_FOR).await;
     let after = server.page(&candidates, &mut |_sample| {}).await?;

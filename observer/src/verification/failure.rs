@@ -13,17 +13,43 @@ pub enum VerifyError {
     Connect(anyhow::Error),
     /// The counters are out of reach.
     #[error(
-        "the API server answered /metrics with {status}: without its counters nothing can be compared. What is missing is the rule\n\n  \
+        "the API server answered /metrics with 403: without its counters nothing can be compared. What is missing is the rule\n\n  \
          - nonResourceURLs: [\"/metrics\"]\n    verbs: [\"get\"]\n\nof a ClusterRole that is bound to you, as `system:monitoring` has it, or:\n\n  \
          kubectl create clusterrole watchtap-verify --verb=get --non-resource-url=/metrics\n  \
          kubectl create clusterrolebinding watchtap-verify --clusterrole=watchtap-verify --user=YOU"
     )]
-    NoMetrics {
-        /// 401 or 403.
-        status: u16,
+    NoMetrics,
+    /// Nobody, to this server.
+    #[error(
+        "the API server answered /metrics with 401: it does not know who you are; are the credentials of this context still valid?"
+    )]
+    Unauthenticated,
+    /// The counters are of somebody else.
+    #[error(
+        "GET {request} reads etcd in every version, and no counter of the server moved: are requests at this address spread over several \
+         servers? Name one of them in the kubeconfig"
+    )]
+    NoWitness {
+        /// Path of the object.
+        request: String,
+    },
+    /// A log that does not say what it should.
+    #[error(
+        "{path} tells of no read that was just made: etcd has to log at level debug (--log-level=debug) and in JSON, it has to be the member \
+         that this API server uses, and keys have to lie below /registry"
+    )]
+    SilentLog {
+        /// The file.
+        path: String,
+    },
+    /// The bound that was announced.
+    #[error("{limit} requests were announced at most, and they are used up: connections to this API server end too often")]
+    TooManyRequests {
+        /// The bound.
+        limit: u32,
     },
     /// The server is too old.
-    #[error("this API server ({version}) does not count its lists; 1.23 and later do")]
+    #[error("this API server ({version}) does not count its reads by resource; 1.26 and later do")]
     NotCounted {
         /// What it says it is.
         version: String,

@@ -24,6 +24,11 @@ impl LogTail {
         Ok(tail)
     }
 
+    /// The file.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
     /// The file's present end, to be marked later.
     pub fn end(&self) -> Result<u64, VerifyError> {
         Ok(File::open(&self.path).and_then(|file| file.metadata()).map_err(|error| self.failed(error))?.len())
@@ -55,6 +60,6 @@ impl LogTail {
     }
 
     fn failed(&self, error: io::Error) -> VerifyError {
-        VerifyError::Log { path: self.path.display().to_string(), error }
+        VerifyError::Log { path: self.name(), error }
     }
 }

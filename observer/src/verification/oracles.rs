@@ -35,16 +35,35 @@ impl Oracles {
         }
     }
 
-    /// What etcd's log says of its own reads is exact.
+    /// With the reads that etcd's log tells of.
     pub(super) fn witnessed(&self, moved: Counters, resource: &Resource) -> Result<Counters, VerifyError> {
-        let Some(log) = &self.etcd_log else { return Ok(moved) };
+        Ok(moved.with_etcd_reads(resource, &self.etcd_reads()?))
+    }
+
+    /// Whether etcd's log, if there is one, tells of a read of the resource behind `ends`.
+    pub(super) fn tells_of_reads(&mut self, ends: &Ends, resource: &Resource) -> Result<bool, VerifyError> {
+        if self.etcd_log.is_none() {
+            return Ok(true);
+        }
+        self.begin_at(ends);
+        Ok(!Counters::default().with_etcd_reads(resource, &self.etcd_reads()?).is_still())
+    }
+
+    /// A log of etcd that does not tell of reads.
+    pub(super) fn silent(&self) -> VerifyError {
+        VerifyError::SilentLog { path: self.etcd_log.as_ref().map(LogTail::name).unwrap_or_default() }
+    }
+
+    fn etcd_reads(&self) -> Result<Vec<RangeRead>, VerifyError> {
         let mut reads: Vec<RangeRead> = Vec::new();
-        log.lines(&mut |line| {
-            if let Some(EtcdRequest::Range(read)) = EtcdRequest::read(line) {
-                reads.push(read);
-            }
-        })?;
-        Ok(moved.with_etcd_reads(resource, &reads))
+        if let Some(log) = &self.etcd_log {
+            log.lines(&mut |line| {
+                if let Some(EtcdRequest::Range(read)) = EtcdRequest::read(line) {
+                    reads.push(read);
+                }
+            })?;
+        }
+        Ok(reads)
     }
 
     /// Requests for the resource beside the one with that audit ID; `None` without an audit log.

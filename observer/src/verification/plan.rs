@@ -48,8 +48,9 @@ impl Plan {
             resource: target.resource.to_string(),
             shapes: shapes.len(),
             requests: REQUESTS_BEFORE + 2 * rows,
-            // A row with its page, a control window's page, and one more page where another server answered.
-            most_requests: REQUESTS_BEFORE + 4 * attempts * rows,
+            // A row, its scrape and that of a control window, and learning anew where another server answered: twice as often, and again
+            // where a connection had ended.
+            most_requests: REQUESTS_BEFORE + 2 * 2 * 6 * attempts * rows,
             takes: waits + watches + scrape_takes * rows,
         }
     }

@@ -6,7 +6,7 @@ use observer_core::k8s::Verb;
 use observer_core::routing::{Basis, FromMetrics, RevisionHistory, ServedFrom, ServerProfile, ServerVersion};
 use observer_core::time::Timestamp;
 use observer_core::verification::{
-    Attempt, Counters, Judgement, Known, MetricsPage, Prediction, Row, Shape, Tally, Target, judge, measure,
+    Answer, Attempt, Counters, Judgement, Known, MetricsPage, Prediction, Row, SHAPES, Shape, Tally, Target, judge, measure,
 };
 use observer_core::wire::BodyKind;
 use tokio::time::sleep;
@@ -18,6 +18,8 @@ use super::plan::{MOST_ATTEMPTS, Plan, Progress};
 use super::result::Verification;
 use super::server::Server;
 
+/// How long nothing is asked at least, to see whether others read.
+const CONTROLLED_FOR: Duration = Duration::from_secs(1);
 /// How long what was learned of revisions is relied upon: less than a cache is sure to hold a snapshot.
 const RELIABLE_FOR: Duration = Duration::from_secs(45);
 
@@ -66,7 +68,7 @@ pub async fn verify(
     let scraped = Instant::now();
     let page = server.page(&[], &mut |sample| found.note(sample)).await?;
     let scrape_takes = scraped.elapsed();
-    if !page.counts_lists() {
+    if !page.counts_lists() || counts_by_type(&server_version) {
         return Err(VerifyError::NotCounted { version: server_version });
     }
     let profile = profile(&server_version, found, flags)?;
@@ -77,7 +79,10 @@ pub async fn verify(
         progress(Progress::Choosing(QUIET_FOR));
         choice::quiet(server).await?
     };
-    progress(Progress::Planned(Plan::of(&target, &shapes, scrape_takes)));
+    let shapes = shapes_of(&target, shapes)?;
+    let plan = Plan::of(&target, &shapes, scrape_takes);
+    server.allow(plan.most_requests);
+    progress(Progress::Planned(plan));
     let now = Instant::now();
     let mut verifier = Verifier {
         server,
@@ -92,12 +97,29 @@ pub async fn verify(
         page,
     };
     verifier.learn().await?;
+    verifier.prove_witnesses().await?;
     let mut rows = Vec::new();
     for (index, shape) in shapes.iter().enumerate() {
         progress(Progress::Row(index + 1, shapes.len(), shape.title));
-        rows.extend(verifier.row(shape).await?);
+        rows.push(verifier.row(shape).await?);
     }
     Ok(verifier.finish(server_version, resource.is_none(), rows))
+}
+
+/// Up to 1.25 reads are counted by Go type, which does not tell resources (kubernetes/apiserver `pkg/storage/etcd3/store.go`, v0.25).
+fn counts_by_type(server_version: &str) -> bool {
+    const BY_RESOURCE: u16 = 26;
+    server_version.parse::<ServerVersion>().is_ok_and(|version| version.minor() < BY_RESOURCE)
+}
+
+/// Those that there are of the target: without namespaces there are none of one namespace.
+fn shapes_of(target: &Target, shapes: Vec<&'static Shape>) -> Result<Vec<&'static Shape>, VerifyError> {
+    let shapes: Vec<&Shape> = shapes.into_iter().filter(|shape| shape.is_of(target)).collect();
+    if shapes.is_empty() {
+        let reason = "it has no namespaces, and nothing else was to be asked".to_owned();
+        return Err(VerifyError::Unsuitable { name: target.resource.to_string(), reason });
+    }
+    Ok(shapes)
 }
 
 /// The version, what a page tells of it, and above all what the user says.
@@ -127,20 +149,64 @@ impl Verifier<'_> {
     /// Finds out revisions and a continue token: the cache's revision from the cache, the newest from whoever knows.
     async fn learn(&mut self) -> Result<(), VerifyError> {
         let collection = Target::collection(&self.target.resource);
-        let page = self.server.ask(&format!("{collection}?limit=1"), BodyKind::Document).await?.answer;
-        let cached = self.server.ask(&format!("{collection}?resourceVersion=0"), BodyKind::Document).await?.answer;
+        let first_page = self.listed(&format!("{collection}?limit=1")).await?;
+        let cached = self.listed(&format!("{collection}?resourceVersion=0")).await?;
         self.learned_at = Instant::now();
         let now = self.now();
         self.known = Known {
-            revision: page.revision.unwrap_or_default(),
+            revision: first_page.revision.unwrap_or_default(),
             cached: cached.revision.unwrap_or_default(),
-            continue_token: page.continue_token,
+            continue_token: first_page.continue_token,
         };
+        self.history.forget();
         self.history.note(self.known.revision, now);
         if self.snapshots_are_gone(&collection, cached.newest_item).await? {
             self.history.forget();
         }
         self.begin().await
+    }
+
+    /// A list with a revision; a cache that is not ready yet is waited for.
+    async fn listed(&mut self, request: &str) -> Result<Answer, VerifyError> {
+        const TIMES: u32 = 20;
+        const PAUSE: Duration = Duration::from_millis(500);
+        let mut status = 0;
+        for _ in 0..TIMES {
+            let answer = self.server.ask(request, BodyKind::Document).await?.answer;
+            status = answer.status;
+            match status {
+                200 if answer.revision.is_some() => return Ok(answer),
+                429 | 503 => sleep(PAUSE).await,
+                _ => break,
+            }
+        }
+        Err(VerifyError::Unsuitable {
+            name: self.target.resource.to_string(),
+            reason: format!("GET {request} was answered with {status}, not with a list of a revision"),
+        })
+    }
+
+    /// A plain get of an object is a read of etcd in every version: if no witness tells of it, what the witnesses say later is worth nothing.
+    async fn prove_witnesses(&mut self) -> Result<(), VerifyError> {
+        const PROVED_BY: &str = "get, RV unset";
+        if self.profile.is_aggregated(&self.target.resource) {
+            return Ok(());
+        }
+        let shape = SHAPES.iter().find(|shape| shape.title == PROVED_BY);
+        let Some(request) = shape.and_then(|shape| shape.request(&self.target, &self.known)) else { return Ok(()) };
+        for _ in 0..MOST_ATTEMPTS {
+            let ends = self.oracles.ends()?;
+            self.server.ask(&request, BodyKind::Document).await?;
+            let is_logged = self.oracles.tells_of_reads(&ends, &self.target.resource)?;
+            let Some(window) = self.window(None).await? else { continue };
+            if !is_logged {
+                return Err(self.oracles.silent());
+            }
+            if window.moved.etcd_gets > 0 {
+                return Ok(());
+            }
+        }
+        Err(VerifyError::NoWitness { request })
     }
 
     /// A resource that was not written since etcd was last compacted has lost its snapshots, the newest, too
@@ -154,38 +220,42 @@ impl Verifier<'_> {
         Ok(self.server.ask(&probe, BodyKind::Document).await?.answer.status == EXPIRED)
     }
 
-    /// `None` where the resource has nothing of that shape.
-    async fn row(&mut self, shape: &'static Shape) -> Result<Option<Row>, VerifyError> {
+    async fn row(&mut self, shape: &'static Shape) -> Result<Row, VerifyError> {
         if self.learned_at.elapsed() > RELIABLE_FOR {
             self.learn().await?;
         }
-        let Some(request) = shape.request(&self.target, &self.known) else {
-            let is_paged = self.known.continue_token.is_some();
-            return Ok((!is_paged).then(|| Row::not_provoked(shape, "the server gave no continue token".to_owned())));
-        };
-        let Some(prediction) = self.predict(&request) else {
-            return Ok(Some(Row::not_provoked(shape, "no rule is about this resource".to_owned())));
-        };
         let mut attempts = Vec::new();
+        let mut asked = None;
         // A connection that ends, or another server at its other end, begins the row anew.
         for _ in 0..MOST_ATTEMPTS * 2 {
+            let Some(request) = shape.request(&self.target, &self.known) else {
+                return Ok(Row::not_provoked(shape, "the server gave no continue token".to_owned()));
+            };
+            let Some(prediction) = self.predict(&request) else {
+                return Ok(Row::not_provoked(shape, "no rule is about this resource".to_owned()));
+            };
             match self.attempt(&request, &prediction).await {
-                Ok(attempt) => attempts.extend(attempt),
+                Ok(Some(attempt)) => attempts.push(attempt),
+                // Another server: what was learned was of the one before.
+                Ok(None) => self.learn().await?,
                 Err(VerifyError::Question(_)) => self.begin().await?,
                 Err(error) => return Err(error),
             }
-            let is_settled = matches!(judge(&prediction, &attempts), Judgement::Agree | Judgement::Disagree);
-            if is_settled || attempts.len() == MOST_ATTEMPTS {
+            let judgement = judge(&prediction, &attempts);
+            // Snapshots may have gone since they were looked for.
+            let may_be_gone = prediction.verdict.served_from == ServedFrom::Snapshot && judgement == Judgement::Noisy;
+            asked = Some((request, prediction));
+            if matches!(judgement, Judgement::Agree | Judgement::Disagree) || attempts.len() == MOST_ATTEMPTS {
                 break;
             }
+            if may_be_gone {
+                self.learn().await?;
+            }
         }
-        if attempts.is_empty() {
-            return Ok(Some(Row::not_provoked(
-                shape,
-                "no answer came from the server whose counters stand on both sides of it".to_owned(),
-            )));
-        }
-        Ok(Some(Row::asked(shape, request, &prediction, attempts)))
+        Ok(match asked {
+            Some((request, prediction)) if !attempts.is_empty() => Row::asked(shape, request, &prediction, attempts),
+            _ => Row::not_provoked(shape, "no answer came from the server whose counters stand on both sides of it".to_owned()),
+        })
     }
 
     /// `None` when another server answered than the one whose counters were read.
@@ -202,7 +272,7 @@ impl Verifier<'_> {
         let measured = measure(prediction, &asked.answer, window.moved);
         let mut attempt = Attempt { measured, moved: window.moved, answer: asked.answer, control: None, others: window.others };
         if !prediction.agrees_with(&measured) {
-            sleep(began.elapsed()).await;
+            sleep(began.elapsed().max(CONTROLLED_FOR)).await;
             attempt.control = self.window(None).await?.map(|control| control.moved);
         }
         Ok(Some(attempt))

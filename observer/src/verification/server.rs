@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Collected, Limited};
+use hyper::StatusCode;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use observer_core::k8s::Resource;
 use observer_core::metrics::Sample;
@@ -30,6 +31,7 @@ pub struct Server {
     conversation: Option<Conversation>,
     connections: u32,
     requests: u32,
+    most_requests: u32,
 }
 
 /// An answer, and the name under which the audit log has it.
@@ -41,7 +43,12 @@ pub(super) struct Answered {
 impl Server {
     /// A server that is not connected yet.
     pub fn new(connect: Connect) -> Self {
-        Self { connect, conversation: None, connections: 0, requests: 0 }
+        Self { connect, conversation: None, connections: 0, requests: 0, most_requests: u32::MAX }
+    }
+
+    /// Bounds the requests, with those that were made.
+    pub(super) fn allow(&mut self, most_requests: u32) {
+        self.most_requests = self.requests.saturating_add(most_requests);
     }
 
     /// Requests so far.
@@ -78,9 +85,10 @@ impl Server {
             match self.keep(read, is_kept) {
                 Ok(Some(())) => return Ok(page),
                 Ok(None) => {}
-                Err(QuestionError::Status { status, .. }) if matches!(status.as_u16(), 401 | 403) => {
-                    return Err(VerifyError::NoMetrics { status: status.as_u16() });
+                Err(QuestionError::Status { status, .. }) if status == StatusCode::UNAUTHORIZED => {
+                    return Err(VerifyError::Unauthenticated);
                 }
+                Err(QuestionError::Status { status, .. }) if status == StatusCode::FORBIDDEN => return Err(VerifyError::NoMetrics),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -110,6 +118,9 @@ impl Server {
 
     /// The present connection, or a new one where there is none or it has ended, for one request.
     async fn conversation(&mut self) -> Result<&mut Conversation, VerifyError> {
+        if self.requests >= self.most_requests {
+            return Err(VerifyError::TooManyRequests { limit: self.most_requests });
+        }
         self.requests += 1;
         if let Some(mut conversation) = self.conversation.take()
             && conversation.is_open().await

@@ -1,7 +1,7 @@
 //! What `watchtap verify` prints.
 
 use observer_core::routing::ServedFrom;
-use observer_core::verification::{Judgement, Measured, Row};
+use observer_core::verification::{Attempt, Counters, Judgement, Measured, Row};
 use serde::Serialize;
 
 use super::colour::{Colour, Tone};
@@ -42,7 +42,7 @@ pub fn verification_text(verification: &Verification, colour: Colour) -> String 
 }
 
 fn heading(verification: &Verification, colour: Colour) -> String {
-    let quiet = if verification.chosen { " (quiet: no other reader in 5 s)" } else { "" };
+    let quiet = if verification.chosen { " (quiet: nobody else read it)" } else { "" };
     let title = format!(
         "API server {} · witnesses: {} · resource {}{quiet} · {}, reads only",
         verification.server_version,
@@ -102,19 +102,41 @@ fn notes(row: &Row) -> Vec<String> {
         notes.push(format!("GET {}", row.request));
         for attempt in &row.attempts {
             let moved = attempt.moved;
-            notes.push(format!(
-                "status {} · cache lists {:+}, storage lists {:+}, etcd gets {:+}, etcd lists {:+}",
-                attempt.answer.status, moved.cache_lists, moved.storage_lists, moved.etcd_gets, moved.etcd_lists
-            ));
+            notes.push(format!("status {} · {}{}", attempt.answer.status, counters(moved), disturbance(attempt)));
         }
     }
     notes
 }
 
+fn counters(moved: Counters) -> String {
+    let counts = [
+        ("cache lists", moved.cache_lists),
+        ("storage lists", moved.storage_lists),
+        ("etcd gets", moved.etcd_gets),
+        ("etcd lists", moved.etcd_lists),
+        ("fallbacks", moved.fallbacks),
+        ("initial events", moved.initial_events),
+    ];
+    let moved: Vec<String> =
+        counts.iter().filter(|(_, count)| *count != 0).map(|(name, count)| format!("{name} {count:+}")).collect();
+    if moved.is_empty() { "no counter moved".to_owned() } else { moved.join(", ") }
+}
+
+/// What others did meanwhile.
+fn disturbance(attempt: &Attempt) -> String {
+    let others = attempt.others.filter(|others| *others > 0).map(|others| format!(" · {others} requests of others"));
+    let control =
+        attempt.control.filter(|control| !control.is_still()).map(|control| format!(" · without us: {}", counters(control)));
+    others.into_iter().chain(control).collect()
+}
+
 fn summary(verification: &Verification) -> String {
     let tally = verification.tally;
     let mut words = vec![format!("{} agree", tally.agree), format!("{} disagree", tally.disagree)];
-    let further = [(tally.noisy, "noisy (repeated 3 times)"), (tally.not_provoked, "not provoked")];
+    let further = [(tally.noisy, "noisy: others read, too"), (tally.not_provoked, "not provoked")];
+    if tally.undecided > 0 {
+        words.push(format!("{} of those that agree could not have come out otherwise", tally.undecided));
+    }
     words.extend(further.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     let shapes = counted(u64::try_from(tally.shapes).unwrap_or(u64::MAX), "shape");
     format!("{shapes}: {}\n", words.join(", "))

@@ -19,6 +19,11 @@ const EACH_NAME: &str = "{each name}";
 /// Subresources by which nothing that is stored is written: they connect to a node or a pod, or answer a question.
 const NOT_STORED: [&str; 6] = ["attach", "exec", "log", "portforward", "proxy", "token"];
 
+const COMPARE_READ: &str = "mod_revision = the one that was read";
+const PUT: &str = "Put";
+const DELETE: &str = "DeleteRange of the key, or Put where it has to end first";
+const ONCE_MORE: &str = "Range of the key, and once more";
+
 /// One call that a write makes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "operation")]
@@ -63,30 +68,42 @@ pub fn etcd_writes(info: &RequestInfo, query: &str, profile: &ServerProfile) -> 
         Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection if is_dry => {
             vec![EtcdWrite::Range { key, purpose: "nothing is written: dryRun looks only whether the object is there" }]
         }
+        Verb::Create if info.subresource == "eviction" => evicted(info, key),
         // Such as a binding: it changes the object that it belongs to.
-        Verb::Create if !info.subresource.is_empty() => changed(resource, key, profile, "Put"),
+        Verb::Create if !info.subresource.is_empty() => changed(resource, key, profile, PUT),
         Verb::Create => created(resource, key),
-        Verb::Update | Verb::Patch => changed(resource, key, profile, "Put"),
-        Verb::Delete | Verb::DeleteCollection => {
-            changed(resource, key, profile, "DeleteRange of the key, or Put where it has to end first")
-        }
+        Verb::Update | Verb::Patch => changed(resource, key, profile, PUT),
+        Verb::Delete | Verb::DeleteCollection => changed(resource, key, profile, DELETE),
         Verb::Get | Verb::List | Verb::Watch | Verb::Proxy | Verb::Other => Vec::new(),
     }
 }
 
 fn created(resource: &Resource, key: String) -> Vec<EtcdWrite> {
-    let lease = is_event(resource).then_some(EtcdWrite::LeaseGrant { ttl: "--event-ttl, 1 h" });
-    let put = EtcdWrite::Txn { key, compare: "mod_revision = 0", then: "Put", otherwise: "" };
-    lease.into_iter().chain([put]).collect()
+    let put = EtcdWrite::Txn { key, compare: "mod_revision = 0", then: PUT, otherwise: "" };
+    lease(resource).into_iter().chain([put]).collect()
+}
+
+/// Events live as long as their lease, which every write of one renews (kubernetes `pkg/registry/core/event/storage/storage.go` `TTLFunc`).
+fn lease(resource: &Resource) -> Option<EtcdWrite> {
+    is_event(resource).then_some(EtcdWrite::LeaseGrant { ttl: "--event-ttl, 1 h" })
+}
+
+/// The budget that covers the pod, if one does, is counted down first (kubernetes `pkg/registry/core/pod/storage/eviction.go`, v1.34).
+fn evicted(info: &RequestInfo, pod: String) -> Vec<EtcdWrite> {
+    let budget = format!("/registry/poddisruptionbudgets/{}/{{its budget}}", info.namespace);
+    vec![
+        EtcdWrite::Txn { key: budget, compare: COMPARE_READ, then: "Put of its status", otherwise: ONCE_MORE },
+        EtcdWrite::Txn { key: pod, compare: COMPARE_READ, then: DELETE, otherwise: ONCE_MORE },
+    ]
 }
 
 /// The object comes from the watch cache, where there is one; who is late reads it from etcd and tries again.
 fn changed(resource: &Resource, key: String, profile: &ServerProfile, then: &'static str) -> Vec<EtcdWrite> {
     let read = EtcdWrite::Range { key: key.clone(), purpose: "the object as it is: it has no watch cache" };
-    let txn =
-        EtcdWrite::Txn { key, compare: "mod_revision = the one that was read", then, otherwise: "Range of the key, and once more" };
-    let is_cached = profile.is_cached(resource);
-    (!is_cached).then_some(read).into_iter().chain([txn]).collect()
+    let txn = EtcdWrite::Txn { key, compare: COMPARE_READ, then, otherwise: ONCE_MORE };
+    let read = (!profile.is_cached(resource)).then_some(read);
+    let lease = (then == PUT).then(|| lease(resource)).flatten();
+    read.into_iter().chain(lease).chain([txn]).collect()
 }
 
 fn is_event(resource: &Resource) -> bool {
@@ -144,8 +161,15 @@ mod tests {
             ),
             (
                 "PATCH /api/v1/namespaces/default/events/e",
-                "Range /registry/events/default/e  (the object as it is: it has no watch cache); Txn /registry/events/default/e  if \
+                "Range /registry/events/default/e  (the object as it is: it has no watch cache); LeaseGrant of --event-ttl, 1 h, or one not \
+                 older than a minute; Txn /registry/events/default/e  if \
                  mod_revision = the one that was read then Put else Range of the key, and once more",
+            ),
+            (
+                "POST /api/v1/namespaces/default/pods/web-0/eviction",
+                "Txn /registry/poddisruptionbudgets/default/{its budget}  if mod_revision = the one that was read then Put of its status else \
+                 Range of the key, and once more; Txn /registry/pods/default/web-0  if mod_revision = the one that was read then DeleteRange \
+                 of the key, or Put where it has to end first else Range of the key, and once more",
             ),
             (
                 "DELETE /api/v1/namespaces/default/configmaps",

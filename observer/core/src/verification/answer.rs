@@ -26,6 +26,8 @@ pub struct Answer {
     /// Namespace and name of the first item.
     #[serde(skip)]
     pub first_item: Option<(String, String)>,
+    /// Events of the watch that are about objects.
+    pub events: u64,
     /// The code of a watch's `ERROR` event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_event: Option<u16>,
@@ -58,7 +60,8 @@ impl Answer {
                 self.error_event = Some(frame.status.as_ref().map_or(0, |status| status.code));
                 self.message = frame.status.as_ref().map(|status| status.message.clone());
             }
-            Fact::Kind { .. } | Fact::Object(_) | Fact::Frame(_) | Fact::Complete | Fact::Malformed { .. } => {}
+            Fact::Frame(frame) => self.events += u64::from(frame.event_type != EventType::Bookmark),
+            Fact::Kind { .. } | Fact::Object(_) | Fact::Complete | Fact::Malformed { .. } => {}
         }
     }
 }

@@ -41,7 +41,7 @@ pub struct Counters {
 /// One page of `/metrics`, as far as it tells of some resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricsPage {
-    resources: Vec<(Names, Counters)>,
+    resources: Vec<Counted>,
     /// Whether the page has the counters without which nothing can be measured.
     lists_are_counted: bool,
     /// `git_version` of the server that wrote it.
@@ -50,10 +50,21 @@ pub struct MetricsPage {
     pub started: Option<f64>,
 }
 
+/// What is counted of one resource.
+#[derive(Clone, Debug, PartialEq)]
+struct Counted {
+    names: Names,
+    counters: Counters,
+    /// Lists from a watch cache by the name that they have up to 1.36; 1.37 counts them by both, if it is told to show the old one.
+    old_cache_lists: i64,
+}
+
 /// What a resource is called in the labels of any version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Names {
     resource: Resource,
+    /// `apps`.
+    group: String,
     /// `deployments.apps`.
     joined: String,
     /// `services/specs`.
@@ -63,12 +74,8 @@ struct Names {
 impl MetricsPage {
     /// A page that is to be read for those resources.
     pub fn of(resources: &[Resource]) -> Self {
-        let names = resources.iter().map(|resource| Names {
-            resource: resource.clone(),
-            joined: resource.to_string(),
-            prefix: resource_prefix(resource).trim_start_matches(ROOT).to_owned(),
-        });
-        let resources = names.map(|names| (names, Counters::default())).collect();
+        let counted = |resource| Counted { names: Names::of(resource), counters: Counters::default(), old_cache_lists: 0 };
+        let resources = resources.iter().map(counted).collect();
         Self { resources, lists_are_counted: false, version: None, started: None }
     }
 
@@ -78,8 +85,8 @@ impl MetricsPage {
             "kubernetes_build_info" => self.version = sample.label("git_version").map(Cow::into_owned),
             "process_start_time_seconds" => self.started = Some(sample.value),
             "grpc_client_msg_sent_total" if sample.label("grpc_method").is_some_and(|method| method == "Watch") => {
-                for (_, counters) in &mut self.resources {
-                    counters.etcd_watch_messages += whole(sample.value);
+                for counted in &mut self.resources {
+                    counted.counters.etcd_watch_messages += whole(sample.value);
                 }
             }
             _ => self.note_of_resource(sample),
@@ -88,10 +95,11 @@ impl MetricsPage {
 
     /// What was counted of `resource`.
     pub fn counters(&self, resource: &Resource) -> Counters {
-        self.resources.iter().find(|(names, _)| names.resource == *resource).map(|(_, counters)| *counters).unwrap_or_default()
+        let counted = self.resources.iter().find(|counted| counted.names.resource == *resource);
+        counted.map(Counted::counters).unwrap_or_default()
     }
 
-    /// Whether this server counts what has to be known: 1.23 and later do.
+    /// Whether this server counts what has to be known: 1.23 and later do, by the names of resources from 1.26 on.
     pub fn counts_lists(&self) -> bool {
         self.lists_are_counted
     }
@@ -99,43 +107,59 @@ impl MetricsPage {
     fn note_of_resource(&mut self, sample: &Sample<'_>) {
         let Some(counter) = counter_of(sample) else { return };
         self.lists_are_counted |= sample.name == "apiserver_storage_list_total";
-        for (names, counters) in &mut self.resources {
-            if names.are_of(sample) {
-                *counter(counters) += whole(sample.value);
-            }
+        for counted in self.resources.iter_mut().filter(|counted| counted.names.are_of(sample)) {
+            *counter(counted) += whole(sample.value);
         }
     }
 }
 
 /// Which count a sample is part of.
-fn counter_of(sample: &Sample<'_>) -> Option<fn(&mut Counters) -> &mut i64> {
+fn counter_of(sample: &Sample<'_>) -> Option<fn(&mut Counted) -> &mut i64> {
     let has = |label: &str, value: &str| sample.label(label).is_some_and(|found| found == value);
     match sample.name {
-        "apiserver_cache_list_total" => Some(|counters| &mut counters.cache_lists),
-        "apiserver_storage_list_total" if has("storage", "watchcache") => Some(|counters| &mut counters.cache_lists),
-        "apiserver_storage_list_total" => Some(|counters| &mut counters.storage_lists),
+        "apiserver_cache_list_total" => Some(|counted| &mut counted.old_cache_lists),
+        "apiserver_storage_list_total" if has("storage", "watchcache") => Some(|counted| &mut counted.counters.cache_lists),
+        "apiserver_storage_list_total" => Some(|counted| &mut counted.counters.storage_lists),
         // Of every server since 1.16; `etcd_requests_total` is younger.
         "etcd_request_duration_seconds_count" if has("operation", "get") || has("operation", "getCurrentResourceVersion") => {
-            Some(|counters| &mut counters.etcd_gets)
+            Some(|counted| &mut counted.counters.etcd_gets)
         }
         "etcd_request_duration_seconds_count" if has("operation", "list") || has("operation", "listStream") => {
-            Some(|counters| &mut counters.etcd_lists)
+            Some(|counted| &mut counted.counters.etcd_lists)
         }
-        "apiserver_watch_cache_consistent_read_total" if has("fallback", "true") => Some(|counters| &mut counters.fallbacks),
-        "apiserver_watch_cache_consistent_read_total" if has("success", "true") => Some(|counters| &mut counters.consistent_reads),
-        "apiserver_init_events_total" => Some(|counters| &mut counters.initial_events),
+        "apiserver_watch_cache_consistent_read_total" if has("fallback", "true") => Some(|counted| &mut counted.counters.fallbacks),
+        "apiserver_watch_cache_consistent_read_total" if has("success", "true") => {
+            Some(|counted| &mut counted.counters.consistent_reads)
+        }
+        "apiserver_init_events_total" => Some(|counted| &mut counted.counters.initial_events),
         _ => None,
     }
 }
 
+impl Counted {
+    fn counters(&self) -> Counters {
+        Counters { cache_lists: self.counters.cache_lists.max(self.old_cache_lists), ..self.counters }
+    }
+}
+
 impl Names {
+    /// Events of `events.k8s.io` are those of the core group, by whose name they are counted (kubernetes
+    /// `pkg/registry/core/event/storage/storage.go`).
+    fn of(resource: &Resource) -> Self {
+        let is_event = resource.group == "events.k8s.io" && resource.resource == "events";
+        let group = if is_event { String::new() } else { resource.group.clone() };
+        let counted_as = Resource { group, ..resource.clone() };
+        let prefix = resource_prefix(&counted_as).trim_start_matches(ROOT).to_owned();
+        Self { resource: resource.clone(), joined: counted_as.to_string(), group: counted_as.group, prefix }
+    }
+
     /// `group` and `resource` from 1.34 on; before, one label with the joined name or the prefix of the keys.
     fn are_of(&self, sample: &Sample<'_>) -> bool {
         let is_prefix = |label: &str| label.strip_prefix('/').is_some_and(|prefix| prefix == self.prefix);
         let resource = sample.label("resource").or_else(|| sample.label("type")).or_else(|| sample.label("resource_prefix"));
         let Some(resource) = resource else { return false };
         match sample.label("group") {
-            Some(group) => group == self.resource.group && resource == self.resource.resource,
+            Some(group) => group == self.group && resource == self.resource.resource,
             None => resource == self.joined || is_prefix(&resource),
         }
     }
@@ -159,7 +183,7 @@ impl Sub for Counters {
 }
 
 impl Counters {
-    /// The same with what etcd's own log says of its reads, which is exact: who asked, for which keys.
+    /// The same with the reads that etcd's own log tells of, where they are more than the server counted: some are not counted.
     #[must_use]
     pub fn with_etcd_reads(self, resource: &Resource, reads: &[RangeRead]) -> Self {
         let prefix = resource_prefix(resource);
@@ -169,7 +193,7 @@ impl Counters {
         for read in reads.iter().filter(|read| read.reads_values() && is_of_resource(&read.key)) {
             *(if read.range_end.is_empty() { &mut gets } else { &mut lists }) += 1;
         }
-        Self { etcd_gets: gets, etcd_lists: lists, ..self }
+        Self { etcd_gets: self.etcd_gets.max(gets), etcd_lists: self.etcd_lists.max(lists), ..self }
     }
 
     /// Whether nothing was read of the resource. Messages on watches may be of any resource.

@@ -28,7 +28,6 @@ pub struct Attempt {
 
 /// What comes of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// The rules said what the counters say.
     Agree,
@@ -36,29 +35,48 @@ pub enum Judgement {
     Disagree,
     /// Somebody else read the resource each time.
     Noisy,
-    /// The server gives no way to ask so, such as no second page.
+    /// The server gives no way to ask so, such as no second page, or does not let us.
     NotProvoked,
 }
 
 /// Times that a row which does not agree has to show the same before it disagrees.
 const TIMES: usize = 2;
 
+/// Refusals that say who asks or how busy the server is, not who would have answered.
+const NOT_ABOUT_THE_LAYER: [u16; 6] = [401, 403, 429, 500, 502, 503];
+
 /// Compares what was predicted with what was measured; no attempt at all is a row that was not provoked.
 pub fn judge(prediction: &Prediction, attempts: &[Attempt]) -> Judgement {
     if attempts.is_empty() {
         return Judgement::NotProvoked;
     }
-    if attempts.iter().any(|attempt| prediction.agrees_with(&attempt.measured)) {
+    let is_alone = |attempt: &Attempt| attempt.others.unwrap_or(0) == 0;
+    if attempts.iter().any(|attempt| is_alone(attempt) && prediction.agrees_with(&attempt.measured)) {
         return Judgement::Agree;
+    }
+    if attempts.iter().all(Attempt::is_denied) {
+        return Judgement::NotProvoked;
     }
     let sound: Vec<Measured> = attempts.iter().filter(|attempt| is_undisturbed(attempt)).map(|attempt| attempt.measured).collect();
     let is_settled = sound.iter().any(|one| sound.iter().filter(|other| *other == one).count() >= TIMES);
     if is_settled { Judgement::Disagree } else { Judgement::Noisy }
 }
 
-/// Whether nobody else can have moved the counters.
+/// Whether nobody else can have moved the counters, and the answer tells of a layer at all.
 fn is_undisturbed(attempt: &Attempt) -> bool {
-    attempt.measured != Measured::Noise && attempt.control.is_some_and(Counters::is_still) && attempt.others.unwrap_or(0) == 0
+    let tells = match attempt.measured {
+        Measured::Refused { status, .. } => !NOT_ABOUT_THE_LAYER.contains(&status),
+        Measured::Noise | Measured::NotCounted => false,
+        Measured::Layer(_) | Measured::CacheOrEtcd | Measured::AfterWaiting | Measured::ErrorEvent { .. } => true,
+    };
+    tells && attempt.control.is_some_and(Counters::is_still) && attempt.others.unwrap_or(0) == 0
+}
+
+impl Attempt {
+    /// Whether we may not ask so.
+    pub fn is_denied(&self) -> bool {
+        matches!(self.measured, Measured::Refused { status: 401 | 403, .. })
+    }
 }
 
 impl fmt::Display for Judgement {

@@ -12,7 +12,6 @@ use crate::routing::Layer;
 
 /// Who answered, by the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Measured {
     /// This layer. A snapshot is a list at one revision that no etcd was read for: counters do not tell it from the present state.
     Layer(Layer),
@@ -40,9 +39,12 @@ pub enum Measured {
 
 /// What `moved` says of the request that was answered so between two readings.
 pub fn measure(prediction: &Prediction, answer: &Answer, moved: Counters) -> Measured {
+    if prediction.is_proxied() {
+        return if moved.is_still() { Measured::NotCounted } else { Measured::Noise };
+    }
     match prediction.verb {
         Verb::Get => get(answer, moved),
-        Verb::Watch => watch(answer, moved),
+        Verb::Watch => watch(answer, moved, prediction.begins_with_objects),
         Verb::List
         | Verb::DeleteCollection
         | Verb::Create
@@ -83,14 +85,18 @@ fn list(answer: &Answer, moved: Counters, is_exact: bool) -> Measured {
     }
 }
 
-fn watch(answer: &Answer, moved: Counters) -> Measured {
+/// `begins_with_objects`: whether the objects that there are have to come first, which a watch cache counts.
+fn watch(answer: &Answer, moved: Counters, begins_with_objects: bool) -> Measured {
     let Counters { cache_lists, storage_lists, etcd_gets, etcd_lists, .. } = moved;
     match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
         (0, 0..=1, 0..=1, 0) if is_refusal(answer) => Measured::Refused { status: answer.status, etcd_touched: etcd_gets == 1 },
         (0, 0..=1, 0..=1, 0) if let Some(code) = answer.error_event => error_event(code, answer),
         (0, 0..=1, 0, 1..) => Measured::Layer(Layer::Etcd),
         (0, 0..=1, 1, 0) => Measured::Layer(Layer::CacheConsistent),
-        (0, 0, 0, 0) if moved.initial_events > 0 || moved.etcd_watch_messages == 0 => Measured::Layer(Layer::Cache),
+        (0, 0, 0, 0) if moved.initial_events > 0 => Measured::Layer(Layer::Cache),
+        // Up to 1.28 the objects that come before a watch in etcd are not counted.
+        (0, 0, 0, 0) if begins_with_objects && answer.events > 0 => Measured::Layer(Layer::Etcd),
+        (0, 0, 0, 0) if !begins_with_objects && moved.etcd_watch_messages == 0 => Measured::Layer(Layer::Cache),
         (0, 0, 0, 0) => Measured::CacheOrEtcd,
         _ => Measured::Noise,
     }

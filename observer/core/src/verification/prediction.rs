@@ -14,6 +14,8 @@ pub struct Prediction {
     pub verb: Verb,
     /// Whether the state at one revision is asked for, so that a cache's present state is no answer.
     pub is_exact: bool,
+    /// Whether it is a watch that has to tell of every object first.
+    pub begins_with_objects: bool,
 }
 
 impl Prediction {
@@ -23,28 +25,54 @@ impl Prediction {
         let options = ListOptions::parse(query);
         let info = RequestInfo::parse("GET", path, &options, "");
         let question = Question { info: &info, options: &options, profile, cache: CacheState::Ready, history: Some(history), now };
-        Some(Self { verdict: route(&question)?, verb: info.verb, is_exact: is_exact(&options) })
+        Some(Self {
+            verdict: route(&question)?,
+            verb: info.verb,
+            is_exact: is_exact(&options),
+            begins_with_objects: begins_with_objects(&info, &options),
+        })
+    }
+
+    /// Whether another server is to answer.
+    pub fn is_proxied(&self) -> bool {
+        self.verdict.served_from == ServedFrom::Proxied
     }
 
     /// Whether what was measured is the predicted answer, or the second outcome that was predicted with it.
     pub fn agrees_with(&self, measured: &Measured) -> bool {
         let served_from = &self.verdict.served_from;
         let otherwise = self.verdict.otherwise.map(|otherwise| otherwise.then);
+        let layers = served_from.layers();
+        let is_open = matches!(served_from, ServedFrom::Unknown { .. });
         match *measured {
-            Measured::Layer(layer) => *served_from != ServedFrom::Proxied && served_from.layers().contains(&layer),
-            Measured::CacheOrEtcd => matches!(served_from, ServedFrom::Cache | ServedFrom::Etcd),
+            Measured::Layer(layer) => layers.contains(&layer),
+            Measured::CacheOrEtcd => layers.contains(&Layer::Cache) || layers.contains(&Layer::Etcd),
             Measured::AfterWaiting => otherwise == Some(Fallback::Etcd),
             Measured::Refused { status, etcd_touched } => {
-                *served_from == ServedFrom::Rejected { status, etcd_touched } || otherwise == Some(Fallback::Rejected { status })
+                *served_from == ServedFrom::Rejected { status, etcd_touched }
+                    || otherwise == Some(Fallback::Rejected { status })
+                    || (is_open && layers.contains(&Layer::Rejected))
             }
             Measured::ErrorEvent { code } => {
                 matches!(*served_from, ServedFrom::Rejected { status, .. } if status == code)
                     || otherwise == Some(Fallback::ErrorEvent { code })
+                    || (is_open && layers.contains(&Layer::Rejected))
             }
-            Measured::NotCounted => served_from.layers().contains(&Layer::Proxied),
+            Measured::NotCounted => layers.contains(&Layer::Proxied),
             Measured::Noise => false,
         }
     }
+
+    /// Whether only one layer is named, so that a row can be wrong.
+    pub fn is_decided(&self) -> bool {
+        !matches!(self.verdict.served_from, ServedFrom::Unknown { .. })
+    }
+}
+
+/// The objects that there are come first where no revision is given, or where they are asked for.
+fn begins_with_objects(info: &RequestInfo, options: &ListOptions) -> bool {
+    let names_none = matches!(options.resource_version, ResourceVersion::Unset | ResourceVersion::Any);
+    info.verb == Verb::Watch && options.send_initial_events.unwrap_or(names_none)
 }
 
 /// An exact match, one that a limit implies (§1.3 of the semantics reference), or a page at the revision of the first.

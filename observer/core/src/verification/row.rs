@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::judgement::{Attempt, Judgement, judge};
+use super::measured::Measured;
 use super::prediction::Prediction;
 use super::shape::Shape;
 use crate::routing::{Otherwise, RuleId, ServedFrom};
@@ -26,6 +27,8 @@ pub struct Row {
     pub attempts: Vec<Attempt>,
     /// What came of it.
     pub judgement: Judgement,
+    /// Whether it could have come out otherwise: one layer was named, and one was measured.
+    pub decided: bool,
     /// What else is to be said of it, a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -38,6 +41,8 @@ pub struct Tally {
     pub shapes: usize,
     /// See [`Judgement::Agree`].
     pub agree: usize,
+    /// Of those, the rows that could not have come out otherwise.
+    pub undecided: usize,
     /// See [`Judgement::Disagree`].
     pub disagree: usize,
     /// See [`Judgement::Noisy`].
@@ -56,8 +61,9 @@ impl Row {
             otherwise: prediction.verdict.otherwise,
             rule: Some(prediction.verdict.rule),
             judgement: judge(prediction, &attempts),
+            decided: prediction.is_decided() && !attempts.iter().all(|attempt| attempt.measured == Measured::CacheOrEtcd),
+            note: attempts.iter().all(Attempt::is_denied).then(|| format!("you may not {} it", prediction.verb.as_str())),
             attempts,
-            note: None,
         }
     }
 
@@ -71,6 +77,7 @@ impl Row {
             rule: None,
             attempts: Vec::new(),
             judgement: Judgement::NotProvoked,
+            decided: false,
             note: Some(reason),
         }
     }
@@ -83,6 +90,7 @@ impl Tally {
         Self {
             shapes: rows.len(),
             agree: came_to(Judgement::Agree),
+            undecided: rows.iter().filter(|row| row.judgement == Judgement::Agree && !row.decided).count(),
             disagree: came_to(Judgement::Disagree),
             noisy: came_to(Judgement::Noisy),
             not_provoked: came_to(Judgement::NotProvoked),

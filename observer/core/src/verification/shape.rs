@@ -106,6 +106,11 @@ impl Shape {
         Some(if query.is_empty() { path } else { format!("{path}?{query}") })
     }
 
+    /// Whether the target has something of that shape.
+    pub fn is_of(&self, target: &Target) -> bool {
+        target.path(self.scope).is_some()
+    }
+
     /// Whether the answer comes only after the three seconds that a server waits for a revision.
     pub fn is_waiting(&self) -> bool {
         self.query.contains("{future}")

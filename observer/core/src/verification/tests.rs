@@ -102,6 +102,7 @@ fn watch_is_measured_by_its_first_events_and_by_what_moved() {
     let failed = Answer { error_event: Some(500), ..Answer::of_status(200) };
     for (answer, moved, expected) in [
         (Answer::of_status(200), still, Measured::Layer(Layer::Cache)),
+        (Answer { events: 2, ..Answer::of_status(200) }, others_watch, Measured::CacheOrEtcd),
         (Answer::of_status(200), Counters { initial_events: 7, ..others_watch }, Measured::Layer(Layer::Cache)),
         (Answer::of_status(200), others_watch, Measured::CacheOrEtcd),
         (Answer::of_status(200), Counters { etcd_lists: 1, ..others_watch }, Measured::Layer(Layer::Etcd)),
@@ -114,6 +115,60 @@ fn watch_is_measured_by_its_first_events_and_by_what_moved() {
     ] {
         let prediction = predict(named("watch, RV=N"), "1.34.4").unwrap();
         assert_eq!(measure(&prediction, &answer, moved), expected, "{answer:?} {moved:?}");
+    }
+}
+
+#[test]
+fn watch_that_begins_with_objects_is_of_a_cache_only_if_the_cache_counted_them() {
+    let answered = Answer { events: 2, ..Answer::of_status(200) };
+    for title in ["watch, RV=0", "watch list, RV=N"] {
+        let prediction = predict(named(title), "1.34.4").unwrap();
+        assert_eq!(measure(&prediction, &answered, Counters::default()), Measured::Layer(Layer::Etcd), "{title}");
+        let cached = Counters { initial_events: 2, ..Counters::default() };
+        assert_eq!(measure(&prediction, &answered, cached), Measured::Layer(Layer::Cache), "{title}");
+        let nothing = measure(&prediction, &Answer::of_status(200), Counters::default());
+        assert_eq!(nothing, Measured::CacheOrEtcd, "{title}");
+    }
+}
+
+#[test]
+fn refusal_of_who_asks_is_no_answer_of_a_layer() {
+    let prediction = predict(named("get, RV=0"), "1.34.4").unwrap();
+    let refused = |status| Attempt {
+        measured: measure(&prediction, &Answer::of_status(status), Counters::default()),
+        moved: Counters::default(),
+        answer: Answer::of_status(status),
+        control: Some(Counters::default()),
+        others: None,
+    };
+    for (status, expected) in
+        [(403, Judgement::NotProvoked), (429, Judgement::Noisy), (503, Judgement::Noisy), (410, Judgement::Disagree)]
+    {
+        assert_eq!(judge(&prediction, &[refused(status), refused(status), refused(status)]), expected, "{status}");
+    }
+}
+
+#[test]
+fn agreement_while_others_read_is_none() {
+    let prediction = predict(named("get, RV=0"), "1.34.4").unwrap();
+    let agreeing = |others| Attempt {
+        measured: Measured::Layer(Layer::Cache),
+        moved: Counters::default(),
+        answer: Answer::of_status(200),
+        control: None,
+        others,
+    };
+    assert_eq!(judge(&prediction, &[agreeing(Some(2))]), Judgement::Noisy);
+    assert_eq!(judge(&prediction, &[agreeing(Some(2)), agreeing(Some(0))]), Judgement::Agree);
+}
+
+#[test]
+fn events_of_either_group_are_counted_by_the_name_of_the_core() {
+    let events = Resource { group: "events.k8s.io".to_owned(), version: "v1".to_owned(), resource: "events".to_owned() };
+    for text in
+        [r#"apiserver_storage_list_total{group="",resource="events"} 3"#, r#"apiserver_storage_list_total{resource="events"} 3"#]
+    {
+        assert_eq!(page(text, &events).counters(&events).storage_lists, 3, "{text}");
     }
 }
 
@@ -157,7 +212,7 @@ fn row_disagrees_only_when_it_does_so_twice_and_nobody_else_read() {
 }
 
 #[test]
-fn range_reads_of_an_etcd_log_stand_in_for_its_counters() {
+fn range_reads_of_an_etcd_log_are_added_where_they_are_not_counted() {
     let read =
         |key: &str, range_end: &str| RangeRead { key: key.to_owned(), range_end: range_end.to_owned(), ..RangeRead::default() };
     let counted = RangeRead { count_only: true, ..read("/registry/roles/", "/registry/roles0") };
@@ -168,8 +223,8 @@ fn range_reads_of_an_etcd_log_stand_in_for_its_counters() {
         read("/registry/rolebindings/", "/registry/rolebindings0"),
         counted,
     ];
-    let by_counters = Counters { cache_lists: 1, etcd_gets: 7, etcd_lists: 7, ..Counters::default() };
-    let expected = Counters { cache_lists: 1, etcd_gets: 1, etcd_lists: 2, ..Counters::default() };
+    let by_counters = Counters { cache_lists: 1, etcd_gets: 3, ..Counters::default() };
+    let expected = Counters { cache_lists: 1, etcd_gets: 3, etcd_lists: 2, ..Counters::default() };
     assert_eq!(by_counters.with_etcd_reads(&roles().resource, &reads), expected);
 }
 
@@ -199,6 +254,7 @@ apiserver_watch_cache_consistent_read_total{fallback="true",resource="/services/
 apiserver_init_events_total{resource="/services/specs"} 8
 grpc_client_msg_sent_total{grpc_method="Watch"} 11"#;
     const NEW: &str = r#"
+apiserver_cache_list_total{group="",resource="services",index=""} 6
 apiserver_storage_list_total{group="",resource="services",storage="watchcache",index=""} 6
 apiserver_storage_list_total{group="",resource="services",storage="etcd"} 4
 apiserver_storage_list_total{group="example.com",resource="services",storage="etcd"} 4

@@ -79,7 +79,7 @@ impl Reference {
                 let raw = Unknown::decode(envelope)?.raw.unwrap_or_default();
                 Ok(match body.kind {
                     ListKind::Pods => (Some(PodList::decode(raw.as_slice())?), None),
-                    _ => (None, Some(SecretList::decode(raw.as_slice())?)),
+                    ListKind::Secrets | ListKind::CustomResources => (None, Some(SecretList::decode(raw.as_slice())?)),
                 })
             }),
             Self::CiboriumValue => timed(|| Ok(ciborium::from_reader::<ciborium::Value, _>(bytes)?)),
