@@ -8,6 +8,8 @@ mod auth_provider_kubectl;
 #[cfg(test)]
 mod churn_kubectl;
 #[cfg(test)]
+mod clients;
+#[cfg(test)]
 mod connects;
 #[cfg(test)]
 mod demo_documents;
@@ -25,6 +27,8 @@ mod direct_dials;
 mod encodings;
 #[cfg(test)]
 mod eventually;
+#[cfg(test)]
+mod evidence;
 #[cfg(test)]
 mod exec_plugins;
 #[cfg(test)]
@@ -49,6 +53,8 @@ mod kubectl_contexts;
 mod kubectl_exec;
 #[cfg(test)]
 mod learned_profile;
+#[cfg(test)]
+mod minors_kubectl;
 #[cfg(test)]
 mod refusal;
 #[cfg(test)]

@@ -21,6 +21,13 @@ pub fn kubectl_of_minor(minor: u32) -> Option<PathBuf> {
     found.map(|(_, file)| file)
 }
 
+/// The kubectls of different minors that lie side by side, oldest first; empty where there is but one.
+pub fn kubectl_minors() -> Vec<(u32, PathBuf)> {
+    let mut minors = on_path().map(|kubectl| beside(&kubectl)).unwrap_or_default();
+    minors.sort();
+    minors
+}
+
 fn on_path() -> Option<PathBuf> {
     fs::canonicalize(programs::find("kubectl")?).ok()
 }

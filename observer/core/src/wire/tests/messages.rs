@@ -84,7 +84,7 @@ type Watch = (&'static str, Vec<u8>, Vec<Vec<u8>>);
 /// One watch in every encoding.
 fn all() -> Vec<Watch> {
     let json: Vec<Vec<u8>> = WATCH.lines().map(|line| format!("{line}\n").into_bytes()).collect();
-    // kube-apiserver writes the tag of an item, and then the item: each is a message.
+    // An encoder may write the tag of an item and then the item (kubernetes/apimachinery `cbor.go`), each in a message.
     let halves = |event: Vec<u8>| [event[..3].to_vec(), event[3..].to_vec()];
     let cbor: Vec<Vec<u8>> = WATCH.lines().flat_map(|line| halves(cbor_bytes::document(line))).collect();
     let watch = protobuf_bytes::watch();
