@@ -51,6 +51,32 @@ fn line_without_an_end_is_passed_over_in_bounded_memory() {
     assert_eq!(samples, [1.0]);
 }
 
+#[test]
+fn page_of_fifty_megabytes_is_read_in_bounded_memory() {
+    const SIZE: usize = 50_000_000;
+    let (plain, exemplar) =
+        ("requests_total{code=\"200\",verb=\"LIST\"} 3\n", "seconds_bucket{le=\"0.5\"} 7 # {trace_id=\"x\"} 0.4\n");
+    for line in [plain, exemplar] {
+        let lines = SIZE / line.len() + 1;
+        let block = line.repeat(1000);
+        let (mut reader, mut samples) = (MetricsReader::default(), 0);
+        let mut left = lines * line.len();
+        // Chunks that end anywhere in a line.
+        for chunk in block.as_bytes().chunks(16_381).cycle() {
+            // The last chunk of a block is followed by the first of the next, as if the page went on.
+            let chunk = &chunk[..chunk.len().min(left)];
+            reader.push(chunk, &mut |_| samples += 1);
+            assert!(reader.memory() <= 128 * 1024);
+            left -= chunk.len();
+            if left == 0 {
+                break;
+            }
+        }
+        assert_eq!(reader.finish(&mut |_| samples += 1), Unread::default());
+        assert_eq!(samples, lines);
+    }
+}
+
 proptest! {
     #[test]
     fn chunks_change_nothing(cuts in prop::collection::vec(0..PAGE.len(), 0..8)) {

@@ -349,10 +349,17 @@ impl Observer {
         if let (true, Some(resource), Some(revision)) = (because.id.is_going_back(), resource, revision) {
             self.upstreams.went_back(&exchange.upstream, resource, revision);
         }
+        let learned = exchange.verdict.as_ref().and_then(|verdict| {
+            let learned = self.upstreams.learn_from(&exchange.upstream, verdict, exchange.status.as_ref())?;
+            Some((exchange.upstream.clone(), Box::new(learned.clone())))
+        });
         let record = self.record(exchange);
         let RequestRecord { id: exchange, client, verb, shape, verdict: Some(verdict), .. } = *record else { return };
         let (shape, verdict) = (Box::new(shape), Box::new(verdict));
         told(Event::Contradicted { at, exchange, client, verb, shape, verdict, because: because.sentence });
+        if let Some((upstream, profile)) = learned {
+            told(Event::Profile { at, upstream, profile });
+        }
     }
 
     fn total(&mut self, exchange: &Exchange) {

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::history::Histories;
 use super::limits::Limits;
 use crate::exchange::Exchange;
-use crate::k8s::Resource;
+use crate::k8s::{Resource, Status};
 use crate::observation::{Body, UpstreamName};
-use crate::routing::{RevisionHistory, ServerProfile};
+use crate::routing::{RevisionHistory, ServerProfile, Verdict, lesson};
 use crate::time::Timestamp;
 
 /// One of several API servers.
@@ -63,6 +63,19 @@ impl Upstreams {
     /// The highest revision that a server has shown where a resource is stored.
     pub(super) fn shown_by(&self, name: &UpstreamName, resource: &Resource) -> Option<u64> {
         self.known.get(name)?.histories.shown(resource)
+    }
+
+    /// Learns from an answer that contradicted its verdict; the profile, if that changed it.
+    pub(super) fn learn_from(
+        &mut self,
+        name: &UpstreamName,
+        verdict: &Verdict,
+        refusal: Option<&Status>,
+    ) -> Option<&ServerProfile> {
+        let profile = &mut self.known.get_mut(name)?.profile;
+        let (gate, on) = lesson(profile, verdict, refusal)?;
+        profile.note_answer(gate, on);
+        Some(profile)
     }
 
     /// A list of a server was of a revision below what had been shown.

@@ -84,6 +84,10 @@ pub struct ServerProfile {
     pub version: Option<ServerVersion>,
     /// Gates that are set, or that the server reported. One that cannot be set in that version has no effect.
     pub gates: BTreeMap<Gate, bool>,
+    /// Gates that answers showed not to be at their default ([`super::lesson`]). One that is not in `gates` as well was shown on and off: behind
+    /// one address are several servers.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub gates_by_answers: BTreeSet<Gate>,
     /// What the etcd behind it can do.
     pub etcd: EtcdSupport,
     /// `--watch-cache`: whether anything is cached at all.
@@ -101,6 +105,7 @@ impl Default for ServerProfile {
         Self {
             version: None,
             gates: BTreeMap::new(),
+            gates_by_answers: BTreeSet::new(),
             etcd: EtcdSupport::default(),
             watch_cache: true,
             uncached: BTreeSet::new(),
@@ -136,6 +141,15 @@ impl ServerProfile {
         set.unwrap_or(state.default)
     }
 
+    /// Takes what an answer has shown of a gate. Where another answer has shown the opposite, its default holds again.
+    pub(crate) fn note_answer(&mut self, gate: Gate, on: bool) {
+        if self.gates_by_answers.insert(gate) {
+            self.gates.insert(gate, on);
+        } else if self.gates.get(&gate) != Some(&on) {
+            self.gates.remove(&gate);
+        }
+    }
+
     /// Gates that are set but have no effect in the server's version, with the reason.
     pub fn gates_without_effect(&self) -> Vec<(Gate, GateStage)> {
         let Some(version) = &self.version else { return Vec::new() };
@@ -169,7 +183,10 @@ impl ServerProfile {
             EtcdSupport::Unknown => "etcd not known".to_owned(),
         };
         let mut phrases = vec![version, format!("gates {}", basis.gates)];
-        phrases.extend(self.gates_to_tell().map(|(gate, on)| format!("{}={on}", gate.as_str())));
+        let answers = |gate: &Gate| if self.gates_by_answers.contains(gate) { " (answers)" } else { "" };
+        phrases.extend(self.gates_to_tell().map(|(gate, on)| format!("{}={on}{}", gate.as_str(), answers(gate))));
+        let disagreed = self.gates_by_answers.iter().filter(|gate| !self.gates.contains_key(gate));
+        phrases.extend(disagreed.map(|gate| format!("{} on and off (answers)", gate.as_str())));
         phrases.push(etcd);
         if !self.watch_cache {
             phrases.push(format!("no watch cache ({})", basis.watch_cache));
@@ -225,6 +242,18 @@ mod tests {
         let json = serde_json::to_string(&profile).unwrap();
         assert!(json.contains(r#""etcd":{"version":"3.5.13"}"#), "{json}");
         assert_eq!(serde_json::from_str::<ServerProfile>(&json).unwrap(), profile);
+    }
+
+    #[test]
+    fn what_answers_show_of_a_gate_is_said_and_forgotten_when_they_disagree() {
+        let mut profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
+        profile.note_answer(Gate::WatchList, false);
+        profile.note_answer(Gate::WatchList, false);
+        assert!(!profile.gate(Gate::WatchList, Release::new(34, 4)));
+        assert_eq!(profile.assumptions()[2], "WatchList=false (answers)");
+        profile.note_answer(Gate::WatchList, true);
+        assert!(profile.gate(Gate::WatchList, Release::new(34, 4)));
+        assert_eq!(profile.assumptions()[2], "WatchList on and off (answers)");
     }
 
     #[test]

@@ -13,11 +13,13 @@ mod list;
 mod refusal;
 mod watch;
 
+mod lesson;
 mod weigh;
 
 #[cfg(test)]
 mod tests;
 
+pub use lesson::lesson;
 pub use proof::{Proof, ProofId, all_proofs, proof};
 pub use seen::{Evidence, ListSeen};
 pub use weigh::weigh;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::k8s::{Status, StatusCause};
 use crate::routing::tests::asking::{Request, server};
-use crate::routing::{Certainty, Verdict, route};
+use crate::routing::{Basis, Certainty, Gate, Verdict, route};
 
 const NOTHING: Seen = Seen { status: 200, body: Body::Nothing, shown_before: None };
 
@@ -154,6 +154,32 @@ fn validation_tells_of_versions_and_gates() {
     check("v1.31.4", WATCH_LIST, refused(422, INVALID), "Rejected confirmed refused-as-predicted");
     check("v1.31.4", WATCH_LIST, refused(200, Body::InitialEventsEnd), "Unknown contradicted not-refused, predicted Rejected");
     check("v1.34.4", WATCH_LIST, refused(200, Body::InitialEventsEnd), "CacheConsistent predicted");
+}
+
+#[test]
+fn a_refusal_that_only_a_gate_explains_teaches_the_gate() {
+    let said = |message: &str| Status { message: message.to_owned(), ..Status::default() };
+    let off =
+        said("sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
+    let mut profile = server("v1.34.4");
+    profile.provenance.version = Basis::VersionEndpoint;
+    let mut verdict = route(&Request::new(WATCH_LIST).question(&profile, None)).unwrap();
+    assert_eq!(lesson(&profile, &verdict, Some(&off)), None, "nothing is contradicted");
+    weighed(&mut verdict, WATCH_LIST, refused(422, INVALID));
+    assert_eq!(lesson(&profile, &verdict, Some(&off)), Some((Gate::WatchList, false)));
+    assert_eq!(lesson(&profile, &verdict, Some(&said("something else"))), None);
+
+    profile.provenance.version = Basis::Flag;
+    assert_eq!(lesson(&profile, &verdict, Some(&off)), None, "the version may be what is wrong");
+    profile.provenance.version = Basis::VersionEndpoint;
+    profile.gates.insert(Gate::WatchList, true);
+    assert_eq!(lesson(&profile, &verdict, Some(&off)), None, "a flag outranks it");
+
+    let mut profile = server("v1.31.4");
+    profile.provenance.version = Basis::VersionEndpoint;
+    let mut verdict = route(&Request::new(WATCH_LIST).question(&profile, None)).unwrap();
+    weighed(&mut verdict, WATCH_LIST, refused(200, Body::InitialEventsEnd));
+    assert_eq!(lesson(&profile, &verdict, None), Some((Gate::WatchList, true)));
 }
 
 #[test]
