@@ -50,6 +50,8 @@ mod kubectl_exec;
 #[cfg(test)]
 mod learned_profile;
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod refusal;
 #[cfg(test)]
 mod terminal_plugin_kubectl;
