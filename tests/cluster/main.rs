@@ -54,6 +54,8 @@ mod kubectl_exec;
 #[cfg(test)]
 mod learned_profile;
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod minors_kubectl;
 #[cfg(test)]
 mod refusal;

@@ -8,8 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use crate::audit;
+use crate::binaries::{Binaries, ServerKind};
 use crate::client::Client;
 use crate::credentials::{self, Credentials};
+use crate::kubeconfig;
 use crate::process::{Process, Signal};
 use crate::run_folder::RunFolder;
 
@@ -21,6 +23,7 @@ const STOPPED_WITHIN: Duration = Duration::from_mins(2);
 /// The API server of a cluster, running or not.
 #[derive(Debug)]
 pub(crate) struct ApiServer {
+    kind: ServerKind,
     binary: PathBuf,
     arguments: Vec<String>,
     log: PathBuf,
@@ -30,55 +33,58 @@ pub(crate) struct ApiServer {
 impl ApiServer {
     /// Writes what the server reads; it does not run yet.
     pub(crate) fn prepare(
-        binary: PathBuf,
+        kind: ServerKind,
+        binaries: &Binaries,
         folder: &RunFolder,
         at: SocketAddr,
         etcd_url: &str,
         credentials: &Credentials,
-        more_arguments: &[String],
     ) -> Result<Self> {
-        let (signing_key, verifying_key) = &credentials.service_accounts;
-        let file = |flag: &str, name: &str, content: &str| -> Result<String> {
-            Ok(format!("--{flag}={}", folder.write(name, content)?.display()))
-        };
         let mut arguments = vec![
             format!("--etcd-servers={etcd_url}"),
             format!("--bind-address={}", at.ip()),
             format!("--secure-port={}", at.port()),
             format!("--cert-dir={}", folder.path().join("certificates").display()),
-            file("tls-cert-file", "server.crt", &credentials.server.certificate)?,
-            file("tls-private-key-file", "server.key", &credentials.server.key)?,
-            file("client-ca-file", "ca.crt", &credentials.authority)?,
-            file("token-auth-file", "tokens.csv", &credentials::token_file())?,
-            file("service-account-key-file", "service-accounts.pub", verifying_key)?,
-            file("service-account-signing-key-file", "service-accounts.key", signing_key)?,
-            "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
-            "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-            "--authorization-mode=RBAC".to_owned(),
-            // It would wait for a controller that makes the default ServiceAccount of each namespace.
-            "--disable-admission-plugins=ServiceAccount".to_owned(),
-            // Else it looks for an interface with a default route, which a test machine may lack. It would refuse to publish
-            // a loopback address as endpoint of `kubernetes.default`; nobody here looks that up.
-            "--advertise-address=127.0.0.1".to_owned(),
-            "--endpoint-reconciler-type=none".to_owned(),
-            file("audit-policy-file", "audit-policy.yaml", audit::POLICY)?,
+            flag_with_file(folder, "tls-cert-file", "server.crt", &credentials.server.certificate)?,
+            flag_with_file(folder, "tls-private-key-file", "server.key", &credentials.server.key)?,
+            flag_with_file(folder, "client-ca-file", "ca.crt", &credentials.authority)?,
+            flag_with_file(folder, "audit-policy-file", "audit-policy.yaml", audit::POLICY)?,
             format!("--audit-log-path={}", audit_log(folder).display()),
             // Written before the next stage of the request, so nothing is lost when the server is killed.
             "--audit-log-mode=blocking".to_owned(),
         ];
-        arguments.extend_from_slice(more_arguments);
-        Ok(Self { binary, arguments, log: folder.path().join("kube-apiserver.log"), process: None })
+        arguments.extend(match kind {
+            ServerKind::KubeApiserver => kube_apiserver_flags(folder, credentials)?,
+            ServerKind::Apiextensions => apiextensions_flags(folder, credentials)?,
+        });
+        let binary = binaries.api_server.clone();
+        Ok(Self { kind, binary, arguments, log: folder.path().join("kube-apiserver.log"), process: None })
+    }
+
+    /// Gives the server flags behind those that it has.
+    pub(crate) fn add_arguments(&mut self, arguments: &[String]) {
+        self.arguments.extend_from_slice(arguments);
     }
 
     /// Starts the server and waits until it is ready in the eyes of `client`.
     pub(crate) fn start(&mut self, client: &Client) -> Result<()> {
         ensure!(self.process.is_none(), "the API server was not stopped, or nobody waited for its end");
-        let mut process = Process::start("kube-apiserver", &self.binary, &self.arguments, self.log.clone())?;
-        // The first start makes the namespace in the background, ready or not.
-        let ready = || client.get("/readyz").is_ok() && client.get("/api/v1/namespaces/default").is_ok();
+        let mut process = Process::start("the API server", &self.binary, &self.arguments, self.log.clone())?;
+        let answer = self.readiness();
+        let ready = || answer.iter().all(|path| client.get(path).is_ok());
         process.wait_until(READY_WITHIN, ready)?;
         self.process = Some(process);
         Ok(())
+    }
+
+    /// What answers with success once the server is ready.
+    const fn readiness(&self) -> [&'static str; 2] {
+        match self.kind {
+            // The first start makes the namespace in the background, ready or not.
+            ServerKind::KubeApiserver => ["/readyz", "/api/v1/namespaces/default"],
+            // It would be ready once it had seen the services of a kube-apiserver.
+            ServerKind::Apiextensions => ["/livez", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"],
+        }
     }
 
     pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
@@ -98,6 +104,46 @@ impl ApiServer {
     pub(crate) fn log(&self) -> &Path {
         &self.log
     }
+}
+
+fn kube_apiserver_flags(folder: &RunFolder, credentials: &Credentials) -> Result<Vec<String>> {
+    let (signing_key, verifying_key) = &credentials.service_accounts;
+    Ok(vec![
+        flag_with_file(folder, "token-auth-file", "tokens.csv", &credentials::token_file())?,
+        flag_with_file(folder, "service-account-key-file", "service-accounts.pub", verifying_key)?,
+        flag_with_file(folder, "service-account-signing-key-file", "service-accounts.key", signing_key)?,
+        "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
+        "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+        "--authorization-mode=RBAC".to_owned(),
+        // It would wait for a controller that makes the default ServiceAccount of each namespace.
+        "--disable-admission-plugins=ServiceAccount".to_owned(),
+        // Else it looks for an interface with a default route, which a test machine may lack. It would refuse to publish
+        // a loopback address as endpoint of `kubernetes.default`; nobody here looks that up.
+        "--advertise-address=127.0.0.1".to_owned(),
+        "--endpoint-reconciler-type=none".to_owned(),
+    ])
+}
+
+/// It would ask a kube-apiserver who somebody is and what he may do. Here there is none, and nobody comes but members of
+/// `system:masters` with certificates, about whom it need not ask.
+fn apiextensions_flags(folder: &RunFolder, credentials: &Credentials) -> Result<Vec<String>> {
+    const NOBODY: &str = "https://127.0.0.1:1";
+    let document = kubeconfig::with_certificate(NOBODY, &credentials.authority, "nobody", &credentials.admin);
+    let nowhere = folder.write("kubeconfig-nowhere.yaml", document)?;
+    let mut flags = vec![
+        "--authentication-skip-lookup=true".to_owned(),
+        "--disable-admission-plugins=NamespaceLifecycle,MutatingAdmissionWebhook,ValidatingAdmissionWebhook,\
+         MutatingAdmissionPolicy,ValidatingAdmissionPolicy"
+            .to_owned(),
+        "--enable-priority-and-fairness=false".to_owned(),
+    ];
+    let of_peers = ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"];
+    flags.extend(of_peers.map(|flag| format!("--{flag}={}", nowhere.display())));
+    Ok(flags)
+}
+
+fn flag_with_file(folder: &RunFolder, flag: &str, name: &str, content: &str) -> Result<String> {
+    Ok(format!("--{flag}={}", folder.write(name, content)?.display()))
 }
 
 pub(crate) fn audit_log(folder: &RunFolder) -> PathBuf {

@@ -1,7 +1,8 @@
 //! The servers: found in `KUBEBUILDER_ASSETS`, or built with Go.
 //!
 //! `KUBEBUILDER_ASSETS` is the convention of controller-runtime's envtest: a folder with `kube-apiserver` and `etcd`.
-//! Its kube-apiserver is taken for a test that asks for the same minor; a test of another minor builds that one.
+//! Its kube-apiserver is taken for a test that asks for the same minor; a test of another minor builds that one. Of 1.37, which is not
+//! published as a whole, there is the API server of custom resources alone.
 
 use std::fmt;
 use std::fs;
@@ -21,6 +22,33 @@ pub struct Minor(pub u32);
 impl Minor {
     /// What a test gets that does not care.
     pub const DEFAULT: Self = Self(34);
+
+    /// The API server of this minor that can be had.
+    pub(crate) const fn server(self) -> ServerKind {
+        if self.0 == CUSTOM_RESOURCES_ONLY.0 { ServerKind::Apiextensions } else { ServerKind::KubeApiserver }
+    }
+}
+
+/// The minor of `tests/cluster/go/apiextensions`.
+const CUSTOM_RESOURCES_ONLY: Minor = Minor(37);
+
+/// Which program a cluster's API server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerKind {
+    /// kube-apiserver.
+    KubeApiserver,
+    /// apiextensions-apiserver: custom resources and nothing else; it knows its users by their certificates.
+    Apiextensions,
+}
+
+/// The etcd behind an API server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EtcdRelease {
+    /// 3.6, whose progress requests are sound; or what `KUBEBUILDER_ASSETS` has.
+    #[default]
+    Current,
+    /// 3.5.10, whose progress requests are not: API servers from 1.31 on do not use them.
+    V3_5_10,
 }
 
 impl fmt::Display for Minor {
@@ -32,8 +60,8 @@ impl fmt::Display for Minor {
 /// Executable files of the two servers.
 #[derive(Clone, Debug)]
 pub struct Binaries {
-    /// The API server.
-    pub kube_apiserver: PathBuf,
+    /// The API server: kube-apiserver, or the one of custom resources alone.
+    pub api_server: PathBuf,
     /// The version that it reports, as in `v1.34.4`.
     pub version: String,
     /// Its storage.
@@ -42,20 +70,25 @@ pub struct Binaries {
 
 impl Binaries {
     /// Finds or builds the servers; a build takes minutes once per machine, and says so on stderr.
-    pub fn of_minor(minor: Minor) -> Result<Self> {
-        let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
-        let Some(assets) = assets.filter(|folder| holds_both(folder)) else {
-            let (kube_apiserver, version) = build_kube_apiserver(minor)?;
-            return Ok(Self { kube_apiserver, version, etcd: build_etcd()? });
+    pub fn of_minor(minor: Minor, etcd: EtcdRelease) -> Result<Self> {
+        let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from).filter(|folder| holds_both(folder));
+        let etcd = match (etcd, &assets) {
+            (EtcdRelease::Current, Some(assets)) => assets.join("etcd"),
+            (EtcdRelease::Current, None) => build_etcd("go.mod")?,
+            (EtcdRelease::V3_5_10, _) => build_etcd("v3.5.mod")?,
         };
-        let kube_apiserver = assets.join("kube-apiserver");
-        let version = reported_version(&kube_apiserver)?;
-        let etcd = assets.join("etcd");
-        if version.starts_with(&format!("{minor}.")) {
-            return Ok(Self { kube_apiserver, version, etcd });
+        if let Some(assets) = assets {
+            let api_server = assets.join("kube-apiserver");
+            let version = reported_version(&api_server)?;
+            if version.starts_with(&format!("{minor}.")) {
+                return Ok(Self { api_server, version, etcd });
+            }
         }
-        let (kube_apiserver, version) = build_kube_apiserver(minor)?;
-        Ok(Self { kube_apiserver, version, etcd })
+        let (api_server, version) = match minor.server() {
+            ServerKind::KubeApiserver => build_kube_apiserver(minor)?,
+            ServerKind::Apiextensions => build_apiextensions(minor)?,
+        };
+        Ok(Self { api_server, version, etcd })
     }
 }
 
@@ -104,18 +137,28 @@ fn version_link_flags(minor: Minor, version: &str) -> String {
         .join(" ")
 }
 
-fn build_etcd() -> Result<PathBuf> {
-    let folder = folders::go_sources().join("etcd");
-    let version = required_version(&folder.join("go.mod"), "go.etcd.io/etcd/server/v3")?;
-    GoProgram {
-        name: "etcd",
+/// Published as `v0.37.2` is what belongs to 1.37.2.
+fn build_apiextensions(minor: Minor) -> Result<(PathBuf, String)> {
+    let folder = folders::go_sources().join("apiextensions");
+    let required = required_version(&folder.join("go.mod"), "k8s.io/apiextensions-apiserver")?;
+    let version = required.strip_prefix("v0.").map(|rest| format!("v1.{rest}")).unwrap_or(required);
+    let binary = GoProgram {
+        name: "apiextensions-apiserver",
         folder: &folder,
         module_file: "go.mod",
         version: &version,
-        link_flags: "",
-        first_build_takes: "half a minute",
+        link_flags: &version_link_flags(minor, &version),
+        first_build_takes: "2 to 5 minutes",
     }
-    .build(&folders::cluster_cache())
+    .build(&folders::cluster_cache())?;
+    Ok((binary, version))
+}
+
+fn build_etcd(module_file: &str) -> Result<PathBuf> {
+    let folder = folders::go_sources().join("etcd");
+    let version = required_version(&folder.join(module_file), "go.etcd.io/etcd/server/v3")?;
+    GoProgram { name: "etcd", folder: &folder, module_file, version: &version, link_flags: "", first_build_takes: "a minute" }
+        .build(&folders::cluster_cache())
 }
 
 /// The version of `module` that a module file requires.

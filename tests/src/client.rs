@@ -72,8 +72,8 @@ impl Client {
         Ok(Self { agent, server: server.to_owned(), token: Some(Arc::from(token)) })
     }
 
-    pub(crate) fn with_certificate(server: &str, authority: &str, identity: &Identity) -> Result<Self> {
-        let agent = agent(Some(authority), Some(identity), Connections::PerRequest)?;
+    pub(crate) fn with_certificate(server: &str, authority: &str, identity: &Identity, connections: Connections) -> Result<Self> {
+        let agent = agent(Some(authority), Some(identity), connections)?;
         Ok(Self { agent, server: server.to_owned(), token: None })
     }
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::api_server::{self, ApiServer};
 use crate::audit;
-use crate::binaries::{Binaries, Minor};
+use crate::binaries::{Binaries, EtcdRelease, Minor, ServerKind};
 use crate::client::{Client, Connections, Response};
 use crate::credentials::{ADMIN_TOKEN, Credentials, VISITOR_TOKEN};
 use crate::etcd::Etcd;
@@ -32,13 +32,20 @@ pub struct Options {
     pub minor: Minor,
     /// Flags behind the usual ones, as in `--feature-gates=WatchList=false`; of a flag given twice the last counts.
     pub api_server_arguments: Vec<String>,
+    /// Version of its storage.
+    pub etcd: EtcdRelease,
     /// Where the API server listens: an address of loopback.
     pub address: IpAddr,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { minor: Minor::DEFAULT, api_server_arguments: Vec::new(), address: Ipv4Addr::LOCALHOST.into() }
+        Self {
+            minor: Minor::DEFAULT,
+            api_server_arguments: Vec::new(),
+            etcd: EtcdRelease::default(),
+            address: Ipv4Addr::LOCALHOST.into(),
+        }
     }
 }
 
@@ -48,6 +55,7 @@ pub struct Cluster {
     // Fields are dropped in this order: the servers end before their files go.
     api_server: ApiServer,
     etcd: Etcd,
+    kind: ServerKind,
     address: IpAddr,
     port: Port,
     version: String,
@@ -59,18 +67,19 @@ pub struct Cluster {
 impl Cluster {
     /// Starts both servers and waits until they are ready.
     pub fn start(options: &Options) -> Result<Self> {
-        let binaries = Binaries::of_minor(options.minor)?;
+        let binaries = Binaries::of_minor(options.minor, options.etcd)?;
         let folder = RunFolder::create()?;
         let credentials = Credentials::generate()?;
         let port = Port::reserve()?;
         let at = SocketAddr::new(options.address, port.number());
         let server = format!("https://{at}");
         let etcd = Etcd::start(&binaries.etcd, &folder)?;
-        let mut api_server =
-            ApiServer::prepare(binaries.kube_apiserver, &folder, at, etcd.url(), &credentials, &options.api_server_arguments)?;
-        let client = Client::with_token(&server, &credentials.authority, ADMIN_TOKEN, Connections::PerRequest)?;
+        let kind = options.minor.server();
+        let mut api_server = ApiServer::prepare(kind, &binaries, &folder, at, etcd.url(), &credentials)?;
+        api_server.add_arguments(&options.api_server_arguments);
+        let client = admin_of(kind, &server, &credentials, Connections::PerRequest)?;
         api_server.start(&client)?;
-        Ok(Self { api_server, etcd, address: options.address, port, version: binaries.version, credentials, client, folder })
+        Ok(Self { kind, api_server, etcd, address: options.address, port, version: binaries.version, credentials, client, folder })
     }
 
     /// One cluster for all tests of this process that leave it running: a shared reference can neither stop nor restart it.
@@ -119,6 +128,14 @@ impl Cluster {
     pub fn kubeconfig_token(&self) -> Result<PathBuf> {
         let document = kubeconfig::with_token(&self.server_url(), self.ca_pem(), "admin", ADMIN_TOKEN);
         self.folder.write("kubeconfig-token.yaml", document)
+    }
+
+    /// A kubeconfig of a member of `system:masters`, with what any API server here knows him by.
+    pub fn kubeconfig_admin(&self) -> Result<PathBuf> {
+        match self.kind {
+            ServerKind::KubeApiserver => self.kubeconfig_token(),
+            ServerKind::Apiextensions => self.kubeconfig_client_cert(),
+        }
     }
 
     /// A kubeconfig of `visitor` with the token.
@@ -176,12 +193,12 @@ impl Cluster {
 
     /// A client of `admin` that keeps its connection for the next request.
     pub fn client_for_bulk(&self) -> Result<Client> {
-        Client::with_token(&self.server_url(), self.ca_pem(), ADMIN_TOKEN, Connections::Kept)
+        admin_of(self.kind, &self.server_url(), &self.credentials, Connections::Kept)
     }
 
     /// A client that shows the certificate of `certificate-admin`.
     pub fn client_with_certificate(&self) -> Result<Client> {
-        Client::with_certificate(&self.server_url(), self.ca_pem(), &self.credentials.admin)
+        Client::with_certificate(&self.server_url(), self.ca_pem(), &self.credentials.admin, Connections::PerRequest)
     }
 
     /// One request as `admin`, on a connection of its own; see [`Client::raw`].
@@ -268,9 +285,43 @@ impl Cluster {
         self.api_server.start(&self.client)
     }
 
+    /// Sends a signal to etcd and returns at once.
+    pub fn signal_etcd(&self, signal: Signal) -> Result<()> {
+        self.etcd.signal(signal)
+    }
+
+    /// The present revision of etcd.
+    pub fn revision(&self) -> Result<u64> {
+        self.etcd.revision()
+    }
+
+    /// Compacts etcd to its present revision as another API server would do it, so that this one hears of it, and returns the revision.
+    ///
+    /// kubernetes/apiserver `pkg/storage/etcd3/compact.go` `Compact`: who compacts writes down to which revision, and from 1.34 on all
+    /// API servers watch that key; their watch caches look every 15 s (`pkg/storage/cacher/compactor.go`).
+    pub fn compact_etcd(&self) -> Result<u64> {
+        let revision = self.etcd.revision()?;
+        self.etcd.put("compact_rev_key", &revision.to_string())?;
+        self.etcd.compact(revision)?;
+        Ok(revision)
+    }
+
+    /// Writes a key of etcd, past the API server.
+    pub fn put_in_etcd(&self, key: &str, value: &str) -> Result<()> {
+        self.etcd.put(key, value).map(drop)
+    }
+
     /// Process IDs of the running servers.
     pub fn process_ids(&self) -> Vec<u32> {
         self.api_server.process_id().into_iter().chain([self.etcd.process_id()]).collect()
+    }
+}
+
+/// A member of `system:masters`.
+fn admin_of(kind: ServerKind, server: &str, credentials: &Credentials, connections: Connections) -> Result<Client> {
+    match kind {
+        ServerKind::KubeApiserver => Client::with_token(server, &credentials.authority, ADMIN_TOKEN, connections),
+        ServerKind::Apiextensions => Client::with_certificate(server, &credentials.authority, &credentials.admin, connections),
     }
 }
 

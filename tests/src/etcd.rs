@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::ports::Port;
-use crate::process::Process;
+use crate::process::{Process, Signal};
 use crate::run_folder::RunFolder;
 
 const READY_WITHIN: Duration = Duration::from_mins(1);
@@ -17,6 +20,7 @@ const READY_WITHIN: Duration = Duration::from_mins(1);
 pub(crate) struct Etcd {
     process: Process,
     url: String,
+    client: Client,
     _ports: [Port; 2],
 }
 
@@ -38,7 +42,7 @@ impl Etcd {
         let mut process = Process::start("etcd", binary, &arguments, log)?;
         let client = Client::plain(&url)?;
         process.wait_until(READY_WITHIN, || client.get("/health").is_ok())?;
-        Ok(Self { process, url, _ports: [clients, peers] })
+        Ok(Self { process, url, client, _ports: [clients, peers] })
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -48,4 +52,37 @@ impl Etcd {
     pub(crate) fn process_id(&self) -> u32 {
         self.process.id()
     }
+
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        self.process.signal(signal)
+    }
+
+    /// The present revision.
+    pub(crate) fn revision(&self) -> Result<u64> {
+        revision(&self.call("kv/range", &json!({"key": encoded("none")}))?)
+    }
+
+    /// Writes a key, and returns the revision at which that was.
+    pub(crate) fn put(&self, key: &str, value: &str) -> Result<u64> {
+        revision(&self.call("kv/put", &json!({"key": encoded(key), "value": encoded(value)}))?)
+    }
+
+    /// Forgets what was before `revision`.
+    pub(crate) fn compact(&self, revision: u64) -> Result<()> {
+        self.call("kv/compaction", &json!({"revision": revision.to_string(), "physical": true})).map(drop)
+    }
+
+    /// A call of the gateway to gRPC, which takes and gives bytes in base64 and 64-bit numbers as text.
+    fn call(&self, method: &str, request: &Value) -> Result<Value> {
+        self.client.post(&format!("/v3/{method}"), request)?.success()?.json()
+    }
+}
+
+fn encoded(text: &str) -> String {
+    BASE64_STANDARD.encode(text)
+}
+
+fn revision(answer: &Value) -> Result<u64> {
+    let revision = answer["header"]["revision"].as_str().with_context(|| format!("etcd told no revision: {answer}"))?;
+    Ok(revision.parse()?)
 }

@@ -18,6 +18,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::bounded::wait_within;
+use crate::client::{Client, Connections};
+use crate::credentials::Identity;
 use crate::watchtap::watchtap;
 
 /// The command shows the kubeconfig that was made for it, and ends when its standard input does.
@@ -128,6 +130,19 @@ impl ExecSession {
         };
         config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         Ok(Arc::new(config))
+    }
+
+    /// A client of the current context that keeps its connection, with the credential that its user has in the kubeconfig.
+    pub fn client(&self) -> Result<Client> {
+        let context = self.current()?;
+        let text = |value: &Value| Ok::<_, anyhow::Error>(String::from_utf8(decoded(value)?)?);
+        let authority = text(&self.cluster(context)["certificate-authority-data"])?;
+        let user = self.named(context, "users", "user");
+        if let Some(token) = user["token"].as_str() {
+            return Client::with_token(self.server()?, &authority, token, Connections::Kept);
+        }
+        let identity = Identity { certificate: text(&user["client-certificate-data"])?, key: text(&user["client-key-data"])? };
+        Client::with_certificate(self.server()?, &authority, &identity, Connections::Kept)
     }
 
     /// Ends the command, waits for watchtap, and reads what it wrote.

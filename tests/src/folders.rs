@@ -13,6 +13,11 @@ pub(crate) fn go_sources() -> PathBuf {
     workspace().join("tests/cluster/go")
 }
 
+/// Where the matrix leaves what came of it, one file a minor.
+pub fn accuracy_folder() -> PathBuf {
+    cluster_cache().join("accuracy")
+}
+
 /// The folder of built servers and running clusters, in the target directory: `cargo clean` empties it.
 pub(crate) fn cluster_cache() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());

@@ -59,17 +59,24 @@ impl Sub for ListCounters {
 }
 
 /// Whether a series counts that resource, in the labels of any server version.
-fn counts(series: &Series, resource: &str) -> bool {
+pub(crate) fn counts(series: &Series, resource: &str) -> bool {
     let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
     let by_group = series.label("group") == Some(group) && series.label("resource") == Some(plural);
-    let by_joined_name = series.label("group").is_none() && series.label("resource") == Some(resource);
+    let by_joined_name = series.label("group").is_none() && series.label("resource").map(bare) == Some(resource);
     let by_type = series.label("type") == Some(resource);
-    let by_prefix = series.label("resource_prefix").is_some_and(|prefix| prefix.trim_start_matches('/') == plural);
+    // The prefix of a custom resource has its group in front; see §4.4 of the semantics reference.
+    let of_custom_resource = |prefix: &str| prefix.split_once('/') == Some((group, plural));
+    let by_prefix = series.label("resource_prefix").map(bare).is_some_and(|prefix| prefix == plural || of_custom_resource(prefix));
     by_group || by_joined_name || by_type || by_prefix
 }
 
+/// A prefix below `/registry`, without the slash that some have.
+fn bare(prefix: &str) -> &str {
+    prefix.trim_start_matches('/')
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "a counter of a test's server is far below 2^53")]
-fn whole(value: f64) -> i64 {
+pub(crate) fn whole(value: f64) -> i64 {
     value as i64
 }
 

@@ -20,14 +20,19 @@ const REFERENCE_LINES: usize = 554;
 const MEASURED_LINES: usize = 70;
 
 /// Lines of `reference.txt` that are left as typed but not followed, with the reason.
-const DISPUTED: [(usize, &str); 0] = [];
+const DISPUTED: [(usize, &str); 1] = [(
+    62,
+    "from 1.28 on a deletecollection lists with a limit of its own, so that a revision is an exact one (store.go deleteCollectionPageSize); the \
+     matrix measured it",
+)];
 
 /// Rules that no line of `reference.txt` can state or does state, as the end of that file says; unit tests are about them.
-const NOT_EXPRESSIBLE: [&str; 16] = [
+const NOT_EXPRESSIBLE: [&str; 17] = [
     "list-exact-ahead-etcd",
     "list-continue-ahead-etcd",
     "list-continue-latest-no-fallback",
     "get-connect-etcd",
+    "watch-list-unset-unmarked",
     "watch-list-no-progress",
     "watch-no-initial-unset",
     "refused-by-status",

@@ -4,8 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use super::accuracy;
 use super::group::Group;
 use super::machine::Machine;
+use super::matrix::Matrix;
 use super::report::{Outcome, Report};
 use super::running;
 use crate::workspace;
@@ -24,12 +26,17 @@ pub(crate) struct Args {
     /// Run these groups and no other
     #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
     only: Vec<Group>,
+
+    /// API servers that the matrix runs on: `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37; without it 1.31,1.34. `all` writes
+    /// docs/accuracy.md
+    #[arg(long, value_name = "VERSION,…")]
+    cluster: Option<Matrix>,
 }
 
 impl Args {
     /// All groups, of which `groups` must not be left out.
     pub(crate) fn requiring(groups: &[Group]) -> Self {
-        Self { require: groups.to_vec(), only: Vec::new() }
+        Self { require: groups.to_vec(), only: Vec::new(), cluster: None }
     }
 
     /// Why `group` does not run: it is not asked for, or this machine cannot run it.
@@ -43,12 +50,14 @@ impl Args {
 /// Ends with a failure unless everything that ran passed and everything required ran.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let machine = Machine::here();
+    let matrix = args.cluster.clone().unwrap_or_default();
     let mut report = Report::default();
     if build()? {
         for group in Group::ALL {
             let outcome = match args.left_out(group, &machine) {
                 Some(left_out) => left_out,
-                None => running::run(group)?,
+                None if group == Group::Cluster => run_cluster(&matrix)?,
+                None => running::run(group, &matrix)?,
             };
             println!("{}", outcome.sentence(group));
             report.add(group, outcome);
@@ -58,6 +67,19 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     }
     print!("\n{report}");
     Ok(if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Also says which minors are left out, and makes the table when none is.
+fn run_cluster(matrix: &Matrix) -> anyhow::Result<Outcome> {
+    if matrix.is_whole() {
+        accuracy::forget()?;
+    }
+    let outcome = running::run(Group::Cluster, matrix)?;
+    Ok(match (matrix.sentence(), matrix.is_whole().then(accuracy::write)) {
+        (Some(sentence), _) => outcome.with_remark(sentence),
+        (None, Some(Err(error))) => outcome.with_fault(format!("{error:#}")),
+        (None, _) => outcome,
+    })
 }
 
 /// Builds all that the groups need, the `watchtap` binary included; false when it does not build.
@@ -78,7 +100,7 @@ mod tests {
 
     #[test]
     fn required_group_that_is_not_asked_for_is_left_out_though_required() {
-        let args = Args { require: vec![Group::Cluster], only: vec![Group::Unit] };
+        let args = Args { require: vec![Group::Cluster], only: vec![Group::Unit], cluster: None };
         let machine = Machine { go: true, kubectl: true, assets: Assets::Unset };
         let outcome = args.left_out(Group::Cluster, &machine);
         assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::machine::Machine;
+use super::matrix::Matrix;
 
 /// A named set of tests that can run on a machine or cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -18,7 +19,7 @@ pub(crate) enum Group {
 }
 
 /// The arguments of one call of cargo.
-type CargoArgs = &'static [&'static str];
+type CargoArgs = Vec<String>;
 
 impl Group {
     /// In the order in which they run: what fails fastest comes first.
@@ -36,15 +37,22 @@ impl Group {
     /// The calls of cargo that together run the group.
     ///
     /// `cluster` and `kubectl` split one binary by one filter, so that each of its tests is in exactly one of them.
-    pub(crate) const fn cargo_calls(self) -> &'static [CargoArgs] {
-        match self {
+    pub(crate) fn cargo_calls(self, matrix: &Matrix) -> Vec<CargoArgs> {
+        let calls: &[&[&str]] = match self {
             Self::Unit => {
                 &[&["--lib", "--bins", "--test", "oracle", "--test", "replay", "--test", "memory", "--test", "capture"], &["--doc"]]
             }
             Self::It => &[&["--test", "it", "--test", "benches"]],
             Self::Cluster => &[&["--test", "cluster", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
+        };
+        let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
+        if self == Self::Cluster {
+            for call in &mut calls {
+                call.extend(matrix.skips());
+            }
         }
+        calls
     }
 
     /// Why this group cannot run on `machine`, if it cannot.
@@ -77,6 +85,12 @@ mod tests {
     fn bare_machine_runs_what_needs_no_cluster() {
         let possible: Vec<Group> = Group::ALL.into_iter().filter(|group| group.impossible(&BARE).is_none()).collect();
         assert_eq!(possible, [Group::Unit, Group::It]);
+    }
+
+    #[test]
+    fn only_the_cluster_group_skips_minors() {
+        let skips = |group: Group| group.cargo_calls(&Matrix::default()).concat().iter().filter(|word| *word == "--skip").count();
+        assert_eq!(Group::ALL.map(skips), [0, 0, 5, 0]);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! `cargo xtask test`: every test that can run on this machine, in named groups, and by name what was left out and why.
 
+mod accuracy;
 mod command;
 mod group;
 mod libtest;
 mod machine;
+mod matrix;
 mod report;
 mod running;
 

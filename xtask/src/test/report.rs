@@ -9,11 +9,12 @@ use super::libtest::Tally;
 /// What became of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// `faults` are failures beside those of single tests.
+    /// `faults` are failures beside those of single tests; `remark` is what of the group did not run, and why.
     Ran {
         tally: Tally,
         took: Duration,
         faults: Vec<String>,
+        remark: Option<String>,
     },
     LeftOut {
         reason: String,
@@ -34,7 +35,23 @@ impl Outcome {
             None if tally.passed == 0 => faults.push(String::from("no test ran")),
             Some(_) | None => {}
         }
-        Self::Ran { tally, took, faults }
+        Self::Ran { tally, took, faults, remark: None }
+    }
+
+    /// The same of a group of which some tests were left out.
+    pub(crate) fn with_remark(mut self, left_out: String) -> Self {
+        if let Self::Ran { remark, .. } = &mut self {
+            *remark = Some(left_out);
+        }
+        self
+    }
+
+    /// The same of a group with one more failure.
+    pub(crate) fn with_fault(mut self, fault: String) -> Self {
+        if let Self::Ran { faults, .. } = &mut self {
+            faults.push(fault);
+        }
+        self
     }
 
     /// What is said when the group is done.
@@ -120,8 +137,9 @@ impl fmt::Display for Report {
 fn write_row(f: &mut fmt::Formatter<'_>, group: Group, outcome: &Outcome) -> fmt::Result {
     let name = group.name();
     match outcome {
-        Outcome::Ran { tally, took, faults } => {
+        Outcome::Ran { tally, took, faults, remark } => {
             writeln!(f, "{name:<8}  {:>6}  {:>6}  {:>8.1}", tally.passed, tally.failed, took.as_secs_f64())?;
+            remark.iter().try_for_each(|remark| writeln!(f, "          {remark}"))?;
             faults.iter().try_for_each(|fault| writeln!(f, "          failure: {fault}"))
         }
         Outcome::LeftOut { reason, required: false } => writeln!(f, "{name:<8}  left out: {reason}"),
@@ -148,6 +166,18 @@ kubectl   left out: kubectl is not on PATH
 15 passed, 0 failed
 ";
         assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn part_of_a_group_that_is_left_out_is_named_and_no_failure() {
+        let report = report(vec![(Group::Cluster, ran(3, 0, 0).with_remark("of the matrix left out: 1.29".into()))]);
+        assert!(report.to_string().contains("\n          of the matrix left out: 1.29\n3 passed, 0 failed"), "{report}");
+        assert_last_line(report, "3 passed, 0 failed");
+    }
+
+    #[test]
+    fn fault_of_a_group_fails_the_run() {
+        assert_last_line(report(vec![(Group::Cluster, ran(3, 0, 0).with_fault("no table".into()))]), "3 passed, 1 failed");
     }
 
     #[test]

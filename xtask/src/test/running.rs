@@ -8,17 +8,18 @@ use anyhow::Context;
 
 use super::group::Group;
 use super::libtest::Tally;
+use super::matrix::Matrix;
 use super::report::Outcome;
 use crate::workspace;
 
 /// Runs all tests of `group`, also after a failure.
-pub(crate) fn run(group: Group) -> anyhow::Result<Outcome> {
+pub(crate) fn run(group: Group, matrix: &Matrix) -> anyhow::Result<Outcome> {
     println!("\n== {}", group.name());
     let begun = Instant::now();
     let mut tally = Tally::default();
     let mut cargo_failure = None;
-    for arguments in group.cargo_calls() {
-        let (counted, status) = cargo_test(arguments)?;
+    for arguments in group.cargo_calls(matrix) {
+        let (counted, status) = cargo_test(&arguments)?;
         tally += counted;
         if !status.success() {
             cargo_failure = Some(status.to_string());
@@ -27,7 +28,7 @@ pub(crate) fn run(group: Group) -> anyhow::Result<Outcome> {
     Ok(Outcome::ran(tally, cargo_failure, begun.elapsed()))
 }
 
-fn cargo_test(arguments: &[&str]) -> anyhow::Result<(Tally, ExitStatus)> {
+fn cargo_test(arguments: &[String]) -> anyhow::Result<(Tally, ExitStatus)> {
     let mut command = workspace::cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]).args(arguments);
     let mut cargo = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;

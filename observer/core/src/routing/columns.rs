@@ -71,7 +71,6 @@ pub(super) enum VersionIs {
     Zero,
     UnsetOr0,
     N,
-    Invalid,
 }
 
 /// Condition on something that is there or is not: a limit, a selector, a capability.
@@ -186,7 +185,6 @@ impl VersionIs {
             Self::Zero => version == Version::Zero,
             Self::UnsetOr0 => matches!(version, Version::Unset | Version::Zero),
             Self::N => version == Version::N,
-            Self::Invalid => version == Version::Invalid,
         }
     }
 }

@@ -12,6 +12,9 @@ use super::rules::ReadsOf;
 use super::version::Release;
 use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, ResourceVersion, Verb};
 
+/// Page of the list inside a deletecollection (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `deleteCollectionPageSize`).
+const DELETE_PAGE: u64 = 10_000;
+
 /// Objects in one page of an etcd watch's initial list, from 1.29 on.
 const WATCH_PAGE: u64 = 10_000;
 
@@ -107,7 +110,9 @@ fn list(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &
     if facts.keys == Keys::One {
         return EtcdRead { revision, ..read };
     }
-    let limit = facts.limit.then_some(options.limit);
+    // A deletecollection without a limit has one all the same.
+    let page = if options.limit > 0 { options.limit } else { DELETE_PAGE };
+    let limit = facts.limit.then_some(page);
     let streams = facts.release >= Release::new(37, 0) && !facts.limit && options.continue_token == Continue::Unset;
     let operation = if streams { EtcdOperation::RangeStream } else { EtcdOperation::Range };
     let key = match &options.continue_token {

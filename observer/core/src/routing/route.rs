@@ -10,7 +10,7 @@ use super::history::Coverage;
 use super::keys::is_virtual;
 use super::rules::{self, ReadsOf, RuleId};
 use super::served_from::{Certainty, Layer, ServedFrom, UnknownReason};
-use super::tables::{Decision, boundaries, decide_get, decide_list, decide_refusal, decide_watch};
+use super::tables::{Decision, boundaries, decide_get, decide_list, decide_refusal, decide_uncached, decide_watch};
 use super::verdict::{Alternative, CacheState, Question, Verdict};
 use super::version::{Release, ServerVersion};
 use crate::k8s::{Resource, ResourceVersion, Verb};
@@ -18,6 +18,14 @@ use crate::k8s::{Resource, ResourceVersion, Verb};
 /// Subresources whose get reads the object, then connects to a node or a pod. All others read the object and answer with it or a
 /// part.
 const CONNECTING: [&str; 6] = ["attach", "exec", "log", "metrics", "portforward", "proxy"];
+
+/// The first release whose deletecollection lists in pages of 10 000 where no limit is given, which makes a list at a revision an exact one
+/// (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `deleteCollectionPageSize`, v0.28 to v0.37; absent in v0.27.0).
+const DELETES_IN_PAGES: Release = Release::new(28, 0);
+
+/// The first release that looks whether the watch cache is ready before it asks etcd for its current revision (kubernetes/apiserver
+/// `pkg/storage/cacher/delegator.go` `GetList`, v0.34 and later; watches look first in every version).
+const LOOKS_FIRST: Release = Release::new(34, 0);
 
 /// A test proves that the tables never give it.
 const NO_RULE: ServedFrom = ServedFrom::Unknown { reason: UnknownReason::NoRule, remaining: Vec::new() };
@@ -48,6 +56,7 @@ pub fn route(question: &Question<'_>) -> Option<Verdict> {
     let worlds = World::all(question, resource, releases);
     let mut verdict = agree(question, resource, &worlds);
     verdict.notes = notes(question, resource, version, &verdict);
+    verdict.asks_before_ready = question.info.verb != Verb::Watch && version.release() < LOOKS_FIRST;
     Some(verdict)
 }
 
@@ -103,14 +112,15 @@ fn reason(worlds: &[World], decisions: &[Decision]) -> UnknownReason {
 fn decide(question: &Question<'_>, resource: &Resource, world: World) -> Decision {
     let facts = facts(question, world);
     let info = question.info;
-    if let Some(refusal) = decide_refusal(info, question.options, &facts) {
+    let cached = question.profile.is_cached(resource);
+    if let Some(refusal) = decide_refusal(info, question.options, &facts, cached) {
         return refusal;
     }
     if info.verb == Verb::Get && CONNECTING.contains(&info.subresource.as_str()) {
         return Decision { served_from: ServedFrom::Etcd, otherwise: None, rule: rules::GET_CONNECT_ETCD };
     }
-    if !question.profile.is_cached(resource) {
-        return Decision { served_from: ServedFrom::Etcd, otherwise: None, rule: rules::UNCACHED_RESOURCE };
+    if !cached {
+        return decide_uncached(info.verb, &facts);
     }
     let decision = match info.verb {
         Verb::Get => decide_get(&facts),
@@ -122,7 +132,9 @@ fn decide(question: &Question<'_>, resource: &Resource, world: World) -> Decisio
 }
 
 fn facts<'q>(question: &Question<'q>, world: World) -> Facts<'q> {
-    Facts::new(question.profile, question.cache == CacheState::Ready, question.options, world)
+    let facts = Facts::new(question.profile, question.cache == CacheState::Ready, question.options, world);
+    let in_pages = question.info.verb == Verb::DeleteCollection && world.release >= DELETES_IN_PAGES;
+    Facts { limit: facts.limit || in_pages, ..facts }
 }
 
 fn reads_of(question: &Question<'_>, world: World, decision: &Decision) -> Vec<EtcdRead> {
@@ -217,6 +229,7 @@ impl Verdict {
             reads: Vec::new(),
             alternatives: Vec::new(),
             notes: Vec::new(),
+            asks_before_ready: false,
         }
     }
 }

@@ -66,6 +66,10 @@ pub struct Verdict {
     /// What else is worth knowing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<&'static str>,
+    /// Whether the server may ask etcd for its current revision before it looks whether the watch cache is ready; it matters once the
+    /// answer is that it was not.
+    #[serde(skip)]
+    pub(super) asks_before_ready: bool,
 }
 
 /// One of the verdicts that remain possible.

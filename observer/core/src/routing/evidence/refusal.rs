@@ -32,7 +32,8 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
         (429, Some(said)) if is_collection && said.message.contains("storage is (re)initializing") => {
             // What goes to etcd anyway does not ask the cache.
             let expected = layer != Some(Layer::Etcd);
-            Some(refused(CACHE_NOT_READY, asks_first, expected, rule_of_not_ready(evidence.info.verb)))
+            let touched = asks_first && verdict.asks_before_ready;
+            Some(refused(CACHE_NOT_READY, touched, expected, rule_of_not_ready(evidence.info.verb, touched)))
         }
         (504 | 429, Some(said)) if is_too_large(said) => Some(too_large(verdict, said, asks_first)),
         (410, Some(said)) if evidence.info.verb == Verb::List && said.reason == "Expired" => {
@@ -74,6 +75,10 @@ fn is_too_large(said: &Status) -> bool {
     said.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge") || said.message.contains("Too large resource version")
 }
 
-fn rule_of_not_ready(verb: Verb) -> RuleId {
-    if verb == Verb::Watch { rules::WATCH_NOT_READY_REFUSED } else { rules::LIST_NOT_READY_REFUSED }
+fn rule_of_not_ready(verb: Verb, etcd_touched: bool) -> RuleId {
+    match (verb, etcd_touched) {
+        (Verb::Watch, _) => rules::WATCH_NOT_READY_REFUSED,
+        (_, true) => rules::LIST_NOT_READY_REFUSED_LATE,
+        (_, false) => rules::LIST_NOT_READY_REFUSED,
+    }
 }

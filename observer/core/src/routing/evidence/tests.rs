@@ -124,6 +124,23 @@ fn compacted_revision_is_known_to_etcd_alone() {
     check("v1.34.4", "GET /api/v1/pods?resourceVersion=7", refused(410, EXPIRED), never);
 }
 
+/// As the matrix measured it: 1.31 to 1.33 ask etcd first, 1.34 and later look first.
+#[test]
+fn cache_that_is_not_ready_is_found_out_before_or_after_etcd_was_asked() {
+    for (version, line, etcd_touched, rule) in [
+        ("v1.31.14", "GET /api/v1/pods", true, "list-not-ready-refused-late"),
+        ("v1.33.6", "GET /api/v1/pods", true, "list-not-ready-refused-late"),
+        ("v1.34.4", "GET /api/v1/pods", false, "list-not-ready-refused"),
+        ("v1.31.14", "GET /api/v1/pods?resourceVersion=0", false, "list-not-ready-refused"),
+        ("v1.34.4", "GET /api/v1/pods?watch=1", false, "watch-not-ready-refused"),
+    ] {
+        let mut verdict = route(&Request::new(line).question(&server(version), None)).unwrap();
+        weighed(&mut verdict, line, refused(429, NOT_READY));
+        let shown = (verdict.served_from, verdict.rule.as_str());
+        assert_eq!(shown, (crate::routing::ServedFrom::Rejected { status: 429, etcd_touched }, rule), "{version} {line}");
+    }
+}
+
 #[test]
 fn end_of_a_watch_tells_whose_window_it_left() {
     let watch = "GET /api/v1/pods?watch=1&resourceVersion=7";

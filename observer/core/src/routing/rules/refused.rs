@@ -5,7 +5,7 @@ use super::rule::{ReadsOf, Rule, RuleId, rules};
 const VALIDATION: &str = "kubernetes/apimachinery pkg/apis/meta/internalversion/validation/validation.go, v0.19 to v0.36";
 const HANDLER: &str = "kubernetes/apiserver pkg/endpoints/handlers/get.go ListResource, v0.16 to v0.36";
 const STORAGE: &str = "kubernetes/apiserver pkg/storage/etcd3/store.go, v0.16 to v0.32; pkg/storage/interfaces.go ValidateListOptions, v0.33 and later";
-const VERSIONER: &str = "kubernetes/apiserver pkg/storage/api_object_versioner.go ParseResourceVersion, v0.34";
+const VERSIONER: &str = "kubernetes/apiserver pkg/storage/api_object_versioner.go ParseResourceVersion, v0.29 to v0.37; pkg/storage/cacher/cacher.go GetList, v0.29 to v0.32; pkg/storage/cacher/delegator.go GetList, v0.33 and later";
 
 rules! {
     REFUSED_BY_STATUS = "refused-by-status", "§8.5",
@@ -16,7 +16,7 @@ rules! {
     REFUSED_NAME_CONFLICT = "refused-name-conflict", "§8.2", HANDLER, Nothing,
         "the field selector contradicts the name in the path: 400";
     REFUSED_VERSION_NO_NUMBER = "refused-version-no-number", "§1.11", VERSIONER, Nothing,
-        "resourceVersion is not a number: 400 for a list, 500 for a get or a watch";
+        "resourceVersion is not a number: 400 from etcd's layer, 500 from the watch cache, to which watches and gets go, and before 1.33 lists";
     REFUSED_MATCH_WITHOUT_VERSION = "refused-match-without-version", "§1.11", VALIDATION, Nothing,
         "resourceVersionMatch without resourceVersion: 422 (from 1.19)";
     REFUSED_MATCH_WITH_CONTINUE = "refused-match-with-continue", "§1.11", VALIDATION, Nothing,

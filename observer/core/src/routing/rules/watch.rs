@@ -26,6 +26,9 @@ rules! {
         "a resourceVersion: the changes after it out of the watch cache's ring buffer; below the buffer an ERROR event 410";
     WATCH_LIST_UNSET = "watch-list-unset", "§2.3", INITIAL, CurrentRevision,
         "sendInitialEvents without resourceVersion: the watch cache's state once it has reached etcd's current revision, a bookmark, then changes";
+    WATCH_LIST_UNSET_UNMARKED = "watch-list-unset-unmarked", "§2.3",
+        "kubernetes/apiserver pkg/storage/cacher/cacher.go getBookmarkAfterResourceVersionLockedFunc, v0.27 to v0.29; getWatchCacheResourceVersion, v0.30 and later", Nothing,
+        "initial events without resourceVersion and without bookmarks: 1.27 to 1.29 ask etcd for its current revision only to mark their end, so the watch cache's state is sent as it is";
     WATCH_LIST_RV0 = "watch-list-rv0", "§2.3", INITIAL, Nothing,
         "sendInitialEvents with resourceVersion=0: the watch cache's state, a bookmark, then changes";
     WATCH_LIST_RV = "watch-list-rv", "§2.3", INITIAL, Nothing,

@@ -25,6 +25,10 @@ impl Answer {
 }
 
 pub(super) const ETCD: Answer = only(ServedFrom::Etcd);
+pub(super) const ETCD_OR_EVENT_504: Answer = Answer {
+    served_from: ServedFrom::Etcd,
+    otherwise: Some(Otherwise { when: "etcd has not reached the revision", then: Fallback::ErrorEvent { code: 504 } }),
+};
 pub(super) const CACHE: Answer = only(ServedFrom::Cache);
 pub(super) const CACHE_OR_504: Answer = late(ServedFrom::Cache, Fallback::Rejected { status: 504 });
 pub(super) const CACHE_OR_EVENT_504: Answer = late(ServedFrom::Cache, Fallback::ErrorEvent { code: 504 });
@@ -36,6 +40,8 @@ pub(super) const CONSISTENT_OR_EVENT_504: Answer = late(ServedFrom::CacheConsist
 pub(super) const SNAPSHOT: Answer = only(ServedFrom::Snapshot);
 pub(super) const SNAPSHOT_OR_504: Answer = late(ServedFrom::Snapshot, Fallback::Rejected { status: 504 });
 pub(super) const REFUSED_400: Answer = only(ServedFrom::Rejected { status: 400, etcd_touched: false });
+/// etcd reads first and looks at the options afterwards.
+pub(super) const REFUSED_400_LATE: Answer = only(ServedFrom::Rejected { status: 400, etcd_touched: true });
 pub(super) const REFUSED_422: Answer = only(ServedFrom::Rejected { status: 422, etcd_touched: false });
 pub(super) const REFUSED_429: Answer = only(ServedFrom::Rejected { status: 429, etcd_touched: false });
 pub(super) const REFUSED_429_LATE: Answer = only(ServedFrom::Rejected { status: 429, etcd_touched: true });

@@ -9,6 +9,7 @@ mod list_eras;
 mod get;
 mod list;
 mod not_ready;
+mod uncached;
 mod validation;
 mod watch;
 
@@ -18,6 +19,7 @@ pub(super) use answer::Decision;
 pub(super) use boundaries::boundaries;
 pub(super) use get::decide_get;
 pub(super) use list::decide_list;
+pub(super) use uncached::decide_uncached;
 pub(super) use validation::decide_refusal;
 pub(super) use watch::decide_watch;
 

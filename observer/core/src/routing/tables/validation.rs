@@ -1,12 +1,12 @@
 //! §1.11: requests that are refused before an object is read.
 
-use super::answer::{Answer, Decision, REFUSED_400, REFUSED_422, REFUSED_500};
+use super::answer::{Answer, Decision, REFUSED_400, REFUSED_400_LATE, REFUSED_422, REFUSED_500};
 use crate::k8s::{ListOptions, RequestInfo, Verb};
-use crate::routing::columns::{GateIs, If, InitialIs, MatchIs, TokenIs, VersionIs};
+use crate::routing::columns::{GateIs, If, InitialIs, Match, MatchIs, Token, TokenIs, Version, VersionIs};
 use crate::routing::facts::Facts;
 use crate::routing::gates::Gate;
 use crate::routing::rules::{self, RuleId};
-use crate::routing::version::Versions;
+use crate::routing::version::{Release, Versions};
 
 #[derive(Debug)]
 pub(super) struct RefusalRow {
@@ -64,14 +64,19 @@ pub(super) const REFUSALS: &[RefusalRow] = refusal_rows! {
     V27_ON      | Yes   | Any  | Set      | Set         | Any     | Any     | ANY           => REFUSED_422, REFUSED_MATCH_WITH_CONTINUE;
     ALL         | Any   | Yes  | Set      | Any         | N       | Any     | ANY           => REFUSED_400, REFUSED_CONTINUE_WITH_VERSION;
     ALL         | Any   | Yes  | Invalid  | Any         | Any     | Any     | ANY           => REFUSED_400, REFUSED_CONTINUE_INVALID;
-    ALL         | Any   | Yes  | Any      | Any         | Invalid | Any     | ANY           => REFUSED_400, REFUSED_VERSION_NO_NUMBER;
-    ALL         | Any   | No   | Any      | Any         | Invalid | Any     | ANY           => REFUSED_500, REFUSED_VERSION_NO_NUMBER;
 };
 
-/// The refusal of a read, if it is refused. A get takes no options but `resourceVersion`.
-pub(in crate::routing) fn decide_refusal(info: &RequestInfo, options: &ListOptions, facts: &Facts<'_>) -> Option<Decision> {
+/// The refusal of a read, if it is refused; `cached` says whether the resource has a watch cache. A get takes no options but
+/// `resourceVersion`.
+pub(in crate::routing) fn decide_refusal(
+    info: &RequestInfo,
+    options: &ListOptions,
+    facts: &Facts<'_>,
+    cached: bool,
+) -> Option<Decision> {
+    let no_number = || version_is_no_number(info.verb, facts, cached);
     if info.verb == Verb::Get {
-        return VersionIs::Invalid.admits(facts.version).then(|| REFUSED_500.by(rules::REFUSED_VERSION_NO_NUMBER));
+        return no_number();
     }
     if options.undecodable {
         return Some(REFUSED_400.by(rules::REFUSED_UNDECODABLE));
@@ -79,7 +84,43 @@ pub(in crate::routing) fn decide_refusal(info: &RequestInfo, options: &ListOptio
     let lists = info.verb != Verb::Watch;
     let row = REFUSALS.iter().find(|row| row.admits(facts, lists));
     let conflict = || names_conflict(info, options).then(|| REFUSED_400.by(rules::REFUSED_NAME_CONFLICT));
-    row.map(|row| row.answer.by(row.rule)).or_else(conflict)
+    row.map(|row| row.answer.by(row.rule)).or_else(no_number).or_else(conflict)
+}
+
+/// The first release whose cache has list options validated before it looks at them (kubernetes/apiserver
+/// `pkg/storage/cacher/delegator.go` `GetList`, v0.33).
+const VALIDATES_FOR_THE_CACHE: Release = Release::new(33, 0);
+/// The first release whose cache takes a list with a limit (kubernetes/apiserver `pkg/storage/cacher/cacher.go` `shouldDelegateList`).
+const CACHE_KNOWS_LIMITS: Release = Release::new(31, 0);
+
+/// A `resourceVersion` that is no number is refused by whoever reads it: etcd's layer answers 400, a get only after it has read; the watch
+/// cache has no status for it, which makes 500. Measured by the matrix (`docs/accuracy.md`) on 1.29.6 to 1.37.2.
+fn version_is_no_number(verb: Verb, facts: &Facts<'_>, cached: bool) -> Option<Decision> {
+    if facts.version != Version::Invalid {
+        return None;
+    }
+    let answer = match verb {
+        Verb::Get if !cached => REFUSED_400_LATE,
+        Verb::Get | Verb::Watch => REFUSED_500,
+        Verb::List | Verb::DeleteCollection if cached && facts.release < VALIDATES_FOR_THE_CACHE && goes_to_the_cache(facts) => {
+            REFUSED_500
+        }
+        Verb::List
+        | Verb::Create
+        | Verb::Update
+        | Verb::Patch
+        | Verb::Delete
+        | Verb::DeleteCollection
+        | Verb::Proxy
+        | Verb::Other => REFUSED_400,
+    };
+    Some(answer.by(rules::REFUSED_VERSION_NO_NUMBER))
+}
+
+/// Whether a list that names a revision, whatever that is, goes to the watch cache before 1.33.
+fn goes_to_the_cache(facts: &Facts<'_>) -> bool {
+    let limit_is_known = facts.release >= CACHE_KNOWS_LIMITS && facts.matching == Match::NotOlderThan;
+    facts.token == Token::Absent && facts.matching != Match::Exact && (!facts.limit || limit_is_known)
 }
 
 /// A name in the path counts as a field selector, and a field selector beside it must demand the same.

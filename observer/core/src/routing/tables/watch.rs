@@ -36,6 +36,7 @@ macro_rules! watch_rows {
 }
 
 const ALL: Versions = Versions::ALL;
+const V27_TO_29: Versions = Versions::minors(27, 29);
 const V31_ON: Versions = Versions::since(31);
 const V27_0_TO_12: Versions = Versions::patches(27, 0, 12);
 const V28_0_TO_8: Versions = Versions::patches(28, 0, 8);
@@ -47,6 +48,7 @@ const FROM_STORAGE: GateIs = GateIs::On(Gate::WatchFromStorageWithoutResourceVer
 pub(super) const WATCHES: &[WatchRow] = watch_rows! {
     // versions  | initial events  | version | bookmarks | progress | gate
     V31_ON       | TrueOrRewritten | Any     | Yes       | No       | ANY          => REFUSED_500,             WATCH_LIST_NO_PROGRESS;
+    V27_TO_29    | TrueOrRewritten | Unset   | No        | Any      | ANY          => CACHE,                   WATCH_LIST_UNSET_UNMARKED;
     ALL          | True            | Unset   | Any       | Any      | ANY          => CONSISTENT_OR_EVENT_504, WATCH_LIST_UNSET;
     ALL          | True            | Zero    | Any       | Any      | ANY          => CACHE,                   WATCH_LIST_RV0;
     ALL          | True            | N       | Any       | Any      | ANY          => CACHE_OR_EVENT_504,      WATCH_LIST_RV;

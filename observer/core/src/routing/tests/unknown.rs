@@ -1,7 +1,7 @@
 //! What is not known yields no guess.
 
 use super::asking::{Request, server, verdict};
-use crate::routing::{EtcdSupport, Gate, Layer, RevisionHistory, ServedFrom, ServerProfile, UnknownReason, route};
+use crate::routing::{EtcdSupport, Fallback, Gate, Layer, RevisionHistory, ServedFrom, ServerProfile, UnknownReason, route};
 use crate::time::Timestamp;
 
 #[test]
@@ -129,6 +129,76 @@ fn gates_and_options_outside_of_the_oracle_have_their_rules() {
         let verdict = route(&Request::new(&request).question(&profile, None)).unwrap();
         assert_eq!(verdict.rule.as_str(), expected, "{request}");
     }
+}
+
+/// As the matrix measured it, and as cacher.go and store.go of each version have it.
+#[test]
+fn revision_that_is_no_number_is_refused_by_whoever_reads_it() {
+    let refused = |status, etcd_touched| ServedFrom::Rejected { status, etcd_touched };
+    let pods = "GET /api/v1/pods?resourceVersion=abc";
+    for (version, request, expected) in [
+        ("1.29.6", pods, refused(500, false)),
+        ("1.31.14", pods, refused(500, false)),
+        ("1.33.6", pods, refused(400, false)),
+        ("1.36.3", pods, refused(400, false)),
+        ("1.31.14", "GET /api/v1/pods?resourceVersion=abc&limit=3", refused(400, false)),
+        ("1.31.14", "GET /api/v1/pods?resourceVersion=abc&resourceVersionMatch=Exact", refused(400, false)),
+        ("1.31.14", "GET /api/v1/pods?resourceVersion=abc&limit=3&resourceVersionMatch=NotOlderThan", refused(500, false)),
+        ("1.30.1", "GET /api/v1/pods?resourceVersion=abc&limit=3&resourceVersionMatch=NotOlderThan", refused(400, false)),
+        ("1.31.14", "GET /api/v1/events?resourceVersion=abc", refused(400, false)),
+        ("1.31.14", "GET /api/v1/namespaces/d/pods/x?resourceVersion=abc", refused(500, false)),
+        ("1.31.14", "GET /api/v1/namespaces/d/events/x?resourceVersion=abc", refused(400, true)),
+        ("1.31.14", "GET /api/v1/events?watch=true&resourceVersion=abc", refused(500, false)),
+    ] {
+        assert_eq!(verdict(version, request).served_from, expected, "{version} {request}");
+    }
+}
+
+/// As the matrix measured it on 1.29.6, and as cacher.go of v0.27, v0.28 and v0.30 has it.
+#[test]
+fn initial_events_before_1_30_are_consistent_only_with_bookmarks() {
+    let layer = |version: &str, query: &str| {
+        let profile = ServerProfile { gates: [(Gate::WatchList, true)].into(), ..server(version) };
+        let request = format!("GET /api/v1/pods?watch=true&{query}");
+        route(&Request::new(&request).question(&profile, None)).unwrap().served_from
+    };
+    let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    for (version, unmarked) in
+        [("1.28.15", ServedFrom::Cache), ("1.29.6", ServedFrom::Cache), ("1.30.2", ServedFrom::CacheConsistent)]
+    {
+        for query in ["", initial] {
+            assert_eq!(layer(version, query), unmarked, "{version} {query}");
+            assert_eq!(layer(version, &format!("{query}&allowWatchBookmarks=true")), ServedFrom::CacheConsistent, "{version}");
+        }
+    }
+}
+
+/// As the matrix measured it, and as store.go has it.
+#[test]
+fn deletecollection_lists_in_pages_from_1_28_on() {
+    let profile = |version| ServerProfile { gates: [(Gate::ConsistentListFromCache, true)].into(), ..server(version) };
+    let layer = |version, query: &str| {
+        let request = format!("DELETE /api/v1/namespaces/d/pods?{query}");
+        route(&Request::new(&request).question(&profile(version), None)).unwrap().served_from
+    };
+    assert_eq!(layer("1.29.6", ""), ServedFrom::Etcd, "with a limit it is not consistent before 1.31");
+    assert_eq!(layer("1.27.9", "resourceVersion=5000"), ServedFrom::Cache);
+    assert_eq!(layer("1.31.14", "resourceVersion=5000"), ServedFrom::Etcd, "an exact list");
+    assert_eq!(layer("1.31.14", "resourceVersion=0"), ServedFrom::Cache);
+}
+
+/// As the matrix measured it, and as watcher.go `startWatching` of each version has it.
+#[test]
+fn streaming_list_from_etcd_may_be_told_that_etcd_is_behind() {
+    let request = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    let second = |query: &str| {
+        let verdict = verdict("1.34.4", &format!("GET /api/v1/events?watch=true&{query}"));
+        assert_eq!(verdict.served_from, ServedFrom::Etcd);
+        verdict.otherwise.map(|otherwise| otherwise.then)
+    };
+    assert_eq!(second(&format!("{request}&resourceVersion=5000")), Some(Fallback::ErrorEvent { code: 504 }));
+    assert_eq!(second(&format!("{request}&resourceVersion=0")), None);
+    assert_eq!(second("resourceVersion=5000"), None);
 }
 
 #[test]

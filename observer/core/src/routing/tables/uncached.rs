@@ -1,0 +1,19 @@
+//! §3.1, §2.4: resources without a watch cache.
+
+use super::answer::{Decision, ETCD, ETCD_OR_EVENT_504};
+use crate::k8s::Verb;
+use crate::routing::columns::{InitialEvents, Version};
+use crate::routing::facts::Facts;
+use crate::routing::rules;
+use crate::routing::version::Release;
+
+/// The first release whose etcd layer asks for the current revision before it sends initial events (kubernetes/apiserver
+/// `pkg/storage/etcd3/watcher.go`, v0.29 to v0.37; measured by the matrix, `docs/accuracy.md`).
+const ASKS_FIRST: Release = Release::new(29, 0);
+
+/// Always etcd; a streaming list that demands a revision which etcd has not reached is told so.
+pub(in crate::routing) fn decide_uncached(verb: Verb, facts: &Facts<'_>) -> Decision {
+    let demands = facts.initial == InitialEvents::True && facts.version == Version::N;
+    let answer = if verb == Verb::Watch && demands && facts.release >= ASKS_FIRST { &ETCD_OR_EVENT_504 } else { &ETCD };
+    answer.by(rules::UNCACHED_RESOURCE)
+}

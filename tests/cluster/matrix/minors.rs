@@ -1,0 +1,72 @@
+//! One test a minor, so that a run can choose among them.
+
+use observer_tests::Minor;
+
+use super::configuration::Configuration;
+use super::results::Results;
+use super::row::Takes;
+use super::session::{About, Session};
+use super::{aggregated, compaction, not_ready, rows};
+
+#[test]
+fn matrix_of_1_29() {
+    check(Minor(29));
+}
+
+#[test]
+fn matrix_of_1_31() {
+    check(Minor(31));
+}
+
+#[test]
+fn matrix_of_1_33() {
+    check(Minor(33));
+}
+
+#[test]
+fn matrix_of_1_34() {
+    check(Minor(34));
+}
+
+#[test]
+fn matrix_of_1_36() {
+    check(Minor(36));
+}
+
+#[test]
+fn matrix_of_1_37() {
+    check(Minor(37));
+}
+
+/// All configurations, one after the other.
+#[track_caller]
+fn check(minor: Minor) {
+    let mut results = Results::of(minor);
+    for configuration in Configuration::all_of(minor) {
+        let tap_flags: Vec<&str> = configuration.tap_flags.iter().map(String::as_str).collect();
+        let mut session = Session::start(&configuration.options(minor), &tap_flags);
+        ask_all(&mut session, &configuration);
+        results.add(session);
+    }
+    aggregated::check(minor, &mut results);
+    compaction::check(minor, &mut results);
+    not_ready::check(minor, &mut results);
+    results.finish();
+}
+
+/// Rows that wait are asked where the answer differs: once for each resource of the usual configuration, and elsewhere for the usual one.
+fn ask_all(session: &mut Session, configuration: &Configuration) {
+    for resource in &configuration.resources {
+        session.fill(resource);
+        let about = About::new(resource, &configuration.name);
+        let mut ground = session.prepare(resource);
+        for row in rows::all().filter(|row| row.takes == Takes::Moments) {
+            session.ask(row, &about, &ground);
+        }
+        // A revision is certain to be held for 75 s after it was current.
+        ground = session.prepare(resource);
+        for row in rows::all().filter(|row| row.takes == Takes::TheWait) {
+            session.ask(row, &about, &ground);
+        }
+    }
+}

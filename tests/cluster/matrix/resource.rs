@@ -1,0 +1,119 @@
+//! The resources that are read: nobody but the matrix reads or writes them.
+
+use serde_json::{Value, json};
+
+/// How many objects each has: more than two pages of three.
+pub(super) const OBJECTS: usize = 7;
+/// The group of the custom resources.
+pub(super) const GROUP: &str = "example.com";
+/// The group of the extension server.
+pub(super) const AGGREGATED_GROUP: &str = "extension.example";
+
+/// One resource, all of whose objects are in the namespace `default`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Resource {
+    /// `/api/v1` or `/apis/GROUP/v1`.
+    root: String,
+    plural: String,
+    kind: String,
+    group: &'static str,
+    fields: Value,
+}
+
+impl Resource {
+    /// Has a watch cache unless a flag takes it away.
+    pub(super) fn podtemplates() -> Self {
+        let container = json!({"name": "c", "image": "i"});
+        Self::core("podtemplates", "PodTemplate", json!({"template": {"spec": {"containers": [container]}}}))
+    }
+
+    /// Never has one.
+    pub(super) fn events() -> Self {
+        Self::core("events", "Event", json!({"involvedObject": {"namespace": "default"}}))
+    }
+
+    /// A custom resource.
+    pub(super) fn custom(plural: &str) -> Self {
+        Self {
+            root: format!("/apis/{GROUP}/v1"),
+            plural: plural.to_owned(),
+            kind: kind_of(plural),
+            group: GROUP,
+            fields: json!({}),
+        }
+    }
+
+    /// An extension server's.
+    pub(super) fn aggregated() -> Self {
+        let root = format!("/apis/{AGGREGATED_GROUP}/v1");
+        Self { root, plural: "flunders".to_owned(), kind: "Flunder".to_owned(), group: AGGREGATED_GROUP, fields: json!({}) }
+    }
+
+    fn core(plural: &str, kind: &str, fields: Value) -> Self {
+        Self { root: "/api/v1".to_owned(), plural: plural.to_owned(), kind: kind.to_owned(), group: "", fields }
+    }
+
+    /// As metrics and flags name it: `podtemplates`, `widgets.example.com`.
+    pub(super) fn name(&self) -> String {
+        if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
+    }
+
+    pub(super) fn all(&self) -> String {
+        format!("{}/{}", self.root, self.plural)
+    }
+
+    pub(super) fn in_namespace(&self) -> String {
+        format!("{}/namespaces/default/{}", self.root, self.plural)
+    }
+
+    pub(super) fn watch_path(&self) -> String {
+        format!("{}/watch/{}", self.root, self.plural)
+    }
+
+    pub(super) fn object_path(&self) -> String {
+        format!("{}/{}", self.in_namespace(), Self::object_name(0))
+    }
+
+    pub(super) fn object_name(number: usize) -> String {
+        format!("one-{number}")
+    }
+
+    /// Its number so and so.
+    pub(super) fn object(&self, number: usize) -> Value {
+        let api_version = self.root.trim_start_matches("/apis/").trim_start_matches("/api/");
+        let metadata = json!({"name": Self::object_name(number), "namespace": "default", "labels": {"app": "web"}});
+        let mut object = self.fields.clone();
+        object["apiVersion"] = api_version.into();
+        object["kind"] = self.kind.as_str().into();
+        object["metadata"] = metadata;
+        object
+    }
+
+    /// The definition of a custom resource.
+    pub(super) fn definition(&self) -> Value {
+        let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+        let (singular, list) = (self.kind.to_lowercase(), format!("{}List", self.kind));
+        json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": self.name()},
+            "spec": {
+                "group": self.group, "scope": "Namespaced",
+                "names": {"plural": self.plural, "singular": singular, "kind": self.kind, "listKind": list},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
+            },
+        })
+    }
+
+    /// Where etcd has an object of a custom resource, and what it has there.
+    pub(super) fn stored(&self, number: usize) -> (String, String) {
+        let mut object = self.object(number);
+        object["metadata"]["uid"] = format!("00000000-0000-4000-8000-{number:012}").into();
+        object["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z".into();
+        (format!("/registry/{}/{}/default/{}", self.group, self.plural, Self::object_name(number)), object.to_string())
+    }
+}
+
+/// `widgets`: `Widget`.
+fn kind_of(plural: &str) -> String {
+    let mut letters = plural.trim_end_matches('s').chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

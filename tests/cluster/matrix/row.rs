@@ -1,0 +1,112 @@
+//! What a row is: one request, in the words of the API, and what stands in its blanks.
+
+use super::ground::Ground;
+use super::resource::Resource;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    Get,
+    List,
+    Watch,
+    /// With `dryRun`, and a selector that no object matches: the list inside is all that happens.
+    DeleteCollection,
+}
+
+/// To what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum On {
+    /// The collection of all namespaces.
+    All,
+    /// The collection of one namespace.
+    Namespace,
+    /// One object.
+    Object,
+    /// One object that does not exist.
+    Nobody,
+    /// The collection of all namespaces, with `watch` in the path.
+    WatchPath,
+}
+
+/// How long the server takes at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    Moments,
+    /// It waits 3 s for a revision that never comes.
+    TheWait,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) act: Act,
+    pub(super) on: On,
+    /// With blanks: `{n}` a revision that the tap saw as current and that is not current any more, `{old}` one that the tap never saw,
+    /// `{future}` one that never comes,
+    /// `{token}` the continue token of a first page, `{latest}` one that names no revision, `{name}` the object.
+    pub(super) query: &'static str,
+    pub(super) takes: Takes,
+}
+
+impl Row {
+    pub(super) const fn get(name: &'static str, on: On, query: &'static str) -> Self {
+        Self { name, act: Act::Get, on, query, takes: Takes::Moments }
+    }
+
+    pub(super) const fn list(name: &'static str, on: On, query: &'static str) -> Self {
+        Self { name, act: Act::List, on, query, takes: Takes::Moments }
+    }
+
+    pub(super) const fn watch(name: &'static str, on: On, query: &'static str) -> Self {
+        Self { name, act: Act::Watch, on, query, takes: Takes::Moments }
+    }
+
+    pub(super) const fn delete_collection(name: &'static str, query: &'static str) -> Self {
+        Self { name, act: Act::DeleteCollection, on: On::Namespace, query, takes: Takes::Moments }
+    }
+
+    pub(super) const fn that_waits(self) -> Self {
+        Self { takes: Takes::TheWait, ..self }
+    }
+
+    /// Whether it names a revision of which the tap cannot know when it was current.
+    pub(super) fn is_unseen(&self) -> bool {
+        self.query.contains("{old}")
+    }
+
+    /// The method and the path with its query.
+    pub(super) fn request(&self, resource: &Resource, ground: &Ground) -> (&'static str, String) {
+        let path = match self.on {
+            On::All => resource.all(),
+            On::Namespace => resource.in_namespace(),
+            On::Object => resource.object_path(),
+            On::Nobody => format!("{}/nobody", resource.in_namespace()),
+            On::WatchPath => resource.watch_path(),
+        };
+        let always = match self.act {
+            Act::Get | Act::List => "",
+            Act::Watch if self.on == On::WatchPath => "timeoutSeconds=1",
+            Act::Watch => "watch=true&timeoutSeconds=1",
+            Act::DeleteCollection => "dryRun=All&labelSelector=nobody%3Dhas",
+        };
+        let options = ground.fill(self.query);
+        let query: Vec<&str> = [always, &options].into_iter().filter(|part| !part.is_empty()).collect();
+        let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+        (if self.act == Act::DeleteCollection { "DELETE" } else { "GET" }, format!("{path}{query}"))
+    }
+
+    /// The request with its blanks, as documentation shows it.
+    pub(super) fn shape(&self) -> String {
+        let (verb, of) = match (self.act, self.on) {
+            (Act::Get, On::Nobody) => ("GET", " of an absent object"),
+            (Act::Get, _) => ("GET", ""),
+            (Act::List, On::Namespace) => ("LIST", " of a namespace"),
+            (Act::List, _) => ("LIST", ""),
+            (Act::Watch, On::WatchPath) => ("WATCH", " by path"),
+            (Act::Watch, _) => ("WATCH", ""),
+            (Act::DeleteCollection, _) => ("DELETECOLLECTION", ""),
+        };
+        if self.query.is_empty() { format!("{verb}{of}") } else { format!("{verb}{of} {}", self.query.replace('&', " ")) }
+    }
+}

@@ -1,0 +1,91 @@
+//! Which API servers the matrix is run on: `tests/cluster/matrix` has one test for each minor.
+
+use std::str::FromStr;
+
+/// The minors that there is a test of.
+pub(crate) const MINORS: [&str; 6] = ["1.29", "1.31", "1.33", "1.34", "1.36", "1.37"];
+
+/// What runs unless something else is asked for: one minor on either side of the gates that were turned on by default in 1.34.
+const USUAL: [&str; 2] = ["1.31", "1.34"];
+
+/// The minors that were chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Matrix {
+    chosen: Vec<&'static str>,
+}
+
+impl Default for Matrix {
+    fn default() -> Self {
+        Self { chosen: USUAL.to_vec() }
+    }
+}
+
+impl Matrix {
+    /// Whether every minor runs, so that the table of them all can be made.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.left_out().next().is_none()
+    }
+
+    /// What keeps the other minors from running, as arguments of a test binary.
+    pub(crate) fn skips(&self) -> impl Iterator<Item = String> {
+        self.left_out().flat_map(|minor| ["--skip".to_owned(), format!("matrix_of_{}", minor.replace('.', "_"))])
+    }
+
+    /// What is said of the minors that do not run; `None` when all do.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let left_out: Vec<&str> = self.left_out().collect();
+        let sentence =
+            || format!("of the matrix left out: {}; --cluster all runs them, for some minutes each", left_out.join(", "));
+        (!left_out.is_empty()).then(sentence)
+    }
+
+    fn left_out(&self) -> impl Iterator<Item = &'static str> {
+        MINORS.into_iter().filter(|minor| !self.chosen.contains(minor))
+    }
+}
+
+/// `all`, or minors with commas between them.
+impl FromStr for Matrix {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        if text == "all" {
+            return Ok(Self { chosen: MINORS.to_vec() });
+        }
+        let minor = |name: &str| {
+            let known = MINORS.into_iter().find(|minor| *minor == name);
+            known.ok_or_else(|| anyhow::anyhow!("there is no `{name}`: it is `all`, or some of {}", MINORS.join(",")))
+        };
+        Ok(Self { chosen: text.split(',').map(minor).collect::<anyhow::Result<_>>()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minors_that_are_not_chosen_are_skipped_and_named() {
+        let matrix: Matrix = "1.31,1.36".parse().unwrap();
+        let skips: Vec<String> = matrix.skips().collect();
+        assert_eq!(skips.len(), 8);
+        assert_eq!(skips[..2], ["--skip", "matrix_of_1_29"]);
+        let sentence = "of the matrix left out: 1.29, 1.33, 1.34, 1.37; --cluster all runs them, for some minutes each";
+        assert_eq!(matrix.sentence().as_deref(), Some(sentence));
+        assert!(!matrix.is_whole());
+    }
+
+    #[test]
+    fn all_of_them_leave_nothing_out() {
+        let matrix: Matrix = "all".parse().unwrap();
+        assert!(matrix.is_whole());
+        assert_eq!((matrix.skips().count(), matrix.sentence()), (0, None));
+        assert!(!Matrix::default().is_whole());
+    }
+
+    #[test]
+    fn unknown_minor_is_refused_with_those_that_there_are() {
+        let error = "1.30".parse::<Matrix>().unwrap_err().to_string();
+        assert_eq!(error, "there is no `1.30`: it is `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37");
+    }
+}
