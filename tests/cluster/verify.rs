@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use observer_tests::{Cluster, Minor, Options, output_within, watchtap};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The resource that is asked for: the API server makes some of it when it starts, and nobody reads them.
 const ROLES: [&str; 2] = ["--resource", "roles.rbac.authorization.k8s.io"];
@@ -98,6 +98,7 @@ fn rows_that_others_disturb_are_noisy_and_the_audit_log_says_by_how_many() {
     let stop = AtomicBool::new(false);
     let client = cluster.client_for_bulk().unwrap();
     let verified = thread::scope(|scope| {
+        let _stopped = SetWhenDropped(&stop);
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 client.get("/apis/rbac.authorization.k8s.io/v1/roles").unwrap();
@@ -105,15 +106,49 @@ fn rows_that_others_disturb_are_noisy_and_the_audit_log_says_by_how_many() {
         });
         let watched = ["--shape", "list, RV=N, Exact", "--audit-log", audit_log.to_str().unwrap()];
         let lie = ["--gate", "ListFromCacheSnapshot=false"];
-        let verified = verify(&cluster, &[ROLES.as_slice(), &watched, &lie].concat());
-        stop.store(true, Ordering::Relaxed);
-        verified
+        verify(&cluster, &[ROLES.as_slice(), &watched, &lie].concat())
     });
     assert_eq!((verified.exit_code, verified.disagreeing()), (Some(2), vec![]), "{verified:?}");
-    for row in verified.rows().filter(|row| row["judgement"] == "noisy") {
+    for row in verified.rows().filter(|row| row["judgement"] == "Noisy") {
         assert!(row["attempts"].as_array().unwrap().iter().all(|attempt| attempt["others"].as_u64() > Some(0)), "{row:#}");
     }
     assert!(verified.document["tally"]["noisy"].as_u64() > Some(0));
+}
+
+#[test]
+fn etcd_itself_is_a_witness_and_a_log_that_tells_nothing_is_named() {
+    let loud = Options { etcd_arguments: vec!["--log-level=debug".to_owned()], ..Options::default() };
+    let cluster = Cluster::start(&loud).unwrap();
+    let log = cluster.etcd_log_file();
+    let verified = verify(&cluster, &[ROLES.as_slice(), &["--etcd-log", log.to_str().unwrap()]].concat());
+    assert_eq!(verified.exit_code, Some(0), "{verified:?}");
+    assert_eq!(verified.document["witnesses"][1], "etcd's log");
+
+    let quiet = Cluster::shared().unwrap();
+    let log = quiet.etcd_log_file();
+    let verified = verify(quiet, &[ROLES.as_slice(), &["--etcd-log", log.to_str().unwrap()]].concat());
+    assert_eq!(verified.exit_code, Some(125), "{verified:?}");
+    assert!(verified.stderr.contains("tells of no read that was just made"), "{}", verified.stderr);
+}
+
+#[test]
+fn who_may_only_list_is_told_so_and_nothing_disagrees() {
+    let cluster = Cluster::start(&Options::default()).unwrap();
+    let client = cluster.client();
+    let rules = json!([
+        {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"], "verbs": ["list", "get"]},
+        {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
+    ]);
+    let api = "/apis/rbac.authorization.k8s.io/v1";
+    let metadata = json!({"name": "lists"});
+    client.post(&format!("{api}/clusterroles"), &json!({"metadata": metadata, "rules": rules})).unwrap().success().unwrap();
+    let subjects = json!([{"kind": "User", "name": "visitor", "apiGroup": "rbac.authorization.k8s.io"}]);
+    let role = json!({"kind": "ClusterRole", "name": "lists", "apiGroup": "rbac.authorization.k8s.io"});
+    let binding = json!({"metadata": metadata, "subjects": subjects, "roleRef": role});
+    client.post(&format!("{api}/clusterrolebindings"), &binding).unwrap().success().unwrap();
+    let verified = verify_as(&cluster.kubeconfig_visitor().unwrap(), &[ROLES.as_slice(), &["--shape", "watch"]].concat());
+    assert_eq!((verified.exit_code, verified.disagreeing()), (Some(2), vec![]), "{verified:?}");
+    assert!(verified.rows().all(|row| row["note"] == "you may not watch it"), "{verified:?}");
 }
 
 #[test]
@@ -128,6 +163,15 @@ fn resource_that_cannot_be_used_is_named_with_the_reason() {
         let verified = verify(cluster, &["--resource", resource]);
         assert_eq!(verified.exit_code, Some(125), "{verified:?}");
         assert!(verified.stderr.contains(expected), "{}", verified.stderr);
+    }
+}
+
+/// A thread that waits for this does not outlive a test that fails.
+struct SetWhenDropped<'s>(&'s AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -149,7 +193,7 @@ impl Verified {
     }
 
     fn disagreeing(&self) -> Vec<&str> {
-        self.rows().filter(|row| row["judgement"] == "disagree").map(|row| row["shape"].as_str().unwrap()).collect()
+        self.rows().filter(|row| row["judgement"] == "Disagree").map(|row| row["shape"].as_str().unwrap()).collect()
     }
 }
 

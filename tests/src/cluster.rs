@@ -17,7 +17,7 @@ use crate::audit;
 use crate::binaries::{Binaries, EtcdRelease, Minor, ServerKind};
 use crate::client::{Client, Connections, Response};
 use crate::credentials::{ADMIN_TOKEN, Credentials, VISITOR_TOKEN};
-use crate::etcd::Etcd;
+use crate::etcd::{self, Etcd};
 use crate::kubeconfig;
 use crate::list_counters::ListCounters;
 use crate::metrics::Metrics;
@@ -34,6 +34,8 @@ pub struct Options {
     pub api_server_arguments: Vec<String>,
     /// Version of its storage.
     pub etcd: EtcdRelease,
+    /// Flags of its storage behind the usual ones, as in `--log-level=debug`.
+    pub etcd_arguments: Vec<String>,
     /// Where the API server listens: an address of loopback.
     pub address: IpAddr,
 }
@@ -44,6 +46,7 @@ impl Default for Options {
             minor: Minor::DEFAULT,
             api_server_arguments: Vec::new(),
             etcd: EtcdRelease::default(),
+            etcd_arguments: Vec::new(),
             address: Ipv4Addr::LOCALHOST.into(),
         }
     }
@@ -73,7 +76,7 @@ impl Cluster {
         let port = Port::reserve()?;
         let at = SocketAddr::new(options.address, port.number());
         let server = format!("https://{at}");
-        let etcd = Etcd::start(&binaries.etcd, &folder)?;
+        let etcd = Etcd::start(&binaries.etcd, &folder, &options.etcd_arguments)?;
         let kind = options.minor.server();
         let mut api_server = ApiServer::prepare(kind, &binaries, &folder, at, etcd.url(), &credentials)?;
         api_server.add_arguments(&options.api_server_arguments);
@@ -238,6 +241,11 @@ impl Cluster {
     /// The audit events so far. The last stage of a request may be written a moment after its response; see [`Cluster::audit_log_when`].
     pub fn audit_log(&self) -> Result<Vec<Value>> {
         audit::read(&api_server::audit_log(&self.folder))
+    }
+
+    /// What etcd logs.
+    pub fn etcd_log_file(&self) -> PathBuf {
+        etcd::log(&self.folder)
     }
 
     /// The file that they are in.

@@ -1,6 +1,6 @@
 //! One etcd, quick and forgetful: it does not wait for the disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -25,11 +25,11 @@ pub(crate) struct Etcd {
 }
 
 impl Etcd {
-    pub(crate) fn start(binary: &Path, folder: &RunFolder) -> Result<Self> {
+    pub(crate) fn start(binary: &Path, folder: &RunFolder, more_arguments: &[String]) -> Result<Self> {
         let (clients, peers) = (Port::reserve()?, Port::reserve()?);
         let url = format!("http://127.0.0.1:{}", clients.number());
         let peer_url = format!("http://127.0.0.1:{}", peers.number());
-        let arguments = [
+        let mut arguments = vec![
             format!("--data-dir={}", folder.path().join("etcd").display()),
             format!("--listen-client-urls={url}"),
             format!("--advertise-client-urls={url}"),
@@ -38,7 +38,8 @@ impl Etcd {
             format!("--initial-cluster=default={peer_url}"),
             "--unsafe-no-fsync".to_owned(),
         ];
-        let log = folder.path().join("etcd.log");
+        arguments.extend_from_slice(more_arguments);
+        let log = log(folder);
         let mut process = Process::start("etcd", binary, &arguments, log)?;
         let client = Client::plain(&url)?;
         process.wait_until(READY_WITHIN, || client.get("/health").is_ok())?;
@@ -85,4 +86,9 @@ fn encoded(text: &str) -> String {
 fn revision(answer: &Value) -> Result<u64> {
     let revision = answer["header"]["revision"].as_str().with_context(|| format!("etcd told no revision: {answer}"))?;
     Ok(revision.parse()?)
+}
+
+/// What etcd logs.
+pub(crate) fn log(folder: &RunFolder) -> PathBuf {
+    folder.path().join("etcd.log")
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use observer_core::verification::{Shape, Target};
 
 /// Times that a row is asked which does not agree.
-pub(super) const MOST_ATTEMPTS: usize = 3;
+pub(super) const MOST_ATTEMPTS: usize = 5;
 /// Requests before the first row: version, three pages, discovery or a look at some resources, the revisions.
 const REQUESTS_BEFORE: u32 = 20;
 

@@ -39,9 +39,23 @@ impl Group {
     /// `cluster` and `kubectl` split one binary by one filter, so that each of its tests is in exactly one of them.
     pub(crate) fn cargo_calls(self, matrix: &Matrix) -> Vec<CargoArgs> {
         let calls: &[&[&str]] = match self {
-            Self::Unit => {
-                &[&["--lib", "--bins", "--test", "oracle", "--test", "replay", "--test", "memory", "--test", "capture"], &["--doc"]]
-            }
+            Self::Unit => &[
+                &[
+                    "--lib",
+                    "--bins",
+                    "--test",
+                    "oracle",
+                    "--test",
+                    "replay",
+                    "--test",
+                    "memory",
+                    "--test",
+                    "capture",
+                    "--test",
+                    "encodings",
+                ],
+                &["--doc"],
+            ],
             Self::It => &[&["--test", "it", "--test", "benches"]],
             Self::Cluster => &[&["--test", "cluster", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
@@ -79,6 +93,22 @@ mod tests {
             assert_eq!(value.get_name(), group.name());
         }
         assert_eq!(Group::ALL.len(), Group::value_variants().len());
+    }
+
+    /// A file in `tests/` of a package is a test target of its own, which no group runs unless it is named there.
+    #[test]
+    fn every_test_target_is_in_a_group() {
+        let named = Group::ALL.map(|group| group.cargo_calls(&Matrix::default()).concat()).concat();
+        let packages = ["observer/core", "observer", "observer-ebpf", "tests/bench", "xtask"];
+        let folders = packages.iter().map(|package| crate::workspace::root().join(package).join("tests"));
+        let targets: Vec<String> = folders
+            .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten())
+            .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".rs")?.to_owned()))
+            .collect();
+        assert!(targets.len() > 3, "{targets:?}");
+        for target in targets {
+            assert!(named.windows(2).any(|words| words == ["--test", &target]), "no group runs --test {target}");
+        }
     }
 
     #[test]

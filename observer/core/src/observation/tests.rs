@@ -49,14 +49,14 @@ fn version_that_a_client_asks_for_is_told() {
     let known = answer(r#"{"major":"1","minor":"34","gitVersion":"v1.34.4","platform":"linux/amd64"}"#);
     check(
         &[ask, (Direction::Response, &known)],
-        &expect![[r#"
+        &expect![[r"
             requested get /version limit=0 by -
             responded 200
             understood Version(v1.34.4)
             bytes Response 74
             ended Complete
             closed
-        "#]],
+        "]],
     );
     for none in [answer(r#"{"gitVersion":"tomorrow"}"#), answer("{}"), answer(&" ".repeat(5000))] {
         assert!(!told(&[ask, (Direction::Response, &none)]).contains("Version("), "{none}");

@@ -122,13 +122,14 @@ impl ServerProfile {
     }
 
     /// What is known of a server of `version`, as a client learned it, where `self` is known of the servers at its address. Gates that
-    /// another version's page of metrics told are not this one's; storage is the same.
+    /// another version's page of metrics or its answers told are not this one's; storage is the same.
     #[must_use]
     pub fn of_another_version(&self, version: ServerVersion) -> Self {
         let mut other = Self { version: Some(version), ..self.clone() };
         other.provenance.version = Basis::ClientTraffic;
-        if self.version.is_some() && self.provenance.gates == Basis::Metrics {
-            other.gates.clear();
+        if self.version.is_some() {
+            let learned = std::mem::take(&mut other.gates_by_answers);
+            other.gates.retain(|gate, _| self.provenance.gates != Basis::Metrics && !learned.contains(gate));
             other.provenance.gates = Basis::MinorDefault;
         }
         other
