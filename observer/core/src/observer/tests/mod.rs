@@ -3,3 +3,4 @@
 mod comparison;
 mod script;
 mod unrecorded;
+mod versions;
