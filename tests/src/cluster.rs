@@ -18,6 +18,7 @@ use crate::binaries::{Binaries, EtcdRelease, Minor, ServerKind};
 use crate::client::{Client, Connections, Response};
 use crate::credentials::{ADMIN_TOKEN, Credentials, VISITOR_TOKEN};
 use crate::etcd::{self, Etcd};
+use crate::etcd_hop::EtcdHop;
 use crate::kubeconfig;
 use crate::list_counters::ListCounters;
 use crate::metrics::Metrics;
@@ -36,6 +37,8 @@ pub struct Options {
     pub etcd: EtcdRelease,
     /// Flags of its storage behind the usual ones, as in `--log-level=debug`.
     pub etcd_arguments: Vec<String>,
+    /// Whether watches between the API server and etcd can be held back: [`Cluster::hold_etcd_watches`].
+    pub etcd_hop: bool,
     /// Where the API server listens: an address of loopback.
     pub address: IpAddr,
 }
@@ -47,6 +50,7 @@ impl Default for Options {
             api_server_arguments: Vec::new(),
             etcd: EtcdRelease::default(),
             etcd_arguments: Vec::new(),
+            etcd_hop: false,
             address: Ipv4Addr::LOCALHOST.into(),
         }
     }
@@ -57,6 +61,7 @@ impl Default for Options {
 pub struct Cluster {
     // Fields are dropped in this order: the servers end before their files go.
     api_server: ApiServer,
+    etcd_hop: Option<EtcdHop>,
     etcd: Etcd,
     kind: ServerKind,
     address: IpAddr,
@@ -77,12 +82,14 @@ impl Cluster {
         let at = SocketAddr::new(options.address, port.number());
         let server = format!("https://{at}");
         let etcd = Etcd::start(&binaries.etcd, &folder, &options.etcd_arguments)?;
+        let etcd_hop = options.etcd_hop.then(|| EtcdHop::start(etcd.address())).transpose()?;
+        let etcd_url = etcd_hop.as_ref().map_or_else(|| etcd.url().to_owned(), EtcdHop::url);
         let kind = options.minor.server();
-        let mut api_server = ApiServer::prepare(kind, &binaries, &folder, at, etcd.url(), &credentials)?;
+        let mut api_server = ApiServer::prepare(kind, &binaries, &folder, at, &etcd_url, &credentials)?;
         api_server.add_arguments(&options.api_server_arguments);
         let client = admin_of(kind, &server, &credentials, Connections::PerRequest)?;
         api_server.start(&client)?;
-        Ok(Self { kind, api_server, etcd, address: options.address, port, version: binaries.version, credentials, client, folder })
+        Ok(Self { kind, api_server, etcd_hop, etcd, address: options.address, port, version: binaries.version, credentials, client, folder })
     }
 
     /// One cluster for all tests of this process that leave it running: a shared reference can neither stop nor restart it.
@@ -296,6 +303,12 @@ impl Cluster {
     /// Sends a signal to etcd and returns at once.
     pub fn signal_etcd(&self, signal: Signal) -> Result<()> {
         self.etcd.signal(signal)
+    }
+
+    /// Holds back what etcd says on watches, or lets it go on; reads and writes pass. Only with [`Options::etcd_hop`].
+    pub fn hold_etcd_watches(&self, held: bool) -> Result<()> {
+        self.etcd_hop.as_ref().context("this cluster has no hop in front of its etcd")?.hold_watches(held);
+        Ok(())
     }
 
     /// The present revision of etcd.

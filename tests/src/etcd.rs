@@ -1,5 +1,6 @@
 //! One etcd, quick and forgetful: it does not wait for the disk.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,7 +22,8 @@ pub(crate) struct Etcd {
     process: Process,
     url: String,
     client: Client,
-    _ports: [Port; 2],
+    /// For clients, and for peers.
+    ports: [Port; 2],
 }
 
 impl Etcd {
@@ -43,11 +45,15 @@ impl Etcd {
         let mut process = Process::start("etcd", binary, &arguments, log)?;
         let client = Client::plain(&url)?;
         process.wait_until(READY_WITHIN, || client.get("/health").is_ok())?;
-        Ok(Self { process, url, client, _ports: [clients, peers] })
+        Ok(Self { process, url, client, ports: [clients, peers] })
     }
 
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.ports[0].number()).into()
     }
 
     pub(crate) fn process_id(&self) -> u32 {

@@ -13,6 +13,7 @@ mod config_map_controller;
 mod credentials;
 mod digest;
 mod etcd;
+mod etcd_hop;
 mod exec_session;
 mod field_lines;
 mod folders;

@@ -6,7 +6,7 @@ use super::configuration::Configuration;
 use super::results::Results;
 use super::row::Takes;
 use super::session::{About, Session};
-use super::{aggregated, compaction, not_ready, rows};
+use super::{aggregated, compaction, late, not_ready, rows};
 
 #[test]
 fn matrix_of_1_29() {
@@ -51,6 +51,7 @@ fn check(minor: Minor) {
     aggregated::check(minor, &mut results);
     compaction::check(minor, &mut results);
     not_ready::check(minor, &mut results);
+    late::check(minor, &mut results);
     results.finish();
 }
 

@@ -41,9 +41,6 @@ pub(super) fn check(minor: Minor, results: &mut Results) {
         for row in rows::NOT_READY {
             ask(&mut session, row, &configuration.name, &mut fresh, footprint, &profile);
         }
-        if configuration.flags.is_empty() {
-            late_cache(&mut session, minor);
-        }
         results.add(session);
     }
 }
@@ -133,15 +130,4 @@ fn settled(session: &Session, resource: &Resource, before: ReadCounters) -> Read
         last = now;
         rests.then_some(now - before)
     })
-}
-
-/// Nothing here can hold a watch cache back while etcd answers the question for its revision.
-fn late_cache(session: &mut Session, minor: Minor) {
-    if minor.0 < 31 && minor != CUSTOM_RESOURCES_ONLY {
-        return;
-    }
-    let row = Row::list("RV unset", super::row::On::All, "");
-    let reason =
-        "a cache that is 3 s behind while etcd answers at once: both use the one etcd, which can be stopped only as a whole";
-    session.note(Asked::of(&row, &Resource::custom("widgets"), "cache late for a consistent read").not_provoked(reason));
 }

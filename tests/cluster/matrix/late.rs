@@ -1,0 +1,38 @@
+//! A watch cache that lags: etcd answers at once which revision is current, and what was written reaches the cache only later.
+
+use observer_tests::{Minor, Options};
+
+use super::configuration::{Configuration, usual};
+use super::ground::Ground;
+use super::results::Results;
+use super::row::{On, Row};
+use super::session::{About, Session};
+
+/// The first minor whose lists wait for the cache by default.
+const CONSISTENT_SINCE: u32 = 31;
+
+/// Consistent reads of a cache that does not catch up within the three seconds that they wait.
+pub(super) fn check(minor: Minor, results: &mut Results) {
+    if minor.0 < CONSISTENT_SINCE {
+        return;
+    }
+    let configuration = Configuration::of(minor, "cache late for a consistent read", &[]);
+    let options = Options { etcd_hop: true, ..configuration.options(minor) };
+    let mut session = Session::start(&options, &[]);
+    let resource = usual(minor);
+    session.fill(&resource);
+    let ground = Ground { revision: session.cluster.revision().unwrap(), token: String::new() };
+    let about = About::new(&resource, &configuration.name);
+    for row in [
+        Row::list("RV unset", On::All, ""),
+        Row::list("RV unset, limit", On::All, "limit=3"),
+        Row::list("RV=0", On::All, "resourceVersion=0"),
+    ] {
+        session.cluster.hold_etcd_watches(true).unwrap();
+        // Something is written that the cache does not hear of.
+        session.cluster.put_in_etcd("/registry/unheard", "of").unwrap();
+        session.ask(&row, &about, &ground);
+        session.cluster.hold_etcd_watches(false).unwrap();
+    }
+    results.add(session);
+}

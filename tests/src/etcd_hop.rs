@@ -1,0 +1,107 @@
+//! A hop between the API server and its etcd that can hold watches back while everything else passes.
+//!
+//! gRPC is HTTP/2, and a watch is a stream of its own, so events and answers to progress requests wait here while reads and writes do not. That
+//! is a watch cache that lags: a network cannot be made to do it, as all streams share one connection.
+
+use std::net::SocketAddr;
+use std::thread;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use h2::server::SendResponse;
+use h2::{RecvStream, SendStream};
+use http::{Request, Response};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+/// The one call that is held back.
+const WATCH: &str = "/etcdserverpb.Watch/Watch";
+
+/// Passes everything on until the test ends, and holds what it is told to.
+#[derive(Debug)]
+pub(crate) struct EtcdHop {
+    address: SocketAddr,
+    held: watch::Sender<bool>,
+    /// Its threads end with it.
+    _runtime: Runtime,
+}
+
+impl EtcdHop {
+    /// A hop to an etcd that speaks plain HTTP/2.
+    pub(crate) fn start(etcd: SocketAddr) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+        let address = listener.local_addr()?;
+        let (held, holding) = watch::channel(false);
+        runtime.spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let holding = holding.clone();
+                // A connection that breaks is the API server's to notice.
+                tokio::spawn(async move { connection(client, etcd, holding).await.ok() });
+            }
+        });
+        Ok(Self { address, held, _runtime: runtime })
+    }
+
+    /// What `--etcd-servers` is set to.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// From now on watches stand still, or go on.
+    pub(crate) fn hold_watches(&self, held: bool) {
+        self.held.send_replace(held);
+    }
+}
+
+impl Drop for EtcdHop {
+    fn drop(&mut self) {
+        self.held.send_replace(false);
+        thread::yield_now();
+    }
+}
+
+async fn connection(client: TcpStream, etcd: SocketAddr, holding: watch::Receiver<bool>) -> Result<()> {
+    let mut incoming = h2::server::handshake(client).await?;
+    let (upstream, connection) = h2::client::handshake(TcpStream::connect(etcd).await?).await?;
+    tokio::spawn(connection);
+    while let Some(accepted) = incoming.accept().await {
+        let (request, respond) = accepted?;
+        let (upstream, holding) = (upstream.clone(), holding.clone());
+        tokio::spawn(async move { call(request, respond, upstream, holding).await.ok() });
+    }
+    Ok(())
+}
+
+async fn call(
+    request: Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+    upstream: h2::client::SendRequest<Bytes>,
+    mut holding: watch::Receiver<bool>,
+) -> Result<()> {
+    let is_watch = request.uri().path() == WATCH;
+    let (head, asked) = request.into_parts();
+    let (answer, to_etcd) = upstream.ready().await?.send_request(Request::from_parts(head, ()), false)?;
+    tokio::spawn(async move { pass(asked, to_etcd, None).await.ok() });
+    let (head, answered) = answer.await?.into_parts();
+    let to_client = respond.send_response(Response::from_parts(head, ()), false)?;
+    pass(answered, to_client, is_watch.then_some(&mut holding)).await
+}
+
+/// Everything that comes, up to the trailers; while `holding` says so, nothing.
+async fn pass(mut from: RecvStream, mut to: SendStream<Bytes>, mut holding: Option<&mut watch::Receiver<bool>>) -> Result<()> {
+    while let Some(data) = from.data().await {
+        let data = data?;
+        if let Some(holding) = &mut holding {
+            holding.wait_for(|held| !held).await.context("the hop ended")?;
+        }
+        from.flow_control().release_capacity(data.len())?;
+        to.send_data(data, false)?;
+    }
+    match from.trailers().await? {
+        Some(trailers) => to.send_trailers(trailers)?,
+        None => to.send_data(Bytes::new(), true)?,
+    }
+    Ok(())
+}
