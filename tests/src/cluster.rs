@@ -89,7 +89,18 @@ impl Cluster {
         api_server.add_arguments(&options.api_server_arguments);
         let client = admin_of(kind, &server, &credentials, Connections::PerRequest)?;
         api_server.start(&client)?;
-        Ok(Self { kind, api_server, etcd_hop, etcd, address: options.address, port, version: binaries.version, credentials, client, folder })
+        Ok(Self {
+            kind,
+            api_server,
+            etcd_hop,
+            etcd,
+            address: options.address,
+            port,
+            version: binaries.version,
+            credentials,
+            client,
+            folder,
+        })
     }
 
     /// One cluster for all tests of this process that leave it running: a shared reference can neither stop nor restart it.

@@ -11,7 +11,7 @@ use observer_core::routing::{CacheState, ServerProfile};
 use observer_tests::{Minor, ReadCounters, Response, Signal};
 
 use super::asked::{Asked, Remark};
-use super::configuration::{CUSTOM_RESOURCES_ONLY, Configuration};
+use super::configuration::Configuration;
 use super::ground::Ground;
 use super::measured::Seen;
 use super::resource::{OBJECTS, Resource};
