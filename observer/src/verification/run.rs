@@ -6,7 +6,7 @@ use observer_core::k8s::Verb;
 use observer_core::routing::{Basis, FromMetrics, RevisionHistory, ServedFrom, ServerProfile, ServerVersion};
 use observer_core::time::Timestamp;
 use observer_core::verification::{
-    Answer, Attempt, Counters, Judgement, Known, MetricsPage, Prediction, Row, SHAPES, Shape, Tally, Target, judge, measure,
+    Answer, Attempt, Counters, Judgement, Known, MetricsPage, Prediction, Row, SHAPES, Shape, Tally, Target, agrees, judge, measure,
 };
 use observer_core::wire::BodyKind;
 use tokio::time::sleep;
@@ -273,7 +273,7 @@ impl Verifier<'_> {
         }
         let measured = measure(prediction, &asked.answer, window.moved);
         let mut attempt = Attempt { measured, moved: window.moved, answer: asked.answer, control: None, others: window.others };
-        if !prediction.agrees_with(&measured) {
+        if !agrees(prediction, &measured) {
             sleep(began.elapsed().max(CONTROLLED_FOR)).await;
             attempt.control = self.window(None).await?.map(|control| control.moved);
         }

@@ -8,6 +8,7 @@ use super::answer::Answer;
 use super::counters::Counters;
 use super::measured::Measured;
 use super::prediction::Prediction;
+use crate::routing::{Fallback, Layer, ServedFrom};
 
 /// One time that a row was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +52,7 @@ pub fn judge(prediction: &Prediction, attempts: &[Attempt]) -> Judgement {
         return Judgement::NotProvoked;
     }
     let is_alone = |attempt: &Attempt| attempt.others.unwrap_or(0) == 0;
-    if attempts.iter().any(|attempt| is_alone(attempt) && prediction.agrees_with(&attempt.measured)) {
+    if attempts.iter().any(|attempt| is_alone(attempt) && agrees(prediction, &attempt.measured)) {
         return Judgement::Agree;
     }
     if attempts.iter().all(Attempt::is_denied) {
@@ -60,6 +61,31 @@ pub fn judge(prediction: &Prediction, attempts: &[Attempt]) -> Judgement {
     let sound: Vec<Measured> = attempts.iter().filter(|attempt| is_undisturbed(attempt)).map(|attempt| attempt.measured).collect();
     let is_settled = sound.iter().any(|one| sound.iter().filter(|other| *other == one).count() >= TIMES);
     if is_settled { Judgement::Disagree } else { Judgement::Noisy }
+}
+
+/// Whether what was measured is the predicted answer, or the second outcome that was predicted with it.
+pub fn agrees(prediction: &Prediction, measured: &Measured) -> bool {
+    let served_from = &prediction.verdict.served_from;
+    let otherwise = prediction.verdict.otherwise.map(|otherwise| otherwise.then);
+    let layers = served_from.layers();
+    let is_open = matches!(served_from, ServedFrom::Unknown { .. });
+    match *measured {
+        Measured::Layer(layer) => layers.contains(&layer),
+        Measured::CacheOrEtcd => layers.contains(&Layer::Cache) || layers.contains(&Layer::Etcd),
+        Measured::AfterWaiting => otherwise == Some(Fallback::Etcd),
+        Measured::Refused { status, etcd_touched } => {
+            *served_from == ServedFrom::Rejected { status, etcd_touched }
+                || otherwise == Some(Fallback::Rejected { status })
+                || (is_open && layers.contains(&Layer::Rejected))
+        }
+        Measured::ErrorEvent { code } => {
+            matches!(*served_from, ServedFrom::Rejected { status, .. } if status == code)
+                || otherwise == Some(Fallback::ErrorEvent { code })
+                || (is_open && layers.contains(&Layer::Rejected))
+        }
+        Measured::NotCounted => layers.contains(&Layer::Proxied),
+        Measured::Noise => false,
+    }
 }
 
 /// Whether nobody else can have moved the counters, and the answer tells of a layer at all.

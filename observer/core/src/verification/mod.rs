@@ -5,8 +5,9 @@
 //! whose watch caches are ready. A row asks it once between two readings of the [`Counters`], and [`measure`] tells from the difference which
 //! layer answered: only what one request alone can have moved is believed, everything else is [`Measured::Noise`]. [`judge`] compares.
 
-mod shape;
 mod target;
+
+mod shape;
 
 mod counters;
 mod prediction;
@@ -22,9 +23,9 @@ mod tests;
 
 pub use answer::Answer;
 pub use counters::{Counters, MetricsPage};
-pub use judgement::{Attempt, Judgement, judge};
+pub use judgement::{Attempt, Judgement, agrees, judge};
 pub use measured::{Measured, measure};
 pub use prediction::Prediction;
 pub use row::{Row, Tally};
-pub use shape::{SHAPES, Scope, Shape};
-pub use target::{Known, Target};
+pub use shape::{SHAPES, Shape};
+pub use target::{Known, Scope, Target};

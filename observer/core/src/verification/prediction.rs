@@ -1,8 +1,7 @@
 //! What the rules say of a row's request.
 
-use super::measured::Measured;
 use crate::k8s::{Continue, ContinueRevision, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
-use crate::routing::{CacheState, Fallback, Layer, Question, RevisionHistory, ServedFrom, ServerProfile, Verdict, route};
+use crate::routing::{CacheState, Question, RevisionHistory, ServedFrom, ServerProfile, Verdict, route};
 use crate::time::Timestamp;
 
 /// A request, and who will answer it.
@@ -36,31 +35,6 @@ impl Prediction {
     /// Whether another server is to answer.
     pub fn is_proxied(&self) -> bool {
         self.verdict.served_from == ServedFrom::Proxied
-    }
-
-    /// Whether what was measured is the predicted answer, or the second outcome that was predicted with it.
-    pub fn agrees_with(&self, measured: &Measured) -> bool {
-        let served_from = &self.verdict.served_from;
-        let otherwise = self.verdict.otherwise.map(|otherwise| otherwise.then);
-        let layers = served_from.layers();
-        let is_open = matches!(served_from, ServedFrom::Unknown { .. });
-        match *measured {
-            Measured::Layer(layer) => layers.contains(&layer),
-            Measured::CacheOrEtcd => layers.contains(&Layer::Cache) || layers.contains(&Layer::Etcd),
-            Measured::AfterWaiting => otherwise == Some(Fallback::Etcd),
-            Measured::Refused { status, etcd_touched } => {
-                *served_from == ServedFrom::Rejected { status, etcd_touched }
-                    || otherwise == Some(Fallback::Rejected { status })
-                    || (is_open && layers.contains(&Layer::Rejected))
-            }
-            Measured::ErrorEvent { code } => {
-                matches!(*served_from, ServedFrom::Rejected { status, .. } if status == code)
-                    || otherwise == Some(Fallback::ErrorEvent { code })
-                    || (is_open && layers.contains(&Layer::Rejected))
-            }
-            Measured::NotCounted => layers.contains(&Layer::Proxied),
-            Measured::Noise => false,
-        }
     }
 
     /// Whether only one layer is named, so that a row can be wrong.

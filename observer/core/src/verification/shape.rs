@@ -1,21 +1,6 @@
 //! The catalogue of requests.
 
-use super::target::{Known, Target};
-
-/// Which objects a request is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// All of the resource.
-    All,
-    /// Those of one namespace; nothing for a resource without namespaces.
-    Namespace,
-    /// Those of one namespace, or all of a resource without namespaces: where a name alone decides.
-    Narrowest,
-    /// One object that exists.
-    Object,
-    /// One object that does not.
-    Absent,
-}
+use super::target::{Known, Scope, Target};
 
 /// One way to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! Whose objects are asked for, and what is known of them.
 
-use super::shape::Scope;
 use crate::k8s::{ContinueToken, Resource};
 
 /// How far ahead of everything a revision lies that no server reaches in the seconds of one request.
@@ -8,6 +7,21 @@ const FAR: u64 = 1_000_000_000;
 
 /// A name that no object has: names are lower case, but a valid name is wanted.
 const ABSENT_NAME: &str = "watchtap-verify-no-such-object";
+
+/// Which objects a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// All of the resource.
+    All,
+    /// Those of one namespace; nothing for a resource without namespaces.
+    Namespace,
+    /// Those of one namespace, or all of a resource without namespaces: where a name alone decides.
+    Narrowest,
+    /// One object that exists.
+    Object,
+    /// One object that does not.
+    Absent,
+}
 
 /// A resource with objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
