@@ -65,14 +65,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Prints help or a usage error. `exec` keeps 2 for the command it runs, so its own usage errors are 125.
+/// Prints help or a usage error. `exec` keeps 2 for the command it runs, and `verify` for rows that stay open, so their own usage errors are
+/// 125.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
-    let is_exec = arguments.get(1).is_some_and(|command| command == "exec");
+    let has_another_two = arguments.get(1).is_some_and(|command| command == "exec" || command == "verify");
     // A closed stdout or stderr leaves nobody to tell.
     let _printed = error.print();
     match error.exit_code() {
         0 => ExitCode::SUCCESS,
-        _usage if is_exec => ExitCode::from(OWN_FAILURE),
+        _usage if has_another_two => ExitCode::from(OWN_FAILURE),
         _usage => ExitCode::from(2),
     }
 }

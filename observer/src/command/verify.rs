@@ -37,7 +37,7 @@ const UNDECIDED: u8 = 2;
   watchtap verify --etcd-log /var/log/etcd.log --audit-log /var/log/kubernetes/audit.log
 
 EXIT CODES:
-  0 all rows agree · 1 a row disagrees · 2 a row stayed noisy or could not be provoked (or wrong usage) · 125 nothing could be verified")]
+  0 all rows agree · 1 a row disagrees · 2 a row stayed noisy or could not be provoked · 125 nothing could be verified, or wrong usage")]
 pub(super) struct Verify {
     /// The context of the kubeconfig, in place of its current one
     #[arg(long, value_name = "NAME")]
