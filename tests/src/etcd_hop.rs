@@ -85,7 +85,12 @@ async fn call(
     let (answer, to_etcd) = upstream.ready().await?.send_request(Request::from_parts(head, ()), false)?;
     tokio::spawn(async move { pass(asked, to_etcd, None).await.ok() });
     let (head, answered) = answer.await?.into_parts();
-    let to_client = respond.send_response(Response::from_parts(head, ()), false)?;
+    // A call that fails at once has its status in the head, and nothing behind it.
+    let is_over = answered.is_end_stream();
+    let to_client = respond.send_response(Response::from_parts(head, ()), is_over)?;
+    if is_over {
+        return Ok(());
+    }
     pass(answered, to_client, is_watch.then_some(&mut holding)).await
 }
 
