@@ -33,6 +33,7 @@ pub struct RangeRead {
 
 #[derive(Deserialize)]
 struct Line {
+    level: String,
     msg: String,
     #[serde(rename = "response type", default)]
     response_type: String,
@@ -42,13 +43,14 @@ struct Line {
 
 impl EtcdRequest {
     /// Reads a line of the log in its JSON form; `None` for what is not about a request (etcd server/etcdserver/api/v3rpc/interceptor.go,
-    /// `logUnaryRequestStats`, release-3.4 to 3.6).
+    /// `logUnaryRequestStats`, release-3.4 to 3.6). A log that is not at level debug tells of slow requests only, as warnings: nothing can
+    /// be counted by it, so they are `None` too.
     pub fn read(line: &[u8]) -> Option<Self> {
         if line.len() > MAX_LINE {
             return None;
         }
         let line: Line = serde_json::from_slice(line).ok()?;
-        if line.msg != "request stats" {
+        if line.level != "debug" || line.msg != "request stats" {
             return None;
         }
         if line.response_type != "/etcdserverpb.KV/Range" {

@@ -71,7 +71,7 @@ fn range_is_read_with_its_keys_limit_and_revision() {
 
 #[test]
 fn counting_is_no_reading_of_values() {
-    let line = br#"{"msg":"request stats","response type":"/etcdserverpb.KV/Range","request content":"key:\"/registry/roles/\" range_end:\"/registry/roles0\" count_only:true "}"#;
+    let line = br#"{"level":"debug","msg":"request stats","response type":"/etcdserverpb.KV/Range","request content":"key:\"/registry/roles/\" range_end:\"/registry/roles0\" count_only:true "}"#;
     let Some(EtcdRequest::Range(read)) = EtcdRequest::read(line) else { panic!() };
     assert!(!read.reads_values());
 }
@@ -79,16 +79,18 @@ fn counting_is_no_reading_of_values() {
 #[test]
 fn other_requests_are_named_and_other_lines_passed_over() {
     let other =
-        br#"{"msg":"request stats","response type":"/etcdserverpb.KV/Txn","request content":"compare:<target:MOD key:\"/a\">"}"#;
+        br#"{"level":"debug","msg":"request stats","response type":"/etcdserverpb.KV/Txn","request content":"compare:<target:MOD key:\"/a\">"}"#;
     assert_eq!(EtcdRequest::read(other), Some(EtcdRequest::Other("/etcdserverpb.KV/Txn".to_owned())));
-    for line in [r#"{"msg":"applying compaction"}"#, "panic: x", r#"{"msg":"request stats","#] {
+    let slow = r#"{"level":"warn","msg":"request stats","response type":"/etcdserverpb.KV/Txn","time spent":"1.2s"}"#;
+    for line in [slow, r#"{"level":"info","msg":"applying compaction"}"#, "panic: x", r#"{"level":"debug","msg":"request stats","#]
+    {
         assert_eq!(EtcdRequest::read(line.as_bytes()), None, "{line}");
     }
 }
 
 #[test]
 fn content_that_is_cut_off_is_read_as_far_as_it_goes() {
-    let line = br#"{"msg":"request stats","response type":"/etcdserverpb.KV/Range","request content":"key:\"/registry/pods/ab"}"#;
+    let line = br#"{"level":"debug","msg":"request stats","response type":"/etcdserverpb.KV/Range","request content":"key:\"/registry/pods/ab"}"#;
     let expected = RangeRead { key: "/registry/pods/ab".to_owned(), ..RangeRead::default() };
     assert_eq!(EtcdRequest::read(line), Some(EtcdRequest::Range(expected)));
 }
