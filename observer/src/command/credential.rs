@@ -9,11 +9,10 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::output::say_error;
-use crate::credential::{ExecCredential, Plan, ask_for_plan, hand_over, with_cluster};
+use crate::credential::{EXEC_INFO, ExecCredential, Plan, ask_for_plan, hand_over, with_cluster};
 
 /// Most bytes of a plug-in's output that are read. A credential has some 10 KiB.
 const MAX_OUTPUT: u64 = 4 * 1024 * 1024;
-const EXEC_INFO: &str = "KUBERNETES_EXEC_INFO";
 /// A failure of our own.
 const FAILURE: u8 = 1;
 

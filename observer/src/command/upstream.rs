@@ -151,10 +151,7 @@ impl Conversations {
 }
 
 async fn credentials(selected: &Selected) -> Result<Option<Credentials>> {
-    if let BearerToken::File(path) = &selected.bearer_token {
-        File::open(path).with_context(|| format!("cannot read the token of the kubeconfig's user, {}", path.display()))?;
-    }
-    Ok(match (Credentials::of(selected), &selected.exec_plugin) {
+    Ok(match (Credentials::read(selected)?, &selected.exec_plugin) {
         (None, Some(plugin)) => Some(Credentials::from(run_plugin(plugin).await?)),
         (held, _) => held,
     })
@@ -167,9 +164,18 @@ struct Credentials {
 }
 
 impl Credentials {
-    /// `None` when there is neither.
+    /// `None` when there is neither, or what there is cannot be read.
     fn of(selected: &Selected) -> Option<Self> {
-        let (certificate, token) = (certificate(selected), token(selected));
+        let (certificate, token) = (certificate(selected), token(selected).ok().flatten());
+        Self::with(certificate, token)
+    }
+
+    /// `None` when there is neither.
+    fn read(selected: &Selected) -> Result<Option<Self>> {
+        Ok(Self::with(certificate(selected), token(selected)?))
+    }
+
+    fn with(certificate: Option<ClientCertificate>, token: Option<String>) -> Option<Self> {
         (certificate.is_some() || token.is_some()).then_some(Self { certificate, token })
     }
 }
@@ -232,17 +238,18 @@ fn certificate(selected: &Selected) -> Option<ClientCertificate> {
     Some(ClientCertificate { chain_pem: certificate.certificate_pem.clone(), key_pem: certificate.key_pem.expose().to_vec() })
 }
 
-fn token(selected: &Selected) -> Option<String> {
+fn token(selected: &Selected) -> Result<Option<String>> {
     let bytes = match &selected.bearer_token {
-        BearerToken::None => return None,
+        BearerToken::None => return Ok(None),
         BearerToken::Inline(token) => token.expose().to_vec(),
         BearerToken::File(path) => {
             let mut token = Vec::new();
             let read = File::open(path).and_then(|file| file.take(MAX_TOKEN).read_to_end(&mut token));
-            read.is_ok().then_some(token)?
+            read.with_context(|| format!("cannot read the token of the kubeconfig's user, {}", path.display()))?;
+            token
         }
     };
-    Some(String::from_utf8(bytes).ok()?.trim().to_owned())
+    Ok(String::from_utf8(bytes).ok().map(|token| token.trim().to_owned()))
 }
 
 /// What an API server is called in reports: `HOST:PORT`, the path in front of its API, and the name that its certificate bears where that is

@@ -16,18 +16,31 @@ const STATUS: &str = "status";
 const CERTIFICATE: &str = "clientCertificateData";
 const KEY: &str = "clientKeyData";
 
+/// What a plug-in printed; JSON is meant, and client-go reads YAML as well.
+pub(super) fn document(output: &[u8]) -> Option<Map<String, Value>> {
+    match serde_json::from_slice(output) {
+        Ok(Value::Object(document)) => Some(document),
+        Ok(_) => None,
+        Err(_) => serde_saphyr::from_str(std::str::from_utf8(output).ok()?).ok()?,
+    }
+}
+
+/// The client certificate and its key, as PEM text.
+pub(super) fn certificate(document: &Map<String, Value>) -> Option<(String, String)> {
+    status_text(document, CERTIFICATE).zip(status_text(document, KEY))
+}
+
+/// A text of `status`, unless it is empty.
+pub(super) fn status_text(document: &Map<String, Value>, field: &str) -> Option<String> {
+    document.get(STATUS)?.as_object()?.get(field)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
 impl ExecCredential {
     /// Reads the output; `None` unless both a certificate and its key are in it. What is then wrong with it, if anything, is the client's to
-    /// say: it gets the output as it is. JSON is meant, and client-go reads YAML as well.
+    /// say: it gets the output as it is.
     pub fn with_certificate(output: &[u8]) -> Option<Self> {
-        let document = match serde_json::from_slice(output) {
-            Ok(Value::Object(document)) => document,
-            Ok(_) => return None,
-            Err(_) => serde_saphyr::from_str(std::str::from_utf8(output).ok()?).ok()?,
-        };
-        let status = document.get(STATUS)?.as_object()?;
-        let text = |field: &str| status.get(field)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-        let (certificate_pem, key_pem) = (text(CERTIFICATE)?, text(KEY)?);
+        let document = document(output)?;
+        let (certificate_pem, key_pem) = certificate(&document)?;
         Some(Self { document, certificate_pem, key_pem })
     }
 

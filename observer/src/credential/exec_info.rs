@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value};
 
+/// The variable that it is in.
+pub const EXEC_INFO: &str = "KUBERNETES_EXEC_INFO";
+
 /// The server of which the client speaks, if it tells (`provideClusterInfo`).
 pub(super) fn server(info: &Value) -> Option<&str> {
     info.get("spec")?.get("cluster")?.get("server")?.as_str()

@@ -18,7 +18,7 @@ mod server;
 pub use call::{CallError, ask_for_plan, hand_over};
 pub use exchange::Plan;
 pub use exec_credential::ExecCredential;
-pub use exec_info::with_cluster;
+pub use exec_info::{EXEC_INFO, with_cluster};
 pub use keeper::{Keeper, PluginUser};
 pub use plugin::{PluginCredential, PluginError, run_plugin};
 pub use server::CredentialServer;

@@ -10,6 +10,8 @@ use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use super::exec_credential;
+use super::exec_info::EXEC_INFO;
 use crate::kubeconfig::ExecPlugin;
 
 /// How long a plug-in may take: some open a browser.
@@ -65,7 +67,7 @@ pub async fn run_plugin(plugin: &ExecPlugin) -> Result<PluginCredential, PluginE
     let command = || plugin.command.clone();
     let mut process = Command::new(Path::new(&plugin.command));
     process.args(&plugin.arguments).envs(plugin.environment.iter().map(|(name, value)| (name, value)));
-    process.env("KUBERNETES_EXEC_INFO", exec_info(plugin).to_string());
+    process.env(EXEC_INFO, exec_info(plugin).to_string());
     process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
     let ended = timeout(ENDS_WITHIN, output(process)).await.map_err(|_elapsed| PluginError::TimedOut { command: command() })?;
     let (status, output) = ended.map_err(|error| PluginError::Spawn { command: command(), error })?;
@@ -94,16 +96,10 @@ fn exec_info(plugin: &ExecPlugin) -> Value {
 }
 
 impl PluginCredential {
-    /// Reads a plug-in's output; JSON is meant, and client-go reads YAML as well.
     fn read(output: &[u8]) -> Option<Self> {
-        let document: Value = match serde_json::from_slice(output) {
-            Ok(document) => document,
-            Err(_) => serde_saphyr::from_str(std::str::from_utf8(output).ok()?).ok()?,
-        };
-        let status = document.get("status")?;
-        let text = |field: &str| status.get(field)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-        let certificate = text("clientCertificateData").zip(text("clientKeyData"));
-        let credential = Self { token: text("token"), certificate };
+        let document = exec_credential::document(output)?;
+        let token = exec_credential::status_text(&document, "token");
+        let credential = Self { token, certificate: exec_credential::certificate(&document) };
         (credential != Self::default()).then_some(credential)
     }
 }
