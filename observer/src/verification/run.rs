@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use super::choice::{self, QUIET_FOR};
 use super::failure::VerifyError;
-use super::oracles::Oracles;
+use super::oracles::{Ends, Oracles};
 use super::plan::{MOST_ATTEMPTS, Plan, Progress};
 use super::result::Verification;
 use super::server::Server;
@@ -283,20 +283,27 @@ impl Verifier<'_> {
     /// What happened since the last page; `None` when the server was started anew, or is another. What comes while the page is written
     /// belongs to both windows beside it.
     async fn window(&mut self, audit_id: Option<&str>) -> Result<Option<Window>, VerifyError> {
-        let resource = self.target.resource.clone();
-        let ends = self.oracles.ends()?;
-        let page = self.server.page(std::slice::from_ref(&resource), &mut |_sample| {}).await?;
-        let before = std::mem::replace(&mut self.page, page);
-        let moved = self.oracles.witnessed(self.page.counters(&resource) - before.counters(&resource), &resource)?;
-        let others = self.oracles.others(&resource, audit_id)?;
+        let (before, ends) = self.next_page().await?;
+        let resource = &self.target.resource;
+        let moved = self.oracles.witnessed(self.page.counters(resource) - before.counters(resource), resource)?;
+        let others = self.oracles.others(resource, audit_id)?;
         self.oracles.begin_at(&ends);
-        self.page_from = self.server.connection();
-        Ok((before.started == self.page.started).then_some(Window { moved, others }))
+        Ok(before.is_of_the_server_of(&self.page).then_some(Window { moved, others }))
     }
 
     /// A first page, with which a window begins.
     async fn begin(&mut self) -> Result<(), VerifyError> {
-        self.window(None).await.map(drop)
+        let (_before, ends) = self.next_page().await?;
+        self.oracles.begin_at(&ends);
+        Ok(())
+    }
+
+    /// Reads the next page: the one before it, and where the logs ended when it was asked for.
+    async fn next_page(&mut self) -> Result<(MetricsPage, Ends), VerifyError> {
+        let ends = self.oracles.ends()?;
+        let page = self.server.page(std::slice::from_ref(&self.target.resource), &mut |_sample| {}).await?;
+        self.page_from = self.server.connection();
+        Ok((std::mem::replace(&mut self.page, page), ends))
     }
 
     fn predict(&self, request: &str) -> Option<Prediction> {

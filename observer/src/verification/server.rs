@@ -11,7 +11,6 @@ use observer_core::metrics::Sample;
 use observer_core::verification::{Answer, MetricsPage};
 use observer_core::wire::{BodyKind, BodyReader};
 use serde::de::DeserializeOwned;
-use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::failure::VerifyError;
@@ -63,8 +62,7 @@ impl Server {
 
     /// What the server says its version is.
     pub(super) async fn version(&mut self) -> Result<String, VerifyError> {
-        let asked = timeout(ANSWERED_WITHIN, self.conversation().await?.version()).await;
-        Ok(asked.unwrap_or(Err(QuestionError::TimedOut))?)
+        Ok(self.asked(async |conversation: &mut Conversation| conversation.version().await).await??)
     }
 
     /// A page of metrics. `also` hears every sample, of a page that had to be asked for again those of both.
@@ -73,45 +71,52 @@ impl Server {
         resources: &[Resource],
         also: &mut (dyn FnMut(&Sample<'_>) + Send),
     ) -> Result<MetricsPage, VerifyError> {
-        loop {
-            let is_kept = self.conversation.is_some();
+        let read = self.asked(async |conversation: &mut Conversation| {
             let mut page = MetricsPage::of(resources);
             let mut told = |sample: &Sample<'_>| {
                 page.note(sample);
                 also(sample);
             };
-            let conversation = self.conversation().await?;
-            let read = timeout(ANSWERED_WITHIN, conversation.metrics(&mut told)).await;
-            match self.keep(read, is_kept) {
-                Ok(Some(())) => return Ok(page),
-                Ok(None) => {}
-                Err(QuestionError::Status { status, .. }) if status == StatusCode::UNAUTHORIZED => {
-                    return Err(VerifyError::Unauthenticated);
-                }
-                Err(QuestionError::Status { status, .. }) if status == StatusCode::FORBIDDEN => return Err(VerifyError::NoMetrics),
-                Err(error) => return Err(error.into()),
-            }
-        }
+            conversation.metrics(&mut told).await?;
+            Ok(page)
+        });
+        read.await?.map_err(|error| match error {
+            QuestionError::Status { status: StatusCode::UNAUTHORIZED, .. } => VerifyError::Unauthenticated,
+            QuestionError::Status { status: StatusCode::FORBIDDEN, .. } => VerifyError::NoMetrics,
+            error @ (QuestionError::Connect(_)
+            | QuestionError::Status { .. }
+            | QuestionError::Http { .. }
+            | QuestionError::NotAVersion
+            | QuestionError::Unspeakable
+            | QuestionError::TimedOut) => error.into(),
+        })
     }
 
     /// The answer to a GET of path and query.
     pub(super) async fn ask(&mut self, request: &str, kind: BodyKind) -> Result<Answered, VerifyError> {
-        loop {
-            let is_kept = self.conversation.is_some();
-            let asked = timeout(ANSWERED_WITHIN, ask(self.conversation().await?, request, kind)).await;
-            if let Some(answered) = self.keep(asked, is_kept)? {
-                return Ok(answered);
-            }
-        }
+        Ok(self.asked(async |conversation: &mut Conversation| ask(conversation, request, kind).await).await??)
     }
 
     /// A document of discovery; `None` where there is none.
     pub(super) async fn discover<D: DeserializeOwned>(&mut self, path: &str) -> Result<Option<D>, VerifyError> {
+        Ok(self.asked(async |conversation: &mut Conversation| discover(conversation, path).await).await??)
+    }
+
+    /// Asks on the present connection. One that was used before may have ended between two questions: then the question is asked again on
+    /// another. After a failure what is left of an answer may still be under way, so that connection is given up.
+    async fn asked<T>(
+        &mut self,
+        mut ask: impl AsyncFnMut(&mut Conversation) -> Result<T, QuestionError>,
+    ) -> Result<Result<T, QuestionError>, VerifyError> {
         loop {
             let is_kept = self.conversation.is_some();
-            let asked = timeout(ANSWERED_WITHIN, discover(self.conversation().await?, path)).await;
-            if let Some(found) = self.keep(asked, is_kept)? {
-                return Ok(found);
+            let asked = timeout(ANSWERED_WITHIN, ask(self.conversation().await?)).await;
+            let asked = asked.unwrap_or(Err(QuestionError::TimedOut));
+            if asked.is_err() {
+                self.conversation = None;
+            }
+            if !is_kept || !matches!(asked, Err(QuestionError::Http { .. })) {
+                return Ok(asked);
             }
         }
     }
@@ -130,19 +135,6 @@ impl Server {
         self.connections += 1;
         let conversation = (self.connect)().await.map_err(VerifyError::Connect)?;
         Ok(self.conversation.insert(conversation))
-    }
-
-    /// After a failure, what is left of an answer may still be under way, so that connection is given up. `None` where it was one that was
-    /// used before, and so may have ended between two questions: then the question is asked again on another, once.
-    fn keep<T>(&mut self, asked: Result<Result<T, QuestionError>, Elapsed>, is_kept: bool) -> Result<Option<T>, QuestionError> {
-        let asked = asked.unwrap_or(Err(QuestionError::TimedOut));
-        if asked.is_err() {
-            self.conversation = None;
-        }
-        match asked {
-            Err(QuestionError::Http { .. }) if is_kept => Ok(None),
-            asked => asked.map(Some),
-        }
     }
 }
 

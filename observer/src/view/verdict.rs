@@ -1,7 +1,7 @@
 //! A verdict in the words of the screens.
 
 use observer_core::observer::VerdictRecord;
-use observer_core::routing::{Certainty, ProofId, ServedFrom};
+use observer_core::routing::{Certainty, Layer, ProofId, ServedFrom};
 
 use super::colour::Tone;
 
@@ -29,10 +29,7 @@ pub(super) fn contradiction(verdict: &VerdictRecord) -> String {
     let predicted = verdict.predicted.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
     let shown = match &verdict.served_from {
         ServedFrom::Unknown { remaining, .. } if remaining.is_empty() => "no layer answers so".to_owned(),
-        ServedFrom::Unknown { remaining, .. } => {
-            let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();
-            format!("the answer is of {}", layers.join(" or "))
-        }
+        ServedFrom::Unknown { remaining, .. } => format!("the answer is of {}", either(remaining)),
         ServedFrom::Rejected { status, .. } => format!("it was refused with {status}"),
         shown @ (ServedFrom::Cache
         | ServedFrom::CacheConsistent
@@ -50,13 +47,16 @@ pub(super) fn detail(verdict: &VerdictRecord) -> Option<String> {
         return Some(format!("{} ({proof})", contradiction(verdict)));
     }
     match &verdict.served_from {
-        ServedFrom::Unknown { reason, remaining } => {
-            let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();
-            Some(format!("{}: {reason}", layers.join(" or ")))
-        }
+        ServedFrom::Unknown { reason, remaining } => Some(format!("{}: {reason}", either(remaining))),
         ServedFrom::Rejected { status, .. } => Some(format!("refused with {status}")),
         ServedFrom::Cache | ServedFrom::CacheConsistent | ServedFrom::Snapshot | ServedFrom::Etcd | ServedFrom::Proxied => None,
     }
+}
+
+/// The layers that remain possible: `snapshot or etcd`.
+pub(super) fn either(remaining: &[Layer]) -> String {
+    let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();
+    layers.join(" or ")
 }
 
 /// The tone that repeats where an answer came from.

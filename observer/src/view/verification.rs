@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::colour::{Colour, Tone};
 use super::quantity::counted;
 use super::table::{Align, Cell, Table};
+use super::verdict::either;
 use crate::verification::Verification;
 
 /// Schema of `verify --format json`.
@@ -73,10 +74,7 @@ fn cells(row: &Row) -> Vec<Cell> {
 fn predicted(row: &Row) -> String {
     let first = match &row.predicted {
         None => return "-".to_owned(),
-        Some(ServedFrom::Unknown { remaining, .. }) => {
-            let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();
-            layers.join(" or ")
-        }
+        Some(ServedFrom::Unknown { remaining, .. }) => either(remaining),
         Some(ServedFrom::Rejected { status, .. }) => format!("refused with {status}"),
         Some(
             known @ (ServedFrom::Cache

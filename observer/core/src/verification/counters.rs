@@ -104,6 +104,11 @@ impl MetricsPage {
         self.lists_are_counted
     }
 
+    /// Whether the same process wrote `other`.
+    pub fn is_of_the_server_of(&self, other: &Self) -> bool {
+        self.started == other.started && self.version == other.version
+    }
+
     fn note_of_resource(&mut self, sample: &Sample<'_>) {
         let Some(counter) = counter_of(sample) else { return };
         self.lists_are_counted |= sample.name == "apiserver_storage_list_total";
