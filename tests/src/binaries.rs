@@ -162,7 +162,7 @@ fn build_etcd(module_file: &str) -> Result<PathBuf> {
 }
 
 /// The version of `module` that a module file requires.
-fn required_version(module_file: &Path, module: &str) -> Result<String> {
+pub(crate) fn required_version(module_file: &Path, module: &str) -> Result<String> {
     let text = fs::read_to_string(module_file).with_context(|| format!("cannot read {}", module_file.display()))?;
     text.lines()
         .map(|line| line.trim().trim_start_matches("require "))

@@ -4,7 +4,6 @@
 //! is a watch cache that lags: a network cannot be made to do it, as all streams share one connection.
 
 use std::net::SocketAddr;
-use std::thread;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
@@ -52,13 +51,6 @@ impl EtcdHop {
     /// From now on watches stand still, or go on.
     pub(crate) fn hold_watches(&self, held: bool) {
         self.held.send_replace(held);
-    }
-}
-
-impl Drop for EtcdHop {
-    fn drop(&mut self) {
-        self.held.send_replace(false);
-        thread::yield_now();
     }
 }
 
