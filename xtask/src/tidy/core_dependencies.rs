@@ -9,6 +9,7 @@ use super::tree::Tree;
 const ALLOWED: &[&str] = &[
     "base64",
     "bytes",
+    "fearless_simd",
     "flate2",
     "hdrhistogram",
     "http",

@@ -2,8 +2,12 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// Inflated bytes that are held at a time.
-const BUFFER: usize = 32 * 1024;
+/// Most inflated bytes that are held at a time: an inflater is the faster the more there is room for.
+const MOST_AT_ONCE: usize = 64 * 1024;
+
+/// Room for what little comes in: the text of Kubernetes objects seldom shrinks to less than a sixteenth.
+const LEAST_AT_ONCE: usize = 4 * 1024;
+const EXPECTED_RATIO: usize = 16;
 
 /// The largest window of deflate, as the power of two.
 const WINDOW_BITS: u8 = 15;
@@ -31,7 +35,7 @@ impl Inflater {
     /// What precedes an error goes to `sink` first.
     pub(super) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u8]) -> Wanted) -> Result<(), &'static str> {
         let mut rest = bytes;
-        let mut buffer = vec![0; BUFFER];
+        let mut buffer = vec![0; bytes.len().saturating_mul(EXPECTED_RATIO).clamp(LEAST_AT_ONCE, MOST_AT_ONCE)];
         let mut pending_output = false;
         while !rest.is_empty() || pending_output {
             let mut member = self.member.take().unwrap_or_else(|| Decompress::new_gzip(WINDOW_BITS));

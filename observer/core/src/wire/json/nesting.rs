@@ -1,8 +1,14 @@
 //! Finding the end of a value that nobody wants to read.
 
+#![expect(
+    clippy::inline_always,
+    reason = "vector instructions are used only where the code is inlined into what was compiled for them"
+)]
+
+use fearless_simd::{Level, Simd, dispatch};
 use memchr::memchr2;
 
-use super::block::{BLOCK, Block, parity, transpose};
+use super::block::{BLOCK, Block, parity};
 
 /// The way to the end of one or several nested values, across chunks.
 ///
@@ -25,14 +31,24 @@ impl Nesting {
         Self { depth, in_string: 0, escaped: 0, in_long_string: false }
     }
 
-    /// Reads on: the offset just after the bracket that closes the outermost value, if `bytes` has it.
+    /// Reads on: the offset just after the bracket that closes the outermost value, if `bytes` has it. `level` says which vector
+    /// instructions this machine has.
     #[inline]
-    pub(super) fn end_within(&mut self, bytes: &[u8]) -> Option<usize> {
+    pub(super) fn end_within(&mut self, level: Level, bytes: &[u8]) -> Option<usize> {
+        // By value, so that it lives in registers.
+        let so_far = *self;
+        let (now, end) = dispatch!(level, simd => so_far.end_in_blocks(simd, bytes));
+        *self = now;
+        end
+    }
+
+    #[inline(always)]
+    fn end_in_blocks<S: Simd>(mut self, simd: S, bytes: &[u8]) -> (Self, Option<usize>) {
         let (blocks, tail) = bytes.as_chunks::<BLOCK>();
         let mut index = 0;
         while let Some(block) = blocks.get(index) {
-            if let Some(end) = self.end_in_block(block, BLOCK) {
-                return Some(index * BLOCK + end);
+            if let Some(end) = self.end_in_block(Block::of(simd, block), BLOCK) {
+                return (self, Some(index * BLOCK + end));
             }
             index += 1;
             if self.in_long_string {
@@ -41,14 +57,14 @@ impl Nesting {
         }
         let mut padded = [b' '; BLOCK];
         padded.iter_mut().zip(tail).for_each(|(to, from)| *to = *from);
-        self.end_in_block(&padded, tail.len()).map(|end| blocks.len() * BLOCK + end)
+        let end = self.end_in_block(Block::of(simd, &padded), tail.len()).map(|end| blocks.len() * BLOCK + end);
+        (self, end)
     }
 
     /// Reads the first `length` bytes of `block`; after them it holds spaces.
-    #[inline]
-    fn end_in_block(&mut self, block: &[u8; BLOCK], length: usize) -> Option<usize> {
+    #[inline(always)]
+    fn end_in_block(&mut self, block: Block, length: usize) -> Option<usize> {
         let last = length.checked_sub(1)?;
-        let block = Block::of(block);
         let quotes = block.quotes & !self.escapes(block.backslashes, last);
         let strings = parity(quotes) ^ self.in_string;
         self.in_string = if strings >> (BLOCK - 1) == 0 { 0 } else { u64::MAX };
@@ -57,7 +73,7 @@ impl Nesting {
         let (opens, closes) = (block.opens & !strings, block.closes & !strings);
         let (deeper, shallower) = (u64::from(opens.count_ones()), u64::from(closes.count_ones()));
         if shallower >= self.depth
-            && let Some(end) = end_at(self.depth, transpose(opens), transpose(closes))
+            && let Some(end) = end_at(self.depth, opens, closes)
         {
             return Some(end);
         }
@@ -65,17 +81,16 @@ impl Nesting {
         None
     }
 
-    /// Which bytes are escaped by the one before them. Both bitmaps are woven; backslashes are rare enough to put them in order.
-    #[inline]
+    /// Which bytes are escaped by the one before them.
+    #[inline(always)]
     fn escapes(&mut self, backslashes: u64, last: usize) -> u64 {
         let carried = std::mem::take(&mut self.escaped);
         if backslashes == 0 {
             return carried;
         }
-        let backslashes = transpose(backslashes);
         let (escaping, escaped) = escape_runs(backslashes, carried);
         self.escaped = (escaping >> last) & 1;
-        transpose(escaped)
+        escaped
     }
 }
 
@@ -94,15 +109,20 @@ fn escape_runs(backslashes: u64, carried: u64) -> (u64, u64) {
     (escaping_or_after_run & backslashes, escaping_or_after_run ^ (backslashes | carried))
 }
 
-/// The offset after the close that brings `depth` to zero; both bitmaps are in order.
+/// The offset after the close that brings `depth` to zero; there are at least `depth` closes.
+#[inline(always)]
 fn end_at(depth: u64, opens: u64, mut closes: u64) -> Option<usize> {
-    let mut count = 0;
+    // No close before this one can be it.
+    let mut count = depth;
+    for _ in 1..depth {
+        closes &= closes.wrapping_sub(1);
+    }
     while closes != 0 {
         let close = closes & closes.wrapping_neg();
-        count += 1;
         if depth + u64::from((opens & (close - 1)).count_ones()) == count {
             return usize::try_from(close.trailing_zeros()).ok().map(|offset| offset + 1);
         }
+        count += 1;
         closes ^= close;
     }
     None
@@ -110,6 +130,7 @@ fn end_at(depth: u64, opens: u64, mut closes: u64) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use fearless_simd::Level;
     use proptest::prelude::*;
 
     use super::Nesting;
@@ -145,7 +166,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, end: Option<usize>) {
-        assert_eq!(Nesting::new(1).end_within(text.as_bytes()), end);
+        assert_eq!(Nesting::new(1).end_within(Level::new(), text.as_bytes()), end);
         assert_eq!(byte_by_byte(text.as_bytes(), 1), end);
     }
 
@@ -154,7 +175,7 @@ mod tests {
         let (mut done, mut cuts) = (0, cuts.iter().cycle());
         while done < bytes.len() {
             let chunk = &bytes[done..bytes.len().min(done + cuts.next().unwrap())];
-            if let Some(end) = nesting.end_within(chunk) {
+            if let Some(end) = nesting.end_within(Level::new(), chunk) {
                 return Some(done + end);
             }
             done += chunk.len();

@@ -5,7 +5,7 @@
 
 use std::str;
 
-use memchr::memchr2;
+use fearless_simd::Level;
 
 use super::nesting::Nesting;
 use super::text::{self, Taken, Text};
@@ -63,6 +63,8 @@ pub(super) struct Parser {
     state: State,
     text: Text,
     nesting: Nesting,
+    /// The vector instructions of this machine.
+    level: Level,
 }
 
 /// What follows a step: the text that is left, or nothing as the outermost object ended.
@@ -77,7 +79,7 @@ struct Wrong<'a>(&'a [u8], &'static str);
 impl Parser {
     /// A parser of objects that are `root`s.
     pub(super) fn new(root: Place) -> Self {
-        Self { root, place: root, state: State::Start, text: Text::default(), nesting: Nesting::new(0) }
+        Self { root, place: root, state: State::Start, text: Text::default(), nesting: Nesting::new(0), level: Level::new() }
     }
 
     /// Forgets the object that is being read, if any.
@@ -94,7 +96,11 @@ impl Parser {
     pub(super) fn push(&mut self, bytes: &[u8], receiver: &mut impl Receiver) -> Progress {
         let mut rest = bytes;
         while !rest.is_empty() {
-            match self.step(rest, receiver) {
+            let step = match self.next_member(rest) {
+                Some((interest, value)) => self.value(value, interest, receiver),
+                None => self.step(rest, receiver),
+            };
+            match step {
                 Ok(Step::Read(left)) => rest = left,
                 Ok(Step::Complete(left)) => {
                     self.restart();
@@ -104,6 +110,18 @@ impl Parser {
             }
         }
         Progress::Pending
+    }
+
+    /// What is wanted of the next member, and its value, where `bytes` begins with a comma and a whole name: so most steps begin, and this is
+    /// the short way from [`State::AfterValue`] to [`State::Value`].
+    fn next_member<'a>(&self, bytes: &'a [u8]) -> Option<(Interest, &'a [u8])> {
+        let (State::AfterValue, Shape::Object, [b',', b'"', name @ ..]) = (self.state, self.place.shape(), bytes) else {
+            return None;
+        };
+        match text::split_plain(name)? {
+            (name, [b':', value @ ..]) => Some((self.place.member(name), value)),
+            _ => None,
+        }
     }
 
     fn step<'a>(&mut self, bytes: &'a [u8], receiver: &mut impl Receiver) -> Result<Step<'a>, Wrong<'a>> {
@@ -182,6 +200,7 @@ impl Parser {
     }
 
     fn value<'a>(&mut self, bytes: &'a [u8], interest: Interest, receiver: &mut impl Receiver) -> Result<Step<'a>, Wrong<'a>> {
+        self.state = State::Value(interest);
         let bytes = without_space(bytes);
         let Some((first, rest)) = bytes.split_first() else { return Ok(Step::Read(&[])) };
         let opened = match first {
@@ -234,7 +253,7 @@ impl Parser {
     fn ignored_string<'a>(&mut self, bytes: &'a [u8], escaped: bool) -> Step<'a> {
         self.state = State::IgnoredString { escaped: false };
         let mut rest = if escaped { bytes.get(1..).unwrap_or_default() } else { bytes };
-        while let Some(stop) = memchr2(b'"', b'\\', rest) {
+        while let Some(stop) = text::stop(rest) {
             match rest.get(stop..).unwrap_or_default() {
                 [b'\\', _, after @ ..] => rest = after,
                 [b'\\'] => {
@@ -272,7 +291,7 @@ impl Parser {
     }
 
     fn ignored<'a>(&mut self, bytes: &'a [u8], end_of: Option<Place>, receiver: &mut impl Receiver) -> Step<'a> {
-        let rest = self.nesting.end_within(bytes).and_then(|end| bytes.get(end..));
+        let rest = self.nesting.end_within(self.level, bytes).and_then(|end| bytes.get(end..));
         match (rest, end_of) {
             (None, _) => Step::Read(&[]),
             (Some(rest), None) => {

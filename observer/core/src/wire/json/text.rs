@@ -9,11 +9,39 @@ use crate::wire::kept::Kept;
 /// Splits a string without escapes, of which `bytes` holds everything after the opening quote, from what follows its closing quote.
 #[inline]
 pub(super) fn split_plain(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-    match bytes.split_at_checked(end)? {
+    match bytes.split_at_checked(stop(bytes)?)? {
         (text, [b'"', rest @ ..]) => Some((text, rest)),
         _ => None,
     }
+}
+
+/// Where the first quote or backslash is.
+///
+/// Most strings are short: the first bytes are looked at eight at a time, which takes no longer than a call of `memchr2` to begin.
+#[inline]
+pub(super) fn stop(bytes: &[u8]) -> Option<usize> {
+    const WORD: usize = 8;
+    const WORDS: usize = 4;
+    for (index, word) in bytes.as_chunks::<WORD>().0.iter().take(WORDS).enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ each(b'"')) | zeros(word ^ each(b'\\'));
+        if found != 0 {
+            return Some(index * WORD + found.trailing_zeros() as usize / WORD);
+        }
+    }
+    let looked_at = (bytes.len() / WORD).min(WORDS) * WORD;
+    memchr2(b'"', b'\\', bytes.get(looked_at..)?).map(|at| looked_at + at)
+}
+
+/// A word of that byte.
+const fn each(byte: u8) -> u64 {
+    0x0101_0101_0101_0101 * byte as u64
+}
+
+/// The highest bits of the bytes that are zero; above the lowest of those, bits of other bytes may be set, too (Warren, Hacker's
+/// Delight, 6-1).
+const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(each(1)) & !word & each(0x80)
 }
 
 /// A string that is being read.
@@ -68,8 +96,7 @@ impl Text {
             let at = bytes.len() - rest.len();
             match self.state {
                 State::Plain => {
-                    let (run, from_stop) =
-                        rest.split_at_checked(memchr2(b'"', b'\\', rest).unwrap_or(rest.len())).unwrap_or((rest, &[]));
+                    let (run, from_stop) = rest.split_at_checked(stop(rest).unwrap_or(rest.len())).unwrap_or((rest, &[]));
                     self.append(run);
                     match from_stop {
                         [b'"', ..] => {
