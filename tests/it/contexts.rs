@@ -130,6 +130,19 @@ fn the_context_that_is_named_is_the_current_one() {
 }
 
 #[test]
+fn the_kubeconfig_that_is_named_outranks_the_one_of_the_environment() {
+    let place = Place::new(&[Upstream::start()]);
+    let named = place.kubeconfig.to_str().unwrap();
+    let session = ExecSession::start(Path::new("/absent"), &["--kubeconfig", named]).unwrap();
+    get(&session, "context-0", "/api/v1/pods").unwrap();
+    assert_eq!(session.finish().unwrap().report["requests"].as_array().unwrap().len(), 1);
+
+    check_failure(&place.exec(&["--kubeconfig", "/absent"]), &["there is no /absent"]);
+    check_failure(&place.exec(&["--kubeconfig", "a:b"]), &["--kubeconfig", "`:`"]);
+    check_failure(&place.exec(&["--kubeconfig", named, "--upstream", "https://a"]), &["--kubeconfig", "--upstream"]);
+}
+
+#[test]
 fn the_same_server_has_the_same_port_in_every_run_and_two_runs_do_not_meet() {
     let place = Place::new(&[Upstream::start()]);
     // No other test listens there, so nobody else can have taken the port.

@@ -11,12 +11,11 @@ use crate::kubeconfig::{Environment, Kubeconfig, ServerTrust, Via};
 /// Where clients come in, and where they go.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct UpstreamFlags {
-    /// The context that is current for the client, in place of the kubeconfig's
-    #[arg(long, value_name = "NAME", conflicts_with = "upstream")]
-    context: Option<String>,
+    #[command(flatten)]
+    kubeconfig: KubeconfigFlags,
 
     /// The API server, as https://HOST:PORT[/PATH], without a kubeconfig; clients bring their own credentials
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["kubeconfig", "context"])]
     upstream: Option<String>,
 
     /// What its certificate is checked against, in PEM; without it, what the system trusts
@@ -36,6 +35,18 @@ pub(super) struct UpstreamFlags {
     /// so does the current one
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     listen: Option<SocketAddr>,
+}
+
+/// Which kubeconfig, and what of it.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct KubeconfigFlags {
+    /// The kubeconfig, in place of those that KUBECONFIG names, or ~/.kube/config
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+
+    /// The context that is current, in place of the kubeconfig's
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
 }
 
 /// [`Via`] as a flag.
@@ -62,7 +73,7 @@ impl UpstreamFlags {
         if let Some(server) = &self.upstream {
             return Ok(Kubeconfig::of_server(server, &self.trust()?, "--upstream")?);
         }
-        user_kubeconfig(self.context.as_deref())
+        self.kubeconfig.load()
     }
 
     /// Where the listener of the current context is to be.
@@ -79,13 +90,24 @@ impl UpstreamFlags {
     }
 }
 
-/// The kubeconfig that the environment leads to, with the context that `--context` names as its current one.
-pub(super) fn user_kubeconfig(context: Option<&str>) -> Result<Kubeconfig> {
-    let kubeconfig = Kubeconfig::load(&environment()?)?;
-    Ok(match context {
-        Some(name) => kubeconfig.with_current_context(name, "--context"),
-        None => kubeconfig,
-    })
+impl KubeconfigFlags {
+    /// The kubeconfig that the flags or the environment lead to.
+    pub(super) fn load(&self) -> Result<Kubeconfig> {
+        let kubeconfig = Kubeconfig::load(&self.environment()?)?;
+        Ok(match &self.context {
+            Some(name) => kubeconfig.with_current_context(name, "--context"),
+            None => kubeconfig,
+        })
+    }
+
+    fn environment(&self) -> Result<Environment> {
+        let given = self.kubeconfig.as_ref().map(|file| std::env::join_paths([file]).context("--kubeconfig")).transpose()?;
+        Ok(Environment {
+            kubeconfig: given.or_else(|| std::env::var_os("KUBECONFIG")),
+            home: std::env::home_dir(),
+            working_directory: std::env::current_dir().context("the working directory is gone")?,
+        })
+    }
 }
 
 /// Nobody beyond this machine is let in: the certificate that clients see is for loopback, and who reaches a listener speaks to the API
@@ -95,12 +117,4 @@ fn loopback(text: &str) -> Result<SocketAddr> {
     let named_in_certificate = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].contains(&address.ip());
     ensure!(named_in_certificate, "{} is not the loopback address; listen on 127.0.0.1 or [::1]", address.ip());
     Ok(address)
-}
-
-fn environment() -> Result<Environment> {
-    Ok(Environment {
-        kubeconfig: std::env::var_os("KUBECONFIG"),
-        home: std::env::home_dir(),
-        working_directory: std::env::current_dir().context("the working directory is gone")?,
-    })
 }

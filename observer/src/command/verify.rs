@@ -15,7 +15,7 @@ use super::exec::OWN_FAILURE;
 use super::output::{Format, say, say_error};
 use super::profile_flags::ProfileFlags;
 use super::upstream;
-use super::upstream_flags;
+use super::upstream_flags::KubeconfigFlags;
 use crate::kubeconfig::Kubeconfig;
 use crate::verification::{Connect, LogTail, Oracles, Plan, Progress, Request, Server, Verification, verify};
 use crate::view::{Colour, verification_json, verification_text};
@@ -39,9 +39,8 @@ const UNDECIDED: u8 = 2;
 EXIT CODES:
   0 all rows agree · 1 a row disagrees · 2 a row stayed noisy or could not be provoked · 125 nothing could be verified, or wrong usage")]
 pub(super) struct Verify {
-    /// The context of the kubeconfig, in place of its current one
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
+    #[command(flatten)]
+    kubeconfig: KubeconfigFlags,
 
     /// The resource to ask for, such as podtemplates or widgets.example.com; without it a quiet one is looked for
     #[arg(long, value_name = "RESOURCE")]
@@ -79,7 +78,7 @@ impl Verify {
     }
 
     fn verify(&self) -> Result<Verification> {
-        let kubeconfig = upstream_flags::user_kubeconfig(self.context.as_deref())?;
+        let kubeconfig = self.kubeconfig.load()?;
         let mut server = Server::new(connect(&kubeconfig)?);
         let oracles = Oracles {
             audit_log: self.audit_log.as_deref().map(LogTail::open).transpose()?,

@@ -1,6 +1,6 @@
 //! What `watchtap verify` prints.
 
-use observer_core::routing::ServedFrom;
+use observer_core::routing::{Fallback, ServedFrom};
 use observer_core::verification::{Attempt, Counters, Judgement, Measured, Row};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub fn verification_json(verification: &Verification) -> serde_json::Result<Stri
 pub fn verification_text(verification: &Verification, colour: Colour) -> String {
     let mut out = heading(verification, colour);
     let columns =
-        [("SHAPE", Align::Left), ("PREDICTED", Align::Left), ("MEASURED", Align::Left), ("RULE", Align::Left), ("", Align::Left)];
+        [("", Align::Left), ("SHAPE", Align::Left), ("PREDICTED", Align::Left), ("MEASURED", Align::Left), ("RULE", Align::Left)];
     let mut table = Table::new(&columns);
     for row in &verification.rows {
         table.row(cells(row), notes(row));
@@ -44,14 +44,14 @@ pub fn verification_text(verification: &Verification, colour: Colour) -> String 
 
 fn heading(verification: &Verification, colour: Colour) -> String {
     let quiet = if verification.chosen { " (quiet: nobody else read it)" } else { "" };
-    let title = format!(
-        "API server {} · witnesses: {} · resource {}{quiet} · {}, reads only",
-        verification.server_version,
+    let title = format!("API server {} · resource {}{quiet}", verification.server_version, verification.resource);
+    let asked = counted(u64::from(verification.requests), "request");
+    format!(
+        "{}\n{asked}, reads only · witnesses: {}\npredicted from {}\n\n",
+        colour.paint(Tone::Heading, &title),
         verification.witnesses.join(", "),
-        verification.resource,
-        counted(u64::from(verification.requests), "request"),
-    );
-    format!("{}\npredicted from {}\n\n", colour.paint(Tone::Heading, &title), verification.assumptions.join(" · "))
+        verification.assumptions.join(" · ")
+    )
 }
 
 fn cells(row: &Row) -> Vec<Cell> {
@@ -62,11 +62,11 @@ fn cells(row: &Row) -> Vec<Cell> {
         Judgement::Noisy | Judgement::NotProvoked => Tone::Notable,
     };
     vec![
+        Cell::toned(row.judgement.to_string(), tone),
         Cell::new(row.shape),
         Cell::new(predicted(row)),
         Cell::new(measured),
         Cell::new(row.rule.map_or("", |rule| rule.as_str())),
-        Cell::toned(row.judgement.to_string(), tone),
     ]
 }
 
@@ -87,7 +87,10 @@ fn predicted(row: &Row) -> String {
     let measured = row.attempts.last().map(|attempt| attempt.measured);
     match (row.otherwise, measured) {
         (Some(otherwise), Some(Measured::AfterWaiting | Measured::Refused { .. } | Measured::ErrorEvent { .. })) => {
-            format!("{first}, else {}", otherwise.then)
+            match otherwise.then {
+                Fallback::Rejected { status } => format!("{first}, else {status}"),
+                then @ (Fallback::Etcd | Fallback::ErrorEvent { .. }) => format!("{first}, else {then}"),
+            }
         }
         _ => first,
     }
