@@ -1,17 +1,22 @@
 //! Runs a cluster until its standard input ends, for trying things by hand: `cargo run -p observer-tests --bin test-cluster`.
 //!
-//! Its arguments are further flags of kube-apiserver. The first line on standard output is a JSON object with what a
+//! Its arguments are further flags of kube-apiserver; in front of them may stand the minor, as in `test-cluster 33`. The first line on standard output is a JSON object with what a
 //! client needs.
 
 use std::io::{self, Read, Write};
 
 use anyhow::Result;
-use observer_tests::{Cluster, Options};
+use observer_tests::{Cluster, Minor, Options};
 use serde_json::json;
 
 fn main() -> Result<()> {
-    let api_server_arguments = std::env::args().skip(1).collect();
-    let cluster = Cluster::start(&Options { api_server_arguments, ..Options::default() })?;
+    let mut api_server_arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut options = Options::default();
+    if let Some(minor) = api_server_arguments.first().and_then(|argument| argument.parse().ok()) {
+        options.minor = Minor(minor);
+        api_server_arguments.remove(0);
+    }
+    let cluster = Cluster::start(&Options { api_server_arguments, ..options })?;
     let description = json!({
         "server": cluster.server_url(),
         "version": cluster.version(),
