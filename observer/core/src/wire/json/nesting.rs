@@ -31,13 +31,12 @@ impl Nesting {
         Self { depth, in_string: 0, escaped: 0, in_long_string: false }
     }
 
-    /// Reads on: the offset just after the bracket that closes the outermost value, if `bytes` has it. `level` says which vector
-    /// instructions this machine has.
+    /// Reads on: the offset just after the bracket that closes the outermost value, if `bytes` has it.
     #[inline]
-    pub(super) fn end_within(&mut self, level: Level, bytes: &[u8]) -> Option<usize> {
+    pub(super) fn end_within(&mut self, bytes: &[u8]) -> Option<usize> {
         // By value, so that it lives in registers.
         let so_far = *self;
-        let (now, end) = dispatch!(level, simd => so_far.end_in_blocks(simd, bytes));
+        let (now, end) = dispatch!(Level::new(), simd => so_far.end_in_blocks(simd, bytes));
         *self = now;
         end
     }
@@ -130,7 +129,6 @@ fn end_at(depth: u64, opens: u64, mut closes: u64) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use fearless_simd::Level;
     use proptest::prelude::*;
 
     use super::Nesting;
@@ -166,7 +164,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, end: Option<usize>) {
-        assert_eq!(Nesting::new(1).end_within(Level::new(), text.as_bytes()), end);
+        assert_eq!(Nesting::new(1).end_within(text.as_bytes()), end);
         assert_eq!(byte_by_byte(text.as_bytes(), 1), end);
     }
 
@@ -175,7 +173,7 @@ mod tests {
         let (mut done, mut cuts) = (0, cuts.iter().cycle());
         while done < bytes.len() {
             let chunk = &bytes[done..bytes.len().min(done + cuts.next().unwrap())];
-            if let Some(end) = nesting.end_within(Level::new(), chunk) {
+            if let Some(end) = nesting.end_within(chunk) {
                 return Some(done + end);
             }
             done += chunk.len();

@@ -5,8 +5,6 @@
 
 use std::str;
 
-use fearless_simd::Level;
-
 use super::nesting::Nesting;
 use super::text::{self, Taken, Text};
 use crate::wire::kept;
@@ -63,8 +61,6 @@ pub(super) struct Parser {
     state: State,
     text: Text,
     nesting: Nesting,
-    /// The vector instructions of this machine.
-    level: Level,
 }
 
 /// What follows a step: the text that is left, or nothing as the outermost object ended.
@@ -79,7 +75,7 @@ struct Wrong<'a>(&'a [u8], &'static str);
 impl Parser {
     /// A parser of objects that are `root`s.
     pub(super) fn new(root: Place) -> Self {
-        Self { root, place: root, state: State::Start, text: Text::default(), nesting: Nesting::new(0), level: Level::new() }
+        Self { root, place: root, state: State::Start, text: Text::default(), nesting: Nesting::new(0) }
     }
 
     /// Forgets the object that is being read, if any.
@@ -291,7 +287,7 @@ impl Parser {
     }
 
     fn ignored<'a>(&mut self, bytes: &'a [u8], end_of: Option<Place>, receiver: &mut impl Receiver) -> Step<'a> {
-        let rest = self.nesting.end_within(self.level, bytes).and_then(|end| bytes.get(end..));
+        let rest = self.nesting.end_within(bytes).and_then(|end| bytes.get(end..));
         match (rest, end_of) {
             (None, _) => Step::Read(&[]),
             (Some(rest), None) => {
