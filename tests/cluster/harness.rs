@@ -62,8 +62,9 @@ fn counters_tell_the_cache_from_etcd() {
     };
     let from_cache = ListCounters { cache_lists: 1, ..ListCounters::default() };
     // The first lists of a resource may find its cache not filled yet.
-    let cached = eventually(|| (moved_by("/api/v1/podtemplates?resourceVersion=0") == from_cache).then_some(()));
-    cached.expect("a filled cache answers");
+    let filled = eventually(|| (moved_by("/api/v1/podtemplates?resourceVersion=0") == from_cache).then_some(()));
+    filled.expect("a cache is filled");
+    assert_eq!(moved_by("/api/v1/podtemplates?resourceVersion=0"), from_cache);
     let consistent = ListCounters { storage_lists: 1, etcd_gets: 1, consistent_reads: 1, ..from_cache };
     assert_eq!(moved_by("/api/v1/podtemplates"), consistent);
 }
