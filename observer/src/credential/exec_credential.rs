@@ -21,7 +21,7 @@ pub(super) fn document(output: &[u8]) -> Option<Map<String, Value>> {
     match serde_json::from_slice(output) {
         Ok(Value::Object(document)) => Some(document),
         Ok(_) => None,
-        Err(_) => serde_saphyr::from_str(std::str::from_utf8(output).ok()?).ok()?,
+        Err(_) => serde_saphyr::from_str(std::str::from_utf8(output).ok()?).ok(),
     }
 }
 
