@@ -8,6 +8,7 @@ mod ends;
 mod forward_proxies;
 mod handshake;
 mod lifecycle;
+mod liveness;
 mod observing;
 mod payload;
 mod refused;

@@ -11,8 +11,8 @@ use rustls::Connection;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::socket;
 use super::transport::Transport;
-
 use crate::intake::EndManner;
 
 /// A connection and its TLS state, handshake done.
@@ -25,11 +25,13 @@ pub(super) struct Side {
     /// A write failed: the peer has reset the connection, whatever reading says.
     gone: bool,
     notified: bool,
+    /// Our direction ends.
+    parting: bool,
 }
 
 impl Side {
     pub(super) fn new(transport: impl Into<Transport>, tls: impl Into<Connection>) -> Self {
-        Self { transport: transport.into(), tls: tls.into(), end: None, gone: false, notified: false }
+        Self { transport: transport.into(), tls: tls.into(), end: None, gone: false, notified: false, parting: false }
     }
 
     pub(super) fn tcp(&self) -> &TcpStream {
@@ -90,6 +92,10 @@ impl Side {
 
     /// Ends our direction as its source has ended: `close_notify` and FIN, or FIN alone. The other direction stays open.
     pub(super) fn poll_shutdown(&mut self, context: &mut Context<'_>, manner: EndManner) -> Poll<()> {
+        if !self.parting {
+            self.parting = true;
+            socket::limit_last_word(self.tcp());
+        }
         if manner == EndManner::CloseNotify && !self.notified {
             self.notified = true;
             self.tls.send_close_notify();
