@@ -7,6 +7,9 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::dialogue::{client, forwarded_unchanged, server};
+use crate::h2_frames::{
+    COMPRESSION_ERROR, CONTINUATION, END_HEADERS, END_STREAM, GOAWAY, HEADERS, frame, list_pods_on_stream_1, preface, settings,
+};
 
 const LIST_PODS: &str = "GET /api/v1/pods HTTP/1.1\r\nHost: kubernetes\r\nAccept: application/json\r\n\r\n";
 const THREE_PODS: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"17"},"items":[{"metadata":{"name":"a","uid":"u1","resourceVersion":"5"}},{"metadata":{"name":"b","uid":"u2","resourceVersion":"6"}},{"metadata":{"name":"c","uid":"u3","resourceVersion":"7"}}]}"#;
@@ -68,7 +71,7 @@ fn garbage_of_the_server_after_a_valid_exchange() {
 fn invalid_hpack_of_the_client() {
     // A field of the static or dynamic table that neither has (RFC 7541 §2.3.3).
     let headers = frame(HEADERS, END_HEADERS | END_STREAM, 1, &[0xff, 0x00]);
-    let go_away = frame(GO_AWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, COMPRESSION_ERROR]);
+    let go_away = frame(GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, COMPRESSION_ERROR]);
     let report = forwarded_unchanged("h2", vec![client(preface()), server(settings()), client(headers), server(go_away)]);
     assert_malformed(&report);
 }
@@ -212,33 +215,4 @@ fn gzip(text: &str) -> Vec<u8> {
 fn line_without_end(beginning: &str) -> Vec<u8> {
     const LENGTH: usize = 2 << 20;
     [beginning.as_bytes(), "a".repeat(LENGTH).as_bytes()].concat()
-}
-
-// Of RFC 9113 §6 and §7.
-const HEADERS: u8 = 1;
-const SETTINGS: u8 = 4;
-const GO_AWAY: u8 = 7;
-const CONTINUATION: u8 = 9;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-const COMPRESSION_ERROR: u8 = 9;
-
-fn preface() -> Vec<u8> {
-    [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &settings()[..]].concat()
-}
-
-fn settings() -> Vec<u8> {
-    frame(SETTINGS, 0, 0, &[])
-}
-
-/// `:method: GET`, `:scheme: https`, `:path: /api/v1/pods`, without Huffman coding.
-fn list_pods_on_stream_1() -> Vec<u8> {
-    let path = b"/api/v1/pods";
-    let length = u8::try_from(path.len()).unwrap();
-    frame(HEADERS, END_HEADERS | END_STREAM, 1, &[&[0x82, 0x87, 0x04, length], &path[..]].concat())
-}
-
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }

@@ -23,6 +23,8 @@ mod exec_plugins;
 #[cfg(test)]
 mod explain_cli;
 #[cfg(test)]
+mod h2_frames;
+#[cfg(test)]
 mod hop;
 #[cfg(test)]
 mod hpack;
