@@ -39,6 +39,8 @@ mod run_cli;
 #[cfg(test)]
 mod seeds;
 #[cfg(test)]
+mod transparency;
+#[cfg(test)]
 mod upstream;
 #[cfg(test)]
 mod verify_cli;

@@ -4,6 +4,7 @@ mod alpn;
 mod bytes;
 mod certificates;
 mod connect_requests;
+mod connections;
 mod ends;
 mod forward_proxies;
 mod handshake;
