@@ -42,6 +42,8 @@ mod harness;
 #[cfg(test)]
 mod hpack;
 #[cfg(test)]
+mod impersonation_kubectl;
+#[cfg(test)]
 mod ipv6;
 #[cfg(test)]
 mod kube_rs;
@@ -59,6 +61,8 @@ mod matrix;
 mod minors_kubectl;
 #[cfg(test)]
 mod refusal;
+#[cfg(test)]
+mod silent_upstream_kubectl;
 #[cfg(test)]
 mod terminal_plugin_kubectl;
 #[cfg(test)]

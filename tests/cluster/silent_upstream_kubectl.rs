@@ -1,0 +1,97 @@
+//! An API server that has fallen silent: it is the client's own PING that finds it, as without watchtap.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use observer_tests::{HeldExec, ScriptedUpstream, ServerStream, kubectl, output_within};
+
+/// Far more than kubectl's patience in these tests, far less than any of ours.
+const LIMIT: Duration = Duration::from_secs(30);
+const WATCH: &str = "/api/v1/namespaces/a/configmaps?watch=1";
+
+// Of RFC 9113 §3.4, §6 and RFC 7541 appendix A.
+const PREFACE: usize = 24;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const ACK: u8 = 1;
+const END_HEADERS: u8 = 4;
+const STATUS_200: u8 = 0x88;
+
+/// A watch that was answered and of which nothing is heard any more.
+#[test]
+fn ping_of_the_client_reaches_a_silent_upstream_and_its_timeout_ends_the_watch() {
+    let (upstream, heard) = upstream_that_falls_silent();
+    let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &["--server-version", "v1.34.4"]).unwrap();
+    let behind_us = exec.kubeconfig_by_way_of(exec.address().unwrap(), &exec.ca_pem().unwrap()).unwrap();
+    let watched = watch(&behind_us);
+    let behind_us = (watched, heard.recv_timeout(LIMIT).expect("the connection to the silent upstream is ended, too"));
+    let directly = exec.kubeconfig_by_way_of(upstream.address(), upstream.ca_pem()).unwrap();
+    let watched = watch(&directly);
+    let directly = (watched, heard.recv_timeout(LIMIT).unwrap());
+    assert_eq!(behind_us, directly);
+    let ((status, said), heard) = directly;
+    assert_eq!(status, Some(1));
+    assert!(said.contains("client connection lost"), "{said}");
+    assert_eq!(heard, Heard { pings: 1, ended: true });
+    let report = exec.finish().unwrap();
+    assert_eq!(report["totals"]["watches"], 1, "{:#}", report["totals"]);
+}
+
+/// What a silent upstream hears after its last word.
+#[derive(Debug, PartialEq, Eq)]
+struct Heard {
+    pings: usize,
+    /// Nothing more can come.
+    ended: bool,
+}
+
+/// kubectl, made impatient: after a second of silence it sends a PING, and waits a second for its answer.
+fn watch(kubeconfig: &Path) -> (Option<i32>, String) {
+    let mut command = Command::new(kubectl().expect("these tests need kubectl on the PATH"));
+    command.args(["get", "--raw", WATCH]).env("KUBECONFIG", kubeconfig).env("HOME", kubeconfig.parent().unwrap());
+    command.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1").env("HTTP2_PING_TIMEOUT_SECONDS", "1");
+    let Output { status, stderr, .. } = output_within(&mut command, LIMIT).unwrap();
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+/// It answers the first request with a head, and nothing after that; it tells of each connection what it has heard.
+fn upstream_that_falls_silent() -> (ScriptedUpstream, Receiver<Heard>) {
+    let (sender, heard) = channel();
+    let upstream = ScriptedUpstream::start(&[b"h2"], move |stream| {
+        stream.read_exact(&mut [0; PREFACE])?;
+        stream.write_all(&frame(SETTINGS, 0, 0, &[]))?;
+        while next_frame(stream)? != HEADERS {}
+        stream.write_all(&frame(SETTINGS, ACK, 0, &[]))?;
+        stream.write_all(&frame(HEADERS, END_HEADERS, 1, &[STATUS_200]))?;
+        let mut pings = 0;
+        let end = loop {
+            match next_frame(stream) {
+                Ok(PING) => pings += 1,
+                Ok(_) => {}
+                Err(error) => break error,
+            }
+        };
+        let ended = end.kind() == io::ErrorKind::UnexpectedEof;
+        sender.send(Heard { pings, ended }).map_err(io::Error::other)
+    });
+    (upstream.unwrap(), heard)
+}
+
+/// Reads a frame; its type.
+fn next_frame(stream: &mut ServerStream) -> io::Result<u8> {
+    let mut head = [0; 9];
+    stream.read_exact(&mut head)?;
+    let [high, middle, low, kind, ..] = head;
+    let length = u32::from_be_bytes([0, high, middle, low]);
+    stream.read_exact(&mut vec![0; usize::try_from(length).unwrap()])?;
+    Ok(kind)
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
