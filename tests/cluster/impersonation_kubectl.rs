@@ -33,11 +33,10 @@ fn fields_of_the_kubeconfig() {
     check(&impersonating, &[], &expected);
 }
 
-/// Without the right to impersonate.
 #[test]
-fn refusal() {
+fn refusal_of_who_may_not_impersonate() {
     let visitor = Cluster::shared().unwrap().kubeconfig_visitor().unwrap();
-    let as_jane = ["get", "namespaces", "--as=jane"];
+    let as_jane = ["get", "--raw", "/api/v1/namespaces", "--as=jane"];
     for output in [direct(&visitor, &as_jane), behind_us(&visitor, &as_jane)] {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");

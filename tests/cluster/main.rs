@@ -62,6 +62,8 @@ mod minors_kubectl;
 #[cfg(test)]
 mod refusal;
 #[cfg(test)]
+mod session_in_pod_kubectl;
+#[cfg(test)]
 mod silent_upstream_kubectl;
 #[cfg(test)]
 mod terminal_plugin_kubectl;
