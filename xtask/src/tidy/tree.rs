@@ -20,7 +20,15 @@ impl SourceFile {
     }
 
     pub(crate) fn is_rust(&self) -> bool {
-        Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
+        self.has_extension("rs")
+    }
+
+    pub(crate) fn is_markdown(&self) -> bool {
+        self.has_extension("md")
+    }
+
+    fn has_extension(&self, expected: &str) -> bool {
+        Path::new(&self.path).extension().is_some_and(|extension| extension == expected)
     }
 
     /// The modules from the crate's root down to this file: `["http", "h2", "frame"]` for `observer/core/src/http/h2/frame.rs`.
