@@ -20,7 +20,7 @@ const KNOWN: u64 = 50;
 #[test]
 fn a_capture_is_read_up_to_the_moment_at_which_watchtap_was_killed() {
     let place = Place::new();
-    let session = place.start();
+    let mut session = place.start();
     let client = client_of(&session);
     let answered = AtomicU64::new(0);
     thread::scope(|scope| {

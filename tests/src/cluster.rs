@@ -16,7 +16,7 @@ use crate::api_server::{self, ApiServer};
 use crate::audit;
 use crate::binaries::{Binaries, EtcdRelease, Minor, ServerKind};
 use crate::client::{Client, Connections, Response};
-use crate::credentials::{ADMIN_TOKEN, Credentials, VISITOR_TOKEN};
+use crate::credentials::{ADMIN_TOKEN, CLIENTS, Credentials, VISITOR_TOKEN, client_token, client_user};
 use crate::etcd::{self, Etcd};
 use crate::etcd_hop::EtcdHop;
 use crate::kubeconfig;
@@ -163,6 +163,15 @@ impl Cluster {
     pub fn kubeconfig_visitor(&self) -> Result<PathBuf> {
         let document = kubeconfig::with_token(&self.server_url(), self.ca_pem(), "visitor", VISITOR_TOKEN);
         self.folder.write("kubeconfig-visitor.yaml", document)
+    }
+
+    /// A kubeconfig of the user `client-NUMBER`, a member of `system:masters` of whom there are 64, with a server that need not be this one:
+    /// its URL and its authority, PEM.
+    pub fn kubeconfig_of_client(&self, number: usize, server: &str, authority: &str) -> Result<PathBuf> {
+        ensure!(number < CLIENTS, "there are {CLIENTS} clients");
+        let user = client_user(number);
+        let document = kubeconfig::with_token(server, authority, &user, &client_token(number));
+        self.folder.write(&format!("kubeconfig-{user}.yaml"), document)
     }
 
     /// A kubeconfig of `certificate-admin`, a member of `system:masters`, with a client certificate.

@@ -13,9 +13,24 @@ pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-the-test-cluster";
 /// Token of `visitor`, who is authenticated and nothing more.
 pub(crate) const VISITOR_TOKEN: &str = "visitor-token-of-the-test-cluster";
 
+/// How many clients can be told apart by their users, `client-0` and so on, members of `system:masters`.
+pub(crate) const CLIENTS: usize = 64;
+
+/// The user of such a client.
+pub fn client_user(number: usize) -> String {
+    format!("client-{number}")
+}
+
+/// The token of such a client.
+pub fn client_token(number: usize) -> String {
+    format!("token-{number}-of-the-test-cluster")
+}
+
 /// What `--token-auth-file` takes: token, user, user ID, groups.
 pub(crate) fn token_file() -> String {
-    format!("{ADMIN_TOKEN},admin,1,\"system:masters\"\n{VISITOR_TOKEN},visitor,2,\"visitors\"\n")
+    let first = [format!("{ADMIN_TOKEN},admin,1,\"system:masters\""), format!("{VISITOR_TOKEN},visitor,2,\"visitors\"")];
+    let client = |number| format!("{},{},{},\"system:masters\"", client_token(number), client_user(number), 100 + number);
+    first.into_iter().chain((0..CLIENTS).map(client)).collect::<Vec<String>>().join("\n")
 }
 
 /// A certificate with its private key, both PEM.

@@ -18,6 +18,11 @@ pub fn accuracy_folder() -> PathBuf {
     cluster_cache().join("accuracy")
 }
 
+/// Where the tests of faults leave what came of them, one file a fault.
+pub fn faults_folder() -> PathBuf {
+    cluster_cache().join("faults")
+}
+
 /// The folder of built servers and running clusters, in the target directory: `cargo clean` empties it.
 pub(crate) fn cluster_cache() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());

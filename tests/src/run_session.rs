@@ -65,14 +65,25 @@ impl RunSession {
 
     /// Asks for the end, which must be a proper one, and reads the JSON report.
     pub fn finish(mut self) -> Result<Value> {
-        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
-        let status = wait_within(&mut self.child, LIMIT)?;
-        ensure!(status.success(), "watchtap ended with {status} and said: {}", self.rest_of_what_was_said()?);
+        self.terminate()?;
+        self.wait()?;
         Ok(serde_json::from_str(&fs::read_to_string(report_in(&self.folder))?)?)
     }
 
+    /// Asks for the end, and does not wait for it.
+    pub fn terminate(&self) -> Result<()> {
+        Ok(kill_process(Pid::from_child(&self.child), Signal::TERM)?)
+    }
+
+    /// Waits for the end that was asked for, which must be a proper one.
+    pub fn wait(&mut self) -> Result<()> {
+        let status = wait_within(&mut self.child, LIMIT)?;
+        ensure!(status.success(), "watchtap ended with {status} and said: {}", self.rest_of_what_was_said()?);
+        Ok(())
+    }
+
     /// Ends watchtap as a crash of it would (SIGKILL).
-    pub fn kill(mut self) -> Result<()> {
+    pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())

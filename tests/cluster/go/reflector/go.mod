@@ -1,0 +1,3 @@
+module watchtap.test/reflector
+
+go 1.24.0

@@ -1,0 +1,83 @@
+//! Keeps a copy of the config maps of one namespace, as controllers of kube-rs do: a watcher with its usual backoff, for ever.
+//!
+//! What it asks for and what comes of it are JSON lines on standard output, in the words of the reflector of client-go beside it
+//! (`tests/cluster/go/reflector`). Argument: the namespace.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::pin::pin;
+
+use anyhow::{Context, Result};
+use futures_util::StreamExt;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::client::{Body, ClientBuilder};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Config, ResourceExt};
+use serde_json::{Value, json};
+use tower::util::MapRequestLayer;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let namespace = std::env::args().nth(1).context("the first argument is a namespace")?;
+    say("started", &json!({}))?;
+    let client = ClientBuilder::try_from(Config::infer().await?)?.with_layer(&MapRequestLayer::new(told)).build();
+    let config_maps: Api<ConfigMap> = Api::namespaced(client, &namespace);
+    let mut events = pin!(watcher(config_maps, watcher::Config::default()).default_backoff());
+    let mut store = Store::default();
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::Init | Event::InitDone) => {}
+            Ok(Event::InitApply(object) | Event::Apply(object)) => store.apply(&object)?,
+            Ok(Event::Delete(object)) => store.delete(&object)?,
+            Err(error) => say("failed", &json!({"error": error.to_string()}))?,
+        }
+    }
+    Ok(())
+}
+
+/// Says what is asked for on its way out.
+fn told(request: http::Request<Body>) -> http::Request<Body> {
+    let query = request.uri().query().unwrap_or_default();
+    let parameter = |wanted: &str| query.split('&').find_map(|pair| pair.split_once('=').filter(|(name, _)| *name == wanted));
+    let value = |wanted: &str| parameter(wanted).map(|(_, value)| value);
+    let options = json!({
+        "resourceVersion": value("resourceVersion"),
+        "limit": value("limit").and_then(|limit| limit.parse::<u64>().ok()),
+        "continue": value("continue"),
+        "sendInitialEvents": value("sendInitialEvents") == Some("true"),
+    });
+    // A line that cannot be written is one that the test misses.
+    say(if value("watch").is_some() { "watch" } else { "list" }, &json!({"options": options})).ok();
+    request
+}
+
+/// The version of each object.
+#[derive(Default)]
+struct Store(BTreeMap<String, String>);
+
+impl Store {
+    fn apply(&mut self, object: &ConfigMap) -> Result<()> {
+        let version = object.resource_version().unwrap_or_default();
+        let what = match self.0.insert(object.name_any(), version.clone()) {
+            None => "added",
+            Some(before) if before == version => "updated with the same version",
+            Some(_) => "updated",
+        };
+        say(what, &json!({"name": object.name_any(), "resourceVersion": version}))
+    }
+
+    fn delete(&mut self, object: &ConfigMap) -> Result<()> {
+        self.0.remove(&object.name_any());
+        say("deleted", &json!({"name": object.name_any()}))
+    }
+}
+
+/// Prints one line: what happened, and more about it.
+fn say(what: &str, more: &Value) -> Result<()> {
+    let mut line = json!({"what": what});
+    for (name, value) in more.as_object().into_iter().flatten() {
+        line[name] = value.clone();
+    }
+    Ok(writeln!(io::stdout(), "{line}")?)
+}

@@ -1,0 +1,89 @@
+//! The hop itself: where clients connect, and what is known of them.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use rustls::ServerConfig;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::broadcast;
+
+use super::connection::{self, Target};
+use super::script::{Act, Request, Script, Scripted};
+use crate::loopback_tls;
+
+/// Listens on loopback, with a certificate of its own, until it is dropped.
+#[derive(Debug)]
+pub struct HttpHop {
+    address: SocketAddr,
+    authority: String,
+    told: Arc<Told>,
+    _runtime: Runtime,
+}
+
+/// What the test says, and what it hears.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) script: Script,
+    pub(super) acts: broadcast::Sender<Act>,
+    received: Mutex<Vec<Request>>,
+}
+
+impl HttpHop {
+    /// A hop to the API server at `target`, for which `authority` (PEM) vouches.
+    pub fn start(target: SocketAddr, authority: &str) -> Result<Self> {
+        let (mut front, own_authority) = loopback_tls::server_config()?;
+        front.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let mut back = loopback_tls::client_config(authority)?;
+        back.alpn_protocols = vec![b"h2".to_vec()];
+        let target = Target { address: target, tls: Arc::new(back).into() };
+        let told = Told { script: Script::default(), acts: broadcast::Sender::new(16), received: Mutex::default() };
+        let told = Arc::new(told);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("http-hop").enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).context("cannot listen for a hop")?;
+        let address = listener.local_addr()?;
+        runtime.spawn(serve(listener, Arc::new(front), target, Arc::clone(&told)));
+        Ok(Self { address, authority: own_authority, told, _runtime: runtime })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Who vouches for its certificate, PEM.
+    pub fn ca_pem(&self) -> &str {
+        &self.authority
+    }
+
+    /// Does something to all that is under way.
+    pub fn happen(&self, act: Act) {
+        // An error only says that nothing is under way.
+        self.told.acts.send(act).ok();
+    }
+
+    /// Answers so from now on, or nothing any more.
+    pub fn script(&self, scripted: Option<Scripted>) {
+        self.told.script.set(scripted);
+    }
+
+    /// What the client with this bearer token has asked for: paths and queries, as they came.
+    pub fn received(&self, token: &str) -> Vec<String> {
+        let client = format!("Bearer {token}");
+        let received = self.told.received.lock().unwrap_or_else(PoisonError::into_inner);
+        received.iter().filter(|request| request.client == client).map(|request| request.uri.clone()).collect()
+    }
+}
+
+impl Told {
+    pub(super) fn received(&self, request: Request) {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+    }
+}
+
+async fn serve(listener: TcpListener, front: Arc<ServerConfig>, target: Target, told: Arc<Told>) {
+    while let Ok((client, _)) = listener.accept().await {
+        tokio::spawn(connection::serve(client, Arc::clone(&front).into(), target.clone(), Arc::clone(&told)));
+    }
+}

@@ -1,0 +1,128 @@
+//! What the hop does other than the server would.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Something that happens to all watches or connections at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Watches break off: `RST_STREAM` on HTTP/2, the end of the connection in the middle of the body on HTTP/1.1.
+    BreakWatches,
+    /// Watches end properly, as after their timeout.
+    EndWatches,
+    /// Watches end with the event that the resource version is too old (410 in a stream of status 200).
+    ExpireWatches,
+    /// GOAWAY on HTTP/2, `Connection: close` in effect on HTTP/1.1: what runs goes on, nothing new begins.
+    GoAway,
+}
+
+/// What is answered in place of the server, until [`super::HttpHop::script`] says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scripted {
+    /// To which requests.
+    pub of: Of,
+    /// What.
+    pub answer: Answer,
+    /// How often to each client.
+    pub times: usize,
+}
+
+/// Requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Every watch.
+    Watches,
+    /// Lists, streamed ones too, that ask for a resource version other than 0.
+    ListsAtVersion,
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// 429 with `Retry-After: 1`.
+    TooManyRequests,
+    /// 504: the resource version is larger than the server's (kubernetes/apiserver `pkg/storage/errors.go`, `NewTooLargeResourceVersionError`).
+    TooLargeResourceVersion,
+    /// 500.
+    InternalError,
+    /// The server's own answer, and the connection is reset so long after its head.
+    ResetAfter(Duration),
+}
+
+/// A request as far as the script looks at it.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    /// Who asks: the field `Authorization`.
+    pub(super) client: String,
+    /// Path and query.
+    pub(super) uri: String,
+}
+
+/// What is to be answered, and how often each client has been.
+#[derive(Debug, Default)]
+pub(super) struct Script(Mutex<(Option<Scripted>, BTreeMap<String, usize>)>);
+
+impl Script {
+    pub(super) fn set(&self, scripted: Option<Scripted>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (scripted, BTreeMap::new());
+    }
+
+    /// What this request is answered in place of the server.
+    pub(super) fn answer(&self, request: &Request) -> Option<Answer> {
+        let (scripted, answered) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let scripted = (*scripted)?;
+        let times = answered.entry(request.client.clone()).or_default();
+        if !request.is(scripted.of) || *times >= scripted.times {
+            return None;
+        }
+        *times += 1;
+        Some(scripted.answer)
+    }
+}
+
+impl Request {
+    fn is(&self, of: Of) -> bool {
+        match of {
+            Of::Watches => self.is_watch(),
+            Of::ListsAtVersion => {
+                let is_list = !self.is_watch() || self.parameter("sendInitialEvents") == Some("true");
+                is_list && !matches!(self.parameter("resourceVersion"), None | Some("" | "0"))
+            }
+        }
+    }
+
+    pub(super) fn is_watch(&self) -> bool {
+        matches!(self.parameter("watch"), Some("true" | "1"))
+    }
+
+    fn parameter(&self, wanted: &str) -> Option<&str> {
+        let query = self.uri.split_once('?')?.1;
+        query.split('&').filter_map(|pair| pair.split_once('=')).find_map(|(name, value)| (name == wanted).then_some(value))
+    }
+}
+
+impl Answer {
+    /// Status, reason, and what the `Status` says more, in JSON; nothing if the server answers.
+    pub(super) fn status(self) -> Option<(u16, serde_json::Value)> {
+        let failure = |code: u16, reason: &str, message: &str, details: serde_json::Value| {
+            let status = serde_json::json!({
+                "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+                "message": message, "reason": reason, "details": details, "code": code,
+            });
+            Some((code, status))
+        };
+        let retry = serde_json::json!({"retryAfterSeconds": 1});
+        match self {
+            Self::TooManyRequests => failure(429, "TooManyRequests", "the server has received too many requests", retry),
+            Self::TooLargeResourceVersion => {
+                let causes = serde_json::json!({
+                    "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}], "retryAfterSeconds": 1,
+                });
+                failure(504, "Timeout", "Too large resource version: 9, current: 8", causes)
+            }
+            Self::InternalError => failure(500, "InternalError", "Internal error occurred", serde_json::json!({})),
+            Self::ResetAfter(_) => None,
+        }
+    }
+}

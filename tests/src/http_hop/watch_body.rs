@@ -1,0 +1,39 @@
+//! The body of a watch, which an act can end.
+
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Frame, Incoming};
+use tokio::sync::broadcast;
+
+use super::script::Act;
+
+/// What goes wrong with a body ends it.
+pub(super) type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The last event of a watch whose resource version is too old (kubernetes/apiserver `pkg/storage/errors`).
+const EXPIRED: &[u8] = br#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (2)","reason":"Expired","code":410}}
+"#;
+
+/// What the server sends of a watch, until an act says otherwise.
+pub(super) fn watch_body(body: Incoming, acts: broadcast::Receiver<Act>) -> BoxBody<Bytes, AnyError> {
+    let frames = unfold(Some((body, acts)), async |state| {
+        let (mut body, mut acts) = state?;
+        loop {
+            tokio::select! {
+                frame = body.frame() => return match frame? {
+                    Ok(frame) => Some((Ok(frame), Some((body, acts)))),
+                    Err(error) => Some((Err(AnyError::from(error)), None)),
+                },
+                act = acts.recv() => match act {
+                    Ok(Act::BreakWatches) => return Some((Err(AnyError::from("broken off by the test")), None)),
+                    Ok(Act::EndWatches) => return None,
+                    Ok(Act::ExpireWatches) => return Some((Ok(Frame::data(Bytes::from_static(EXPIRED))), None)),
+                    Ok(Act::GoAway) | Err(_) => {}
+                },
+            }
+        }
+    });
+    BodyExt::boxed(StreamBody::new(frames))
+}

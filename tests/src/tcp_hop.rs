@@ -1,0 +1,281 @@
+//! A hop on the way to a server that breaks connections as networks do. It passes bytes and ends on, and knows nothing of TLS.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use socket2::SockRef;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
+use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::{broadcast, watch};
+
+use crate::ports::Port;
+
+/// How connections end that the hop breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Break {
+    /// RST to both sides.
+    Reset,
+    /// FIN to both sides.
+    Close,
+    /// FIN to the client only: the hop says that the server has nothing more to say, and goes on to pass on what the client says.
+    HalfClose,
+}
+
+/// What happens at the hop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Weather {
+    /// Nobody listens.
+    refuses: bool,
+    /// What is sent stays where it is, and nobody hears of it.
+    silent: bool,
+}
+
+/// A listener on loopback, with a connection to the target for each that it accepts.
+#[derive(Debug)]
+pub struct TcpHop {
+    port: Port,
+    weather: watch::Sender<Weather>,
+    breaks: broadcast::Sender<Break>,
+    accepted: Arc<AtomicUsize>,
+    listening: watch::Receiver<bool>,
+    runtime: Runtime,
+}
+
+impl TcpHop {
+    /// A hop to `target` that passes everything on.
+    pub fn start(target: SocketAddr) -> Result<Self> {
+        let port = Port::reserve()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("tcp-hop").enable_all().build()?;
+        let address = (Ipv4Addr::LOCALHOST, port.number());
+        let listener = runtime.block_on(TcpListener::bind(address)).context("cannot listen for a hop")?;
+        let (weather, breaks) = (watch::Sender::new(Weather::default()), broadcast::Sender::new(16));
+        let (accepted, (listens, listening)) = (Arc::default(), watch::channel(true));
+        let listen =
+            Listen { target, weather: weather.subscribe(), breaks: breaks.clone(), accepted: Arc::clone(&accepted), listens };
+        runtime.spawn(listen.run(listener));
+        Ok(Self { port, weather, breaks, accepted, listening, runtime })
+    }
+
+    /// Where it listens, the same after it has refused.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port.number()).into()
+    }
+
+    /// How many connections it has accepted so far.
+    pub fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::Relaxed)
+    }
+
+    /// Breaks all connections that there are.
+    pub fn break_all(&self, how: Break) {
+        // An error only says that there is no connection.
+        self.breaks.send(how).ok();
+    }
+
+    /// Refuses new connections from now on, or not any more; waits until that is so.
+    pub fn refuse(&self, refuses: bool) {
+        self.weather.send_modify(|weather| weather.refuses = refuses);
+        let mut listening = self.listening.clone();
+        // It fails when the hop has lost its port, and then it refuses.
+        self.runtime.block_on(listening.wait_for(|listening| *listening != refuses)).ok();
+    }
+
+    /// Holds back all bytes and ends from now on, or not any more.
+    pub fn silence(&self, silent: bool) {
+        self.weather.send_modify(|weather| weather.silent = silent);
+    }
+}
+
+/// The task that accepts.
+struct Listen {
+    target: SocketAddr,
+    weather: watch::Receiver<Weather>,
+    breaks: broadcast::Sender<Break>,
+    accepted: Arc<AtomicUsize>,
+    listens: watch::Sender<bool>,
+}
+
+impl Listen {
+    async fn run(mut self, first: TcpListener) {
+        let Ok(address) = first.local_addr() else { return };
+        let mut listener = Some(first);
+        loop {
+            if self.weather.borrow_and_update().refuses {
+                listener = None;
+            } else if listener.is_none() {
+                listener = TcpListener::bind(address).await.ok();
+            }
+            self.listens.send_replace(listener.is_some());
+            tokio::select! {
+                accepted = accept(listener.as_ref()) => {
+                    if let Some(client) = accepted {
+                        self.accepted.fetch_add(1, Ordering::Relaxed);
+                        tokio::spawn(connection(client, self.target, self.weather.clone(), self.breaks.subscribe()));
+                    }
+                }
+                changed = self.weather.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+}
+
+async fn accept(listener: Option<&TcpListener>) -> Option<TcpStream> {
+    match listener {
+        Some(listener) => listener.accept().await.ok().map(|(client, _)| client),
+        None => std::future::pending().await,
+    }
+}
+
+async fn connection(
+    mut client: TcpStream,
+    target: SocketAddr,
+    weather: watch::Receiver<Weather>,
+    mut breaks: broadcast::Receiver<Break>,
+) -> io::Result<()> {
+    let Ok(mut server) = TcpStream::connect(target).await else {
+        // Too late to refuse the client as the server does.
+        return reset(&client);
+    };
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let how = {
+        let ((from_client, to_client), (from_server, to_server)) = (client.split(), server.split());
+        let both = async {
+            tokio::try_join!(pass(from_client, to_server, weather.clone()), pass(from_server, to_client, weather.clone())).map(drop)
+        };
+        tokio::select! {
+            how = breaks.recv() => how.unwrap_or(Break::Close),
+            ended = both => match ended {
+                Ok(()) => return Ok(()),
+                Err(_) => Break::Reset,
+            },
+        }
+    };
+    match how {
+        Break::Reset => reset(&client).and(reset(&server)),
+        Break::Close => {
+            client.shutdown().await?;
+            server.shutdown().await?;
+            // With bytes unread, the kernel would make a reset of it.
+            let (mut nowhere, mut nowhere_else) = (sink(), sink());
+            tokio::try_join!(copy(&mut client, &mut nowhere), copy(&mut server, &mut nowhere_else)).map(drop)
+        }
+        Break::HalfClose => {
+            client.shutdown().await?;
+            let ((from_client, _), (mut from_server, to_server)) = (client.split(), server.split());
+            let mut nowhere = sink();
+            let unheard = async { copy(&mut from_server, &mut nowhere).await.map(drop) };
+            tokio::try_join!(pass(from_client, to_server, weather), unheard).map(drop)
+        }
+    }
+}
+
+/// Passes on bytes and their end.
+async fn pass(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut weather: watch::Receiver<Weather>) -> io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        weather.wait_for(|weather| !weather.silent).await.map_err(io::Error::other)?;
+        let read = tokio::select! {
+            read = from.read(&mut buffer) => read?,
+            _ = weather.changed() => continue,
+        };
+        let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { return to.shutdown().await };
+        weather.wait_for(|weather| !weather.silent).await.map_err(io::Error::other)?;
+        to.write_all(bytes).await?;
+    }
+}
+
+/// The kernel sends RST when the socket is dropped.
+fn reset(stream: &TcpStream) -> io::Result<()> {
+    SockRef::from(stream).set_linger(Some(Duration::ZERO))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
+
+    use super::{Break, TcpHop};
+
+    #[test]
+    fn bytes_and_ends_pass() {
+        let (mut client, mut server, _hop) = connected();
+        client.write_all(b"question").unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut heard = Vec::new();
+        server.read_to_end(&mut heard).unwrap();
+        assert_eq!(heard, b"question");
+        server.write_all(b"answer").unwrap();
+        drop(server);
+        let mut heard = Vec::new();
+        client.read_to_end(&mut heard).unwrap();
+        assert_eq!(heard, b"answer");
+    }
+
+    #[test]
+    fn connections_break_as_they_are_told_to() {
+        let (mut client, mut server, hop) = connected();
+        hop.break_all(Break::Reset);
+        assert_eq!(client.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+        assert_eq!(server.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+
+        let (mut client, mut server, hop) = connected();
+        hop.break_all(Break::Close);
+        assert_eq!((client.read(&mut [0]).unwrap(), server.read(&mut [0]).unwrap()), (0, 0));
+
+        let (mut client, mut server, hop) = connected();
+        hop.break_all(Break::HalfClose);
+        assert_eq!(client.read(&mut [0]).unwrap(), 0);
+        client.write_all(b"still").unwrap();
+        let mut heard = [0; 5];
+        server.read_exact(&mut heard).unwrap();
+        assert_eq!(&heard, b"still");
+    }
+
+    #[test]
+    fn what_is_held_back_in_silence_comes_when_it_is_over() {
+        const MOMENT: Duration = Duration::from_millis(100);
+        let (mut client, mut server, hop) = connected();
+        hop.silence(true);
+        client.write_all(b"x").unwrap();
+        server.set_read_timeout(Some(MOMENT)).unwrap();
+        assert_eq!(server.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+        hop.silence(false);
+        server.set_read_timeout(None).unwrap();
+        assert_eq!(server.read(&mut [0]).unwrap(), 1);
+    }
+
+    #[test]
+    fn refusing_is_for_new_connections() {
+        let (mut client, mut server, hop) = connected();
+        hop.refuse(true);
+        assert_eq!(TcpStream::connect(hop.address()).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        client.write_all(b"x").unwrap();
+        assert_eq!(server.read(&mut [0]).unwrap(), 1, "the old one lives");
+
+        hop.refuse(false);
+        TcpStream::connect(hop.address()).unwrap();
+        client.write_all(b"y").unwrap();
+        assert_eq!(server.read(&mut [0]).unwrap(), 1, "the old one still lives");
+    }
+
+    fn connected() -> (TcpStream, TcpStream, TcpHop) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let hop = TcpHop::start(listener.local_addr().unwrap()).unwrap();
+        let mut client = TcpStream::connect(hop.address()).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        // The hop hears of breaks only once it passes something on.
+        client.write_all(b"0").unwrap();
+        server.read_exact(&mut [0]).unwrap();
+        // A second thread accepts what comes later, and keeps it.
+        std::thread::spawn(move || listener.incoming().flatten().collect::<Vec<_>>());
+        (client, server, hop)
+    }
+}
