@@ -1,0 +1,200 @@
+//! Clients that keep a copy of the config maps of one namespace, each a process.
+
+use std::fmt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use observer_tests::{ClientGo, Lines, RequestForms, kubectl, wait_within};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// What takes longer than this to come about does not: client-go backs off to some thirty seconds, with jitter.
+const WITHIN: Duration = Duration::from_mins(2);
+
+/// A client of some kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Client {
+    /// A shared informer.
+    Informer(ClientGo, Http),
+    /// A watcher of kube-rs with its usual backoff. It speaks HTTP/1.1 only.
+    KubeRs,
+    /// `kubectl get --watch`, which does not begin anew.
+    Kubectl(Http),
+}
+
+/// The protocol that it speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Http {
+    One,
+    Two,
+}
+
+/// Its process; dropped, it is killed.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    lines: Lines,
+    said: Vec<String>,
+    /// It has closed its standard output.
+    is_over: bool,
+}
+
+impl Client {
+    /// Each kind with each protocol that it has.
+    pub(crate) fn all() -> Vec<Self> {
+        let both = [Http::Two, Http::One];
+        let informers = ClientGo::ALL.into_iter().flat_map(|release| both.map(|http| Self::Informer(release, http)));
+        informers.chain([Self::KubeRs]).chain(both.map(Self::Kubectl)).collect()
+    }
+
+    /// Starts one in `namespace`.
+    pub(crate) fn start(self, kubeconfig: &Path, namespace: &str) -> Result<Running> {
+        let mut command = match self {
+            Self::Informer(release, _) => {
+                let mut command = Command::new(release.reflector()?);
+                command.args([namespace, &self.to_string()]);
+                command
+            }
+            Self::KubeRs => {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_kube-reflector"));
+                command.arg(namespace);
+                command
+            }
+            Self::Kubectl(_) => {
+                let mut command = Command::new(kubectl().context("kubectl is missing")?);
+                let columns = "custom-columns=NAME:.metadata.name,VERSION:.metadata.resourceVersion";
+                command.args(["get", "configmaps", "--namespace", namespace, "--watch", "--no-headers", "--output", columns]);
+                command
+            }
+        };
+        if self.http() == Http::One {
+            command.env("DISABLE_HTTP2", "true");
+        }
+        // Found dead by a ping sooner than by the defaults of 30 and 15 s, where the client pings at all.
+        command.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "5").env("HTTP2_PING_TIMEOUT_SECONDS", "5");
+        command.env("KUBECONFIG", kubeconfig).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().with_context(|| format!("cannot start {self}"))?;
+        let lines = Lines::of(child.stdout.take().context("standard output is a pipe")?, WITHIN);
+        Ok(Running { child, lines, said: Vec::new(), is_over: false })
+    }
+
+    /// Whether it lives through the end of its watch.
+    pub(crate) fn begins_anew(self) -> bool {
+        !matches!(self, Self::Kubectl(_))
+    }
+
+    /// Whether it can be told to ask for something else on its connections.
+    pub(crate) fn asks_when_told(self) -> bool {
+        matches!(self, Self::Informer(..))
+    }
+
+    /// Whether it notices a silent connection by its own pings: since client-go 0.20, on HTTP/2.
+    pub(crate) fn pings(self) -> bool {
+        matches!(self, Self::Informer(ClientGo::V0_26 | ClientGo::V0_37, Http::Two))
+    }
+
+    pub(crate) fn http(self) -> Http {
+        match self {
+            Self::Informer(_, http) | Self::Kubectl(http) => http,
+            Self::KubeRs => Http::One,
+        }
+    }
+}
+
+impl fmt::Display for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::Informer(release, _) => release.name(),
+            Self::KubeRs => "kube-rs",
+            Self::Kubectl(_) => "kubectl get -w",
+        };
+        let http = match self.http() {
+            Http::One => "HTTP/1.1",
+            Http::Two => "HTTP/2",
+        };
+        write!(formatter, "{name}, {http}")
+    }
+}
+
+impl Running {
+    /// Reads on until it has an object in this version.
+    pub(crate) fn has(&mut self, version: &str) -> Result<()> {
+        let has_word = |line: &str| line.split(|character: char| !character.is_ascii_alphanumeric()).any(|word| word == version);
+        self.read_until(has_word)
+    }
+
+    /// Reads on until it has said `what` so many times more.
+    pub(crate) fn says(&mut self, times: usize, is_it: impl Fn(&str) -> bool) -> Result<()> {
+        (0..times).try_for_each(|_| self.read_until(&is_it))
+    }
+
+    /// Reads what it has left to say.
+    pub(crate) fn read_to_end(&mut self) {
+        // It ends with the error that it has ended.
+        self.read_until(|_| false).ok();
+    }
+
+    fn read_until(&mut self, is_it: impl Fn(&str) -> bool) -> Result<()> {
+        loop {
+            let Some(line) = self.lines.next_line().with_context(|| self.last_words())? else {
+                self.is_over = true;
+                bail!("it ended; {}", self.last_words())
+            };
+            let found = is_it(&line);
+            self.said.push(line);
+            if found {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        Ok(kill_process(Pid::from_child(&self.child), signal)?)
+    }
+
+    /// How it ended, if it was seen to.
+    pub(crate) fn end(&mut self) -> Result<Option<String>> {
+        if !self.is_over {
+            return Ok(None);
+        }
+        Ok(Some(wait_within(&mut self.child, WITHIN)?.to_string()))
+    }
+
+    /// What it has tried as far as it was read.
+    pub(crate) fn attempted(&self) -> RequestForms {
+        RequestForms::attempted(&self.log())
+    }
+
+    /// How often it has said this, of what was read.
+    pub(crate) fn count(&self, what: &str) -> usize {
+        self.log().iter().filter(|line| line["what"] == what).count()
+    }
+
+    /// What it has said of what failed, of what was read: without addresses and numbers, so that it can be compared.
+    pub(crate) fn errors(&self) -> Vec<String> {
+        let log = self.log();
+        let errors = log.iter().filter_map(|line| line["error"].as_str());
+        // `Get "https://…": why`
+        let reasons = errors.map(|error| error.rsplit_once("\": ").map_or(error, |(_, reason)| reason));
+        reasons.map(|reason| reason.chars().filter(|character| !character.is_ascii_digit()).collect()).collect()
+    }
+
+    fn log(&self) -> Vec<Value> {
+        self.said.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    fn last_words(&self) -> String {
+        const LINES: usize = 5;
+        let last = self.said.get(self.said.len().saturating_sub(LINES)..).unwrap_or_default();
+        format!("its last lines: {}", last.join(" / "))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}

@@ -1,0 +1,148 @@
+//! All runs of one fault, and what they come to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread::sleep;
+use std::time::Duration;
+use std::{fmt, fs};
+
+use anyhow::{Context, Result, ensure};
+use observer_tests::faults_folder;
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::fault::Fault;
+use super::residue::residue;
+use super::stage::{Deeds, Outcome, Stage, Way};
+
+/// How often each fault happens; once, unless this is set.
+const RUNS: &str = "WATCHTAP_TESTS_FAULT_RUNS";
+
+/// Longer than this a watch has lived when something breaks, so that none is a very short one.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// What all runs of one fault came to for one client on one way.
+#[derive(Debug, Default)]
+struct Seen {
+    /// What it did, and in how many runs.
+    deeds: BTreeMap<Deeds, usize>,
+    /// The fewest and the most objects that it was told of in vain.
+    spurious: Option<(usize, usize)>,
+    /// What it said of what failed.
+    errors: BTreeSet<String>,
+}
+
+/// One cell of the matrix.
+#[derive(Debug)]
+struct Cell {
+    fault: Fault,
+    client: Client,
+    direct: Seen,
+    watchtap: Seen,
+}
+
+/// Fails unless every client does with watchtap in between what it does without.
+///
+/// Some of what they do is chance: whether a dial comes just before or just after a listener closes. So what is compared are the sets of what
+/// each did in several runs; there are more than asked for as long as the sets differ, but not many.
+pub(crate) fn check(fault: Fault) -> Result<()> {
+    const MORE: usize = 5;
+    let clients = Client::all();
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let mut cells = Vec::new();
+    let runs = runs()?;
+    for done in 1..=runs + MORE {
+        outcomes.extend(run(fault, &clients, done)?);
+        cells = clients.iter().map(|client| Cell::of(fault, *client, &outcomes)).collect();
+        if done >= runs && cells.iter().all(Cell::is_sound) {
+            break;
+        }
+    }
+    leave(fault, &cells)?;
+    let unequal: Vec<String> = cells.iter().filter(|cell| !cell.is_sound()).map(ToString::to_string).collect();
+    ensure!(unequal.is_empty(), "{}: with watchtap in between clients do something else\n{}", fault.name(), unequal.join("\n"));
+    Ok(())
+}
+
+fn runs() -> Result<usize> {
+    std::env::var(RUNS).map_or(Ok(1), |runs| runs.parse().with_context(|| format!("{RUNS}={runs}")))
+}
+
+fn run(fault: Fault, clients: &[Client], number: usize) -> Result<Vec<Outcome>> {
+    let order = if number.is_multiple_of(2) { [Way::Watchtap, Way::Direct] } else { [Way::Direct, Way::Watchtap] };
+    let mut stage = Stage::set(clients, order, &fault.needs())?;
+    sleep(SETTLED);
+    fault.happen(&mut stage).with_context(|| fault.name())?;
+    stage.outcomes()
+}
+
+/// For the table: `cargo xtask test --faults` makes it of all of them.
+fn leave(fault: Fault, cells: &[Cell]) -> Result<()> {
+    fs::create_dir_all(faults_folder())?;
+    let cells: Vec<Value> = cells.iter().map(Cell::json).collect();
+    let document = json!({"fault": fault.name(), "order": fault as usize, "cells": cells});
+    Ok(fs::write(faults_folder().join(format!("{fault:?}.json")), document.to_string())?)
+}
+
+impl Cell {
+    fn of(fault: Fault, client: Client, outcomes: &[Outcome]) -> Self {
+        let of = |way: Way| outcomes.iter().filter(move |outcome| outcome.client == client && outcome.way == way);
+        Self { fault, client, direct: of(Way::Direct).collect(), watchtap: of(Way::Watchtap).collect() }
+    }
+
+    fn verdict(&self) -> &'static str {
+        if self.direct.deeds.keys().eq(self.watchtap.deeds.keys()) {
+            "equal"
+        } else if self.fault.is_a_race() && self.watchtap.most_lists() <= self.direct.most_lists() {
+            "no worse"
+        } else if residue(self.fault, self.client).is_some() {
+            "residue"
+        } else {
+            "unequal"
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "client": self.client.to_string(), "verdict": self.verdict(), "reason": residue(self.fault, self.client),
+            "direct": self.direct.json(), "watchtap": self.watchtap.json(),
+        })
+    }
+
+    fn is_sound(&self) -> bool {
+        self.verdict() != "unequal"
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { client, direct, watchtap, .. } = self;
+        write!(formatter, "  {client}\n    directly {}\n    watchtap {}", direct.json(), watchtap.json())
+    }
+}
+
+impl<'o> FromIterator<&'o Outcome> for Seen {
+    fn from_iter<Outcomes: IntoIterator<Item = &'o Outcome>>(outcomes: Outcomes) -> Self {
+        outcomes.into_iter().fold(Self::default(), |mut seen, outcome| {
+            *seen.deeds.entry(outcome.deeds.clone()).or_default() += 1;
+            seen.errors.extend(outcome.errors.iter().cloned());
+            let (fewest, most) = seen.spurious.unwrap_or((outcome.spurious, outcome.spurious));
+            seen.spurious = Some((fewest.min(outcome.spurious), most.max(outcome.spurious)));
+            seen
+        })
+    }
+}
+
+impl Seen {
+    fn most_lists(&self) -> usize {
+        self.deeds.keys().map(|deeds| deeds.attempted.lists()).max().unwrap_or_default()
+    }
+
+    fn json(&self) -> Value {
+        let deeds = self.deeds.iter().map(|(deeds, runs)| {
+            let Deeds { accepted, attempted, end } = deeds;
+            json!({"runs": runs, "accepted": accepted.to_string(), "attempted": attempted.to_string(), "end": end})
+        });
+        let (fewest, most) = self.spurious.unwrap_or_default();
+        json!({"deeds": deeds.collect::<Vec<_>>(), "spurious": [fewest, most], "errors": self.errors})
+    }
+}

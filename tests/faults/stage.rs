@@ -1,0 +1,279 @@
+//! The servers, the two ways to them, and the clients on them.
+
+use std::collections::BTreeSet;
+use std::net::TcpStream;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use observer_tests::{Cluster, HttpHop, Options, RequestForms, RunSession, TcpHop, client_token, client_user, received_uris};
+use serde_json::{Value, json};
+
+use super::client::{Client, Http, Running};
+
+const NAMESPACE: &str = "faults";
+const OBJECTS: usize = 20;
+
+/// How a client reaches the API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Way {
+    Direct,
+    Watchtap,
+}
+
+/// What a fault needs beside what all have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Needs {
+    pub(crate) api_server_arguments: &'static [&'static str],
+    pub(crate) watchtap_arguments: &'static [&'static str],
+    /// A hop on each way that breaks connections.
+    pub(crate) tcp_hops: bool,
+    /// A hop in front of the API server that answers in its place.
+    pub(crate) http_hop: bool,
+}
+
+/// Everything that takes part in one run of a fault.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) players: Vec<Player>,
+    pub(crate) watchtap: RunSession,
+    /// Where watchtap listens.
+    pub(crate) front: String,
+    /// None, or one on each way.
+    hops: Vec<TcpHop>,
+    http_hop: Option<HttpHop>,
+    pub(crate) cluster: Cluster,
+    markers: u32,
+}
+
+/// One client.
+#[derive(Debug)]
+pub(crate) struct Player {
+    pub(crate) client: Client,
+    pub(crate) way: Way,
+    number: usize,
+    pub(crate) running: Running,
+}
+
+/// What one client did.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Deeds {
+    /// What the server has received from it.
+    pub(crate) accepted: RequestForms,
+    /// What it has tried, in its own words; kubectl says nothing.
+    pub(crate) attempted: RequestForms,
+    /// How it ended, if it did.
+    pub(crate) end: Option<String>,
+}
+
+/// What one client did, and what it had of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) client: Client,
+    pub(crate) way: Way,
+    pub(crate) deeds: Deeds,
+    /// Objects that it was told of although it had them in that version.
+    pub(crate) spurious: usize,
+    /// What it said of what failed.
+    pub(crate) errors: Vec<String>,
+}
+
+impl Stage {
+    /// Starts everything; every client has all objects, and nothing is written any more.
+    ///
+    /// `order` is in which order each client comes: a draining API server ends watches one after the other.
+    pub(crate) fn set(clients: &[Client], order: [Way; 2], needs: &Needs) -> Result<Self> {
+        // The API server would write a lease of its own every ten seconds, and whoever resumes would find his version too old, or not, by chance.
+        let quiet = ["--feature-gates=APIServerIdentity=false"];
+        let api_server_arguments = quiet.iter().chain(needs.api_server_arguments).map(|argument| (*argument).to_owned()).collect();
+        let cluster = Cluster::start(&Options { api_server_arguments, ..Options::default() })?;
+        cluster.create_configmaps(NAMESPACE, OBJECTS)?;
+        let http_hop = needs.http_hop.then(|| HttpHop::start(cluster.socket_address(), cluster.ca_pem())).transpose()?;
+        let (server, vouches) = match &http_hop {
+            Some(hop) => (hop.address(), hop.ca_pem()),
+            None => (cluster.socket_address(), cluster.ca_pem()),
+        };
+        let hops = if needs.tcp_hops { vec![TcpHop::start(server)?, TcpHop::start(server)?] } else { Vec::new() };
+        let behind_hop = |way: usize| format!("https://{}", hops.get(way).map_or(server, TcpHop::address));
+        let [direct, behind] = [0, 1].map(behind_hop);
+        let original = cluster.kubeconfig_of_client(0, &behind, vouches)?;
+        let arguments: Vec<&str> = ["--quiet"].iter().chain(needs.watchtap_arguments).copied().collect();
+        let watchtap = RunSession::start(&original, &arguments)?;
+        let (front, authority) = address_of(&watchtap.document()?)?;
+        let mut players = Vec::new();
+        let both_ways = clients.iter().flat_map(|client| order.map(|way| (*client, way)));
+        for (index, (client, way)) in both_ways.enumerate() {
+            let number = index + 1;
+            let kubeconfig = match way {
+                Way::Direct => cluster.kubeconfig_of_client(number, &direct, vouches)?,
+                Way::Watchtap => cluster.kubeconfig_of_client(number, &front, &authority)?,
+            };
+            players.push(Player { client, way, number, running: client.start(&kubeconfig, NAMESPACE)? });
+        }
+        let mut stage = Self { players, watchtap, front, hops, http_hop, cluster, markers: 0 };
+        stage.all_have_the_next_write()?;
+        Ok(stage)
+    }
+
+    /// The weather on both ways.
+    pub(crate) fn on_both_ways(&self, what: impl Fn(&TcpHop)) {
+        self.hops.iter().for_each(what);
+    }
+
+    /// How many connections have been made on each way, if hops count them.
+    pub(crate) fn connections(&self) -> Vec<usize> {
+        self.hops.iter().map(TcpHop::accepted).collect()
+    }
+
+    /// The hop that answers in the server's place.
+    pub(crate) fn http_hop(&self) -> Result<&HttpHop> {
+        self.http_hop.as_ref().context("this fault does not say that it needs the hop")
+    }
+
+    /// Writes, and waits until everybody knows who has not ended for good.
+    pub(crate) fn all_have_the_next_write(&mut self) -> Result<()> {
+        let version = self.write_marker()?;
+        let is_first = self.markers == 1;
+        for Player { client, way, running, .. } in &mut self.players {
+            let known = running.has(&version);
+            if client.begins_anew() || is_first {
+                known.with_context(|| format!("{client}, {way:?}, does not know of version {version}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an object; its version.
+    fn write_marker(&mut self) -> Result<String> {
+        self.markers += 1;
+        let object = json!({"metadata": {"name": format!("marker-{}", self.markers)}});
+        let made = self.cluster.client().post(&configmaps(), &object)?.success()?.json()?;
+        Ok(made["metadata"]["resourceVersion"].as_str().context("an object has a version")?.to_owned())
+    }
+
+    /// Writes one object of `size` bytes `times` times, or until `enough`.
+    pub(crate) fn write_much(&self, size: usize, times: usize, enough: impl Fn() -> Result<bool>) -> Result<()> {
+        let client = self.cluster.client_for_bulk()?;
+        let object = json!({"metadata": {"name": "large"}, "data": {"large": "x".repeat(size)}});
+        client.post(&configmaps(), &object)?.success()?;
+        let (path, json) = (format!("{}/large", configmaps()), [("Content-Type", "application/json")]);
+        for time in 0..times {
+            let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "large"},
+                "data": {"time": time.to_string(), "large": "x".repeat(size)}});
+            client.raw("PUT", &path, &json, object.to_string().as_bytes())?.success()?;
+            if enough()? {
+                return Ok(());
+            }
+        }
+        anyhow::bail!("{times} writes of {size} bytes were not enough")
+    }
+
+    /// Waits until the API server has ended the answers to all the watches that it has received.
+    pub(crate) fn all_watches_end(&self) -> Result<()> {
+        let users: BTreeSet<String> = self.players.iter().map(|player| client_user(player.number)).collect();
+        let of = |events: &[Value], stage: &str| -> usize {
+            let is_it = |event: &&Value| {
+                event["verb"] == "watch"
+                    && event["stage"] == stage
+                    && event["user"]["username"].as_str().is_some_and(|user| users.contains(user))
+            };
+            events.iter().filter(is_it).count()
+        };
+        self.cluster.audit_log_when(|events| of(events, "ResponseComplete") == of(events, "RequestReceived")).map(drop)
+    }
+
+    /// How many requests of each client the server has received.
+    pub(crate) fn requests(&self) -> Result<Vec<usize>> {
+        Ok(self.received()?.iter().map(Vec::len).collect())
+    }
+
+    /// What each has done.
+    pub(crate) fn outcomes(&mut self) -> Result<Vec<Outcome>> {
+        let received = self.received()?;
+        let outcomes = self.players.iter_mut().zip(received).map(|(player, received)| {
+            Ok(Outcome {
+                client: player.client,
+                way: player.way,
+                deeds: Deeds {
+                    accepted: RequestForms::of_uris(&received),
+                    attempted: player.running.attempted(),
+                    end: player.running.end()?,
+                },
+                errors: player.running.errors(),
+                spurious: player.running.count("updated with the same version"),
+            })
+        });
+        outcomes.collect()
+    }
+
+    /// What the server has received of each player: the API server by its audit log, or the hop that answers in its place.
+    fn received(&self) -> Result<Vec<Vec<String>>> {
+        let Some(hop) = &self.http_hop else {
+            let audit = self.cluster.audit_log()?;
+            return Ok(self
+                .players
+                .iter()
+                .map(|player| received_uris(&audit, &client_user(player.number), "configmaps"))
+                .collect());
+        };
+        let of_player = |player: &Player| -> Vec<String> {
+            let received = hop.received(&client_token(player.number));
+            received.into_iter().filter(|uri| uri.starts_with(&configmaps())).collect()
+        };
+        Ok(self.players.iter().map(of_player).collect())
+    }
+
+    /// Waits until the server has received so many requests more of every client that is `concerned`, since it had received `before` of each.
+    pub(crate) fn all_ask_again(&self, before: &[usize], more: usize, concerned: impl Fn(Client) -> bool) -> Result<()> {
+        const WITHIN: Duration = Duration::from_secs(90);
+        const PAUSE: Duration = Duration::from_millis(100);
+        let started = Instant::now();
+        loop {
+            let requests = self.requests()?;
+            let counts = self.players.iter().zip(before.iter().zip(requests));
+            let mut silent = counts.filter(|(player, (before, after))| concerned(player.client) && *after < *before + more);
+            let Some((Player { client, way, .. }, (before, after))) = silent.next() else { return Ok(()) };
+            ensure!(started.elapsed() < WITHIN, "{client}, {way:?}, has asked {after} times, {before} of them before");
+            sleep(PAUSE);
+        }
+    }
+
+    /// Waits until watchtap lets nobody in any more.
+    pub(crate) fn front_refuses(&self) -> Result<()> {
+        const WITHIN: Duration = Duration::from_secs(10);
+        let address = self.front.strip_prefix("https://").context("the front is an address")?;
+        let started = Instant::now();
+        while TcpStream::connect(address).is_ok() {
+            ensure!(started.elapsed() < WITHIN, "watchtap still accepts connections");
+        }
+        Ok(())
+    }
+
+    /// Waits until the connections of both ways have become more by those of all clients that share one among their requests.
+    pub(crate) fn shared_connections_are_made_anew(&self, before: &[usize]) -> Result<()> {
+        const WITHIN: Duration = Duration::from_secs(20);
+        const PAUSE: Duration = Duration::from_millis(50);
+        let is_shared = |player: &&Player| player.client.http() == Http::Two && player.client.asks_when_told();
+        let shared = self.players.iter().filter(is_shared).count() / 2;
+        let started = Instant::now();
+        while self.connections().iter().zip(before).any(|(after, before)| *after < before + shared) {
+            ensure!(started.elapsed() < WITHIN, "{before:?} connections, then {:?}, of {shared} clients", self.connections());
+            sleep(PAUSE);
+        }
+        Ok(())
+    }
+}
+
+fn configmaps() -> String {
+    format!("/api/v1/namespaces/{NAMESPACE}/configmaps")
+}
+
+/// The server of the kubeconfig that watchtap has made, and its authority, PEM.
+fn address_of(kubeconfig: &Value) -> Result<(String, String)> {
+    let cluster = &kubeconfig["clusters"][0]["cluster"];
+    let authority = cluster["certificate-authority-data"].as_str().context("watchtap shows its authority")?;
+    let server = cluster["server"].as_str().context("watchtap shows its address")?;
+    Ok((server.to_owned(), String::from_utf8(BASE64_STANDARD.decode(authority)?)?))
+}
