@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::accuracy;
 use super::group::Group;
 use super::machine::Machine;
 use super::matrix::Matrix;
 use super::report::{Outcome, Report};
 use super::running;
+use super::{accuracy, faults};
 use crate::workspace;
 
 /// Run every test that can run on this machine, group by group.
@@ -31,18 +31,26 @@ pub(crate) struct Args {
     /// docs/accuracy.md
     #[arg(long, value_name = "VERSION,…")]
     cluster: Option<Matrix>,
+
+    /// Run the matrix of faults and nothing else, each fault five times, and write docs/faults.md; in the group `faults` each happens once
+    #[arg(long, conflicts_with_all = ["only", "cluster"])]
+    faults: bool,
 }
 
 impl Args {
     /// All groups, of which `groups` must not be left out.
     pub(crate) fn requiring(groups: &[Group]) -> Self {
-        Self { require: groups.to_vec(), only: Vec::new(), cluster: None }
+        Self { require: groups.to_vec(), only: Vec::new(), cluster: None, faults: false }
     }
 
     /// Why `group` does not run: it is not asked for, or this machine cannot run it.
     fn left_out(&self, group: Group, machine: &Machine) -> Option<Outcome> {
-        let not_asked_for = !self.only.is_empty() && !self.only.contains(&group);
-        let reason = if not_asked_for { Some(String::from("not among --only")) } else { group.impossible(machine) };
+        let not_asked_for = if self.faults {
+            (group != Group::Faults).then_some("only the matrix of faults was asked for")
+        } else {
+            (!self.only.is_empty() && !self.only.contains(&group)).then_some("not among --only")
+        };
+        let reason = not_asked_for.map(str::to_owned).or_else(|| group.impossible(machine));
         reason.map(|reason| Outcome::LeftOut { reason, required: self.require.contains(&group) })
     }
 }
@@ -57,7 +65,8 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
             let outcome = match args.left_out(group, &machine) {
                 Some(left_out) => left_out,
                 None if group == Group::Cluster => run_cluster(&matrix)?,
-                None => running::run(group, &matrix)?,
+                None if group == Group::Faults => run_faults(&matrix, args.faults)?,
+                None => running::run(group, &matrix, &[])?,
             };
             println!("{}", outcome.sentence(group));
             report.add(group, outcome);
@@ -74,11 +83,24 @@ fn run_cluster(matrix: &Matrix) -> anyhow::Result<Outcome> {
     if matrix.is_whole() {
         accuracy::forget()?;
     }
-    let outcome = running::run(Group::Cluster, matrix)?;
+    let outcome = running::run(Group::Cluster, matrix, &[])?;
     Ok(match (matrix.sentence(), matrix.is_whole().then(accuracy::write)) {
         (Some(sentence), _) => outcome.with_remark(sentence),
         (None, Some(Err(error))) => outcome.with_fault(format!("{error:#}")),
         (None, _) => outcome,
+    })
+}
+
+/// Also prints what came of it, and makes the document of it when all was asked for.
+fn run_faults(matrix: &Matrix, is_whole: bool) -> anyhow::Result<Outcome> {
+    faults::forget()?;
+    let runs = is_whole.then(|| (faults::RUNS_VARIABLE, faults::RUNS.to_string()));
+    let outcome = running::run(Group::Faults, matrix, runs.as_slice())?;
+    let shown = faults::print().and_then(|()| if is_whole { faults::write() } else { Ok(()) });
+    Ok(match shown {
+        Ok(()) if is_whole => outcome,
+        Ok(()) => outcome.with_remark("each fault once; --faults runs each five times".to_owned()),
+        Err(error) => outcome.with_fault(format!("{error:#}")),
     })
 }
 
@@ -100,11 +122,19 @@ mod tests {
 
     #[test]
     fn required_group_that_is_not_asked_for_is_left_out_though_required() {
-        let args = Args { require: vec![Group::Cluster], only: vec![Group::Unit], cluster: None };
+        let args = Args { require: vec![Group::Cluster], only: vec![Group::Unit], cluster: None, faults: false };
         let machine = Machine { go: true, kubectl: true, assets: Assets::Unset };
         let outcome = args.left_out(Group::Cluster, &machine);
         assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));
         assert_eq!(args.left_out(Group::Unit, &machine), None);
+    }
+
+    #[test]
+    fn faults_leave_all_other_groups_out() {
+        let args = Args { faults: true, ..Args::requiring(&[]) };
+        let machine = Machine { go: true, kubectl: true, assets: Assets::Unset };
+        let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
+        assert_eq!(run, [Group::Faults]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) enum Group {
     Cluster,
     /// The tests of the same binary that drive kubectl: those with `kubectl` in their name or module
     Kubectl,
+    /// Clients of many ages when something breaks, with watchtap and without
+    Faults,
 }
 
 /// The arguments of one call of cargo.
@@ -23,7 +25,7 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// In the order in which they run: what fails fastest comes first.
-    pub(crate) const ALL: [Self; 4] = [Self::Unit, Self::It, Self::Cluster, Self::Kubectl];
+    pub(crate) const ALL: [Self; 5] = [Self::Unit, Self::It, Self::Cluster, Self::Kubectl, Self::Faults];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -31,6 +33,7 @@ impl Group {
             Self::It => "it",
             Self::Cluster => "cluster",
             Self::Kubectl => "kubectl",
+            Self::Faults => "faults",
         }
     }
 
@@ -59,6 +62,8 @@ impl Group {
             Self::It => &[&["--test", "it", "--test", "benches"]],
             Self::Cluster => &[&["--test", "cluster", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
+            // They wait more than they work.
+            Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
         };
         let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
         if self == Self::Cluster {
@@ -75,6 +80,7 @@ impl Group {
             Self::Unit | Self::It => None,
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
+            Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
         }
     }
 }
@@ -120,7 +126,7 @@ mod tests {
     #[test]
     fn only_the_cluster_group_skips_minors() {
         let skips = |group: Group| group.cargo_calls(&Matrix::default()).concat().iter().filter(|word| *word == "--skip").count();
-        assert_eq!(Group::ALL.map(skips), [0, 0, 5, 0]);
+        assert_eq!(Group::ALL.map(skips), [0, 0, 5, 0, 0]);
     }
 
     #[test]
@@ -128,5 +134,13 @@ mod tests {
         let machine = Machine { go: true, ..BARE };
         assert_eq!(Group::Cluster.impossible(&machine), None);
         assert_eq!(Group::Kubectl.impossible(&machine).as_deref(), Some("kubectl is not on PATH"));
+    }
+
+    #[test]
+    fn faults_need_go_even_beside_ready_made_servers() {
+        let machine = Machine { kubectl: true, assets: Assets::Complete, ..BARE };
+        assert_eq!(Group::Kubectl.impossible(&machine), None);
+        let reason = "go is not on PATH, and the clients of many ages are built with it";
+        assert_eq!(Group::Faults.impossible(&machine).as_deref(), Some(reason));
     }
 }

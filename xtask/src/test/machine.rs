@@ -37,6 +37,11 @@ impl Machine {
         }
     }
 
+    /// Why clients of old releases of client-go cannot be had here.
+    pub(crate) fn no_go(&self) -> Option<String> {
+        (!self.go).then(|| String::from("go is not on PATH, and the clients of many ages are built with it"))
+    }
+
     pub(crate) fn no_kubectl(&self) -> Option<String> {
         (!self.kubectl).then(|| String::from("kubectl is not on PATH"))
     }

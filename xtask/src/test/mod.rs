@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod command;
+mod faults;
 mod group;
 mod libtest;
 mod machine;

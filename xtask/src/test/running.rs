@@ -12,14 +12,14 @@ use super::matrix::Matrix;
 use super::report::Outcome;
 use crate::workspace;
 
-/// Runs all tests of `group`, also after a failure.
-pub(crate) fn run(group: Group, matrix: &Matrix) -> anyhow::Result<Outcome> {
+/// Runs all tests of `group`, also after a failure; `environment` is for them.
+pub(crate) fn run(group: Group, matrix: &Matrix, environment: &[(&str, String)]) -> anyhow::Result<Outcome> {
     println!("\n== {}", group.name());
     let begun = Instant::now();
     let mut tally = Tally::default();
     let mut cargo_failure = None;
     for arguments in group.cargo_calls(matrix) {
-        let (counted, status) = cargo_test(&arguments)?;
+        let (counted, status) = cargo_test(&arguments, environment)?;
         tally += counted;
         if !status.success() {
             cargo_failure = Some(status.to_string());
@@ -28,9 +28,10 @@ pub(crate) fn run(group: Group, matrix: &Matrix) -> anyhow::Result<Outcome> {
     Ok(Outcome::ran(tally, cargo_failure, begun.elapsed()))
 }
 
-fn cargo_test(arguments: &[String]) -> anyhow::Result<(Tally, ExitStatus)> {
+fn cargo_test(arguments: &[String], environment: &[(&str, String)]) -> anyhow::Result<(Tally, ExitStatus)> {
     let mut command = workspace::cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]).args(arguments);
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
     let mut cargo = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
     let output = cargo.stdout.take().context("cargo's output is not piped")?;
     let tally = pass_on_and_count(BufReader::new(output), std::io::stdout().lock())?;
