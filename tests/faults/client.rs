@@ -90,9 +90,9 @@ impl Client {
         matches!(self, Self::Informer(..))
     }
 
-    /// Whether it notices a silent connection by its own pings: since client-go 0.20, on HTTP/2.
+    /// Whether it notices a silent connection by its own pings: on HTTP/2, since client-go 0.20 and in late patches before it.
     pub(crate) fn pings(self) -> bool {
-        matches!(self, Self::Informer(ClientGo::V0_26 | ClientGo::V0_37, Http::Two))
+        matches!(self, Self::Informer(ClientGo::V0_18 | ClientGo::V0_26 | ClientGo::V0_37, Http::Two))
     }
 
     pub(crate) fn http(self) -> Http {
