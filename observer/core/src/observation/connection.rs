@@ -23,7 +23,8 @@ struct State {
     connection: ConnectionId,
     /// A path in front of the API server's own, or empty.
     path_prefix: String,
-    streams: BTreeMap<StreamId, Stream>,
+    /// Boxed, since a map's node has room for eleven, and most connections have one.
+    streams: BTreeMap<StreamId, Box<Stream>>,
     /// Streams that may have something to tell at the end of this piece, in the order they were touched.
     touched: Vec<StreamId>,
     /// Whether responses can no longer be seen: what is asked then is told, and is out of sight at once.
@@ -138,7 +139,7 @@ impl State {
         if self.response_is_dark {
             told(What::Ended { exchange, end: ExchangeEnd::OutOfSight });
         } else {
-            self.streams.insert(stream, Stream::new(exchange, request));
+            self.streams.insert(stream, Box::new(Stream::new(exchange, request)));
         }
     }
 

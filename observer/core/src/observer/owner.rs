@@ -27,7 +27,8 @@ pub struct Observer {
     now: Timestamp,
     upstreams: Upstreams,
     connections: BTreeMap<ConnectionId, Connection>,
-    open: BTreeMap<ExchangeId, Exchange>,
+    /// Boxed, since half of the places in the nodes of a map that grows at its end stay free.
+    open: BTreeMap<ExchangeId, Box<Exchange>>,
     finished: VecDeque<RequestRecord>,
     tables: Tables,
     totals: Totals,
@@ -182,9 +183,9 @@ impl Observer {
 
     /// All that is known now.
     pub fn snapshot(&self) -> Snapshot {
-        let open_watches = self.open.values().filter(|exchange| exchange.verb() == Some(Verb::Watch));
+        let open_watches = self.open.values().map(Box::as_ref).filter(|exchange| exchange.verb() == Some(Verb::Watch));
         let mut requests: Vec<RequestRecord> = self.finished.iter().cloned().collect();
-        requests.extend(self.open.values().take(self.limits.records).map(RequestRecord::from));
+        requests.extend(self.open.values().take(self.limits.records).map(|exchange| RequestRecord::from(exchange.as_ref())));
         let open_not_shown = self.open.len().saturating_sub(self.limits.records) as u64;
         let snapshot = Snapshot {
             started: self.started,
@@ -241,7 +242,7 @@ impl Observer {
         let upstream = self.upstream_of(id.connection);
         let resource = request.info.as_ref().and_then(|info| info.resource.as_ref());
         let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
-        self.open.insert(id, Exchange::begin(id, at, upstream, request, verdict).after(shown));
+        self.open.insert(id, Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown)));
     }
 
     fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
@@ -335,14 +336,14 @@ impl Observer {
             self.finished.pop_front();
             self.missed.records_dropped = self.missed.records_dropped.saturating_add(1);
         }
-        self.finished.push_back(RequestRecord::from(&exchange));
+        self.finished.push_back(RequestRecord::from(exchange.as_ref()));
         let record = self.record(&exchange);
         told(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
     }
 
     /// Once for each exchange.
     fn tell_contradiction(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
-        let Some(because) = self.open.get_mut(&id).and_then(Exchange::take_contradiction) else { return };
+        let Some(because) = self.open.get_mut(&id).and_then(|exchange| exchange.take_contradiction()) else { return };
         let Some(exchange) = self.open.get(&id) else { return };
         let resource = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref());
         let revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok());

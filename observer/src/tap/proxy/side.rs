@@ -19,7 +19,8 @@ use crate::intake::EndManner;
 #[derive(Debug)]
 pub(super) struct Side {
     transport: Transport,
-    tls: Connection,
+    /// Boxed, since it is large, and a task has room for each place that it is moved to.
+    tls: Box<Connection>,
     /// Set once no more TLS can be read.
     end: Option<EndManner>,
     /// A write failed: the peer has reset the connection, whatever reading says.
@@ -31,7 +32,7 @@ pub(super) struct Side {
 
 impl Side {
     pub(super) fn new(transport: impl Into<Transport>, tls: impl Into<Connection>) -> Self {
-        Self { transport: transport.into(), tls: tls.into(), end: None, gone: false, notified: false, parting: false }
+        Self { transport: transport.into(), tls: Box::new(tls.into()), end: None, gone: false, notified: false, parting: false }
     }
 
     pub(super) fn tcp(&self) -> &TcpStream {
