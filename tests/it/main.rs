@@ -13,6 +13,8 @@ mod contexts;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod descriptors;
+#[cfg(test)]
 mod dialogue;
 #[cfg(test)]
 mod exec_cli;

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::kubeconfig;
+use crate::process_usage::ProcessUsage;
 use crate::watchtap;
 
 /// Shows what KUBECONFIG says, then waits until nobody holds its standard input open any more.
@@ -33,8 +34,12 @@ pub struct HeldExec {
 impl HeldExec {
     /// Starts `watchtap exec FLAGS…` with this kubeconfig and waits until the command runs.
     pub fn start(kubeconfig: &Path, flags: &[&str]) -> Result<Self> {
+        Self::start_by(watchtap()?, kubeconfig, flags)
+    }
+
+    /// As [`HeldExec::start`], with `command` in the place of `watchtap`.
+    fn start_by(mut command: Command, kubeconfig: &Path, flags: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let mut command = watchtap()?;
         command.arg("exec").args(flags).args(["--format", "json", "--report"]).arg(report_in(&folder)).arg("--").args(COMMAND);
         command.env("KUBECONFIG", kubeconfig).env("HOME", folder.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(messages_in(&folder))?);
@@ -43,16 +48,21 @@ impl HeldExec {
         let output = watchtap.stdout.take().context("watchtap has no standard output")?;
         let mut held = Self { watchtap, input, kubeconfig: Value::Null, folder };
         let shown = serde_json::Deserializer::from_reader(output).into_iter().next();
-        held.kubeconfig = shown.with_context(|| format!("no kubeconfig was shown; {}", held.messages()))??;
+        held.kubeconfig = shown.with_context(|| format!("no kubeconfig was shown; it said: {}", held.messages()))??;
         Ok(held)
     }
 
     /// As [`HeldExec::start`], in front of this server, whose certificate is vouched for by `authority` (PEM).
     pub fn before(server: SocketAddr, authority: &str, token: &str, flags: &[&str]) -> Result<Self> {
+        Self::before_by(watchtap()?, server, authority, token, flags)
+    }
+
+    /// As [`HeldExec::before`], with `command` in the place of `watchtap`.
+    pub fn before_by(command: Command, server: SocketAddr, authority: &str, token: &str, flags: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("kubeconfig.yaml");
         fs::write(&file, kubeconfig::with_token(&format!("https://{server}"), authority, "user", token))?;
-        Self::start(&file, flags)
+        Self::start_by(command, &file, flags)
     }
 
     /// Where watchtap listens.
@@ -113,27 +123,44 @@ impl HeldExec {
         Ok(true)
     }
 
+    /// Who it is.
+    pub fn process(&self) -> Pid {
+        Pid::from_child(&self.watchtap)
+    }
+
+    /// What it holds now.
+    pub fn usage(&self) -> Result<ProcessUsage> {
+        ProcessUsage::of(self.watchtap.id())
+    }
+
+    /// What it has said on standard error.
+    pub fn messages(&self) -> String {
+        fs::read_to_string(messages_in(&self.folder)).unwrap_or_default()
+    }
+
     /// Ends the command and returns watchtap's report.
     pub fn finish(mut self) -> Result<Value> {
+        let status = self.end()?;
+        ensure!(status.success(), "watchtap ended with {status}; it said: {}", self.messages());
+        let report = fs::read_to_string(report_in(&self.folder));
+        let report = report.with_context(|| format!("no report; it said: {}", self.messages()))?;
+        Ok(serde_json::from_str(&report)?)
+    }
+
+    /// Ends the command and returns how watchtap ended.
+    pub fn end(&mut self) -> Result<ExitStatus> {
         const LIMIT: Duration = Duration::from_mins(1);
         self.input = None;
         let handle = rustix::process::pidfd_open(Pid::from_child(&self.watchtap), PidfdFlags::empty())?;
         let mut ended = [PollFd::new(&handle, PollFlags::IN)];
         let count = rustix::event::poll(&mut ended, Some(&Timespec::try_from(LIMIT)?))?;
-        ensure!(count == 1, "watchtap is still running {LIMIT:?} after its command; {}", self.messages());
-        let status = self.watchtap.wait()?;
-        ensure!(status.success(), "watchtap ended with {status}; {}", self.messages());
-        let report = fs::read_to_string(report_in(&self.folder)).with_context(|| format!("no report; {}", self.messages()))?;
-        Ok(serde_json::from_str(&report)?)
+        ensure!(count == 1, "watchtap is still running {LIMIT:?} after its command; it said: {}", self.messages());
+        Ok(self.watchtap.wait()?)
     }
 
     fn cluster(&self, field: &str) -> Result<&str> {
         let value = self.kubeconfig.pointer(CLUSTER).and_then(|cluster| cluster.get(field)).and_then(Value::as_str);
         value.with_context(|| format!("no {field} in {}", self.kubeconfig))
-    }
-
-    fn messages(&self) -> String {
-        format!("it said: {}", fs::read_to_string(messages_in(&self.folder)).unwrap_or_default())
     }
 }
 

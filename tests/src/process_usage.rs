@@ -1,6 +1,7 @@
 //! What a running process holds, as the kernel counts it.
 
 use std::fs;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -14,15 +15,32 @@ pub struct ProcessUsage {
     pub anonymous: u64,
     /// Open descriptors.
     pub descriptors: usize,
+    /// Processor time of all threads so far, in steps of 10 ms.
+    pub processor_time: Duration,
 }
 
 impl ProcessUsage {
     /// That of a running process.
     pub fn of(process: u32) -> Result<Self> {
         let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
+        let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
         let descriptors = fs::read_dir(format!("/proc/{process}/fd"))?.count();
-        Ok(Self { resident: bytes(&rollup, "Rss:")?, anonymous: bytes(&rollup, "Anonymous:")?, descriptors })
+        Ok(Self {
+            resident: bytes(&rollup, "Rss:")?,
+            anonymous: bytes(&rollup, "Anonymous:")?,
+            descriptors,
+            processor_time: processor_time(&stat).with_context(|| format!("no times in {stat}"))?,
+        })
     }
+}
+
+/// `utime` and `stime`, the 14th and 15th field of `/proc/PID/stat` (proc_pid_stat(5)); the second is a name, which may hold anything.
+fn processor_time(stat: &str) -> Option<Duration> {
+    /// `USER_HZ`, on every Linux that Rust runs on.
+    const TICK: Duration = Duration::from_millis(10);
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    let times: Vec<u32> = behind_name.split_whitespace().skip(11).take(2).map(str::parse).collect::<Result<_, _>>().ok()?;
+    Some(TICK * times.iter().sum())
 }
 
 /// The value of a field that is written as `Rss:      1234 kB`.

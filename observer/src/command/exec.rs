@@ -11,7 +11,7 @@ use super::output::say_error;
 use super::profiles::Profiles;
 use super::recording::{self, Recording};
 use super::report_flags::Report;
-use super::session::{self, Bound};
+use super::session::{self, Bound, Session};
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
 use crate::child::{self, Child, SpawnError};
@@ -106,7 +106,7 @@ impl Exec {
         };
         let silence = silence(session.taps(), self.upstream.via());
         let code = match session.taps().kubeconfig_variable() {
-            Ok(variable) => self.run_command(&variable, signals).await,
+            Ok(variable) => self.run_command(&session, &variable, signals).await,
             Err(error) => Err(error),
         };
         // From here on a signal ends us at once, so what is private goes first.
@@ -114,10 +114,10 @@ impl Exec {
         Ok(Observed { code: code?, outcome: outcome?, silence, report })
     }
 
-    async fn run_command(&self, kubeconfig: &OsStr, signals: SignalStream) -> Result<u8> {
+    async fn run_command(&self, session: &Session, kubeconfig: &OsStr, signals: SignalStream) -> Result<u8> {
         let (command, arguments) = self.command.split_first().context("no command was given")?;
         let variables = child::variables(kubeconfig, self.upstream.via(), |name| std::env::var_os(name));
-        let child = Child::spawn(command, arguments, &variables, signals)?;
+        let child = session.start(|| Child::spawn(command, arguments, &variables, signals))?;
         let status = child.wait_forwarding().await.context("cannot wait for the command")?;
         Ok(child::exit_code(status))
     }

@@ -5,6 +5,7 @@ mod cli;
 mod completions;
 mod credential;
 mod demo;
+mod descriptor_limit;
 mod exec;
 mod explain;
 mod read;

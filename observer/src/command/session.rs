@@ -6,19 +6,22 @@ use anyhow::{Context, Result};
 use tokio::runtime::Runtime;
 
 use super::coverage;
+use super::descriptor_limit::DescriptorLimit;
 use super::profiles::Profiles;
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
+
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
 use crate::kubeconfig::{Kubeconfig, Pairs};
 use crate::observing::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
-use crate::tap::proxy::ProxyCounts;
+use crate::tap::proxy::{Descriptors, ProxyCounts};
 
 /// Listeners are bound, clients may come and wait; nobody is served yet.
 #[derive(Debug)]
 pub(super) struct Bound {
     taps: TapSet,
+    descriptor_limit: DescriptorLimit,
     intake: Intake,
     receiver: IntakeReceiver,
     clock: Clock,
@@ -28,6 +31,7 @@ pub(super) struct Bound {
 #[derive(Debug)]
 pub(super) struct Session {
     taps: TapSet,
+    descriptor_limit: DescriptorLimit,
     observing: Observing,
 }
 
@@ -46,9 +50,11 @@ impl Bound {
     pub(super) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, flags: &UpstreamFlags) -> Result<Self> {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let taps = TapSet::bind(kubeconfig, pairs, flags, &intake, clock)?;
+        let descriptor_limit = DescriptorLimit::raise();
+        let descriptors = Descriptors::within(descriptor_limit.count());
+        let taps = TapSet::bind(kubeconfig, pairs, flags, &intake, clock, &descriptors)?;
         coverage::announce(&taps);
-        Ok(Self { taps, intake, receiver, clock })
+        Ok(Self { taps, descriptor_limit, intake, receiver, clock })
     }
 
     pub(super) fn taps(&self) -> &TapSet {
@@ -57,12 +63,12 @@ impl Bound {
 
     /// Learns what the servers are, then serves.
     pub(super) async fn serve(self, profiles: &Profiles, outputs: Outputs) -> Result<Session> {
-        let Self { mut taps, intake, receiver, clock } = self;
+        let Self { mut taps, descriptor_limit, intake, receiver, clock } = self;
         let upstreams = taps.upstreams(profiles).await;
         let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
         // The end of the intake is the end of observing: from here on only the listeners hold it.
         taps.serve(profiles, &intake, clock);
-        Ok(Session { taps, observing })
+        Ok(Session { taps, descriptor_limit, observing })
     }
 }
 
@@ -71,9 +77,14 @@ impl Session {
         &self.taps
     }
 
+    /// Starts a command, with the limit of descriptors that we were started with.
+    pub(super) fn start<T>(&self, start: impl FnOnce() -> T) -> T {
+        self.descriptor_limit.as_before(start)
+    }
+
     /// Lets nobody in any more, and waits until all connections are over or `grace` is, and until all was decoded.
     pub(super) async fn end(self, grace: Duration) -> Result<Outcome> {
-        let Self { taps, observing } = self;
+        let Self { taps, descriptor_limit: _, observing } = self;
         let counts = taps.stop(grace).await?;
         let mut outcome = tokio::task::spawn_blocking(|| observing.finish()).await??;
         outcome.troubles.extend(troubles(&counts));
@@ -96,6 +107,13 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
             "{} connections asked us, as a proxy, for something else than the API server, and were closed: a client that sends all its \
              traffic to the proxy-url of its kubeconfig",
             counts.asked_elsewhere
+        ));
+    }
+    if counts.accept_waits > 0 {
+        troubles.push(format!(
+            "clients had to wait {} times for a free descriptor: each connection takes two; raise the limit with `ulimit -n` \
+             before the start",
+            counts.accept_waits
         ));
     }
     if counts.faults > 0 {

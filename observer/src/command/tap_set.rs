@@ -31,7 +31,7 @@ use crate::observing;
 use crate::question;
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientIdentity, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
+    Admission, ClientIdentity, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
 };
 
 /// The listeners of one run, bound, and serving after [`Self::serve`].
@@ -76,8 +76,9 @@ impl TapSet {
         flags: &UpstreamFlags,
         intake: &Intake,
         clock: Clock,
+        descriptors: &Descriptors,
     ) -> Result<Self> {
-        let mut binding = Binding::new(flags, intake, clock, pairs.left_out)?;
+        let mut binding = Binding::new(flags, intake, clock, descriptors, pairs.left_out)?;
         for pair in pairs.served {
             binding.add(pair)?;
         }
@@ -221,6 +222,7 @@ struct Binding<'a> {
     via: Via,
     intake: &'a Intake,
     clock: Clock,
+    descriptors: &'a Descriptors,
     authority: Arc<PrivateAuthority>,
     ca_pem: String,
     /// Who is let in as a user with a client certificate of its own, by the user's name.
@@ -248,12 +250,19 @@ impl Holder {
 }
 
 impl<'a> Binding<'a> {
-    fn new(flags: &UpstreamFlags, intake: &'a Intake, clock: Clock, left_out: Vec<LeftOut>) -> Result<Self> {
+    fn new(
+        flags: &UpstreamFlags,
+        intake: &'a Intake,
+        clock: Clock,
+        descriptors: &'a Descriptors,
+        left_out: Vec<LeftOut>,
+    ) -> Result<Self> {
         let authority = Arc::new(PrivateAuthority::generate()?);
         let ca_pem = authority.certificate_pem();
         let holders = BTreeMap::new();
         let (listen, via) = (flags.listen(), flags.via());
-        Ok(Self { listen, via, intake, clock, authority, ca_pem, holders, listeners: Vec::new(), idle: Vec::new(), left_out })
+        let (listeners, idle) = (Vec::new(), Vec::new());
+        Ok(Self { listen, via, intake, clock, descriptors, authority, ca_pem, holders, listeners, idle, left_out })
     }
 
     /// Binds the next listener. Only the first one's failure is a failure of all.
@@ -279,8 +288,9 @@ impl<'a> Binding<'a> {
             Via::ProxyUrl => Entrance::ForwardProxy,
         };
         let config = |listen| {
-            let (authority, intake) = (Arc::clone(&self.authority), self.intake.clone());
-            let config = upstream::proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock)?;
+            let (authority, intake, descriptors) = (Arc::clone(&self.authority), self.intake.clone(), self.descriptors.clone());
+            let config =
+                upstream::proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock, descriptors)?;
             anyhow::Ok(ProxyConfig { entrance, ..config })
         };
         if let Some(listen) = self.listen.filter(|listen| self.listeners.is_empty() && listen.port() != 0) {

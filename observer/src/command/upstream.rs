@@ -21,8 +21,8 @@ use crate::kubeconfig::{BearerToken, Selected};
 use crate::question::{self, Conversation, Question, QuestionError};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientCertificate, Entrance, PrivateAuthority, ProxyConfig, Transport, UpstreamEndpoint, UpstreamRoute, UpstreamTls,
-    UpstreamTrust,
+    Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, ProxyConfig, Transport, UpstreamEndpoint, UpstreamRoute,
+    UpstreamTls, UpstreamTrust,
 };
 
 /// How long a person waits to hear which cluster is used.
@@ -42,6 +42,7 @@ pub(super) fn proxy_config(
     listen: SocketAddr,
     intake: Intake,
     clock: Clock,
+    descriptors: Descriptors,
 ) -> Result<ProxyConfig> {
     Ok(ProxyConfig {
         listen,
@@ -54,6 +55,7 @@ pub(super) fn proxy_config(
         intake: Some(intake),
         clock,
         handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
+        descriptors,
     })
 }
 

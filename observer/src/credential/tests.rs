@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::{CallError, CredentialServer, ExecCredential, Keeper, Plan, PluginUser, ask_for_plan, hand_over, with_cluster};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientIdentity, Entrance, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
+    Admission, ClientIdentity, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls,
+    UpstreamTrust,
 };
 
 #[test]
@@ -141,6 +142,7 @@ impl Run {
             intake: None,
             clock: Clock::start(),
             handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
+            descriptors: Descriptors::within(None),
         });
         let mut keeper = Keeper::default();
         let user = keeper.user("me".to_owned(), || PluginUser::new("aws".to_owned(), vec!["eks".to_owned()], issuer));

@@ -44,7 +44,7 @@ impl Samples {
 
 #[test]
 fn rise_is_from_third_to_third() {
-    let sample = |resident| ProcessUsage { resident, anonymous: 0, descriptors: 0 };
+    let sample = |resident| ProcessUsage { resident, anonymous: 0, descriptors: 0, processor_time: Duration::ZERO };
     let mut samples = Samples::default();
     for (second, resident) in [90, 10, 12, 11, 99, 50, 20, 15, 17].into_iter().enumerate() {
         samples.add(Duration::from_secs(second as u64), sample(resident));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::crypto::aws_lc_rs;
-use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio::io::AsyncReadExt;
@@ -17,8 +17,8 @@ use tokio_rustls::client::TlsStream;
 use watchtap::intake::{Delivery, Intake, IntakeReceiver, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{
-    Admission, ClientCertificate, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyHandle, UpstreamEndpoint, UpstreamTls,
-    UpstreamTrust,
+    Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyHandle, UpstreamEndpoint,
+    UpstreamTls, UpstreamTrust,
 };
 
 use super::upstream::{ClusterCa, Upstream, UpstreamStream};
@@ -153,6 +153,20 @@ impl Greeter {
         alpn: &[&str],
         identity: Option<&(String, String)>,
     ) -> io::Result<ClientStream> {
+        let config = self.config(alpn, identity);
+        TlsConnector::from(Arc::new(config)).connect(self.server_name(), tcp).await
+    }
+
+    /// A client that has said nothing yet, and offers no protocol.
+    pub(super) fn hello(&self) -> ClientConnection {
+        ClientConnection::new(Arc::new(self.config(&[], None)), self.server_name()).unwrap()
+    }
+
+    fn server_name(&self) -> ServerName<'static> {
+        ServerName::try_from(self.name).unwrap()
+    }
+
+    fn config(&self, alpn: &[&str], identity: Option<&(String, String)>) -> ClientConfig {
         let builder = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_protocol_versions(&self.versions)
             .unwrap()
@@ -165,8 +179,7 @@ impl Greeter {
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let name = ServerName::try_from(self.name).unwrap();
-        TlsConnector::from(Arc::new(config)).connect(name, tcp).await
+        config
     }
 }
 
@@ -183,6 +196,7 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
         intake: None,
         clock: Clock::start(),
         handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
+        descriptors: Descriptors::within(None),
     }
 }
 

@@ -25,6 +25,11 @@ pub(super) async fn attend(
     mut farewell: Farewell,
 ) {
     let deadline = Instant::now() + shared.handshake_limit;
+    // There at once, unless another listener's client came in the same moment.
+    let _descriptors = tokio::select! {
+        pair = shared.descriptors.pair() => pair,
+        () = farewell.said() => return,
+    };
     // Boxed, since it is several times larger than what stays for the life of the connection.
     let establishing = Box::pin(establish(&shared, client, spare, deadline));
     let established = tokio::select! {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{PrivateAuthority, UpstreamTls};
+use super::{Descriptors, PrivateAuthority, UpstreamTls};
 use crate::forward_proxy::ForwardProxy;
 use crate::intake::Intake;
 use crate::tap::Clock;
@@ -33,6 +33,8 @@ pub struct ProxyConfig {
     pub clock: Clock,
     /// How long a client may wait until both handshakes are done; there is no limit after that. 10 s unless a test wants less.
     pub handshake_limit: Duration,
+    /// What all listeners of the process may open.
+    pub descriptors: Descriptors,
 }
 
 impl ProxyConfig {

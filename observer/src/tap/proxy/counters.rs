@@ -10,6 +10,8 @@ use super::UpstreamError;
 pub struct ProxyCounts {
     /// TCP connections accepted from clients.
     pub accepted: u64,
+    /// How often accepting had to wait, because there was no descriptor for another client.
+    pub accept_waits: u64,
     /// Connections whose two handshakes were done.
     pub established: u64,
     /// Those among them that are over.
@@ -40,6 +42,7 @@ impl Sum for ProxyCounts {
     fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
         counts.fold(Self::default(), |sum, one| Self {
             accepted: sum.accepted + one.accepted,
+            accept_waits: sum.accept_waits + one.accept_waits,
             established: sum.established + one.established,
             over: sum.over + one.over,
             reset_instead_of_refused: sum.reset_instead_of_refused + one.reset_instead_of_refused,
@@ -55,6 +58,7 @@ impl Sum for ProxyCounts {
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     pub(super) accepted: Counter,
+    pub(super) accept_waits: Counter,
     pub(super) established: Counter,
     pub(super) over: Counter,
     pub(super) reset_instead_of_refused: Counter,
@@ -83,6 +87,7 @@ impl Counters {
     pub(super) fn snapshot(&self) -> ProxyCounts {
         ProxyCounts {
             accepted: self.accepted.value(),
+            accept_waits: self.accept_waits.value(),
             established: self.established.value(),
             over: self.over.value(),
             reset_instead_of_refused: self.reset_instead_of_refused.value(),

@@ -4,10 +4,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use tokio::net::{TcpStream, lookup_host};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::{UpstreamEndpoint, UpstreamError};
+
+/// How long after a descriptor was not to be had another one is asked for.
+const SHORTAGE_PAUSE: Duration = Duration::from_millis(50);
 
 /// Connects to the first address of `endpoint` that accepts, in the resolver's order; each gets an equal share of the time that is left.
 /// Errors call it `shown`.
@@ -34,7 +38,7 @@ async fn dial_addresses(
     for (tried, address) in addresses.iter().enumerate() {
         let left = u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
         let share = deadline.saturating_duration_since(Instant::now()) / left;
-        let error = match timeout(share, TcpStream::connect(address)).await {
+        let error = match timeout(share, connect(*address)).await {
             Ok(Ok(connected)) => return Ok(connected),
             Ok(Err(error)) => failed(shown, limit, &error),
             Err(_elapsed) => timed_out(shown, limit),
@@ -42,6 +46,23 @@ async fn dial_addresses(
         failure = Some(weightier(failure, error));
     }
     Err(failure.unwrap_or_else(|| unresolved(shown, "the name has no address")))
+}
+
+/// Connects. That there is no descriptor is no failure of the server's, and a client that was reset for it would list again: so it is
+/// waited for.
+async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    loop {
+        match TcpStream::connect(address).await {
+            Err(error) if is_shortage(&error) => sleep(SHORTAGE_PAUSE).await,
+            connected => return connected,
+        }
+    }
+}
+
+/// Whether the process, or the machine, has no descriptor left.
+fn is_shortage(error: &io::Error) -> bool {
+    let shortages = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|code| shortages.contains(&code))
 }
 
 /// Of several addresses' failures the first that is no refusal: an upstream refuses when all its addresses do, for only then is it certain

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::attend::attend;
 use super::farewell::{self, FarewellSender};
 use super::gate::Question;
-use super::port::Port;
+use super::port::{Port, Shortage};
 use super::probe::{Probe, ProbeEvent};
 use super::shared::Shared;
 use super::{ListenerState, UpstreamError};
@@ -23,10 +23,16 @@ pub(super) struct Listener {
     probe: Probe,
     connections: JoinSet<()>,
     farewell: FarewellSender,
+    /// When it was last said that clients wait.
+    shortage_said: Option<Instant>,
 }
+
+/// With a busy machine at its limit clients may wait again and again.
+const SHORTAGE_PAUSE: Duration = Duration::from_mins(1);
 
 enum Event {
     Client(TcpStream, SocketAddr),
+    Shortage(Shortage),
     Asked,
     Probe(ProbeEvent),
     ConnectionOver(Result<(), JoinError>),
@@ -34,7 +40,8 @@ enum Event {
 
 impl Listener {
     pub(super) fn new(shared: Arc<Shared>, port: Port) -> Self {
-        Self { shared, port, probe: Probe::new(), connections: JoinSet::new(), farewell: FarewellSender::new() }
+        let (probe, connections, farewell) = (Probe::new(), JoinSet::new(), FarewellSender::new());
+        Self { shared, port, probe, connections, farewell, shortage_said: None }
     }
 
     /// Serves for ever.
@@ -43,6 +50,7 @@ impl Listener {
         loop {
             match self.event().await {
                 Event::Client(client, address) => self.admit(client, address),
+                Event::Shortage(shortage) => self.short(&shortage),
                 Event::Asked => self.asked(),
                 Event::Probe(ProbeEvent::Due) => self.dial(),
                 Event::Probe(ProbeEvent::SpareOver) => {}
@@ -55,7 +63,7 @@ impl Listener {
     /// Gives up the port, waits for the connections until `grace` is over, then ends those that are left, on both sides as a peer ends
     /// that leaves: `close_notify` and FIN. Those that do not even take that are reset.
     pub(super) async fn finish(self, grace: Duration) {
-        let Self { shared: _, port, probe: _, mut connections, farewell } = self;
+        let Self { shared: _, port, probe: _, mut connections, farewell, shortage_said: _ } = self;
         drop(port);
         if !all_over(&mut connections, grace).await {
             farewell.say();
@@ -67,7 +75,10 @@ impl Listener {
 
     async fn event(&mut self) -> Event {
         tokio::select! {
-            (client, address) = self.port.accept() => Event::Client(client, address),
+            accepted = self.port.accept(&self.shared.descriptors) => match accepted {
+                Ok((client, address)) => Event::Client(client, address),
+                Err(shortage) => Event::Shortage(shortage),
+            },
             () = self.shared.gate.asked() => Event::Asked,
             event = self.probe.event() => Event::Probe(event),
             Some(joined) = self.connections.join_next() => Event::ConnectionOver(joined),
@@ -79,6 +90,22 @@ impl Listener {
         self.shared.first_client.send_if_modified(|came| !std::mem::replace(came, true));
         let spare = self.probe.take_spare();
         self.connections.spawn(attend(Arc::clone(&self.shared), client, address, spare, self.farewell.hearer()));
+    }
+
+    /// Counts that clients wait, and says so, though not each time.
+    fn short(&mut self, shortage: &Shortage) {
+        self.shared.counters.accept_waits.add(1);
+        if self.shortage_said.is_some_and(|said| said.elapsed() < SHORTAGE_PAUSE) {
+            return;
+        }
+        self.shortage_said = Some(Instant::now());
+        match shortage {
+            Shortage::Descriptors => tracing::warn!(
+                "new clients wait until a connection ends: each takes two descriptors, and this process may have {} (see ulimit -Hn)",
+                self.shared.descriptors.limit()
+            ),
+            Shortage::System(error) => tracing::warn!(%error, "new clients wait: the system gives us no descriptor for them"),
+        }
     }
 
     fn asked(&mut self) {

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, sleep_until};
 
-use super::ProxyError;
+use super::{Descriptors, ProxyError};
 
 /// A port that clients can already connect to, and that nobody serves yet.
 #[derive(Debug)]
@@ -28,7 +29,30 @@ pub(super) struct Port {
     /// `SO_REUSEPORT` could be bound to the address.
     _holder: Socket,
     listener: Option<TcpListener>,
+    accepting: Accepting,
 }
+
+/// When the next client is let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accepting {
+    AsTheyCome,
+    /// Once a connection has ended, as there is no descriptor: that was said.
+    WhenDescriptorsAreFree,
+    /// Not before this time, as the system refused: that was said.
+    From(Instant),
+}
+
+/// Why clients wait in the kernel's queue.
+#[derive(Debug)]
+pub(super) enum Shortage {
+    /// All descriptors that connections may have are in use.
+    Descriptors,
+    /// The system has none, or no memory, whatever we may have.
+    System(io::Error),
+}
+
+/// How long the system is left alone that has refused to let a client in; asking again at once would only burn the processor.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// As Go's listeners: the kernel cuts it to `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
@@ -50,26 +74,27 @@ impl BoundPort {
     /// Hands the listening socket to the present runtime.
     pub(super) fn into_port(self) -> io::Result<Port> {
         let listener = TcpListener::from_std(self.listener.into())?;
-        Ok(Port { address: self.address, _holder: self.holder, listener: Some(listener) })
+        Ok(Port { address: self.address, _holder: self.holder, listener: Some(listener), accepting: Accepting::AsTheyCome })
     }
 }
 
 impl Port {
-    /// The next client; waits for ever while the port is held.
-    pub(super) async fn accept(&self) -> (TcpStream, SocketAddr) {
+    /// The next client, or that clients have to wait from now on; waits for ever while the port is held. Nothing is lost when the future is
+    /// dropped.
+    pub(super) async fn accept(&mut self, descriptors: &Descriptors) -> Result<(TcpStream, SocketAddr), Shortage> {
         let Some(listener) = &self.listener else { return std::future::pending().await };
-        loop {
-            match listener.accept().await {
-                Ok(accepted) => return accepted,
-                // Those of one connection are over with it. The others (no descriptors, no memory) pass when something else ends;
-                // asking again at once would only burn the processor.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
+        match self.accepting {
+            Accepting::AsTheyCome if descriptors.are_out() => {
+                self.accepting = Accepting::WhenDescriptorsAreFree;
+                return Err(Shortage::Descriptors);
             }
+            Accepting::AsTheyCome => {}
+            Accepting::WhenDescriptorsAreFree => descriptors.wait().await,
+            Accepting::From(time) => sleep_until(time).await,
         }
+        let accepted = accept(listener).await;
+        self.accepting = if accepted.is_ok() { Accepting::AsTheyCome } else { Accepting::From(Instant::now() + PAUSE) };
+        accepted.map_err(Shortage::System)
     }
 
     /// Whether clients are refused.
@@ -99,6 +124,16 @@ impl Port {
                 tracing::warn!(%error, "clients that were waiting are reset uncounted");
                 0
             }
+        }
+    }
+}
+
+/// The next client whose connection is not over yet.
+async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    loop {
+        match listener.accept().await {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            accepted => return accepted,
         }
     }
 }

@@ -58,6 +58,7 @@ impl Proxy {
             handshake_limit: config.handshake_limit,
             counters: Counters::default(),
             gate: Gate::new(),
+            descriptors: config.descriptors,
             first_client: watch::Sender::new(false),
         });
         let (stop_sender, stop) = watch::channel(None);

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::counters::Counters;
 use super::gate::Gate;
 use super::sides::CurrentSides;
-use super::{Entrance, ListenerState, UpstreamError, UpstreamRoute};
+use super::{Descriptors, Entrance, ListenerState, UpstreamError, UpstreamRoute};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 
@@ -23,6 +23,7 @@ pub(super) struct Shared {
     pub(super) handshake_limit: Duration,
     pub(super) counters: Counters,
     pub(super) gate: Gate,
+    pub(super) descriptors: Descriptors,
     /// Whether a client has ever connected.
     pub(super) first_client: watch::Sender<bool>,
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{
-    Admission, Entrance, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
+    Admission, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
 };
 
 use super::upstream::wait_for_end_of_input;
@@ -40,6 +40,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
         intake: None,
         clock: Clock::start(),
         handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
+        descriptors: Descriptors::within(None),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("forwarding").enable_all().build()?;
     let proxy = Proxy::bind(config)?;

@@ -1,0 +1,82 @@
+//! The descriptors that the listeners of a process share.
+//!
+//! A client is accepted only when there is one for it and one for its connection to the API server. Accepted with the last one, it would have
+//! to be reset, which client-go answers with a new list; not accepted, it waits in the kernel's queue as it waits for a busy server.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How many connections there may be at a time. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Descriptors {
+    free: Arc<Semaphore>,
+    limit: u64,
+}
+
+/// The two of one connection, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Pair {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+/// What everything but connections may use: an eighth, for listeners, dials that only probe, name look-ups, files, processes.
+const REST: u64 = 8;
+const LEAST_REST: u64 = 32;
+const MOST_REST: u64 = 256;
+
+impl Descriptors {
+    /// Those of a process that may have `limit` open, which is without bound when `None`.
+    pub fn within(limit: Option<u64>) -> Self {
+        let limit = limit.unwrap_or(u64::MAX);
+        let rest = (limit / REST).clamp(LEAST_REST, MOST_REST);
+        // One pair at least: what cannot serve anybody would be no proxy.
+        let pairs = usize::try_from(limit.saturating_sub(rest) / 2).unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
+        Self { free: Arc::new(Semaphore::new(pairs)), limit }
+    }
+
+    /// How many descriptors the process may have.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Whether there are none for another connection.
+    pub(super) fn are_out(&self) -> bool {
+        self.free.available_permits() == 0
+    }
+
+    /// Waits until there are some for another connection, and leaves them: a listener to which nobody comes must not keep them from the others.
+    pub(super) async fn wait(&self) {
+        drop(self.pair().await);
+    }
+
+    /// Waits for those of a connection, which has come already.
+    pub(super) async fn pair(&self) -> Pair {
+        // It fails only for a semaphore that was closed, which this never is.
+        Pair { _permit: Arc::clone(&self.free).acquire_owned().await.ok() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_take_two_and_leave_something_for_the_rest() {
+        for (limit, pairs) in [(Some(20_000), 9_872), (Some(1_024), 448), (Some(256), 112), (Some(40), 4), (Some(8), 1)] {
+            assert_eq!(Descriptors::within(limit).free.available_permits(), pairs, "{limit:?}");
+        }
+        assert_eq!(Descriptors::within(None).free.available_permits(), Semaphore::MAX_PERMITS);
+    }
+
+    #[tokio::test]
+    async fn the_next_pair_is_there_when_a_connection_is_over() {
+        let descriptors = Descriptors::within(Some(8));
+        descriptors.wait().await;
+        assert!(!descriptors.are_out(), "waiting takes nothing");
+        let only = descriptors.pair().await;
+        assert!(descriptors.are_out());
+        drop(only);
+        assert!(!descriptors.are_out());
+    }
+}
