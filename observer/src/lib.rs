@@ -9,6 +9,7 @@ pub mod command;
 pub mod credential;
 pub mod demo;
 pub mod forward_proxy;
+mod injected_fault;
 pub mod intake;
 pub mod kubeconfig;
 pub mod observing;

@@ -25,7 +25,9 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let shell = workspace::shell()?;
     step("format", "run `cargo fmt --all`", || Ok(cmd!(shell, "cargo fmt --all --check").run()?))?;
     step("clippy", "each warning is an error here", || {
-        Ok(cmd!(shell, "cargo clippy --workspace --all-targets -- --deny warnings").run()?)
+        cmd!(shell, "cargo clippy --workspace --all-targets -- --deny warnings").run()?;
+        let injected = ["--package", "observer-tests", "--features", "injected-faults", "--test", "panics"];
+        Ok(cmd!(shell, "cargo clippy {injected...} -- --deny warnings").run()?)
     })?;
     step("documentation", "each warning is an error here", || {
         let cargo_doc = cmd!(shell, "cargo doc --workspace --no-deps").env("RUSTDOCFLAGS", "--deny warnings");

@@ -13,6 +13,7 @@ use super::explain::Explain;
 use super::read::Read;
 use super::run::Run;
 use super::verify::Verify;
+use super::{logging, panic_message};
 
 /// Shows which layer of the Kubernetes API server answers each list and watch.
 ///
@@ -46,8 +47,10 @@ enum Command {
     Credential(Credential),
 }
 
-/// Runs the command line and returns the process's exit code.
+/// Runs the command line of a process that does nothing else, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    logging::begin();
+    panic_message::keep_to_the_place();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,

@@ -1,6 +1,8 @@
 //! What a run leaves behind: flags, files, and the report at its end.
 
-use anyhow::Result;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anyhow::{Result, anyhow};
 use clap::Args;
 use observer_core::observer::Snapshot;
 
@@ -8,6 +10,7 @@ use super::capture_flags::CaptureFlags;
 use super::output::Format;
 use super::report_flags::{Otherwise, Report, ReportFlags};
 use super::same_file;
+use crate::injected_fault::{self, Place};
 use crate::observing::Outputs;
 use crate::view::{EventSink, Run, report_json, report_text};
 
@@ -40,9 +43,15 @@ impl Recording {
 
 /// Writes the report of a run that is over.
 pub(super) fn write(report: Report, run: &Run, snapshot: &Snapshot) -> Result<()> {
-    let text = match report.format() {
+    let text = catch_unwind(AssertUnwindSafe(|| text(&report, run, snapshot)));
+    let text = text.map_err(|_panic| anyhow!("the report could not be made: an internal error; please report it"))??;
+    report.write(&text)
+}
+
+fn text(report: &Report, run: &Run, snapshot: &Snapshot) -> Result<String> {
+    injected_fault::strike(Place::Report, snapshot);
+    Ok(match report.format() {
         Format::Text => report_text(run, snapshot, report.colour()),
         Format::Json => report_json(run, snapshot)?,
-    };
-    report.write(&text)
+    })
 }

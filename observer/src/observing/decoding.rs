@@ -8,6 +8,7 @@ use observer_core::observation::{self, ConnectionDecoder, Observation, UpstreamN
 use observer_core::time::Timestamp;
 
 use super::Upstream;
+use crate::injected_fault::{self, Place};
 use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
 
 /// The decoders of all connections that are open.
@@ -58,7 +59,10 @@ impl Decoding {
                 told(Observation { at: *at, what: What::ConnectionOpened { connection, upstream, protocol: info.protocol } });
                 self.decoders.insert(id, decoder);
             }
-            TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| decoder.bytes(*at, *direction, bytes, told)),
+            TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| {
+                injected_fault::strike(Place::Decoder, bytes);
+                decoder.bytes(*at, *direction, bytes, told);
+            }),
             TapEvent::Gap { at, direction, gap } => self.on(id, |decoder| decoder.gap(*at, *direction, *gap, told)),
             TapEvent::Ended { at, direction, manner } => {
                 self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), told));

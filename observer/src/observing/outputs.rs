@@ -1,12 +1,14 @@
 //! What is written while observing goes on.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use observer_core::observation::Observation;
 use observer_core::observer::{Event, Observer};
 
 use crate::capture::CaptureFile;
+use crate::injected_fault::{self, Place};
 use crate::view::EventSink;
 
 /// Views and files that follow a run. One that cannot be written any more is given up, and the run goes on.
@@ -30,7 +32,10 @@ impl Outputs {
 
     /// Tells an event.
     pub(super) fn event(&mut self, event: &Event) {
-        self.each(|sink| sink.event(event));
+        self.each(|sink| {
+            injected_fault::strike(Place::View, event);
+            sink.event(event)
+        });
     }
 
     /// Tells how much there was until now.
@@ -81,15 +86,19 @@ impl Outputs {
         written
     }
 
-    /// A full disk ends the file, not the run.
+    /// A full disk ends the file, and a fault of ours the view, not the run.
     fn each(&mut self, mut tell: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
         let Self { sinks, troubles, .. } = self;
-        sinks.retain_mut(|sink| match tell(sink.as_mut()) {
-            Ok(()) => true,
-            Err(error) => {
-                troubles.push(format!("{} ended early: {error}", sink.name()));
-                false
-            }
+        sinks.retain_mut(|sink| {
+            let told = catch_unwind(AssertUnwindSafe(|| tell(sink.as_mut())));
+            let trouble = match told {
+                Ok(Ok(())) => return true,
+                Ok(Err(error)) => format!("{} ended early: {error}", sink.name()),
+                Err(_panic) => format!("{} ended early: an internal error; please report it", sink.name()),
+            };
+            tracing::warn!("{trouble}; observing goes on");
+            troubles.push(trouble);
+            false
         });
     }
 }

@@ -14,6 +14,7 @@ use super::Upstream;
 use super::decoding::Decoding;
 use super::outputs::Outputs;
 use super::waiting::Waiting;
+use crate::injected_fault::{self, Place};
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver};
 
 /// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
@@ -83,32 +84,34 @@ impl State {
     /// Decodes until the taps are gone, or until observing fails; then the receiver is dropped, and the taps go on without us.
     fn run(&mut self, mut receiver: IntakeReceiver) {
         while !receiver.is_closed() {
-            let wait = self.door.outputs.due_in().unwrap_or(IDLE).min(IDLE);
-            let decoded = catch_unwind(AssertUnwindSafe(|| {
-                for delivered in receiver.drain(wait) {
-                    for delivered in self.waiting.pass(delivered) {
-                        self.decode(&delivered.delivery);
-                    }
-                }
-                if receiver.is_closed() {
-                    for delivered in self.waiting.give_up() {
-                        self.decode(&delivered.delivery);
-                    }
-                }
-            }));
-            if decoded.is_err() {
-                self.door
-                    .outputs
-                    .abandon("observing failed and stopped; the traffic went on, and what followed is not in this report");
+            if catch_unwind(AssertUnwindSafe(|| self.turn(&mut receiver))).is_err() {
+                tracing::error!("observing failed and stops here; the traffic goes on");
+                let why = "observing failed and stopped; the traffic went on, and what followed is not in this report";
+                self.door.outputs.abandon(why);
                 return;
             }
-            self.note_losses(receiver.losses());
-            if self.totals_told.elapsed() >= TOTALS {
-                self.totals_told = Instant::now();
-                self.door.tell_totals();
-            }
-            self.door.flush();
         }
+    }
+
+    /// Takes what has come, and does what is due.
+    fn turn(&mut self, receiver: &mut IntakeReceiver) {
+        let wait = self.door.outputs.due_in().unwrap_or(IDLE).min(IDLE);
+        for delivered in receiver.drain(wait) {
+            for delivered in self.waiting.pass(delivered) {
+                self.decode(&delivered.delivery);
+            }
+        }
+        if receiver.is_closed() {
+            for delivered in self.waiting.give_up() {
+                self.decode(&delivered.delivery);
+            }
+        }
+        self.note_losses(receiver.losses());
+        if self.totals_told.elapsed() >= TOTALS {
+            self.totals_told = Instant::now();
+            self.door.tell_totals();
+        }
+        self.door.flush();
     }
 
     fn decode(&mut self, delivery: &Delivery) {
@@ -153,6 +156,7 @@ impl Door {
     }
 
     fn pass(&mut self, observation: Observation) {
+        injected_fault::strike(Place::Observer, &observation);
         let Self { observer, outputs } = self;
         observer.observe(observation, &mut |event| outputs.event(&event));
     }
@@ -163,10 +167,19 @@ impl Door {
     }
 
     fn outcome(mut self) -> Outcome {
+        let snapshot = catch_unwind(AssertUnwindSafe(|| self.conclude()));
+        let snapshot = snapshot.unwrap_or_else(|_panic| {
+            self.outputs.abandon("nothing could be put together of what was observed: an internal error; please report it");
+            Observer::new(Limits::default()).snapshot()
+        });
+        Outcome { snapshot, troubles: self.outputs.finish() }
+    }
+
+    fn conclude(&mut self) -> Snapshot {
         self.tell_totals();
         let recorded = self.outputs.end_capture();
         self.note_end_of_capture(recorded);
-        Outcome { snapshot: self.observer.snapshot(), troubles: self.outputs.finish() }
+        self.observer.snapshot()
     }
 }
 

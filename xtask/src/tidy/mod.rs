@@ -13,6 +13,7 @@ mod core_purity;
 mod demo_decides_alone;
 mod file_shape;
 mod floors;
+mod injected_faults;
 mod machine_names;
 mod module_names;
 mod taps_and_views;
