@@ -31,6 +31,8 @@ mod hop;
 #[cfg(test)]
 mod hpack;
 #[cfg(test)]
+mod idle_watches;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod pods;

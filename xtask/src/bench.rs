@@ -12,7 +12,7 @@ use crate::workspace;
 /// `docs/benches.md` has figures, and says how to read them. On a machine that does something else meanwhile they mean nothing.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// One bench instead of both
+    /// One bench instead of all
     #[arg(value_enum)]
     bench: Option<Bench>,
 
@@ -44,13 +44,15 @@ enum Bench {
     Decode,
     /// Connections, beside nginx, haproxy and stunnel
     Forward,
+    /// The memory of idle watches, 9 000 and more
+    Watches,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     // Apart, so that the program under measurement is the one that ships, with its features and no others.
     build(&["--package", "observer", "--bin", "watchtap"])?;
     build(&["--package", "observer-bench"])?;
-    for bench in [Bench::Decode, Bench::Forward] {
+    for bench in [Bench::Decode, Bench::Forward, Bench::Watches] {
         if args.bench.is_none_or(|chosen| chosen == bench) {
             // Through cargo, because only cargo knows which target folder is in use.
             let mut command = release("run", &["--package", "observer-bench", "--"]);
@@ -67,8 +69,10 @@ impl Args {
         let mut arguments = vec![String::from(match bench {
             Bench::Decode => "decode",
             Bench::Forward => "forward",
+            Bench::Watches => "watches",
         })];
-        if let Some(rounds) = self.rounds {
+        // Memory is measured once: it spreads little.
+        if let Some(rounds) = self.rounds.filter(|_| bench != Bench::Watches) {
             arguments.push(format!("--rounds={rounds}"));
         }
         if self.json {
@@ -121,6 +125,7 @@ mod tests {
         };
         assert_eq!(args.of(Bench::Decode), ["decode", "--rounds=3", "--format=json"]);
         assert_eq!(args.of(Bench::Forward), ["forward", "--rounds=3", "--format=json", "--only=list-h1,get-h2", "--install"]);
+        assert_eq!(args.of(Bench::Watches), ["watches", "--format=json"]);
     }
 
     #[test]

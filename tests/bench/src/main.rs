@@ -20,6 +20,7 @@ use clap::Parser;
 enum Bench {
     Decode(decode::Args),
     Forward(forward::Args),
+    Watches(forward::WatchesArgs),
     #[command(hide = true)]
     Upstream(forward::UpstreamArgs),
     #[command(hide = true)]
@@ -30,6 +31,7 @@ fn main() -> anyhow::Result<ExitCode> {
     match Bench::parse() {
         Bench::Decode(args) => decode::execute(&args)?,
         Bench::Forward(args) => forward::execute(&args)?,
+        Bench::Watches(args) => forward::measure_watches(&args)?,
         Bench::Upstream(args) => forward::serve_upstream(&args)?,
         Bench::Unobserved(args) => forward::serve_unobserved(&args)?,
     }

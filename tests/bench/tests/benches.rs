@@ -37,6 +37,19 @@ fn forwarding_is_measured_in_each_scenario_on_each_way_that_is_installed() -> Re
     Ok(())
 }
 
+#[test]
+fn memory_of_idle_watches_is_measured_with_and_without_observing() -> Result<()> {
+    let report = bench("watches")?;
+    let cases = report["cases"].as_array().context("no cases")?;
+    assert_eq!(cases.len(), 3);
+    for case in cases {
+        for way in ["observing_off", "observing_on"] {
+            assert!(case[way].as_u64().is_some_and(|bytes| bytes > 0), "{case}");
+        }
+    }
+    Ok(())
+}
+
 fn bench(name: &str) -> Result<Value> {
     // Its waits have limits of their own, and its servers end with it.
     let mut command = Command::new(env!("CARGO_BIN_EXE_observer-bench"));

@@ -17,8 +17,10 @@ mod scenario;
 mod tls;
 mod unobserved;
 mod upstream;
+mod watches;
 mod way;
 
 pub(crate) use command::{Args, execute};
 pub(crate) use unobserved::{Args as UnobservedArgs, execute as serve_unobserved};
 pub(crate) use upstream::{Args as UpstreamArgs, execute as serve_upstream};
+pub(crate) use watches::{Args as WatchesArgs, execute as measure_watches};

@@ -96,7 +96,7 @@ impl Open {
         if load == Load::Idle {
             return self.measure_memory(amounts).await;
         }
-        let ready = Ready::prepare(Target::new(self.port, self.http)?, load).await.with_context(|| self.log())?;
+        let ready = Ready::prepare(self.target()?, load).await.with_context(|| self.log())?;
         let before = self.cpu()?;
         let (mut served, _connections) = ready.run(amounts).await.with_context(|| self.log())?;
         tokio::time::sleep(SETTLE).await;
@@ -105,7 +105,7 @@ impl Open {
 
     /// The proxy is fresh: what it has allocated once it does not give back.
     async fn measure_memory(&self, amounts: Amounts) -> Result<Sample> {
-        let target = Target::new(self.port, self.http)?;
+        let target = self.target()?;
         target.connect().await?.drain(super::upstream::paths::SMALL).await?;
         tokio::time::sleep(REST).await;
         let (memory, cpu) = (self.memory()?, self.cpu()?);
@@ -123,7 +123,13 @@ impl Open {
         self.process.as_ref().map_or(Ok(Duration::ZERO), ServerProcess::cpu)
     }
 
-    fn memory(&self) -> Result<u64> {
+    /// Where clients connect.
+    pub(super) fn target(&self) -> Result<Target> {
+        Target::new(self.port, self.http)
+    }
+
+    /// Bytes of memory of what stands on the way, beside what files back.
+    pub(super) fn memory(&self) -> Result<u64> {
         self.process.as_ref().map_or(Ok(0), ServerProcess::memory)
     }
 
