@@ -13,5 +13,7 @@ mod liveness;
 mod observing;
 mod payload;
 mod refused;
+mod relist_burst;
 mod rig;
+mod slow_clients;
 mod upstream;
