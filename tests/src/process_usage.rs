@@ -34,7 +34,7 @@ impl ProcessUsage {
     }
 }
 
-/// `utime` and `stime`, the 14th and 15th field of `/proc/PID/stat` (proc_pid_stat(5)); the second is a name, which may hold anything.
+/// `utime` and `stime`, the 14th and 15th field of `/proc/PID/stat` (proc(5)); the second is a name, which may hold anything.
 fn processor_time(stat: &str) -> Option<Duration> {
     /// `USER_HZ`, on every Linux that Rust runs on.
     const TICK: Duration = Duration::from_millis(10);

@@ -134,14 +134,15 @@ fn server(rig: &Rig) -> Upstream {
 async fn take(
     number: usize,
     seen: &mut Receiver<Event>,
-    records: &mut Vec<Box<RequestRecord>>,
+    records: &mut Vec<RequestRecord>,
     missed: &mut BTreeMap<Option<StreamId>, u64>,
 ) {
     while records.len() < number {
-        match seen.recv().await.unwrap() {
-            Event::Request { record } => records.push(record),
-            Event::Missed { stream, bytes, .. } => *missed.entry(stream).or_default() += bytes,
-            _other => {}
+        let event = seen.recv().await.unwrap();
+        if let Event::Missed { stream, bytes, .. } = event {
+            *missed.entry(stream).or_default() += bytes;
+        } else if let Event::Request { record } = event {
+            records.push(*record);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct ServerProcess {
 }
 
 const START: Duration = Duration::from_secs(20);
-const END: Duration = Duration::from_secs(10);
+const END: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
 impl ServerProcess {

@@ -79,7 +79,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let mut cases = Vec::new();
     for case in CASES {
         let case = if output.smoke { Case { connections: case.connections.div_ceil(SMOKE), ..case } } else { case };
-        let mut measure = |way: Way| {
+        let measure = |way: Way| {
             output.progress(&format!("{}, {}", case.name, way.name()));
             runtime.block_on(memory(case, way, &place)).with_context(|| format!("{}, {}", case.name, way.name()))
         };
