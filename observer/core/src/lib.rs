@@ -4,7 +4,7 @@
 //! inputs give the same outputs, whatever the chunking of the bytes. Strange input yields a value ([`http::Event::Malformed`],
 //! `Unknown` with a reason), never a panic.
 //!
-//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`logs`], [`metrics`], [`time`] → 1 [`http`], [`wire`], [`routing`] →
+//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`logs`], [`metrics`], [`time`], [`unshown`] → 1 [`http`], [`wire`], [`routing`] →
 //! 2 [`observation`], [`verification`] → 3 [`exchange`] → 4 [`capture`] → 5 [`observer`].
 
 #![forbid(unsafe_code)]
@@ -21,5 +21,6 @@ pub mod observation;
 pub mod observer;
 pub mod routing;
 pub mod time;
+pub mod unshown;
 pub mod verification;
 pub mod wire;

@@ -45,7 +45,7 @@ fn read_messages(media_type: &str, body: &[u8], chunk: usize) -> (Vec<Fact>, Str
     let mut reader = BodyReader::new(BodyKind::Messages, media_type, "").expect("these types are read");
     for piece in body.chunks(chunk) {
         socket.push(piece, &mut |part| match part {
-            Part::Message(bytes) => reader.push(bytes, &mut |fact| facts.push(fact)),
+            Part::Message(bytes) => reader.push(&bytes, &mut |fact| facts.push(fact)),
             Part::MessageGap(length) => reader.gap(length),
             Part::MessageEnd => reader.end_message(&mut |fact| facts.push(fact)),
             Part::Close(_) | Part::Malformed { .. } => wrong = format!("{part:?}"),

@@ -4,12 +4,13 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use super::layout::{BlockHead, BlockKind, MAX_PACKED, checksum};
 use crate::time::Timestamp;
+use crate::unshown::Unshown;
 
 /// Lines that will become a block.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
     pub(super) kind: BlockKind,
-    pub(super) lines: Vec<u8>,
+    pub(super) lines: Unshown<Vec<u8>>,
     pub(super) count: u32,
     /// Ordinal of the first line's observation.
     pub(super) first: u64,
@@ -19,16 +20,16 @@ pub(super) struct OpenBlock {
 
 impl OpenBlock {
     pub(super) fn new(kind: BlockKind, first: u64, at: Timestamp) -> Self {
-        Self { kind, lines: Vec::new(), count: 0, first, from: at, until: at }
+        Self { kind, lines: Unshown(Vec::new()), count: 0, first, from: at, until: at }
     }
 
     /// Appends the block: its head and its deflated lines.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let packed = deflated(&self.lines);
+        let packed = deflated(&self.lines.0);
         BlockHead {
             kind: self.kind,
             packed: packed.len(),
-            raw: self.lines.len(),
+            raw: self.lines.0.len(),
             first: self.first,
             count: self.count,
             from: self.from,

@@ -6,6 +6,7 @@ use super::lines;
 use super::lost::{Lost, LostReason, Refused};
 use crate::observation::Observation;
 use crate::time::Timestamp;
+use crate::unshown::Unshown;
 
 /// Bytes taken at a time, so that the buffer is bounded whatever is pushed.
 const STEP: usize = 64 << 10;
@@ -42,7 +43,7 @@ pub enum Record {
 #[derive(Debug)]
 pub struct Reader {
     state: State,
-    buffer: Vec<u8>,
+    buffer: Unshown<Vec<u8>>,
     /// Offset in the file of the buffer's first byte.
     offset: u64,
     /// Ordinal of the next observation; not known behind a damaged head.
@@ -70,7 +71,7 @@ struct Skipped {
 
 impl Default for Reader {
     fn default() -> Self {
-        Self { state: State::Head, buffer: Vec::new(), offset: 0, expected: None, latest: None, skipped: None }
+        Self { state: State::Head, buffer: Unshown(Vec::new()), offset: 0, expected: None, latest: None, skipped: None }
     }
 }
 
@@ -78,7 +79,7 @@ impl Reader {
     /// Takes the next bytes of the file.
     pub fn bytes(&mut self, bytes: &[u8], told: &mut dyn FnMut(Record)) {
         for step in bytes.chunks(STEP) {
-            self.buffer.extend(step);
+            self.buffer.0.extend(step);
             self.read(false, told);
         }
     }
@@ -110,13 +111,13 @@ impl Reader {
     /// Drops what follows.
     pub(super) fn refuse(&mut self) {
         self.state = State::Refused;
-        self.buffer = Vec::new();
+        self.buffer.0 = Vec::new();
     }
 
     fn read(&mut self, at_end: bool, told: &mut dyn FnMut(Record)) {
         let mut at = 0;
         loop {
-            let rest = self.buffer.get(at..).unwrap_or_default();
+            let rest = self.buffer.0.get(at..).unwrap_or_default();
             let step = match self.state {
                 State::Head => head(rest, at_end),
                 State::Blocks => block(rest, at_end),
@@ -151,7 +152,7 @@ impl Reader {
                 }
             }
         }
-        self.buffer.drain(..at.min(self.buffer.len()));
+        self.buffer.0.drain(..at.min(self.buffer.0.len()));
         self.offset = self.offset.saturating_add(at as u64);
     }
 

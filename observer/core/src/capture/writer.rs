@@ -120,6 +120,6 @@ fn push(block: &mut OpenBlock, line: &[u8], at: Timestamp) {
         (block.from, block.until) = (at, at);
     }
     block.until = block.until.max(at);
-    block.lines.extend(line);
+    block.lines.0.extend(line);
     block.count = block.count.saturating_add(1);
 }

@@ -4,6 +4,7 @@ use std::mem;
 
 use super::detection::{Detection, Finding, HeldPiece};
 use super::{Direction, Event, Gap, Protocol, StreamId, h1, h2};
+use crate::unshown::Unshown;
 
 /// Where observing begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ enum Decoder {
 /// What a tap tells of one direction.
 #[derive(Clone, Copy, Debug)]
 enum Piece<'a> {
-    Bytes(&'a [u8]),
+    Bytes(Unshown<&'a [u8]>),
     Gap(Gap),
     End,
 }
@@ -81,7 +82,7 @@ impl Connection {
     /// Decodes the next bytes of one direction.
     pub fn bytes(&mut self, direction: Direction, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
         if !bytes.is_empty() {
-            self.feed(direction, Piece::Bytes(bytes), sink);
+            self.feed(direction, Piece::Bytes(Unshown(bytes)), sink);
         }
     }
 
@@ -101,7 +102,7 @@ impl Connection {
         match &mut self.state {
             State::Detecting(detection) => {
                 let finding = match piece {
-                    Piece::Bytes(bytes) => detection.bytes(direction, bytes),
+                    Piece::Bytes(Unshown(bytes)) => detection.bytes(direction, bytes),
                     Piece::Gap(_) => detection.gap(),
                     Piece::End => detection.end(direction),
                 };
@@ -138,7 +139,7 @@ impl Connection {
         let State::Detecting(detection) = mem::replace(&mut self.state, decoding) else { return };
         for (direction, piece) in detection.into_pieces() {
             match piece {
-                HeldPiece::Bytes(held) => self.feed(direction, Piece::Bytes(held.as_slice()), sink),
+                HeldPiece::Bytes(held) => self.feed(direction, Piece::Bytes(Unshown(held.as_slice())), sink),
                 HeldPiece::End => self.feed(direction, Piece::End, sink),
             }
         }
@@ -155,10 +156,10 @@ impl Decoder {
 
     fn feed(&mut self, direction: Direction, piece: Piece<'_>, sink: &mut dyn FnMut(Event<'_>)) {
         match (self, piece) {
-            (Self::Http1(decoder), Piece::Bytes(bytes)) => decoder.bytes(direction, bytes, sink),
+            (Self::Http1(decoder), Piece::Bytes(Unshown(bytes))) => decoder.bytes(direction, bytes, sink),
             (Self::Http1(decoder), Piece::Gap(gap)) => decoder.gap(direction, gap, sink),
             (Self::Http1(decoder), Piece::End) => decoder.end(direction, sink),
-            (Self::Http2(decoder), Piece::Bytes(bytes)) => decoder.bytes(direction, bytes, sink),
+            (Self::Http2(decoder), Piece::Bytes(Unshown(bytes))) => decoder.bytes(direction, bytes, sink),
             (Self::Http2(decoder), Piece::Gap(gap)) => decoder.gap(direction, gap, sink),
             (Self::Http2(decoder), Piece::End) => decoder.end(direction, sink),
         }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Field, Headers, Identity, Target};
+use crate::unshown::Unshown;
 
 /// Which way bytes flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -100,7 +101,7 @@ pub enum Event<'a> {
         /// Request or response body.
         direction: Direction,
         /// The next bytes; never empty.
-        bytes: &'a [u8],
+        bytes: Unshown<&'a [u8]>,
     },
     /// Bytes of a body that were not seen.
     BodyGap {
@@ -149,7 +150,7 @@ pub enum Event<'a> {
         /// Which way.
         direction: Direction,
         /// The next bytes; never empty. What somebody types into a shell may be among them.
-        bytes: &'a [u8],
+        bytes: Unshown<&'a [u8]>,
     },
     /// Bytes of an upgraded exchange that were not seen.
     OpaqueGap {

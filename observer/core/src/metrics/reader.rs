@@ -1,5 +1,7 @@
 //! The reader of a page.
 
+use std::fmt;
+
 use memchr::memchr;
 
 use super::Sample;
@@ -8,7 +10,7 @@ use super::Sample;
 const MAX_LINE: usize = 64 * 1024;
 
 /// Reads a page in any chunking, and tells its samples in order.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct MetricsReader {
     /// The beginning of a line whose end has not come.
     begun: Vec<u8>,
@@ -24,6 +26,14 @@ pub struct Unread {
     pub overlong: u64,
     /// Lines that are not of the format.
     pub malformed: u64,
+}
+
+impl fmt::Debug for MetricsReader {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { begun, passing, unread } = self;
+        let begun = format_args!("[{} bytes]", begun.len());
+        formatter.debug_struct("MetricsReader").field("begun", &begun).field("passing", passing).field("unread", unread).finish()
+    }
 }
 
 impl MetricsReader {

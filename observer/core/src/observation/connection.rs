@@ -108,12 +108,12 @@ impl State {
             Event::Request { stream, head } => self.request(stream, &RequestLine::of(&head, &self.path_prefix), told),
             Event::Informational { stream, status } => told(What::Informed { exchange: self.exchange(stream), status }),
             Event::Response { stream, head } => self.response(stream, &ResponseLine::of(&head), told),
-            Event::Body { stream, direction, bytes } => self.on(stream, |open| open.body(direction, bytes, told)),
+            Event::Body { stream, direction, bytes } => self.on(stream, |open| open.body(direction, bytes.0, told)),
             Event::BodyGap { stream, direction, length } => {
                 told(What::BodyMissed { exchange: self.exchange(stream), direction, bytes: length });
                 self.on(stream, |open| open.gap(direction, length));
             }
-            Event::Opaque { stream, direction, bytes } => self.on(stream, |open| open.opaque(direction, bytes, told)),
+            Event::Opaque { stream, direction, bytes } => self.on(stream, |open| open.opaque(direction, bytes.0, told)),
             Event::OpaqueGap { stream, direction, length } => self.on(stream, |open| open.opaque_gap(direction, length, told)),
             Event::MessageEnd { stream, direction: Direction::Response } => self.finish(stream, ExchangeEnd::Complete, told),
             Event::MessageCut { stream, direction: Direction::Response } => {

@@ -6,6 +6,7 @@ use super::version_document::VersionDocument;
 use super::vocabulary::{Body, BodyNotRead, ConnectionEnd, ExchangeEnd, ExchangeId, What};
 use crate::http::{Direction, Part};
 use crate::k8s::{RequestInfo, Verb};
+use crate::unshown::Unshown;
 use crate::wire::{BodyKind, BodyReader, Fact, MediaType, ObjectRef, Unsupported, WatchFrame};
 
 /// Most items or events in one observation; a read of 64 KiB rarely holds more.
@@ -158,7 +159,7 @@ impl Stream {
     /// Reads a part of a watch's messages. What they are written in, their first byte tells.
     fn part(&mut self, part: Part<'_>, told: &mut dyn FnMut(What)) {
         match part {
-            Part::Message(bytes) => {
+            Part::Message(Unshown(bytes)) => {
                 self.begin_messages(bytes, told);
                 self.read(told, |reader, sink| reader.push(bytes, sink));
             }

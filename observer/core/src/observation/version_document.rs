@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::request::ResponseLine;
 use crate::k8s::{RequestInfo, Verb};
 use crate::routing::ServerVersion;
+use crate::unshown::Unshown;
 
 /// Longest document that is held, in bytes; a real one has some 300, and is never compressed.
 const MAX_DOCUMENT: usize = 4096;
@@ -12,7 +13,7 @@ const MAX_DOCUMENT: usize = 4096;
 /// The answer to `GET /version` (kubernetes/apimachinery `pkg/version/types.go`, `Info`), as it comes.
 #[derive(Debug, Default)]
 pub(super) struct VersionDocument {
-    bytes: Vec<u8>,
+    bytes: Unshown<Vec<u8>>,
 }
 
 #[derive(Deserialize)]
@@ -35,16 +36,16 @@ impl VersionDocument {
 
     /// Takes bytes; `false` when they are too many for a version.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
-        let fits = self.bytes.len() + bytes.len() <= MAX_DOCUMENT;
+        let fits = self.bytes.0.len() + bytes.len() <= MAX_DOCUMENT;
         if fits {
-            self.bytes.extend_from_slice(bytes);
+            self.bytes.0.extend_from_slice(bytes);
         }
         fits
     }
 
     /// `gitVersion`, if it is one.
     pub(super) fn finish(&self) -> Option<ServerVersion> {
-        let info: Info = serde_json::from_slice(&self.bytes).ok()?;
+        let info: Info = serde_json::from_slice(&self.bytes.0).ok()?;
         info.git_version.parse().ok()
     }
 }

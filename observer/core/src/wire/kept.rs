@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::str;
 
+use crate::unshown::Unshown;
+
 /// At most `limit` bytes of text. Invalid UTF-8 becomes U+FFFD, as in Go's encoder of JSON.
 #[inline]
 pub(super) fn text(bytes: &[u8], limit: usize) -> Cow<'_, str> {
@@ -13,7 +15,7 @@ pub(super) fn text(bytes: &[u8], limit: usize) -> Cow<'_, str> {
 /// The beginning of a text that comes in pieces.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    bytes: Vec<u8>,
+    bytes: Unshown<Vec<u8>>,
     limit: usize,
     cut: bool,
 }
@@ -21,26 +23,26 @@ pub(super) struct Kept {
 impl Kept {
     /// Begins a text of which at most `limit` bytes are kept.
     pub(super) fn begin(&mut self, limit: usize) {
-        self.bytes.clear();
+        self.bytes.0.clear();
         (self.limit, self.cut) = (limit, false);
     }
 
     /// Notes the next piece.
     pub(super) fn push(&mut self, piece: &[u8]) {
-        let room = if self.cut { 0 } else { self.limit - self.bytes.len() };
+        let room = if self.cut { 0 } else { self.limit - self.bytes.0.len() };
         let kept = piece.get(..room).unwrap_or(piece);
         self.cut |= kept.len() < piece.len();
-        self.bytes.extend_from_slice(kept);
+        self.bytes.0.extend_from_slice(kept);
     }
 
     /// The bytes kept so far.
     pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes.0
     }
 
     /// What was kept, as text.
     pub(super) fn decoded(&self) -> Cow<'_, str> {
-        decode(&self.bytes, self.limit, self.cut)
+        decode(&self.bytes.0, self.limit, self.cut)
     }
 }
 

@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::head::MAX_HEAD;
 use super::input::Input;
 use super::lines::{Line, Lines};
+use crate::unshown::Unshown;
 
 /// A chunked body.
 #[derive(Debug, Default)]
@@ -87,7 +88,7 @@ impl Chunked {
     fn data<'a>(&mut self, left: u64, input: &mut Input<'a>) -> BodyStep<'a> {
         let bytes = input.take(left);
         self.consume(left, bytes.len() as u64);
-        BodyStep::Data(bytes)
+        BodyStep::Data(Unshown(bytes))
     }
 
     fn data_end<'a>(&mut self, input: &mut Input<'a>) -> Option<BodyStep<'a>> {

@@ -5,6 +5,7 @@ use super::lines::Line;
 use super::start_line::is_token;
 use crate::http::headers::MAX_VALUE;
 use crate::http::{Field, HeaderName, Headers, Identity};
+use crate::unshown::Unshown;
 
 /// The fields of one head so far.
 ///
@@ -19,7 +20,7 @@ pub(super) struct Fields {
     pub(super) framing: Framing,
     open: Open,
     /// The value of the open field if it is kept, at most [`MAX_VALUE`] bytes of it.
-    value: Vec<u8>,
+    value: Unshown<Vec<u8>>,
     /// Whether it was longer.
     cut: bool,
 }
@@ -53,7 +54,7 @@ impl Fields {
             self.keep(name)?;
         }
         self.open = Open::Nothing;
-        self.value.clear();
+        self.value.0.clear();
         Ok(())
     }
 
@@ -103,16 +104,16 @@ impl Fields {
     }
 
     fn append(&mut self, value: &[u8]) {
-        let room = MAX_VALUE.saturating_sub(self.value.len());
+        let room = MAX_VALUE.saturating_sub(self.value.0.len());
         self.cut |= value.len() > room;
-        self.value.extend_from_slice(value.get(..room).unwrap_or(value));
+        self.value.0.extend_from_slice(value.get(..room).unwrap_or(value));
     }
 
     fn keep(&mut self, name: HeaderName) -> Result<(), &'static str> {
         match name {
             HeaderName::ContentLength | HeaderName::TransferEncoding if self.cut => return Err("framing field is too long"),
-            HeaderName::ContentLength => self.framing.note_content_length(&self.value),
-            HeaderName::TransferEncoding => self.framing.note_transfer_encoding(&self.value),
+            HeaderName::ContentLength => self.framing.note_content_length(&self.value.0),
+            HeaderName::TransferEncoding => self.framing.note_transfer_encoding(&self.value.0),
             HeaderName::Accept
             | HeaderName::AuditId
             | HeaderName::Connection
@@ -127,7 +128,7 @@ impl Fields {
             | HeaderName::FlowSchemaUid
             | HeaderName::PriorityLevelUid => {}
         }
-        self.headers.insert(name, Field::Known(&self.value));
+        self.headers.insert(name, Field::Known(&self.value.0));
         Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! The bytes of one call, and where they lie in their direction.
 
 /// What is left of the bytes of a call.
-#[derive(Debug)]
 pub(super) struct Input<'a> {
     rest: &'a [u8],
     offset: u64,

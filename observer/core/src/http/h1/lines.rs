@@ -7,7 +7,6 @@ use crate::http::held::HeldBytes;
 pub(super) const MAX_LINE: usize = 64 * 1024;
 
 /// One line without its end, which is CRLF or a bare LF (RFC 9112 §2.2).
-#[derive(Debug)]
 pub(super) struct Line<'a> {
     /// The line, or its first [`MAX_LINE`] bytes.
     pub(super) text: &'a [u8],

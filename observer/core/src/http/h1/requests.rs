@@ -11,6 +11,7 @@ use super::pairing::{Method, Pairing, Question, Verdict};
 use super::start_line::RequestLine;
 use super::undecided::Undecided;
 use crate::http::{Direction, Event, Field, HeaderName, Loss, RequestHead, Start, StreamId};
+use crate::unshown::Unshown;
 
 /// Decodes requests.
 #[derive(Debug)]
@@ -149,7 +150,7 @@ impl Requests {
             State::Opaque(stream) => {
                 match input.take(u64::MAX) {
                     [] => {}
-                    bytes => sink(Event::Opaque { stream: *stream, direction: Direction::Request, bytes }),
+                    bytes => sink(Event::Opaque { stream: *stream, direction: Direction::Request, bytes: Unshown(bytes) }),
                 }
                 return ControlFlow::Break(());
             }

@@ -9,6 +9,7 @@ use super::per_direction::{PerDirection, opposite};
 use super::side::{Block, Frame, Life, Opens, Side, Stop};
 use super::stream::{ResponseState, StreamError};
 use super::streams::Streams;
+use crate::unshown::Unshown;
 
 /// Decodes an HTTP/2 connection.
 ///
@@ -109,23 +110,23 @@ impl Decoder {
         match (&mut self.sides.of_mut(direction).frame, piece) {
             (Frame::Data { stream, .. }, piece) => self.streams.piece(direction, *stream, piece, sink),
             (Frame::Fragment { .. }, piece) => return self.side(direction).fragment(piece),
-            (Frame::Settings { record, change }, Piece::Content(mut bytes)) => {
+            (Frame::Settings { record, change }, Piece::Content(Unshown(mut bytes))) => {
                 while let Some(setting) = record.take(&mut bytes) {
                     change.add(setting).map_err(Stop::Malformed)?;
                 }
             }
-            (Frame::RstStream { stream, code }, Piece::Content(mut bytes)) => {
+            (Frame::RstStream { stream, code }, Piece::Content(Unshown(mut bytes))) => {
                 if let Some(code) = code.take(&mut bytes) {
                     self.streams.reset(direction, *stream, u32::from_be_bytes(code), sink);
                 }
             }
-            (Frame::WindowUpdate { stream, increment }, Piece::Content(mut bytes)) => {
+            (Frame::WindowUpdate { stream, increment }, Piece::Content(Unshown(mut bytes))) => {
                 let stream = *stream;
                 if let Some(increment) = increment.take(&mut bytes) {
                     self.grant(opposite(direction), stream, u32::from_be_bytes(increment) & 0x7fff_ffff);
                 }
             }
-            (Frame::GoAway(fields), Piece::Content(mut bytes)) => {
+            (Frame::GoAway(fields), Piece::Content(Unshown(mut bytes))) => {
                 if let Some([a, b, c, d, code @ ..]) = fields.take(&mut bytes) {
                     self.side(direction).frame = Frame::Skipped;
                     let last_stream = u32::from_be_bytes([a, b, c, d]) & 0x7fff_ffff;

@@ -1,15 +1,17 @@
 //! A few bytes that are needed together.
 
+use crate::unshown::Unshown;
+
 /// The part of `N` bytes that has come so far.
 #[derive(Clone, Debug)]
 pub(super) struct Gather<const N: usize> {
-    bytes: [u8; N],
+    bytes: Unshown<[u8; N]>,
     filled: usize,
 }
 
 impl<const N: usize> Gather<N> {
     pub(super) const fn new() -> Self {
-        Self { bytes: [0; N], filled: 0 }
+        Self { bytes: Unshown([0; N]), filled: 0 }
     }
 
     /// Takes from the front of `bytes` what is needed. Returns all `N` bytes once they are there, and begins anew.
@@ -22,7 +24,7 @@ impl<const N: usize> Gather<N> {
         }
         let wanted = N.saturating_sub(self.filled).min(bytes.len());
         let (taken, rest) = bytes.split_at_checked(wanted)?;
-        for (slot, byte) in self.bytes.iter_mut().skip(self.filled).zip(taken) {
+        for (slot, byte) in self.bytes.0.iter_mut().skip(self.filled).zip(taken) {
             *slot = *byte;
         }
         *bytes = rest;
@@ -31,6 +33,6 @@ impl<const N: usize> Gather<N> {
             return None;
         }
         self.filled = 0;
-        Some(self.bytes)
+        Some(self.bytes.0)
     }
 }

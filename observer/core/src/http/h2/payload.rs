@@ -1,6 +1,7 @@
 //! The payload of one frame: what stands before its content, the content, the padding (RFC 9113 §6.1, §6.2, §6.6).
 
 use super::frame::{Flag, FrameHeader, FrameType};
+use crate::unshown::Unshown;
 
 /// The rest of a frame's payload.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ enum Padding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
     /// Bytes of the content.
-    Content(&'a [u8]),
+    Content(Unshown<&'a [u8]>),
     /// So many bytes of the content were not seen, or are not known from padding.
     Missing(u32),
 }

@@ -8,6 +8,7 @@ use super::head::Fields;
 use super::hpack;
 use super::payload::Piece;
 use super::settings::{Change, Settings};
+use crate::unshown::Unshown;
 
 /// Longest header block, in bytes with its frame headers: what kube-apiserver (Go's net/http, `DefaultMaxHeaderBytes`) takes of decoded
 /// fields. The frame headers count so that CONTINUATION frames without content have an end too.
@@ -146,7 +147,7 @@ impl Side {
         let Some(block) = &mut self.block else { return Ok(()) };
         match piece {
             Piece::Content(_) if block.lost => Ok(()),
-            Piece::Content(bytes) => {
+            Piece::Content(Unshown(bytes)) => {
                 let fields = &mut block.fields;
                 self.hpack.fragment(bytes, &mut |line| fields.add(line)).map_err(|error| Stop::Malformed(error.0))
             }

@@ -4,19 +4,20 @@
 //! observing side lags, and to see a GOAWAY at once.
 
 use super::frame::{FrameHeader, FrameType, PREFACE, PartialHeader};
+use crate::unshown::Unshown;
 
 /// A run of bytes between two decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span<'a> {
     /// Bytes without which the decoder would lose the framing or its header table: the connection preface, all frame headers, and
     /// the payload of every frame but DATA.
-    Control(&'a [u8]),
+    Control(Unshown<&'a [u8]>),
     /// Payload of a DATA frame, padding included.
     Data {
         /// Its stream.
         stream: u32,
         /// The bytes.
-        bytes: &'a [u8],
+        bytes: Unshown<&'a [u8]>,
     },
 }
 
@@ -74,9 +75,9 @@ impl FrameWalker {
                 let Some((head, tail)) = open.split_at_checked(control) else { return };
                 let Some((payload, behind)) = tail.split_at_checked(data) else { return };
                 if !head.is_empty() {
-                    span(Span::Control(head));
+                    span(Span::Control(Unshown(head)));
                 }
-                span(Span::Data { stream, bytes: payload });
+                span(Span::Data { stream, bytes: Unshown(payload) });
                 self.state = after_payload(remaining, data, |remaining| State::DataPayload { stream, remaining });
                 (open, rest) = (behind, behind);
             } else {
@@ -84,7 +85,7 @@ impl FrameWalker {
             }
         }
         if !open.is_empty() {
-            span(Span::Control(open));
+            span(Span::Control(Unshown(open)));
         }
     }
 

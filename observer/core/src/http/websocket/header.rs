@@ -1,5 +1,7 @@
 //! The header of a frame (RFC 6455 §5.2).
 
+use crate::unshown::Unshown;
+
 /// Longest header, in bytes: two, the extended length, the masking key.
 const MAX_HEADER: usize = 2 + 8 + 4;
 
@@ -35,18 +37,18 @@ pub(super) struct Header {
 /// A header that is being read; the default is one before its first byte.
 #[derive(Debug, Default)]
 pub(super) struct HeaderReader {
-    bytes: [u8; MAX_HEADER],
+    bytes: Unshown<[u8; MAX_HEADER]>,
     read: usize,
 }
 
 impl HeaderReader {
     /// Takes the next byte: the header once it is complete, or what is wrong with it.
     pub(super) fn take(&mut self, byte: u8) -> Result<Option<Header>, &'static str> {
-        if let Some(place) = self.bytes.get_mut(self.read) {
+        if let Some(place) = self.bytes.0.get_mut(self.read) {
             *place = byte;
         }
         self.read = self.read.saturating_add(1);
-        let [first, second, rest @ ..] = &self.bytes;
+        let [first, second, rest @ ..] = &self.bytes.0;
         if self.read < 2 {
             return opcode(*first).map(|_opcode| None);
         }

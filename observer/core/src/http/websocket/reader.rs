@@ -2,6 +2,7 @@
 
 use super::header::{Header, HeaderReader, Opcode};
 use super::payload::Payload;
+use crate::unshown::Unshown;
 
 /// Reads one direction of a WebSocket, in any chunking, in bounded memory: of what passes nothing is held but a frame's header.
 #[derive(Debug, Default)]
@@ -17,7 +18,7 @@ pub struct WebSocket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     /// The next bytes of a message, unmasked; never empty.
-    Message(&'a [u8]),
+    Message(Unshown<&'a [u8]>),
     /// So many bytes of a message were not seen.
     MessageGap(u64),
     /// The message is complete.
@@ -117,7 +118,7 @@ impl WebSocket {
                 }
                 rest
             }
-            State::Data { payload, .. } => payload.take(bytes, &mut |piece| sink(Part::Message(piece))),
+            State::Data { payload, .. } => payload.take(bytes, &mut |piece| sink(Part::Message(Unshown(piece)))),
             State::Beat(payload) => payload.take(bytes, &mut |_| {}),
             State::Close { payload, code } => payload.take(bytes, &mut |piece| piece.iter().for_each(|byte| code.take(*byte))),
             State::Over => &[],

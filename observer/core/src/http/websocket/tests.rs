@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::{Part, WebSocket};
+use crate::unshown::Unshown;
 
 const FINAL: u8 = 0x80;
 const TEXT: u8 = 1;
@@ -167,7 +168,7 @@ proptest! {
         let mut socket = WebSocket::default();
         for chunk in chunks(&bytes, &sizes) {
             socket.push(chunk, &mut |part| match part {
-                Part::Message(piece) => read.last_mut().unwrap().extend_from_slice(piece),
+                Part::Message(piece) => read.last_mut().unwrap().extend_from_slice(&piece),
                 Part::MessageEnd => read.push(Vec::new()),
                 other @ (Part::MessageGap(_) | Part::Close(_) | Part::Malformed { .. }) => panic!("{other:?}"),
             });
@@ -225,18 +226,18 @@ fn read_in(bytes: &[u8], sizes: &[usize]) -> String {
         socket.push(chunk, &mut |part| match part {
             Part::Message(piece) => {
                 assert!(!piece.is_empty(), "an empty slice");
-                message.extend_from_slice(piece);
+                message.extend_from_slice(&piece);
             }
             other @ (Part::MessageGap(_) | Part::MessageEnd | Part::Close(_) | Part::Malformed { .. }) => {
                 if !message.is_empty() {
-                    said.push(describe(Part::Message(&std::mem::take(&mut message))));
+                    said.push(describe(Part::Message(Unshown(&std::mem::take(&mut message)))));
                 }
                 said.push(describe(other));
             }
         });
     }
     if !message.is_empty() {
-        said.push(describe(Part::Message(&message)));
+        said.push(describe(Part::Message(Unshown(&message))));
     }
     said.concat()
 }
@@ -255,7 +256,7 @@ fn chunks<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
 
 fn describe(part: Part<'_>) -> String {
     match part {
-        Part::Message(bytes) => format!("{:?}\n", String::from_utf8_lossy(bytes)),
+        Part::Message(bytes) => format!("{:?}\n", String::from_utf8_lossy(&bytes)),
         Part::MessageGap(length) => format!("gap {length}\n"),
         Part::MessageEnd => "end\n".to_owned(),
         Part::Close(code) => format!("close {code:?}\n"),

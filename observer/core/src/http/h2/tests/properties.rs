@@ -38,7 +38,7 @@ proptest! {
         let mut tap = Tap::new(Start::Beginning);
         let mut cuts = cuts.iter().cycle();
         walk(&conversation, &mut cuts, |direction, span| match span {
-            Span::Control(bytes) => tap.bytes(direction, bytes),
+            Span::Control(bytes) => tap.bytes(direction, &bytes),
             Span::Data { stream, bytes } => tap.gap(direction, Some(stream), bytes.len()),
         });
         prop_assert_eq!(tap.told(), conversation.told_without_data);
@@ -54,7 +54,7 @@ proptest! {
         let (mut cuts, mut seen) = (cuts.iter().cycle(), seen.iter().cycle());
         walk(&conversation, &mut cuts, |direction, span| match span {
             Span::Data { stream, bytes } if !seen.next().unwrap() => tap.gap(direction, Some(stream), bytes.len()),
-            Span::Control(bytes) | Span::Data { bytes, .. } => tap.bytes(direction, bytes),
+            Span::Control(bytes) | Span::Data { bytes, .. } => tap.bytes(direction, &bytes),
         });
         let told = tap.told();
         prop_assert_eq!(lines(&told), lines(&conversation.told));
