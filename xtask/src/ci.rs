@@ -44,14 +44,24 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     test::execute(&test::Args::requiring(&args.require))
 }
 
-/// cargo-deny is not part of the toolchain and takes minutes to build, so a machine may lack it; the step says so then.
+/// cargo-deny is not part of the toolchain and takes minutes to build, so a machine may lack it; the step says so then. Known
+/// vulnerabilities need the `RustSec` database, which is fetched from GitHub: where it cannot be, that part is left out by name.
 fn dependencies(shell: &Shell) -> anyhow::Result<()> {
     let has_cargo_deny = cmd!(shell, "cargo deny --version").quiet().ignore_stderr().read().is_ok();
     if !has_cargo_deny {
-        println!("\n== dependencies: left out, cargo-deny is not installed");
+        println!("\n== dependencies: left out, cargo-deny is not installed (cargo install cargo-deny --locked)");
         return Ok(());
     }
-    step("dependencies", "deny.toml has the rules and their reasons", || Ok(cmd!(shell, "cargo deny check").run()?))
+    step("dependencies", "deny.toml has the rules and their reasons", || {
+        Ok(cmd!(shell, "cargo deny check bans licenses sources").run()?)
+    })?;
+    if let Err(error) = cmd!(shell, "cargo deny fetch db").quiet().ignore_stdout().ignore_stderr().run() {
+        println!("\n== vulnerabilities: left out, the advisory database cannot be fetched: {error}");
+        return Ok(());
+    }
+    step("vulnerabilities", "update what is named, or write into deny.toml why it does no harm here", || {
+        Ok(cmd!(shell, "cargo deny check --disable-fetch advisories").run()?)
+    })
 }
 
 fn step(name: &str, remedy: &str, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
