@@ -7,6 +7,7 @@ mod api_server;
 mod audit;
 pub mod binaries;
 mod bounded;
+pub mod canary;
 mod client;
 mod client_go;
 mod cluster;

@@ -6,7 +6,7 @@
 use super::CompressionError;
 
 /// Length of each symbol's code in bits (appendix B). The code of EOS, thirty ones, is the only one that is not here.
-const LENGTHS: [u8; 256] = [
+pub const LENGTHS: [u8; 256] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, // 0x00
     28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28, // 0x10
     6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, // 0x20

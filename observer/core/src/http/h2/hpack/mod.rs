@@ -15,6 +15,7 @@ mod text;
 
 pub use decoder::{CompressionError, Decoder};
 pub use field_line::{FieldLine, Name, Value};
+pub use huffman::LENGTHS as CODE_LENGTHS;
 pub(super) use table::INITIAL_SIZE;
 
 #[cfg(test)]

@@ -1,0 +1,52 @@
+//! HPACK's Huffman code, the way in (RFC 7541 appendix B).
+
+use observer_core::http::hpack::CODE_LENGTHS;
+
+/// The bits of a text, first bit first, without padding.
+pub(super) fn bits(text: &[u8]) -> Vec<bool> {
+    text.iter().flat_map(|symbol| code(*symbol)).collect()
+}
+
+/// A string literal's octets: the bits of a text, filled up with ones (RFC 7541 §5.2).
+pub fn huffman(text: &[u8]) -> Vec<u8> {
+    let mut bits = bits(text);
+    bits.resize(bits.len().next_multiple_of(8), true);
+    octets(&bits)
+}
+
+/// Whole octets of bits; what is left over is left out.
+pub(super) fn octets(bits: &[bool]) -> Vec<u8> {
+    bits.chunks_exact(8).map(|octet| octet.iter().fold(0, |octet, bit| octet << 1 | u8::from(*bit))).collect()
+}
+
+/// The code is canonical: codes of one length are consecutive in the order of their symbols, and each length begins behind the last code of
+/// the shorter ones.
+fn code(wanted: u8) -> impl Iterator<Item = bool> {
+    let length = CODE_LENGTHS[usize::from(wanted)];
+    let mut code = 0_u32;
+    for shorter in 1..length {
+        let count = CODE_LENGTHS.iter().filter(|length| **length == shorter).count();
+        code = (code + u32::try_from(count).unwrap_or(0)) << 1;
+    }
+    let before = CODE_LENGTHS.iter().take(usize::from(wanted)).filter(|other| **other == length).count();
+    code += u32::try_from(before).unwrap_or(0);
+    (0..length).rev().map(move |bit| code >> bit & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::huffman;
+
+    #[test]
+    fn examples_of_rfc_7541_c_4_and_c_6_are_encoded() {
+        for (text, octets) in [
+            ("www.example.com", "f1e3c2e5f23a6ba0ab90f4ff"),
+            ("no-cache", "a8eb10649cbf"),
+            ("custom-value", "25a849e95bb8e8b4bf"),
+            ("Mon, 21 Oct 2013 20:13:21 GMT", "d07abe941054d444a8200595040b8166e082a62d1bff"),
+        ] {
+            let encoded: String = huffman(text.as_bytes()).iter().map(|octet| format!("{octet:02x}")).collect();
+            assert_eq!(encoded, octets, "{text}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Looking for secrets where none may be: in any encoding that a program could print or store them in.
+
+mod compressed;
+mod encoding;
+mod huffman;
+mod places;
+mod search;
+
+#[cfg(test)]
+mod tests;
+
+pub use encoding::Encoding;
+pub use huffman::huffman;
+pub use places::{Places, Private};
+pub use search::{Canary, Hit, Search};
