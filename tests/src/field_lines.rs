@@ -3,6 +3,9 @@
 use observer_core::http::hpack::{FieldLine, Name, Value};
 use observer_core::http::{HeaderName, Identity, Target};
 
+/// RFC 9110 §9.3 and RFC 5789.
+const METHODS: [&[u8]; 9] = [b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT", b"OPTIONS", b"TRACE", b"PATCH"];
+
 /// The field line that a decoder which has seen everything makes of a field.
 pub fn field_line(name: &[u8], value: &[u8]) -> FieldLine {
     let kept_name = match name {
@@ -14,7 +17,8 @@ pub fn field_line(name: &[u8], value: &[u8]) -> FieldLine {
         _ => HeaderName::of(name).map_or(Name::OffList, Name::Listed),
     };
     let kept_value = match kept_name {
-        Name::Method => Value::Text(prefix(value, 32)),
+        Name::Method if METHODS.contains(&value) => Value::Text(value.into()),
+        Name::Method => Value::Text((*b"OTHER").into()),
         Name::Listed(_) => Value::Text(prefix(value, 1024)),
         Name::Path => Value::Target(Box::new(Target::parse(value))),
         Name::Status => status(value).map_or(Value::Unknown, Value::Status),

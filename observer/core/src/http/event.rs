@@ -35,7 +35,7 @@ pub struct StreamId(pub u64);
 /// The head of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestHead {
-    /// The method token as sent, at most 32 bytes of it.
+    /// The method, `OTHER` where HTTP has none of that name: it may be anything then.
     pub method: Field<String>,
     /// Path and allow-listed query.
     pub target: Field<Target>,

@@ -15,6 +15,7 @@ mod h2;
 mod headers;
 mod held;
 mod identity;
+mod method;
 mod target;
 mod websocket;
 

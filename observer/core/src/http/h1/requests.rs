@@ -176,8 +176,8 @@ impl Requests {
         self.asked = self.asked.saturating_add(1);
         let stream = StreamId(self.asked);
         let upgrade = fields.headers.get(HeaderName::Upgrade) != Field::Absent;
-        let question = Question { stream, method: Method::of(&start.method), upgrade };
-        let (method, target) = (Field::Known(start.method), Field::Known(start.target));
+        let question = Question { stream, method: Method::of(start.method), upgrade };
+        let (method, target) = (Field::Known(start.method.to_owned()), Field::Known(start.target));
         sink(Event::Request { stream, head: RequestHead { method, target, identity: fields.identity, headers: fields.headers } });
         self.wait(question, pairing, sink);
         match body {

@@ -1,9 +1,6 @@
 //! Request lines and status lines (RFC 9112 §3 and §4).
 
-use crate::http::Target;
-
-/// Longest method that is kept, in bytes.
-const MAX_METHOD: usize = 32;
+use crate::http::{Target, method};
 
 /// The first line of a message.
 pub(super) trait StartLine: Sized {
@@ -26,8 +23,8 @@ pub(super) enum Version {
 /// `method SP request-target SP HTTP-version`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RequestLine {
-    /// At most 32 bytes of the method.
-    pub(super) method: String,
+    /// The method, `OTHER` where HTTP has none of that name.
+    pub(super) method: &'static str,
     /// The target.
     pub(super) target: Target,
     /// The version.
@@ -47,9 +44,9 @@ impl StartLine for RequestLine {
     const MAY_FOLLOW_EMPTY_LINES: bool = true;
 
     fn parse(line: &[u8]) -> Result<Self, &'static str> {
-        let (method, rest) = split_at_space(line).ok_or("request line without a target")?;
+        let (word, rest) = split_at_space(line).ok_or("request line without a target")?;
         let (target, version) = split_at_space(rest).ok_or("request line without a version")?;
-        if !is_token(method) {
+        if !is_token(word) {
             return Err("method is not a token");
         }
         // Go's net/url refuses control characters too; a target with them could also steer a terminal.
@@ -57,8 +54,7 @@ impl StartLine for RequestLine {
             return Err("request target is empty or has control characters");
         }
         let version = Version::parse(version).ok_or("request line without a known version")?;
-        let method = method.iter().take(MAX_METHOD).copied().map(char::from).collect();
-        Ok(Self { method, target: Target::parse(target), version })
+        Ok(Self { method: method::known(word), target: Target::parse(target), version })
     }
 }
 
@@ -111,7 +107,7 @@ mod tests {
             ("OPTIONS * HTTP/1.1", Some(("OPTIONS", "*", Version::Http11))),
             ("CONNECT api.example:443 HTTP/1.1", Some(("CONNECT", "api.example:443", Version::Http11))),
             ("GET https://api.example/version HTTP/1.1", Some(("GET", "/version", Version::Http11))),
-            ("M-SEARCH / HTTP/1.9", Some(("M-SEARCH", "/", Version::Http11))),
+            ("M-SEARCH / HTTP/1.9", Some(("OTHER", "/", Version::Http11))),
             ("GET /", None),
             ("GET / HTTP/2.0", None),
             ("GET / HTTP/1.11", None),
@@ -123,15 +119,17 @@ mod tests {
             ("", None),
         ] {
             let parsed = RequestLine::parse(line.as_bytes()).ok();
-            let parsed = parsed.as_ref().map(|line| (line.method.as_str(), line.target.path.as_str(), line.version));
+            let parsed = parsed.as_ref().map(|line| (line.method, line.target.path.as_str(), line.version));
             assert_eq!(parsed, expected, "{line}");
         }
     }
 
     #[test]
-    fn a_long_method_is_cut() {
-        let line = RequestLine::parse(format!("{} / HTTP/1.1", "M".repeat(40)).as_bytes()).unwrap();
-        assert_eq!(line.method, "M".repeat(32));
+    fn a_method_that_http_does_not_have_is_not_kept() {
+        for method in ["get", "GETS", "MKCOL", "hunter2", &"M".repeat(40)] {
+            let line = RequestLine::parse(format!("{method} / HTTP/1.1").as_bytes()).unwrap();
+            assert_eq!(line.method, "OTHER", "{method}");
+        }
     }
 
     #[test]

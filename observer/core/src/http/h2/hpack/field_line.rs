@@ -2,11 +2,11 @@
 
 use super::text::Text;
 use crate::http::headers::MAX_VALUE;
-use crate::http::{HeaderName, Identity, Target};
+use crate::http::{HeaderName, Identity, Target, method};
 
 /// Longest name that is looked at, in bytes; no name that means something here is longer.
 pub(super) const MAX_NAME: usize = 64;
-/// Longest method that is kept, in bytes.
+/// Longest method that is looked at, in bytes; none is longer.
 const MAX_METHOD: usize = 32;
 /// Longest `:path` that is understood, in bytes; a longer one is unknown, because a cut one could say something else.
 const MAX_TARGET: usize = 64 * 1024;
@@ -41,7 +41,7 @@ pub enum Value {
     NotKept,
     /// Nothing, because the value was never seen or is not what its name asks for.
     Unknown,
-    /// The value of an allow-listed field, at most its first 1024 bytes; or the method.
+    /// The value of an allow-listed field, at most its first 1024 bytes; or the method, `OTHER` where HTTP has none of that name.
     Text(Box<[u8]>),
     /// What a `:path` says; never the text itself.
     Target(Box<Target>),
@@ -120,7 +120,8 @@ impl Value {
     /// Takes from the value of `name` what may be kept.
     pub(super) fn read(name: Name, text: &Text) -> Self {
         match name {
-            Name::Method | Name::Listed(_) => Self::Text(text.bytes().into()),
+            Name::Method => Self::Text(method::known(text.bytes()).as_bytes().into()),
+            Name::Listed(_) => Self::Text(text.bytes().into()),
             Name::Path => text.whole().map_or(Self::Unknown, |path| Self::Target(Box::new(Target::parse(path)))),
             Name::Status => text.whole().and_then(status_code).map_or(Self::Unknown, Self::Status),
             Name::Authorization => Self::Identity(Box::new(Identity::from_authorization(text.bytes()))),
