@@ -27,6 +27,8 @@ pub(super) struct Stream {
     /// The WebSocket that a watch was upgraded to.
     socket: Option<Box<WatchSocket>>,
     has_body: bool,
+    /// Whether the words of a refusal are about the request's options, which are kept, and not about an object.
+    is_read: bool,
     items: Vec<ObjectRef>,
     events: Vec<WatchFrame>,
     request_bytes: u64,
@@ -42,6 +44,7 @@ impl Stream {
             version: request.info.as_ref().and_then(VersionDocument::asked_for),
             socket: None,
             has_body: false,
+            is_read: request.info.as_ref().is_some_and(|info| matches!(info.verb, Verb::Get | Verb::List | Verb::Watch)),
             items: Vec::new(),
             events: Vec::new(),
             request_bytes: 0,
@@ -221,7 +224,8 @@ impl Stream {
             Fact::Kind { kind, .. } => self.tell(Body::Kind(kind), told),
             Fact::ListMeta(meta) => self.tell(Body::List(meta), told),
             Fact::Object(object) => self.tell(Body::Object(object), told),
-            Fact::Status(status) => self.tell(Body::Status(status), told),
+            Fact::Status(status) if self.is_read => self.tell(Body::Status(status), told),
+            Fact::Status(status) => self.tell(Body::Status(Box::new(status.without_words())), told),
             Fact::Complete => {}
             Fact::Malformed { at, what } => return Err(BodyNotRead::Malformed { at, what: what.to_owned() }),
         }

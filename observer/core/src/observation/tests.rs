@@ -18,6 +18,17 @@ const PROTOBUF_LIST: &str = concat!(
 );
 
 #[test]
+fn words_of_a_refused_write_are_dropped() {
+    let body = r#"{"kind":"Status","message":"data: Invalid value: canary","reason":"Invalid","details":{"causes":[{"reason":"FieldValueInvalid","message":"canary","field":"data[canary]"}]},"code":422}"#;
+    let answer = format!("HTTP/1.1 422 x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+        let request = format!("{method} /api/v1/namespaces/b/secrets/a HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
+        let told = told(&[(Direction::Request, request), (Direction::Response, answer.clone())]);
+        assert!(told.contains("understood Status(422)"), "{method}: {told}");
+    }
+}
+
+#[test]
 fn list_is_told_from_its_request_to_its_end() {
     let response = format!(
         "HTTP/1.1 200 OK\r\nAudit-Id: x-1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{LIST}",
