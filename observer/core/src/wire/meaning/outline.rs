@@ -1,11 +1,13 @@
 //! What is remembered of one object while it is read.
 
+use std::fmt;
+
 use super::place::Field;
 use crate::k8s::{Status, StatusCause};
 use crate::wire::{ListMeta, ObjectRef};
 
 /// What the top of an object says, whichever of a list, a single object and a `Status` it turns out to be.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Outline {
     /// `kind`.
     pub kind: Option<String>,
@@ -21,6 +23,13 @@ pub(super) struct Outline {
     pub initial_events_end: bool,
     /// The members of a `Status`, but for its `metadata`.
     status: Status,
+}
+
+/// Until it is known that this is a `Status`, its members may be those of any object, with any content.
+impl fmt::Debug for Outline {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Outline").field("kind", &self.kind).field("object", &self.object).finish_non_exhaustive()
+    }
 }
 
 impl Outline {
