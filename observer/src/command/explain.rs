@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use observer_core::http::Target;
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::routing::{Rule, ServerProfile, all_proofs, all_rules, proof, rule};
 
@@ -61,9 +62,10 @@ impl Explain {
             }
             return Ok(explain_rule(found_rule(subject)?, self.format.into(), colour)?);
         };
-        let (info, query) = parse_request(method, url.trim())?;
-        let explained = Explained::of(subject, &info, query, &profile).with_context(|| {
-            format!("no object is read or written for `{subject}`; what is about stored objects can be explained")
+        let (info, target) = parse_request(method, url.trim())?;
+        let shown = shown(method, &target);
+        let explained = Explained::of(&shown, &info, &target.query, &profile).with_context(|| {
+            format!("no object is read or written for `{shown}`; what is about stored objects can be explained")
         })?;
         Ok(explain_request(&explained, self.format.into(), colour)?)
     }
@@ -83,8 +85,14 @@ fn shares_a_word(known: &str, id: &str) -> bool {
     known.split('-').any(|word| word.len() > 3 && id.split('-').any(|other| other == word))
 }
 
+/// The request as it can be shown: what is pasted from a log may hold a token in its query, or a password in its host.
+fn shown(method: &str, target: &Target) -> String {
+    let question_mark = if target.query.is_empty() { "" } else { "?" };
+    format!("{method} {}{question_mark}{}", target.path, target.query)
+}
+
 /// `METHOD URL` as kube-apiserver would read it.
-fn parse_request<'u>(method: &str, url: &'u str) -> Result<(RequestInfo, &'u str)> {
+fn parse_request(method: &str, url: &str) -> Result<(RequestInfo, Target)> {
     let method = method.to_ascii_uppercase();
     if !matches!(method.as_str(), "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE") {
         bail!("`{method}` is not a method of the Kubernetes API; GET, HEAD, POST, PUT, PATCH and DELETE are");
@@ -94,9 +102,9 @@ fn parse_request<'u>(method: &str, url: &'u str) -> Result<(RequestInfo, &'u str
         None => url,
     };
     if !origin.starts_with('/') {
-        bail!("`{url}` is not a path; it begins with /api/ or /apis/");
+        bail!("the URL has no path; it begins with /api/ or /apis/");
     }
-    let (path, query) = origin.split_once('?').unwrap_or((origin, ""));
-    let options = ListOptions::parse(query);
-    Ok((RequestInfo::parse(&method, path, &options, ""), query))
+    let target = Target::parse(origin.as_bytes());
+    let options = ListOptions::parse(&target.query);
+    Ok((RequestInfo::parse(&method, &target.path, &options, ""), target))
 }

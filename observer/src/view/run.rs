@@ -15,8 +15,8 @@ pub struct Run {
     pub notes: Vec<String>,
 }
 
-/// Flags of kubectl and its kin whose value is a credential.
-const CREDENTIAL_FLAGS: [&str; 2] = ["--token", "--password"];
+/// Words behind which a credential stands: flags of kubectl and its kin, and the schemes of an `Authorization`, for curl and its kin.
+const BEFORE_CREDENTIALS: [&str; 4] = ["--token", "--password", "Bearer", "Basic"];
 
 impl Run {
     /// The words of a command line without the credentials that are given by flag, and without control characters. What a script in
@@ -27,7 +27,7 @@ impl Run {
         for word in words {
             let printable: String = word.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
             shown.push(if value_is_secret { "REDACTED".to_owned() } else { redacted(&printable) });
-            value_is_secret = CREDENTIAL_FLAGS.contains(&printable.as_str());
+            value_is_secret = BEFORE_CREDENTIALS.contains(&printable.as_str());
         }
         shown
     }
@@ -37,16 +37,26 @@ impl Run {
 fn redacted(text: &str) -> String {
     let mut value_is_secret = false;
     let words = text.split(' ').map(|word| {
-        let flag = CREDENTIAL_FLAGS.iter().find(|flag| word.strip_prefix(**flag).is_some_and(|rest| rest.starts_with('=')));
+        let flag = BEFORE_CREDENTIALS.iter().find(|flag| word.strip_prefix(**flag).is_some_and(|rest| rest.starts_with('=')));
         let shown = match flag {
             Some(flag) => format!("{flag}=REDACTED"),
             None if value_is_secret => "REDACTED".to_owned(),
-            None => word.to_owned(),
+            None => without_user(word),
         };
-        value_is_secret = CREDENTIAL_FLAGS.contains(&word);
+        value_is_secret = BEFORE_CREDENTIALS.contains(&word.trim_start_matches(['"', '\'']));
         shown
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// A URL without the name and password in it.
+fn without_user(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((user, _host)) => format!("{scheme}://REDACTED{}", rest.get(user.len()..).unwrap_or_default()),
+        None => word.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -62,6 +72,8 @@ mod tests {
                 vec!["sh", "-c", "kubectl --password abc get; kubectl --token=x get"],
                 "sh -c kubectl --password REDACTED get; kubectl --token=REDACTED get",
             ),
+            (vec!["curl", "-H", "Authorization: Bearer abc", "x"], "curl -H Authorization: Bearer REDACTED x"),
+            (vec!["curl", "https://u:p@x/a?b=c@d", "https://x/a@b"], "curl https://REDACTED@x/a?b=c@d https://x/a@b"),
             (vec!["echo", "a\x1b[31m\nb"], "echo a [31m b"),
             (vec!["kubectl", "--token-file=abc"], "kubectl --token-file=abc"),
         ] {
