@@ -6,31 +6,20 @@ use std::ops::DerefMut;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
+use observer_core::http::Direction;
 use observer_tests::{Digest, HeldExec, ScriptedUpstream, connect, end_sending};
 use rustls::{ConnectionCommon, SideData, StreamOwned};
 use serde_json::Value;
 
-/// One after the other: nobody speaks before it has heard what comes before.
-pub(crate) type Dialogue = Vec<Line>;
+/// One after the other: nobody speaks before it has heard what comes before. Bytes, and who says them.
+pub(crate) type Dialogue = Vec<(Direction, Vec<u8>)>;
 
-/// Bytes, and whose they are.
-pub(crate) struct Line {
-    speaker: Speaker,
-    bytes: Vec<u8>,
+pub(crate) fn client(bytes: impl Into<Vec<u8>>) -> (Direction, Vec<u8>) {
+    (Direction::Request, bytes.into())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Speaker {
-    Client,
-    Server,
-}
-
-pub(crate) fn client(bytes: impl Into<Vec<u8>>) -> Line {
-    Line { speaker: Speaker::Client, bytes: bytes.into() }
-}
-
-pub(crate) fn server(bytes: impl Into<Vec<u8>>) -> Line {
-    Line { speaker: Speaker::Server, bytes: bytes.into() }
+pub(crate) fn server(bytes: impl Into<Vec<u8>>) -> (Direction, Vec<u8>) {
+    (Direction::Response, bytes.into())
 }
 
 /// Plays the dialogue through watchtap, fails unless both sides hear exactly what was said, and returns watchtap's report.
@@ -41,7 +30,7 @@ pub(crate) fn forwarded_unchanged(protocol: &'static str, dialogue: Dialogue) ->
     let lines = Arc::clone(&dialogue);
     let upstream = ScriptedUpstream::start(&[protocol.as_bytes()], move |stream| {
         let mut heard = Vec::new();
-        let played = play(&lines, Speaker::Server, stream, &mut heard);
+        let played = play(&lines, Direction::Response, stream, &mut heard);
         sender.send((heard, played)).map_err(io::Error::other)
     });
     let upstream = upstream.unwrap();
@@ -49,25 +38,30 @@ pub(crate) fn forwarded_unchanged(protocol: &'static str, dialogue: Dialogue) ->
     let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &["--server-version", "v1.34.4"]).unwrap();
     let mut client = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[protocol.as_bytes()]).unwrap();
     let mut heard = Vec::new();
-    let played = play(&dialogue, Speaker::Client, &mut client, &mut heard);
-    assert_heard(&heard, &said_by(Speaker::Server, &dialogue), played, "the client");
+    let played = play(&dialogue, Direction::Request, &mut client, &mut heard);
+    assert_heard(&heard, &said_by(Direction::Response, &dialogue), played, "the client");
     let (heard, played) = server.recv().unwrap();
-    assert_heard(&heard, &said_by(Speaker::Client, &dialogue), played, "the server");
+    assert_heard(&heard, &said_by(Direction::Request, &dialogue), played, "the server");
     exec.finish().unwrap()
 }
 
 /// Speaks and hears all lines, then says that nothing follows and listens for what the other side may still say.
-fn play<C, S>(dialogue: &Dialogue, role: Speaker, stream: &mut StreamOwned<C, TcpStream>, heard: &mut Vec<u8>) -> io::Result<()>
+pub(crate) fn play<C, S>(
+    dialogue: &[(Direction, Vec<u8>)],
+    role: Direction,
+    stream: &mut StreamOwned<C, TcpStream>,
+    heard: &mut Vec<u8>,
+) -> io::Result<()>
 where
     C: DerefMut<Target = ConnectionCommon<S>>,
     S: SideData,
 {
-    for line in dialogue {
-        if line.speaker == role {
-            stream.write_all(&line.bytes)?;
+    for (speaker, bytes) in dialogue {
+        if *speaker == role {
+            stream.write_all(bytes)?;
             stream.flush()?;
         } else {
-            Read::take(&mut *stream, line.bytes.len() as u64).read_to_end(heard)?;
+            Read::take(&mut *stream, bytes.len() as u64).read_to_end(heard)?;
         }
     }
     end_sending(stream)?;
@@ -75,8 +69,8 @@ where
     Ok(())
 }
 
-fn said_by(speaker: Speaker, dialogue: &Dialogue) -> Vec<u8> {
-    let lines: Vec<&[u8]> = dialogue.iter().filter(|line| line.speaker == speaker).map(|line| line.bytes.as_slice()).collect();
+fn said_by(speaker: Direction, dialogue: &Dialogue) -> Vec<u8> {
+    let lines: Vec<&[u8]> = dialogue.iter().filter(|(one, _)| *one == speaker).map(|(_, bytes)| bytes.as_slice()).collect();
     lines.concat()
 }
 

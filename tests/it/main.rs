@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bad_traffic;
 #[cfg(test)]
+mod canary;
+#[cfg(test)]
 mod capture_cli;
 #[cfg(test)]
 mod capture_killed;

@@ -90,11 +90,16 @@ struct Verified {
     stderr: String,
 }
 
-fn verify(behaviour: Behaviour) -> Verified {
+/// Serves roles that nobody else reads.
+pub(super) fn server_of_roles() -> ScriptedUpstream {
+    server_that(USUAL)
+}
+
+fn server_that(behaviour: Behaviour) -> ScriptedUpstream {
     let connections = AtomicU64::new(0);
     // Of one server, or of as many as there are connections.
     let shared = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
-    let upstream = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
+    ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
         let connection = connections.fetch_add(1, Ordering::SeqCst);
         let started = if behaviour.is_balanced { connection } else { 0 };
         let own = [AtomicU64::new(100 * connection), AtomicU64::new(0)];
@@ -133,7 +138,11 @@ fn verify(behaviour: Behaviour) -> Verified {
         }
         Ok(())
     })
-    .unwrap();
+    .unwrap()
+}
+
+fn verify(behaviour: Behaviour) -> Verified {
+    let upstream = server_that(behaviour);
     let kubeconfig = kubeconfig(&format!("https://{}", upstream.address()), upstream.ca_pem());
     let mut command = watchtap().unwrap();
     command.args(["verify", "--format", "json", "--resource", "roles.rbac.authorization.k8s.io"]);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use super::completions::Completions;
 use super::credential::Credential;
@@ -66,6 +66,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Completions(completions) => completions.run(),
         Command::Credential(credential) => credential.run(),
     }
+}
+
+/// What the command line consists of, for a test that goes through all of it.
+pub fn command_line() -> clap::Command {
+    Cli::command()
 }
 
 /// Prints help or a usage error. `exec` keeps 2 for the command it runs, and `verify` for rows that stay open, so their own usage errors are

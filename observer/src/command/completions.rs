@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 /// Prints a completion script for a shell.
@@ -20,7 +20,7 @@ pub(super) struct Completions {
 impl Completions {
     pub(super) fn run(&self) -> ExitCode {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut super::cli::Cli::command(), "watchtap", &mut script);
+        clap_complete::generate(self.shell, &mut super::cli::command_line(), "watchtap", &mut script);
         // A reader that has enough, as head(1), is no failure.
         let _written = io::stdout().lock().write_all(&script);
         ExitCode::SUCCESS

@@ -30,7 +30,7 @@ mod tap_set;
 mod upstream;
 mod upstream_flags;
 
-pub use cli::main;
+pub use cli::{command_line, main};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use tempfile::TempDir;
 
 use super::search::{Hit, Search};
@@ -80,7 +80,7 @@ fn leak(found_in: &str, hit: &Hit) -> String {
     format!("{found_in}: {hit}")
 }
 
-/// Files below a folder that the test made; what a program makes there must be 0700 and 0600. Sockets have no content.
+/// Files below a folder that the test made; what a program makes there must be 0700 and 0600, a socket too, which has no content.
 fn collect(folder: &Path, private: &mut Private) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -91,26 +91,12 @@ fn collect(folder: &Path, private: &mut Private) -> Result<()> {
                 private.leaks.push(format!("{}: mode {mode:o}, and a folder of ours is for its owner only", path.display()));
             }
             collect(&path, private)?;
-        } else if metadata.is_file() {
+        } else {
             if mode != 0o600 {
                 private.leaks.push(format!("{}: mode {mode:o}, and a file of ours is for its owner only", path.display()));
             }
-            private.files.push(path);
+            private.files.extend(Some(path).filter(|_| metadata.is_file()));
         }
     }
     Ok(())
-}
-
-impl Private {
-    /// Fails with all that stands where it may not.
-    pub fn ensure_no_leak(&self, of: &str) -> Result<()> {
-        ensure!(self.leaks.is_empty(), "{of} leaks:\n  {}", self.leaks.join("\n  "));
-        Ok(())
-    }
-
-    /// The first file of that name.
-    pub fn file(&self, name: &str) -> Result<&PathBuf> {
-        let mut files = self.files.iter();
-        files.find(|file| file.file_name().is_some_and(|found| found == name)).with_context(|| format!("no file {name}"))
-    }
 }

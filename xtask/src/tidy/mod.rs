@@ -7,6 +7,7 @@ mod tokens;
 mod tree;
 mod violation;
 
+mod canary;
 mod cited_tests;
 mod core_dependencies;
 mod core_purity;

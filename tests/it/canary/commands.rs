@@ -1,0 +1,306 @@
+//! Every command is run with canaries in all that it is given, at the highest log level, and all that it leaves is searched.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use observer_core::http::Direction;
+use observer_tests::canary::{Canary, Places, Search};
+use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy};
+use observer_tests::{Lines, ScriptedUpstream, ServerStream, connect, end_sending, output_within, wait_within, watchtap};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::given::{Given, give};
+use super::runs::{self, Run};
+use super::secrets::{search, secret};
+use super::traffic::{Conversation, conversations};
+use crate::dialogue::play;
+use crate::verify_cli::server_of_roles;
+
+const LIMIT: Duration = Duration::from_mins(1);
+
+#[test]
+fn exec_and_read_leave_no_canary() {
+    let scene = Scene::new();
+    let mut child = scene.start(&runs::EXEC, Stdio::piped());
+    let said = Lines::of(child.stdout.take().unwrap(), LIMIT);
+    let kubeconfig = PathBuf::from(said.next_line().unwrap().unwrap());
+    Scene::converse(&kubeconfig);
+    run_plug_in(&scene, &kubeconfig);
+    scene.assert_clean("exec while it runs");
+    scene.assert_process_clean(&child);
+    drop(child.stdin.take());
+    assert!(wait_within(&mut child, LIMIT).unwrap().success());
+    scene.assert_clean("exec");
+    for file in ["exec-report", "exec-events"] {
+        assert!(scene.left(file).contains("canary/1.0"), "{file} shows who asked");
+    }
+    for run in runs::READ {
+        scene.run_to_its_end(run);
+    }
+    assert!(scene.left("read-report").contains("canary/2.0"), "the capture holds what was seen");
+    scene.assert_clean("read");
+}
+
+#[test]
+fn run_leaves_no_canary() {
+    let scene = Scene::new();
+    let mut child = scene.start(&runs::RUN, Stdio::null());
+    let kubeconfig = scene.announced_kubeconfig(&mut child);
+    Scene::converse(&kubeconfig);
+    scene.assert_clean("run while it runs");
+    scene.assert_process_clean(&child);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert!(wait_within(&mut child, LIMIT).unwrap().success());
+    scene.assert_clean("run");
+    assert!(scene.left("run-report").contains("secrets"), "the report shows what was asked");
+}
+
+#[test]
+fn forward_proxy_that_answers_badly_gets_no_canary_shown() {
+    let scene = Scene::new();
+    let mut child = scene.start(&runs::RUN_BEHIND_PROXY, Stdio::null());
+    let kubeconfig = scene.announced_kubeconfig(&mut child);
+    let (address, authority) = endpoint(&kubeconfig);
+    assert!(connect(address, &authority, &[b"http/1.1"]).is_err(), "the proxy lets nobody through");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert!(wait_within(&mut child, LIMIT).unwrap().success());
+    assert!(
+        scene.said("run behind a proxy").contains("403"),
+        "what the proxy answered is told: {}",
+        scene.said("run behind a proxy")
+    );
+    scene.assert_clean("run behind a proxy");
+}
+
+#[test]
+fn demo_shows_its_token_to_nobody() {
+    let scene = Scene::new();
+    let mut child = scene.start(&runs::DEMO, Stdio::null());
+    let kubeconfig = scene.announced_kubeconfig(&mut child);
+    let token = document(&kubeconfig)["users"][0]["user"]["token"].as_str().unwrap().to_owned();
+    let scene = scene.seeking(vec![Canary::new("the demo's token", token)]);
+    while !scene.left("demo-events").contains("\"event\":\"request\"") {
+        std::thread::yield_now();
+    }
+    scene.assert_clean("demo while it runs");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert!(wait_within(&mut child, LIMIT).unwrap().success());
+    scene.assert_clean("demo");
+}
+
+#[test]
+fn commands_that_need_nobody_show_no_canary() {
+    let scene = Scene::new();
+    for run in runs::ALONE {
+        scene.run_to_its_end(run);
+    }
+    scene.assert_clean("commands that need nobody");
+    assert!(scene.said("explain").contains("/api/v1/pods?limit=5"), "{}", scene.said("explain"));
+    assert!(scene.said("exec of a command with credentials").contains("REDACTED"));
+}
+
+#[test]
+fn verify_shows_no_canary() {
+    let scene = Scene::new();
+    let server = server_of_roles();
+    give::verified(&scene.places, server.address(), server.ca_pem());
+    for run in runs::VERIFY {
+        scene.run_to_its_end(run);
+    }
+    assert!(scene.said("verify").contains("\"tally\""), "{}", scene.said("verify"));
+    scene.assert_clean("verify");
+}
+
+/// A world with canaries in it, and an API server that has more of them.
+struct Scene {
+    places: Places,
+    search: Search,
+    given: Given,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let places = Places::new().unwrap();
+        let upstream = ScriptedUpstream::start(&[b"h2", b"http/1.1"], serve).unwrap();
+        let answer = format!("HTTP/1.1 403 Forbidden\r\nSet-Cookie: {0}\r\n\r\n{0}", secret("proxy answer"));
+        let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Say(answer.into_bytes())).unwrap();
+        let given = Given::to(&places, upstream.address(), upstream.ca_pem(), proxy.address);
+        Self { search: search(given.keys.clone()), places, given }
+    }
+
+    /// Looks for more.
+    fn seeking(self, more: Vec<Canary>) -> Self {
+        let all = self.given.keys.iter().cloned().chain(more).collect();
+        Self { search: search(all), ..self }
+    }
+
+    fn command(&self, run: &Run) -> Command {
+        let left = self.places.left();
+        let mut command = watchtap().unwrap();
+        command.args(run.arguments.iter().map(|argument| {
+            let argument = argument.replace("@left", left.to_str().unwrap());
+            with_secrets(&argument.replace("@given", self.given.folder.to_str().unwrap()))
+        }));
+        self.places.enclose(&mut command);
+        command.env_remove("KUBECONFIG").env("WATCHTAP_LOG", "trace").env("RUST_BACKTRACE", "full").stdin(Stdio::piped());
+        command
+    }
+
+    fn start(&self, run: &Run, stdout: Stdio) -> Child {
+        let mut command = self.command(run);
+        let stderr = File::create(self.given.folder.join(format!("{} stderr", run.name))).unwrap();
+        let is_shown = run.name != "exec";
+        let shown = File::create(self.given.folder.join(format!("{} stdout", run.name))).unwrap();
+        command.stdout(if is_shown { shown.into() } else { stdout }).stderr(stderr).spawn().unwrap()
+    }
+
+    fn run_to_its_end(&self, run: &Run) {
+        let output = output_within(&mut self.command(run), LIMIT).unwrap();
+        fs::write(self.given.folder.join(format!("{} stdout", run.name)), &output.stdout).unwrap();
+        fs::write(self.given.folder.join(format!("{} stderr", run.name)), &output.stderr).unwrap();
+    }
+
+    /// What a run said on both streams so far.
+    fn said(&self, run: &str) -> String {
+        let stream = |stream: &str| fs::read_to_string(self.given.folder.join(format!("{run} {stream}"))).unwrap_or_default();
+        stream("stdout") + &stream("stderr")
+    }
+
+    fn left(&self, file: &str) -> String {
+        String::from_utf8_lossy(&fs::read(self.places.left().join(file)).unwrap_or_default()).into_owned()
+    }
+
+    /// Where `run` and `demo` say that clients are to look.
+    fn announced_kubeconfig(&self, child: &mut Child) -> PathBuf {
+        loop {
+            let said = self.said("run") + &self.said("run behind a proxy") + &self.said("demo");
+            let announced = said.lines().find_map(|line| line.trim().strip_prefix("export KUBECONFIG="));
+            if let Some(path) = announced {
+                return PathBuf::from(path);
+            }
+            assert!(child.try_wait().unwrap().is_none(), "it ended and said: {said}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Holds all conversations, one after the other, by way of watchtap.
+    fn converse(kubeconfig: &Path) {
+        let (address, authority) = endpoint(kubeconfig);
+        for Conversation { name, protocol, said } in conversations() {
+            let mut stream = connect(address, &authority, &[protocol.as_bytes()]).unwrap();
+            let mut heard = Vec::new();
+            play(&said, Direction::Request, &mut stream, &mut heard).unwrap();
+            let expected: Vec<u8> =
+                said.into_iter().filter(|(who, _)| *who == Direction::Response).flat_map(|(_, bytes)| bytes).collect();
+            assert!(heard == expected, "{name}: the client did not hear what was said");
+        }
+    }
+
+    /// Searches all files that there are, and what was said.
+    #[track_caller]
+    fn assert_clean(&self, what: &str) {
+        let private = self.places.search(&self.search, |file| {
+            // Written for the client; its mode is checked like that of all files.
+            file.file_name().is_some_and(|name| name == "kubeconfig" || name == "demo-kubeconfig")
+        });
+        let mut leaks = private.unwrap().leaks;
+        for entry in fs::read_dir(&self.given.folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.ends_with(" stdout") || name.ends_with(" stderr") {
+                let hits = self.search.hits(&fs::read(&path).unwrap());
+                leaks.extend(hits.iter().map(|hit| format!("{name}: {hit}")));
+            }
+        }
+        assert!(leaks.is_empty(), "{what} leaks:\n  {}", leaks.join("\n  "));
+    }
+
+    /// Searches what everybody on the machine can read of a process, and what its owner can.
+    #[track_caller]
+    fn assert_process_clean(&self, child: &Child) {
+        for file in ["cmdline", "environ"] {
+            let bytes = fs::read(format!("/proc/{}/{file}", child.id())).unwrap();
+            assert!(!bytes.is_empty());
+            assert_eq!(self.search.hits(&bytes), [], "{file}");
+        }
+        // Of the programs that were started on behalf of the kubeconfig's plug-in, the plug-in itself has written it down.
+        let helpers = fs::read(self.given.folder.join("helpers")).unwrap_or_default();
+        assert_eq!(self.search.hits(&helpers), [], "the command line of a helper");
+    }
+}
+
+/// `@flag-token` becomes the canary of the place `flag token`.
+fn with_secrets(argument: &str) -> String {
+    let places = [
+        "explained url password",
+        "explained query",
+        "kubeconfig server password",
+        "flag token",
+        "flag password",
+        "argument bearer",
+        "argument url password",
+    ];
+    places
+        .iter()
+        .fold(argument.to_owned(), |argument, place| argument.replace(&format!("@{}", place.replace(' ', "-")), &secret(place)))
+}
+
+/// The API server's side of whichever conversation begins like this; questions of watchtap itself are answered, too.
+fn serve(stream: &mut ServerStream) -> io::Result<()> {
+    let conversations = conversations();
+    let mut heard = Vec::new();
+    loop {
+        if let Some(found) = conversations.iter().find(|one| one.said[0].1 == heard) {
+            return play(&found.said[1..], Direction::Response, stream, &mut Vec::new());
+        }
+        let is_question = heard.starts_with(b"GET /version HTTP/1.1\r\n") || heard.starts_with(b"GET /metrics ");
+        if is_question && heard.ends_with(b"\r\n\r\n") {
+            let body = r#"{"gitVersion":"v1.34.4"}"#;
+            let length = body.len();
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
+            stream.write_all(answer.as_bytes())?;
+            return end_sending(stream);
+        }
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        heard.extend(byte);
+    }
+}
+
+/// Runs, as a client would, what the client's kubeconfig has in place of the plug-in; its token comes through, and nothing else is written.
+#[track_caller]
+fn run_plug_in(scene: &Scene, kubeconfig: &Path) {
+    let document = document(kubeconfig);
+    let users = document["users"].as_array().unwrap();
+    let exec = users.iter().map(|user| &user["user"]["exec"]).find(|exec| exec.is_object()).unwrap();
+    let mut command = Command::new(exec["command"].as_str().unwrap());
+    command.args(exec["args"].as_array().unwrap().iter().filter_map(Value::as_str));
+    for variable in exec["env"].as_array().unwrap() {
+        command.env(variable["name"].as_str().unwrap(), variable["value"].as_str().unwrap());
+    }
+    scene.places.enclose(&mut command);
+    let output = output_within(command.env("WATCHTAP_LOG", "trace"), LIMIT).unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains(&secret("plug-in token")), "{output:?}");
+    assert_eq!(scene.search.hits(&output.stderr), []);
+    assert!(scene.given.folder.join("helpers").exists(), "the plug-in wrote down who called it");
+}
+
+/// Where the client's kubeconfig leads, and who vouches for it.
+fn endpoint(kubeconfig: &Path) -> (SocketAddr, String) {
+    let document = document(kubeconfig);
+    let cluster = &document["clusters"][0]["cluster"];
+    let server = cluster["server"].as_str().unwrap().strip_prefix("https://").unwrap();
+    let authority = BASE64_STANDARD.decode(cluster["certificate-authority-data"].as_str().unwrap()).unwrap();
+    (server.parse().unwrap(), String::from_utf8(authority).unwrap())
+}
+
+fn document(kubeconfig: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(kubeconfig).unwrap()).unwrap()
+}

@@ -1,0 +1,59 @@
+//! That the runs cover the command line as it is, and the outputs the runs.
+
+use watchtap::command::command_line;
+
+use super::outputs::{NO_OUTPUT, OUTPUTS};
+use super::runs;
+use super::secrets::PLACES;
+
+/// Where canaries are put in.
+const SOURCES: &[&str] = &[
+    include_str!("bodies.rs"),
+    include_str!("commands.rs"),
+    include_str!("debug_output.rs"),
+    include_str!("given.rs"),
+    include_str!("http1.rs"),
+    include_str!("http2.rs"),
+    include_str!("malformed.rs"),
+    include_str!("secrets.rs"),
+];
+
+#[test]
+fn every_command_and_flag_is_in_a_run() {
+    let mut missing = Vec::new();
+    let line = command_line();
+    for subcommand in line.get_subcommands() {
+        let name = subcommand.get_name();
+        let of_it: Vec<_> = runs::all().filter(|run| run.arguments.first() == Some(&name)).collect();
+        if of_it.is_empty() {
+            missing.push(format!("watchtap {name}: no run in tests/it/canary/runs.rs"));
+        }
+        for flag in subcommand.get_arguments().filter_map(|argument| argument.get_long()) {
+            let is_used = of_it.iter().any(|run| run.arguments.contains(&&*format!("--{flag}")));
+            if !is_used && !NO_OUTPUT.iter().any(|(name, _)| *name == flag) {
+                missing.push(format!(
+                    "watchtap {name} --{flag}: use it in a run of tests/it/canary/runs.rs, or, if nothing that it makes can show what came \
+                     through watchtap, say why in NO_OUTPUT of tests/it/canary/outputs.rs"
+                ));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_output_names_runs_that_there_are() {
+    for (file, runs, what) in OUTPUTS {
+        for name in *runs {
+            assert!(runs::all().any(|run| run.name == *name), "{file} ({what}) is left to a run `{name}`, which there is not");
+        }
+    }
+}
+
+#[test]
+fn every_canary_is_put_in_somewhere() {
+    let sources = SOURCES.concat();
+    let put_in = |place: &str| sources.matches(&format!("\"{place}\"")).count() > 1;
+    let unused: Vec<&&str> = PLACES.iter().filter(|place| !put_in(place)).collect();
+    assert!(unused.is_empty(), "sought and never put in: {unused:?}");
+}

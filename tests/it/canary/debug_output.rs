@@ -1,0 +1,393 @@
+//! What the types of the core show of themselves: after each piece of canary traffic, everything that is alive is printed by `Debug`.
+
+use std::any::type_name;
+use std::collections::BTreeSet;
+use std::fmt::{Debug, Write};
+
+use observer_core::capture::{FileEnd, Reader, Record, Replay, Writer};
+use observer_core::http::hpack;
+use observer_core::http::{Connection, Direction, Event, Field, FrameWalker, Part, Protocol, Start, WebSocket};
+use observer_core::k8s::ListOptions;
+use observer_core::logs::{AuditEvent, EtcdRequest};
+use observer_core::metrics::MetricsReader;
+use observer_core::observation::{Body, ConnectionDecoder, ConnectionId, EndManner, Observation, UpstreamName, What};
+use observer_core::observer::{Comparison, Limits, Observer};
+use observer_core::time::Timestamp;
+use observer_core::wire::{BodyKind, BodyReader, ContentCoding, MediaType};
+
+use super::bodies::{NAME, secrets_cbor, secrets_gzip, secrets_json, secrets_protobuf, table_json, watch_json};
+use super::http2::request_fields;
+use super::secrets::{search, secret};
+use super::traffic::{Conversation, conversations};
+
+/// Every type that the core's modules show to others and that may hold text from outside. A house rule (`xtask/src/tidy/canary.rs`) says when
+/// one is missing here; the test below, when one is never printed.
+const TYPES: &[&str] = &[
+    "capture::Reader",
+    "capture::Record",
+    "capture::Replay",
+    "capture::Replayed",
+    "capture::Writer",
+    "exchange::Exchange",
+    "exchange::WatchStream",
+    "http::Connection",
+    "http::Decoder",
+    "http::Event",
+    "http::Field",
+    "http::FieldLine",
+    "http::FrameWalker",
+    "http::Headers",
+    "http::Identity",
+    "http::Name",
+    "http::Part",
+    "http::RequestHead",
+    "http::ResponseHead",
+    "http::Span",
+    "http::Start",
+    "http::Target",
+    "http::Value",
+    "http::WebSocket",
+    "k8s::Continue",
+    "k8s::ContinueToken",
+    "k8s::ListOptions",
+    "k8s::RequestInfo",
+    "k8s::Resource",
+    "k8s::Status",
+    "k8s::StatusCause",
+    "logs::AuditEvent",
+    "logs::EtcdRequest",
+    "logs::RangeRead",
+    "metrics::Sample",
+    "observation::Body",
+    "observation::BodyNotRead",
+    "observation::ConnectionDecoder",
+    "observation::Observation",
+    "observation::RequestLine",
+    "observation::ResponseLine",
+    "observation::UpstreamName",
+    "observation::What",
+    "observer::Client",
+    "observer::Comparison",
+    "observer::ComparisonRow",
+    "observer::Event",
+    "observer::Layer",
+    "observer::ListRow",
+    "observer::Missed",
+    "observer::Observer",
+    "observer::OtherRow",
+    "observer::RequestRecord",
+    "observer::Scope",
+    "observer::Shape",
+    "observer::Side",
+    "observer::Snapshot",
+    "observer::UpstreamRecord",
+    "observer::VerdictRecord",
+    "observer::WatchRow",
+    "wire::BodyReader",
+    "wire::ContentCoding",
+    "wire::Fact",
+    "wire::ListMeta",
+    "wire::MediaType",
+    "wire::ObjectRef",
+    "wire::Unsupported",
+    "wire::WatchFrame",
+];
+
+/// Bytes at a time. The second breaks every line, frame and value somewhere.
+const CHUNKS: [usize; 2] = [usize::MAX, 17];
+
+#[test]
+fn no_type_of_the_core_shows_a_canary() {
+    let search = search(Vec::new());
+    let mut types = BTreeSet::new();
+    let mut names = String::new();
+    for chunk in CHUNKS {
+        for shown in everything(chunk) {
+            let hits = search.hits(shown.text.as_bytes());
+            let hits: Vec<String> = hits.iter().map(ToString::to_string).collect();
+            assert!(hits.is_empty(), "{}, {chunk} bytes at a time:\n{}", shown.of, hits.join("\n"));
+            types.extend(shown.types);
+            names.push_str(&shown.text);
+        }
+    }
+    assert!(names.contains(NAME), "nothing of the traffic was read");
+    let is_shown = |name: &&str| {
+        let bare = name.rsplit("::").next().unwrap();
+        types.contains(*name)
+            || [" ", "(", "\n", "["]
+                .iter()
+                .any(|before| names.contains(&format!("{before}{bare} {{")) || names.contains(&format!("{before}{bare}(")))
+    };
+    let unseen: Vec<&&str> = TYPES.iter().filter(|name| !is_shown(name)).collect();
+    assert!(unseen.is_empty(), "never printed: {unseen:?}");
+}
+
+/// What was printed.
+struct Shown {
+    of: &'static str,
+    text: String,
+    types: BTreeSet<String>,
+}
+
+impl Shown {
+    fn new(of: &'static str) -> Self {
+        Self { of, text: String::new(), types: BTreeSet::new() }
+    }
+
+    /// Prints a value, the first of its type both ways.
+    fn note<T: Debug>(&mut self, value: &T) {
+        writeln!(self.text, "{value:?}").unwrap();
+        // What breaks lines differently is no other encoding to the search; once is enough.
+        if self.types.insert(short(type_name::<T>())) {
+            writeln!(self.text, "{value:#?}").unwrap();
+        }
+    }
+}
+
+/// `http::Event` for `observer_core::http::event::Event<'_>`.
+fn short(name: &str) -> String {
+    let bare = name.split('<').next().unwrap_or_default().trim_start_matches('&');
+    let mut segments = bare.trim_start_matches("observer_core::").split("::");
+    let module = segments.next().unwrap_or_default();
+    format!("{module}::{}", segments.last().unwrap_or_default())
+}
+
+fn everything(chunk: usize) -> Vec<Shown> {
+    let conversations = conversations();
+    let mut shown: Vec<Shown> = conversations.iter().map(|one| connection(one, chunk)).collect();
+    shown.extend(conversations.iter().map(|one| walked(one, chunk)));
+    shown.push(observed(&conversations, chunk));
+    shown.extend(bodies(chunk));
+    shown.extend([header_blocks(chunk), sockets(chunk), pages(chunk), logs()]);
+    shown
+}
+
+fn connection(conversation: &Conversation, chunk: usize) -> Shown {
+    let mut shown = Shown::new(conversation.name);
+    for (start, protocol) in [(Start::Beginning, Some(protocol(conversation))), (Start::Beginning, None), (Start::Middle, None)] {
+        shown.note(&start);
+        let mut connection = Connection::new(start, protocol);
+        for (direction, bytes) in &conversation.said {
+            for piece in bytes.chunks(chunk.min(bytes.len())) {
+                connection.bytes(*direction, piece, &mut |event| note_event(&mut shown, &event));
+                shown.note(&connection);
+            }
+        }
+        for direction in [Direction::Request, Direction::Response] {
+            connection.end(direction, &mut |event| note_event(&mut shown, &event));
+        }
+        shown.note(&connection);
+    }
+    shown
+}
+
+fn note_event(shown: &mut Shown, event: &Event<'_>) {
+    shown.note(event);
+    if let Event::Request { head, .. } = event {
+        shown.note(&head.identity);
+        if let Field::Known(identity) = &head.identity {
+            shown.note(identity);
+        }
+        if let Field::Known(target) = &head.target {
+            shown.note(&ListOptions::parse(&target.query).continue_token);
+        }
+    }
+}
+
+fn walked(conversation: &Conversation, chunk: usize) -> Shown {
+    let mut shown = Shown::new(conversation.name);
+    let mut walkers = [FrameWalker::of_requests(), FrameWalker::of_responses()];
+    for (direction, bytes) in &conversation.said {
+        let walker = &mut walkers[usize::from(*direction == Direction::Response)];
+        for piece in bytes.chunks(chunk.min(bytes.len())) {
+            walker.walk(piece, |span| shown.note(&span));
+            shown.note(walker);
+        }
+    }
+    shown
+}
+
+fn header_blocks(chunk: usize) -> Shown {
+    let mut shown = Shown::new("a header block");
+    let block = request_fields();
+    for mut decoder in [hpack::Decoder::from_beginning(), hpack::Decoder::from_middle()] {
+        for piece in block.chunks(chunk.min(block.len())) {
+            let read = decoder.fragment(piece, &mut |line| {
+                shown.note(line);
+                shown.note(&line.name);
+                shown.note(&line.value);
+            });
+            shown.note(&read);
+            shown.note(&decoder);
+        }
+        shown.note(&decoder.finish());
+    }
+    shown
+}
+
+/// All connections in one Observer, in a capture, and in what is read from that.
+fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
+    let mut shown = Shown::new("the Observer");
+    let mut observer = Observer::new(Limits::default());
+    let mut writer = Writer::new(Timestamp::default());
+    let mut file = Vec::new();
+    writer.begin_file(&mut file);
+    for (number, conversation) in (1..).zip(conversations) {
+        let connection = ConnectionId(number);
+        let protocol = Some(protocol(conversation));
+        let upstream = UpstreamName(format!("api-server-{}:6443", number % 2));
+        let opened = Observation {
+            at: Timestamp::default(),
+            what: What::ConnectionOpened { connection, upstream: upstream.clone(), protocol },
+        };
+        let profile = What::Profile { upstream: upstream.clone(), profile: Box::default() };
+        let mut observations = vec![Observation { at: Timestamp::default(), what: profile }, opened];
+        let mut decoder = ConnectionDecoder::new(connection, protocol, "");
+        for (direction, bytes) in &conversation.said {
+            for piece in bytes.chunks(chunk.min(bytes.len())) {
+                decoder.bytes(Timestamp::default(), *direction, piece, &mut |observation| observations.push(observation));
+                shown.note(&decoder);
+            }
+        }
+        decoder.end(Timestamp::default(), Direction::Response, EndManner::CloseNotify, &mut |one| observations.push(one));
+        decoder.close(Timestamp::default(), &mut |one| observations.push(one));
+        for observation in observations {
+            note_observation(&mut shown, &observation);
+            writer.record(&observation, &mut file);
+            let is_request = matches!(observation.what, What::Requested { .. });
+            observer.observe(observation, &mut |event| shown.note(&event));
+            if is_request {
+                shown.note(&observer);
+            }
+        }
+        shown.note(&writer);
+    }
+    let snapshot = observer.snapshot();
+    shown.note(&snapshot);
+    snapshot.lists.iter().filter_map(|row| row.shape.scope.as_ref()).for_each(|scope| shown.note(scope));
+    let comparison = Comparison::of(&snapshot, &Observer::new(Limits::default()).snapshot());
+    shown.note(&comparison);
+    writer.end_file(FileEnd::Complete, &mut file);
+    replayed(&file, chunk, &mut shown);
+    shown
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown whole")]
+fn note_observation(shown: &mut Shown, observation: &Observation) {
+    shown.note(observation);
+    shown.note(&observation.what);
+    match &observation.what {
+        What::Understood { body, .. } => {
+            shown.note(body);
+            if let Body::Events(events) = body {
+                for event in events {
+                    shown.note(event);
+                }
+            }
+        }
+        What::NotRead { reason, .. } => shown.note(reason),
+        What::Requested { request, .. } => shown.note(&**request),
+        What::Responded { response, .. } => shown.note(&**response),
+        _ => {}
+    }
+}
+
+fn replayed(file: &[u8], chunk: usize, shown: &mut Shown) {
+    let (mut reader, mut replay) = (Reader::default(), Replay::default());
+    for piece in file.chunks(chunk.min(file.len())) {
+        reader.bytes(piece, &mut |record: Record| shown.note(&record));
+        replay.bytes(piece, &mut |replayed| shown.note(&replayed));
+        shown.note(&reader);
+        shown.note(&replay);
+    }
+}
+
+fn bodies(chunk: usize) -> Vec<Shown> {
+    let json = secrets_json("secret data json");
+    let broken = json.replace(r#""stringData":"#, &secret("bad json"));
+    let torn = [&secrets_protobuf("bad protobuf")[..60], secret("bad protobuf").as_bytes()].concat();
+    let document = BodyKind::Document;
+    let bodies: [(&'static str, BodyKind, &str, &str, Vec<u8>); 9] = [
+        ("a JSON body", document, "application/json", "", json.into_bytes()),
+        ("a JSON body with an error", document, "application/json", "", broken.into_bytes()),
+        ("a gzip body", document, "application/json", "gzip", secrets_gzip()),
+        ("a table", document, "application/json", "", table_json().into_bytes()),
+        ("a protobuf body", document, "application/vnd.kubernetes.protobuf", "", secrets_protobuf("secret data protobuf")),
+        ("a protobuf body with an error", document, "application/vnd.kubernetes.protobuf", "", torn),
+        ("a CBOR body", document, "application/cbor", "", secrets_cbor()),
+        ("a watch", BodyKind::Watch, "application/json", "", watch_json("watch event").into_bytes()),
+        ("messages", BodyKind::Messages, "application/json", "", watch_json("watch event websocket").into_bytes()),
+    ];
+    let each = bodies.into_iter().map(|(of, kind, media_type, coding, bytes)| {
+        let mut shown = Shown::new(of);
+        if let Err(unsupported) = BodyReader::new(kind, &secret("bad json"), coding) {
+            shown.note(&unsupported);
+        }
+        if let (Some(media_type), Some(coding)) = (MediaType::of(media_type), ContentCoding::of(coding)) {
+            shown.note(&media_type);
+            shown.note(&coding);
+        }
+        let mut reader = BodyReader::new(kind, media_type, coding).unwrap();
+        for piece in bytes.chunks(chunk.min(bytes.len())) {
+            reader.push(piece, &mut |fact| shown.note(&fact));
+            shown.note(&reader);
+        }
+        reader.end_message(&mut |fact| shown.note(&fact));
+        reader.finish(&mut |fact| shown.note(&fact));
+        shown.note(&reader);
+        shown
+    });
+    each.collect()
+}
+
+/// Exec streams are no watch, and somebody may take them for one.
+fn sockets(chunk: usize) -> Shown {
+    let mut shown = Shown::new("a WebSocket");
+    for first in [0x81, 0x82, 0x88, 0x89, 0xff] {
+        let payload = secret("exec stdout websocket");
+        let bytes = [&[first, u8::try_from(payload.len()).unwrap()], payload.as_bytes()].concat();
+        let mut socket = WebSocket::default();
+        for piece in bytes.chunks(chunk.min(bytes.len())).chain([payload.as_bytes()]) {
+            socket.push(piece, &mut |part: Part<'_>| shown.note(&part));
+            shown.note(&socket);
+        }
+    }
+    shown
+}
+
+fn pages(chunk: usize) -> Shown {
+    let mut shown = Shown::new("a page of /metrics");
+    let comment = secret("metrics comment");
+    let page =
+        format!("# HELP {comment} x\n# {comment}\n{comment}{{ no sample\napiserver_request_total{{code=\"200\"}} 7\n{comment}");
+    let mut reader = MetricsReader::default();
+    for piece in page.as_bytes().chunks(chunk.min(page.len())) {
+        reader.push(piece, &mut |sample| shown.note(sample));
+        shown.note(&reader);
+    }
+    let unread = reader.finish(&mut |sample| shown.note(sample));
+    shown.note(&unread);
+    shown
+}
+
+fn logs() -> Shown {
+    let mut shown = Shown::new("lines of logs");
+    let (audit, etcd) = (secret("audit log"), secret("etcd log"));
+    let line = format!(
+        r#"{{"stage":"ResponseComplete","auditID":"a","verb":"create","user":{{"username":"u","extra":{{"x":["{audit}"]}}}},"requestURI":"/x?token={audit}","objectRef":{{"resource":"secrets","name":"{NAME}"}},"responseStatus":{{"code":201,"message":"{audit}"}},"requestObject":{{"data":{{"x":"{audit}"}}}},"annotations":{{"x":"{audit}"}}}}"#
+    );
+    shown.note(&AuditEvent::read(line.as_bytes()).unwrap());
+    for (kind, content) in
+        [("Range", "key:\\\"/registry/pods/\\\" limit:1"), ("Put", &*format!("key:\\\"k\\\" value:\\\"{etcd}\\\""))]
+    {
+        let line = format!(
+            r#"{{"level":"debug","msg":"request stats","response type":"/etcdserverpb.KV/{kind}","request content":"{content}","x":"{etcd}"}}"#
+        );
+        shown.note(&EtcdRequest::read(line.as_bytes()).unwrap());
+    }
+    shown
+}
+
+fn protocol(conversation: &Conversation) -> Protocol {
+    if conversation.protocol == "h2" { Protocol::Http2 } else { Protocol::Http1 }
+}

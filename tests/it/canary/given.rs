@@ -1,0 +1,101 @@
+//! What the user has: kubeconfigs with every kind of credential, whole and broken, and logs of servers.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use observer_tests::canary::{Canary, Places};
+use rcgen::{CertificateParams, KeyPair};
+
+use super::secrets::secret;
+
+/// The files, and the secrets that were made for this run.
+pub(super) struct Given {
+    pub(super) folder: PathBuf,
+    /// Of the private key of a client certificate.
+    pub(super) keys: Vec<Canary>,
+}
+
+impl Given {
+    /// Writes all kubeconfigs: to `server`, and by way of `proxy`.
+    pub(super) fn to(places: &Places, server: SocketAddr, authority: &str, proxy: SocketAddr) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::default().self_signed(&key).unwrap().pem();
+        let [certificate, key_data] = [certificate, key.serialize_pem()].map(|pem| BASE64_STANDARD.encode(pem));
+        let token_file = places.give("token", secret("token file")).unwrap();
+        let folder = token_file.parent().unwrap().to_owned();
+        let trust = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(authority));
+        let cluster = format!("server: 'https://{server}', {trust}");
+        let users = [
+            ("token", format!("token: {}", secret("kubeconfig token"))),
+            ("plug-in", format!("exec: {}", plug_in(&folder))),
+            ("token-file", format!("tokenFile: '{}'", token_file.display())),
+            ("certificate", format!("client-certificate-data: {certificate}, client-key-data: {key_data}")),
+            ("basic", format!("username: {}, password: {}", secret("basic user"), secret("basic password"))),
+        ];
+        let token = [users[0].clone()];
+        places.give("kubeconfig", kubeconfig(&cluster, &users)).unwrap();
+        let password = secret("kubeconfig proxy password");
+        let behind = format!("server: 'https://api.invalid:6443', {trust}, proxy-url: 'http://u:{password}@{proxy}'");
+        places.give("behind-proxy", kubeconfig(&behind, &token)).unwrap();
+        let bad = format!("{cluster}, proxy-url: 'ftp://u:{password}@{proxy}'");
+        places.give("bad-proxy", kubeconfig(&bad, &token)).unwrap();
+        let bad = format!("server: 'https://u:{}@{server}', {trust}", secret("kubeconfig server password"));
+        places.give("password-in-server", kubeconfig(&bad, &token)).unwrap();
+        let other = format!("token: {{x: {}}}", secret("kubeconfig token of another type"));
+        places.give("token-of-another-type", kubeconfig(&cluster, &[("token", other)])).unwrap();
+        let broken = format!("client-certificate-data: {certificate}, client-key-data: '!{key_data}'");
+        places.give("bad-key", kubeconfig(&cluster, &[("certificate", broken)])).unwrap();
+        let whole = kubeconfig(&cluster, &token);
+        places.give("broken", whole.replace("token: ", "token: ]: {")).unwrap();
+        Self { folder, keys: key_canaries(&key) }
+    }
+}
+
+pub(super) mod give {
+    use super::{BASE64_STANDARD, Engine, Places, SocketAddr, kubeconfig, secret};
+
+    /// What `verify` needs: a server that can be verified, and its logs.
+    pub(in crate::canary) fn verified(places: &Places, server: SocketAddr, authority: &str) {
+        let cluster = format!("server: 'https://{server}', certificate-authority-data: {}", BASE64_STANDARD.encode(authority));
+        places.give("verified", kubeconfig(&cluster, &[("token", format!("token: {}", secret("kubeconfig token")))])).unwrap();
+        places.give("audit.log", format!("{{\"requestObject\":\"{}\"}}\n", secret("audit log"))).unwrap();
+        places.give("etcd.log", format!("{{\"msg\":\"{}\"}}\n", secret("etcd log"))).unwrap();
+    }
+}
+
+/// The parts of a private key by which it is recognised: a whole line of its PEM text, and the number itself (RFC 5915 §3, within PKCS #8).
+fn key_canaries(key: &KeyPair) -> Vec<Canary> {
+    let pem = key.serialize_pem();
+    let der = key.serialize_der();
+    let number = der.windows(34).find(|window| window.starts_with(&[4, 32])).unwrap();
+    vec![Canary::new("line of the client key", pem.lines().nth(2).unwrap()), Canary::new("number of the client key", &number[2..])]
+}
+
+/// Prints a token, and writes down the command line of whoever called it.
+fn plug_in(folder: &std::path::Path) -> String {
+    let credential = format!(
+        r#"{{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{{"token":"{}"}}}}"#,
+        secret("plug-in token")
+    );
+    let script = format!("tr '\\0' ' ' </proc/$PPID/cmdline >>'{}/helpers'; echo '{credential}'", folder.display());
+    serde_json::json!({
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "interactiveMode": "Never",
+        "args": ["-c", script, secret("kubeconfig plug-in argument")],
+        "env": [{"name": "OF_THE_PLUG_IN", "value": secret("kubeconfig plug-in environment")}],
+    })
+    .to_string()
+}
+
+/// One cluster, and a context for each user; the first is current.
+fn kubeconfig(cluster: &str, users: &[(&str, String)]) -> String {
+    let each = |line: &dyn Fn(&str, &str) -> String| users.iter().map(|(name, user)| line(name, user)).collect::<Vec<_>>().concat();
+    let of_users = each(&|name, user| format!("- {{name: {name}, user: {{{user}}}}}\n"));
+    let of_contexts = each(&|name, _user| format!("- {{name: {name}, context: {{cluster: one, user: {name}}}}}\n"));
+    let (current, _) = users[0];
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: {current}\nclusters:\n- {{name: one, cluster: {{{cluster}}}}}\n\
+         users:\n{of_users}contexts:\n{of_contexts}"
+    )
+}

@@ -1,0 +1,53 @@
+//! Everything by which watchtap gives something away: the source files that open a file, a socket or a stream, and the runs that search
+//! what comes of it. A house rule (`xtask/src/tidy/canary.rs`) says when a file is missing here.
+
+/// A source file, and the runs of [`super::runs`] that come through it; none where nothing leaves, and why.
+pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
+    ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
+    ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
+    ("observer/src/command/completions.rs", &["completions"], "the script"),
+    (
+        "observer/src/command/credential.rs",
+        &["credential", "credential of nobody"],
+        "the plug-in's credential, which is the client's",
+    ),
+    ("observer/src/command/explain.rs", &["explain", "explain as JSON", "explain nothing"], "the explanation"),
+    ("observer/src/command/follow.rs", &["run", "run behind a proxy", "demo"], "first and live lines"),
+    ("observer/src/command/output.rs", &["exec", "run", "read"], "messages, events"),
+    ("observer/src/command/report_flags.rs", &["exec", "run", "read", "read as text"], "reports"),
+    ("observer/src/command/upstream.rs", &["exec"], "opens token files"),
+    ("observer/src/command/verify.rs", &["verify"], "the rows, and progress"),
+    ("observer/src/credential/plugin.rs", &["exec"], "reads what plug-ins print"),
+    ("observer/src/credential/server.rs", &["credential"], "the private socket of the run"),
+    ("observer/src/demo/serve/life.rs", &["demo"], "the demo's listener"),
+    ("observer/src/demo/serve/port.rs", &["demo"], "the demo's listener"),
+    ("observer/src/kubeconfig/document.rs", &["exec", "exec with broken YAML"], "opens kubeconfigs; what it says of them"),
+    ("observer/src/kubeconfig/run_folder.rs", &["exec", "run", "demo"], "the client's kubeconfig"),
+    ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
+    ("observer/src/lib.rs", &[], "names the module"),
+    ("observer/src/main.rs", &["exec", "run", "demo", "verify"], "the log"),
+    ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
+    ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),
+    ("observer/src/verification/log_tail.rs", &["verify", "verify with a log of something else"], "opens logs of servers"),
+];
+
+/// Flags that make no output of their own, and why.
+pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
+    ("context", "chooses an entry of the kubeconfig"),
+    ("upstream", "names the API server; errors that quote it are in the runs"),
+    ("upstream-ca", "names a file of certificates"),
+    ("upstream-insecure", "changes how TLS is checked"),
+    ("via", "changes a field of the client's kubeconfig"),
+    ("listen", "an address"),
+    ("server-version", "a version"),
+    ("gate", "a name and a boolean"),
+    ("etcd-version", "a version"),
+    ("uncached", "a resource"),
+    ("aggregated", "an API group"),
+    ("no-version-request", "asks less"),
+    ("no-metrics-request", "asks less"),
+    ("or-demo", "leads to the demo, which is run"),
+    ("quiet", "prints less"),
+    ("help", "prints constants"),
+    ("version", "prints constants"),
+];

@@ -1,0 +1,189 @@
+//! Every command that watchtap has, as the canary tests run it. [`super::coverage`] compares this with the command line itself.
+
+/// One call of watchtap. `@left` is the working folder, where what a flag asks for is searched afterwards; `@given` holds what the user has.
+pub(super) struct Run {
+    /// How [`super::outputs`] calls it.
+    pub(super) name: &'static str,
+    pub(super) arguments: &'static [&'static str],
+}
+
+pub(super) const EXEC: Run = Run {
+    name: "exec",
+    arguments: &[
+        "exec",
+        "--kubeconfig",
+        "@given/kubeconfig",
+        "--format",
+        "json",
+        "--report",
+        "@left/exec-report",
+        "--events",
+        "@left/exec-events",
+        "--capture",
+        "@left/exec-capture",
+        "--capture-max-size",
+        "64KiB",
+        "--capture-files",
+        "9",
+        "--",
+        "sh",
+        "-c",
+        "echo \"$KUBECONFIG\"; read -r line; exit 0",
+    ],
+};
+pub(super) const RUN: Run = Run {
+    name: "run",
+    arguments: &[
+        "run",
+        "--kubeconfig",
+        "@given/kubeconfig",
+        "--format",
+        "text",
+        "--report",
+        "@left/run-report",
+        "--events",
+        "@left/run-events",
+        "--capture",
+        "@left/run-capture",
+        "--capture-max-size",
+        "64KiB",
+        "--capture-files",
+        "9",
+    ],
+};
+pub(super) const RUN_BEHIND_PROXY: Run =
+    Run { name: "run behind a proxy", arguments: &["run", "--kubeconfig", "@given/behind-proxy", "--grace", "0s"] };
+pub(super) const DEMO: Run = Run {
+    name: "demo",
+    arguments: &[
+        "demo",
+        "--speed",
+        "50",
+        "--format",
+        "json",
+        "--report",
+        "@left/demo-report",
+        "--events",
+        "@left/demo-events",
+        "--capture",
+        "@left/demo-capture",
+        "--capture-max-size",
+        "1MiB",
+        "--capture-files",
+        "2",
+        "--grace",
+        "0s",
+    ],
+};
+/// Replays what the run `exec` recorded.
+pub(super) const READ: &[Run] = &[
+    Run {
+        name: "read",
+        arguments: &[
+            "read",
+            "@left/exec-capture",
+            "--format",
+            "json",
+            "--report",
+            "@left/read-report",
+            "--events",
+            "@left/read-events",
+        ],
+    },
+    Run { name: "read as text", arguments: &["read", "@left/exec-capture", "--speed", "1000", "--events", "-"] },
+    Run { name: "read against", arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "text"] },
+    Run { name: "read what is no capture", arguments: &["read", "@given/kubeconfig"] },
+];
+/// Needs nobody.
+pub(super) const ALONE: &[Run] = &[
+    Run {
+        name: "explain",
+        arguments: &["explain", "GET https://u:@explained-url-password@x/api/v1/pods?limit=5&token=@explained-query"],
+    },
+    Run {
+        name: "explain as JSON",
+        arguments: &[
+            "explain",
+            "GET https://u:@explained-url-password@x/api/v1/pods?token=@explained-query",
+            "--format",
+            "json",
+            "--server-version",
+            "1.34.2",
+        ],
+    },
+    Run {
+        name: "explain nothing",
+        arguments: &["explain", "GET https://u:@explained-url-password@x/version?token=@explained-query"],
+    },
+    Run { name: "completions", arguments: &["completions", "bash"] },
+    Run { name: "credential of nobody", arguments: &["credential", "--socket", "@left/no-such-socket", "--", "user"] },
+    Run { name: "exec with a bad token", arguments: &["exec", "--kubeconfig", "@given/token-of-another-type", "--", "true"] },
+    Run { name: "exec with a bad server", arguments: &["exec", "--kubeconfig", "@given/password-in-server", "--", "true"] },
+    Run { name: "exec with a bad proxy", arguments: &["exec", "--kubeconfig", "@given/bad-proxy", "--", "true"] },
+    Run { name: "exec with a bad key", arguments: &["exec", "--kubeconfig", "@given/bad-key", "--", "true"] },
+    Run { name: "exec with broken YAML", arguments: &["exec", "--kubeconfig", "@given/broken", "--", "true"] },
+    Run {
+        name: "exec before a bad upstream",
+        arguments: &["exec", "--upstream", "https://u:@kubeconfig-server-password@x:6443", "--", "true"],
+    },
+    Run {
+        name: "exec of a command with credentials",
+        arguments: &[
+            "exec",
+            "--kubeconfig",
+            "@given/kubeconfig",
+            "--no-version-request",
+            "--",
+            "true",
+            "--token=@flag-token",
+            "--token",
+            "@flag-token",
+            "--password",
+            "@flag-password",
+            "--header",
+            "Authorization: Bearer @argument-bearer",
+            "https://u:@argument-url-password@x/api",
+        ],
+    },
+];
+/// In front of a server that can be verified.
+pub(super) const VERIFY: &[Run] = &[
+    Run {
+        name: "verify",
+        arguments: &[
+            "verify",
+            "--kubeconfig",
+            "@given/verified",
+            "--resource",
+            "roles.rbac.authorization.k8s.io",
+            "--shape",
+            "RV=0, limit",
+            "--audit-log",
+            "@given/audit.log",
+            "--format",
+            "json",
+        ],
+    },
+    Run {
+        name: "verify with a log of something else",
+        arguments: &[
+            "verify",
+            "--kubeconfig",
+            "@given/verified",
+            "--resource",
+            "roles.rbac.authorization.k8s.io",
+            "--shape",
+            "RV=0, limit",
+            "--etcd-log",
+            "@given/etcd.log",
+        ],
+    },
+];
+/// What the client's copy of the kubeconfig calls.
+pub(super) const CREDENTIAL: Run =
+    Run { name: "credential", arguments: &["credential", "--socket", "of the run exec", "--", "plug-in"] };
+
+/// All of them.
+pub(super) fn all() -> impl Iterator<Item = &'static Run> {
+    [&EXEC, &RUN, &RUN_BEHIND_PROXY, &DEMO, &CREDENTIAL].into_iter().chain(VERIFY).chain(READ).chain(ALONE)
+}
