@@ -104,6 +104,33 @@ fn nobody_gets_in_under_the_certificate_of_another_user() {
 }
 
 #[test]
+fn a_certificate_goes_unchecked_for_the_cluster_that_says_so_and_for_no_other() {
+    let (server, stranger) = (Upstream::start(), Upstream::start());
+    let (address, trusted, strangers) = (server.address(), server.trusted(), stranger.trusted());
+    let place = Place::new(&[server]);
+    place.edit(|text| {
+        text.replace(
+            "clusters:\n",
+            &format!(
+                "clusters:\n- {{name: unchecked, cluster: {{server: 'https://{address}', insecure-skip-tls-verify: true}}}}\n\
+                 - {{name: checked, cluster: {{server: 'https://{address}', {strangers}}}}}\n\
+                 - {{name: renamed, cluster: {{server: 'https://{address}', tls-server-name: another.example, {trusted}}}}}\n"
+            ),
+        )
+        .replace(
+            "contexts:\n",
+            "contexts:\n- {name: unchecked, context: {cluster: unchecked}}\n- {name: checked, context: {cluster: checked}}\n\
+             - {name: renamed, context: {cluster: renamed}}\n",
+        )
+    });
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    for (context, is_served) in [("unchecked", true), ("checked", false), ("renamed", false), ("context-0", true)] {
+        let answer = get(&session, context, "/api/v1/pods");
+        assert_eq!(answer.is_ok(), is_served, "{context}: {answer:?}");
+    }
+}
+
+#[test]
 fn a_context_that_cannot_be_used_is_named_and_stops_nobody() {
     let server = Upstream::start();
     let place = Place::new(&[server]);

@@ -125,7 +125,7 @@ fn assert_port_in_use(listen: SocketAddr) {
 }
 
 /// What becomes of a client in front of `upstream`: it is reset without having seen a certificate; returns why.
-async fn failure(upstream: UpstreamEndpoint, handshake_limit: Duration) -> UpstreamError {
+pub(super) async fn failure(upstream: UpstreamEndpoint, handshake_limit: Duration) -> UpstreamError {
     let trust = UpstreamTrust::Authorities(ClusterCa::new().pem().into());
     let tls = UpstreamTls::new(&trust, "127.0.0.1", None).unwrap();
     let any = "127.0.0.1:1".parse().unwrap();

@@ -17,3 +17,4 @@ mod relist_burst;
 mod rig;
 mod slow_clients;
 mod upstream;
+mod versions;
