@@ -102,7 +102,7 @@ fn go_duration(text: &str) -> Option<Duration> {
             "ns" => 1e-9,
             _ => return None,
         };
-        total += Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?;
+        total = total.checked_add(Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?)?;
         rest = behind;
     }
     Some(total)

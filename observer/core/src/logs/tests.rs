@@ -43,6 +43,7 @@ fn time_in_etcd_is_read_as_go_writes_it() {
         ("5 minutes", None),
         ("5", None),
         ("99999999999999999999999h", None),
+        ("10000000000000000000s10000000000000000000s", None),
     ] {
         let line = format!(
             r#"{{"auditID":"a","stage":"ResponseComplete","verb":"list","objectRef":{{"resource":"pods"}},

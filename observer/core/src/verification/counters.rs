@@ -86,7 +86,8 @@ impl MetricsPage {
             "process_start_time_seconds" => self.started = Some(sample.value),
             "grpc_client_msg_sent_total" if sample.label("grpc_method").is_some_and(|method| method == "Watch") => {
                 for counted in &mut self.resources {
-                    counted.counters.etcd_watch_messages += whole(sample.value);
+                    let messages = &mut counted.counters.etcd_watch_messages;
+                    *messages = messages.saturating_add(whole(sample.value));
                 }
             }
             _ => self.note_of_resource(sample),
@@ -113,7 +114,8 @@ impl MetricsPage {
         let Some(counter) = counter_of(sample) else { return };
         self.lists_are_counted |= sample.name == "apiserver_storage_list_total";
         for counted in self.resources.iter_mut().filter(|counted| counted.names.are_of(sample)) {
-            *counter(counted) += whole(sample.value);
+            let counter = counter(counted);
+            *counter = counter.saturating_add(whole(sample.value));
         }
     }
 }
@@ -175,14 +177,14 @@ impl Sub for Counters {
 
     fn sub(self, before: Self) -> Self {
         Self {
-            cache_lists: self.cache_lists - before.cache_lists,
-            storage_lists: self.storage_lists - before.storage_lists,
-            etcd_gets: self.etcd_gets - before.etcd_gets,
-            etcd_lists: self.etcd_lists - before.etcd_lists,
-            consistent_reads: self.consistent_reads - before.consistent_reads,
-            fallbacks: self.fallbacks - before.fallbacks,
-            initial_events: self.initial_events - before.initial_events,
-            etcd_watch_messages: self.etcd_watch_messages - before.etcd_watch_messages,
+            cache_lists: self.cache_lists.saturating_sub(before.cache_lists),
+            storage_lists: self.storage_lists.saturating_sub(before.storage_lists),
+            etcd_gets: self.etcd_gets.saturating_sub(before.etcd_gets),
+            etcd_lists: self.etcd_lists.saturating_sub(before.etcd_lists),
+            consistent_reads: self.consistent_reads.saturating_sub(before.consistent_reads),
+            fallbacks: self.fallbacks.saturating_sub(before.fallbacks),
+            initial_events: self.initial_events.saturating_sub(before.initial_events),
+            etcd_watch_messages: self.etcd_watch_messages.saturating_sub(before.etcd_watch_messages),
         }
     }
 }

@@ -58,7 +58,7 @@ pub fn measure(prediction: &Prediction, answer: &Answer, moved: Counters) -> Mea
 
 fn get(answer: &Answer, moved: Counters) -> Measured {
     const NOT_FOUND: u16 = 404;
-    if moved.cache_lists + moved.storage_lists + moved.etcd_lists != 0 {
+    if [moved.cache_lists, moved.storage_lists, moved.etcd_lists] != [0; 3] {
         return Measured::Noise;
     }
     let is_refused = is_refusal(answer) && answer.status != NOT_FOUND;
