@@ -1,4 +1,4 @@
-//! Tests with real sockets, and with the seeds of the fuzz targets.
+//! Tests with real sockets.
 //!
 //! The modules are marked as tests so that their helper functions may unwrap, too.
 
@@ -42,8 +42,6 @@ mod pods;
 mod proxy;
 #[cfg(test)]
 mod run_cli;
-#[cfg(test)]
-mod seeds;
 #[cfg(test)]
 mod transparency;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Recorded traffic, cut and thinned out at random: the same events however it is cut, never a wrong fact however much is lost.
 //!
-//! The tapes are the seeds of the fuzz target `http` (their form is described in `tests/fuzz/src/http_invariants.rs`).
+//! The tapes are the seeds of the fuzz targets `http1` and `http2` (their form is described in `tests/fuzz/src/tape.rs`).
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
@@ -315,14 +315,15 @@ fn thin(pieces: &[Piece], lost: &[bool]) -> Vec<Piece> {
 }
 
 fn tapes() -> Vec<Tape> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/seeds/http");
-    let mut tapes: Vec<Tape> = fs::read_dir(&folder)
-        .unwrap()
+    let seeds = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/seeds");
+    let mut tapes: Vec<Tape> = ["http1", "http2"]
+        .iter()
+        .flat_map(|target| fs::read_dir(seeds.join(target)).unwrap())
         .map(|entry| entry.unwrap().path())
         .map(|path| Tape::read(path.file_name().unwrap().to_str().unwrap(), &fs::read(&path).unwrap()))
         .collect();
     tapes.sort_by(|a, b| a.name.cmp(&b.name));
-    assert!(tapes.len() >= 13, "the seeds are gone from {}", folder.display());
+    assert!(tapes.len() >= 13, "the seeds are gone from {}", seeds.display());
     tapes
 }
 

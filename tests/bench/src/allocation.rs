@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "an allocator that counts cannot be written without")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::cell::Cell;
 
 /// The system's allocator, counted.
 struct Counting;
@@ -10,26 +10,32 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Off while time is measured: counting would slow down most what allocates most, which is not ours.
-static ON: AtomicBool = AtomicBool::new(false);
-static IN_USE: AtomicIsize = AtomicIsize::new(0);
-static PEAK: AtomicIsize = AtomicIsize::new(0);
+/// Of one thread, so that tests beside each other do not count what is not theirs.
+#[derive(Clone, Copy)]
+struct Count {
+    /// Off while time is measured: counting would slow down most what allocates most, which is not ours.
+    on: bool,
+    in_use: isize,
+    peak: isize,
+}
 
-/// The most bytes that were in use at a time during `work`, beyond those before it. Nothing else may allocate meanwhile.
+thread_local! {
+    static COUNT: Cell<Count> = const { Cell::new(Count { on: false, in_use: 0, peak: 0 }) };
+}
+
+/// The most bytes that this thread had in use at a time during `work`, beyond those before it.
 pub(crate) fn peak_during(work: impl FnOnce()) -> u64 {
-    IN_USE.store(0, Ordering::Relaxed);
-    PEAK.store(0, Ordering::Relaxed);
-    ON.store(true, Ordering::Relaxed);
+    COUNT.set(Count { on: true, in_use: 0, peak: 0 });
     work();
-    ON.store(false, Ordering::Relaxed);
-    PEAK.load(Ordering::Relaxed).max(0).unsigned_abs() as u64
+    let counted = COUNT.replace(Count { on: false, in_use: 0, peak: 0 });
+    counted.peak.max(0).unsigned_abs() as u64
 }
 
 fn count(allocated: usize, freed: usize) {
-    if ON.load(Ordering::Relaxed) {
-        let more = allocated.cast_signed() - freed.cast_signed();
-        let in_use = IN_USE.fetch_add(more, Ordering::Relaxed) + more;
-        PEAK.fetch_max(in_use, Ordering::Relaxed);
+    let before = COUNT.get();
+    if before.on {
+        let in_use = before.in_use + (allocated.cast_signed() - freed.cast_signed());
+        COUNT.set(Count { in_use, peak: before.peak.max(in_use), ..before });
     }
 }
 

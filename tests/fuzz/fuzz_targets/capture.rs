@@ -1,7 +1,4 @@
-//! `cargo +nightly fuzz run capture seeds/capture` in `tests/fuzz`.
+//! `cargo xtask fuzz capture`.
 #![no_main]
 
-#[path = "../src/capture_invariants.rs"]
-mod capture_invariants;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| capture_invariants::check(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| observer_fuzz::capture::check(data));

@@ -1,56 +1,87 @@
-//! What must hold for the body reader on any bytes: no panic, and the same facts whatever the chunking.
+//! What must hold for the reader of bodies in any encoding: the same facts whatever the chunking, nothing after the place where a body
+//! is malformed, bounded memory, and after a gap fewer facts, never others.
 //!
-//! The first byte of the input chooses how the rest is read: bit 0 a watch (else a document), bit 1 gzip, bit 2 protobuf, bit 3 CBOR (else
-//! JSON), bit 4 frames of a WebSocket whose messages are a watch (whatever the other bits but 2 and 3 say).
+//! The first byte of the input says how the rest is read: bit 0 a watch, else a document.
 
-use observer_core::http::{Part, WebSocket};
 use observer_core::wire::{BodyKind, BodyReader, Fact};
 
-/// Reads the input at once, byte by byte, and in pieces of 7.
-pub(crate) fn check(input: &[u8]) {
-    let Some((flags, body)) = input.split_first() else { return };
-    let kind = if flags & 1 == 1 { BodyKind::Watch } else { BodyKind::Document };
-    let coding = if flags & 2 == 2 { "gzip" } else { "" };
-    let media_type = match flags >> 2 & 3 {
-        1 => "application/vnd.kubernetes.protobuf",
-        2 => "application/cbor",
-        _ => "application/json",
-    };
-    let read = |chunk| {
-        if flags & 16 == 16 {
-            return format!("{:?}", read_messages(media_type, body, chunk));
+use super::allocation;
+use super::facts::{is_lines_of_json, is_subsequence};
+
+/// Most that a reader may hold: an inflater with its window and its output, and the longest texts that are kept of a document.
+const MOST_HELD: u64 = 384 << 10;
+
+/// A body and what its head says of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Body<'b> {
+    pub(crate) kind: BodyKind,
+    pub(crate) media_type: &'static str,
+    pub(crate) coding: &'static str,
+    pub(crate) bytes: &'b [u8],
+}
+
+impl<'b> Body<'b> {
+    /// The body that an input holds.
+    pub(crate) fn of(input: &'b [u8], media_type: &'static str) -> Option<Self> {
+        let (flags, bytes) = input.split_first()?;
+        let kind = if flags & 1 == 1 { BodyKind::Watch } else { BodyKind::Document };
+        Some(Self { kind, media_type, coding: "", bytes })
+    }
+
+    pub(crate) fn reader(&self) -> BodyReader {
+        BodyReader::new(self.kind, self.media_type, self.coding).expect("these types and codings are read")
+    }
+
+    /// The facts, read at once.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        self.in_chunks(self.bytes.len())
+    }
+
+    /// All that must hold whatever the bytes are.
+    pub(crate) fn assert_sound(&self) {
+        let whole = self.facts();
+        // Each push makes room for what is inflated, so that few bytes at a time of a long body would take most of the time.
+        let smallest = if self.coding.is_empty() { 1 } else { 1 + self.bytes.len() / 256 };
+        for chunk in [smallest, 7 * smallest, 64 * smallest] {
+            assert_eq!(whole, self.in_chunks(chunk), "chunking changed the facts");
         }
-        format!("{:?}", read(kind, media_type, coding, body, chunk))
-    };
-    let whole = read(body.len().max(1));
-    for chunk in [1, 7] {
-        assert_eq!(whole, read(chunk), "chunking changed the facts");
+        let malformed = whole.iter().position(|fact| matches!(fact, Fact::Malformed { .. }));
+        assert!(malformed.is_none_or(|at| at + 1 == whole.len()), "something is told after {malformed:?} of {whole:?}");
+        let held = allocation::peak_during(|| self.read(self.bytes.len(), &mut |_| {}));
+        assert!(held <= MOST_HELD, "{held} bytes are held");
+        if malformed.is_none() && (self.media_type != super::json::MEDIA_TYPE || is_lines_of_json(self.bytes)) {
+            self.assert_gaps_lose_facts_only(&whole);
+        }
     }
-}
 
-fn read(kind: BodyKind, media_type: &str, coding: &str, body: &[u8], chunk: usize) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    let mut reader = BodyReader::new(kind, media_type, coding).expect("these types and gzip are read");
-    for piece in body.chunks(chunk) {
-        reader.push(piece, &mut |fact| facts.push(fact));
+    fn assert_gaps_lose_facts_only(&self, whole: &[Fact]) {
+        let length = self.bytes.len();
+        for start in [length / 4, length / 2, length - length / 8] {
+            let end = length.min(start + 1 + length / 16);
+            let mut told = Vec::new();
+            let mut reader = self.reader();
+            let mut note = |fact| told.push(fact);
+            let (before, rest) = self.bytes.split_at(start);
+            let (lost, behind) = rest.split_at(end - start);
+            reader.push(before, &mut note);
+            reader.gap(lost.len() as u64);
+            reader.push(behind, &mut note);
+            told.retain(|fact| !matches!(fact, Fact::Malformed { .. }));
+            assert!(is_subsequence(&told, whole), "without {start}..{end}: {told:?} of {whole:?}");
+        }
     }
-    reader.finish(&mut |fact| facts.push(fact));
-    facts
-}
 
-/// The facts of the messages, and at last what is wrong with the frames, if anything is.
-fn read_messages(media_type: &str, body: &[u8], chunk: usize) -> (Vec<Fact>, String) {
-    let (mut facts, mut wrong) = (Vec::new(), String::new());
-    let mut socket = WebSocket::default();
-    let mut reader = BodyReader::new(BodyKind::Messages, media_type, "").expect("these types are read");
-    for piece in body.chunks(chunk) {
-        socket.push(piece, &mut |part| match part {
-            Part::Message(bytes) => reader.push(&bytes, &mut |fact| facts.push(fact)),
-            Part::MessageGap(length) => reader.gap(length),
-            Part::MessageEnd => reader.end_message(&mut |fact| facts.push(fact)),
-            Part::Close(_) | Part::Malformed { .. } => wrong = format!("{part:?}"),
-        });
+    fn in_chunks(&self, chunk: usize) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        self.read(chunk, &mut |fact| facts.push(fact));
+        facts
     }
-    reader.finish(&mut |fact| facts.push(fact));
-    (facts, wrong)
+
+    fn read(&self, chunk: usize, told: &mut dyn FnMut(Fact)) {
+        let mut reader = self.reader();
+        for piece in self.bytes.chunks(chunk.max(1)) {
+            reader.push(piece, told);
+        }
+        reader.finish(told);
+    }
 }

@@ -6,7 +6,7 @@ use observer_core::observation::Observation;
 use observer_core::time::Timestamp;
 
 /// Reads the input at once, byte by byte and in pieces of 61, and writes what was read to another capture.
-pub(crate) fn check(input: &[u8]) {
+pub fn check(input: &[u8]) {
     let whole = read(input, input.len().max(1));
     for chunk in [1, 61] {
         assert_eq!(whole, read(input, chunk), "splitting changed the records");

@@ -1,91 +1,121 @@
-//! What must hold for the HTTP decoder on any bytes: no panic, and the same events whatever the chunking.
+//! What must hold for the decoder of a connection: the same events whatever the chunking, bounded memory, and of HTTP/2 without the
+//! payload that a full queue drops all events but those of bodies.
 //!
-//! The input is a tape. Its first byte chooses the protocol that ALPN told (0 none, 1 HTTP/1.1, 2 HTTP/2; modulo 3). Then records
-//! follow: a kind (0 request bytes, 1 response bytes, 2 request gap, 3 response gap; modulo 4), a length as two little-endian bytes, and for
-//! bytes the payload (what is there of it). After the last record both directions end.
+//! The first byte of the input says whether ALPN told the protocol (0, modulo 3: it did not). A [`Tape`] follows. After its last record
+//! both directions end.
 
-use observer_core::http::{Connection, Direction, Event, Gap, Protocol, Start};
+use observer_core::http::{Connection, Direction, Event, FrameWalker, Gap, Protocol, Span, Start};
 
-/// Decodes the tape as it is, and again byte by byte.
-pub(crate) fn check(tape: &[u8]) {
-    let Some((protocol, records)) = tape.split_first() else { return };
-    let protocol = match protocol % 3 {
-        0 => None,
-        1 => Some(Protocol::Http1),
-        _ => Some(Protocol::Http2),
-    };
-    for start in [Start::Beginning, Start::Middle] {
-        let whole = play(start, protocol, records, usize::MAX);
-        if start == Start::Beginning {
-            assert_eq!(whole, play(start, protocol, records, 1), "chunking changed the events");
-        }
+use super::allocation;
+use super::tape::{Record, Tape};
+use super::told::Told;
+
+/// Most that a decoder may hold of inputs as short as ours: a thousand requests of HTTP/1.1 without an answer, or some thousand open
+/// streams of HTTP/2, with their heads.
+const MOST_HELD: u64 = 8 << 20;
+
+const DIRECTIONS: [Direction; 2] = [Direction::Request, Direction::Response];
+
+/// Decodes the tape as HTTP/1.1.
+pub fn check_http1(input: &[u8]) {
+    check(Protocol::Http1, input);
+}
+
+/// Decodes the tape as HTTP/2, and follows its frames as the forwarding half does.
+pub fn check_http2(input: &[u8]) {
+    check(Protocol::Http2, input);
+    if let Some((_, tape)) = input.split_first() {
+        check_walker(tape);
     }
 }
 
-/// One line an event; bodies joined, so that only their lengths and places count.
-fn play(start: Start, protocol: Option<Protocol>, mut records: &[u8], chunk: usize) -> Vec<String> {
+fn check(protocol: Protocol, input: &[u8]) {
+    let Some((known, tape)) = input.split_first() else { return };
+    let protocol = (known % 3 != 0).then_some(protocol);
+    let mut whole = Told::default();
+    let held = allocation::peak_during(|| play(Start::Beginning, protocol, tape, usize::MAX, &mut |_| {}));
+    assert!(held <= MOST_HELD, "{held} bytes are held");
+    play(Start::Beginning, protocol, tape, usize::MAX, &mut |event| whole.note(event));
+    for chunk in [1, 7] {
+        let mut chunked = Told::default();
+        play(Start::Beginning, protocol, tape, chunk, &mut |event| chunked.note(event));
+        assert_eq!(whole, chunked, "chunking changed the events");
+    }
+    // In the middle it is a race between the protocols, in which the chunking counts.
+    play(Start::Middle, protocol, tape, usize::MAX, &mut |_| {});
+}
+
+fn play(start: Start, protocol: Option<Protocol>, tape: &[u8], chunk: usize, told: &mut dyn FnMut(&Event<'_>)) {
     let mut connection = Connection::new(start, protocol);
-    let mut events = Vec::new();
-    while let Some((record, rest)) = Record::read(records) {
-        records = rest;
+    for record in Tape(tape) {
         match record {
             Record::Bytes(direction, bytes) => {
                 for piece in bytes.chunks(chunk.min(bytes.len().max(1))) {
-                    connection.bytes(direction, piece, &mut |event| note(&mut events, &event));
+                    connection.bytes(direction, piece, &mut |event| told(&event));
                 }
             }
             Record::Gap(direction, length) => {
-                connection.gap(direction, Gap { stream: None, length }, &mut |event| note(&mut events, &event));
+                connection.gap(direction, Gap { stream: None, length }, &mut |event| told(&event));
             }
         }
     }
-    for direction in [Direction::Request, Direction::Response] {
-        connection.end(direction, &mut |event| note(&mut events, &event));
-    }
-    events.into_iter().map(Noted::text).collect()
+    end(connection, told);
 }
 
-enum Record<'t> {
-    Bytes(Direction, &'t [u8]),
-    Gap(Direction, u64),
-}
-
-impl<'t> Record<'t> {
-    fn read(records: &'t [u8]) -> Option<(Self, &'t [u8])> {
-        let (&[kind, low, high], rest) = records.split_first_chunk::<3>()?;
-        let length = usize::from(u16::from_le_bytes([low, high]));
-        let direction = if kind % 2 == 0 { Direction::Request } else { Direction::Response };
-        if kind % 4 >= 2 {
-            return Some((Self::Gap(direction, length as u64), rest));
-        }
-        let (payload, rest) = rest.split_at(length.min(rest.len()));
-        Some((Self::Bytes(direction, payload), rest))
+fn end(mut connection: Connection, told: &mut dyn FnMut(&Event<'_>)) {
+    for direction in DIRECTIONS {
+        connection.end(direction, &mut |event| told(&event));
     }
 }
 
-enum Noted {
-    Body(String, u64),
-    Other(String),
-}
-
-impl Noted {
-    fn text(self) -> String {
-        match self {
-            Self::Body(which, length) => format!("{which}: {length} bytes"),
-            Self::Other(text) => text,
-        }
+/// The walker passes on every byte as it came, cuts it alike in any chunking, and what it offers for dropping is payload only.
+fn check_walker(tape: &[u8]) {
+    let seen = Tape(tape).all(|record| matches!(record, Record::Bytes(..)));
+    if !seen {
+        return;
+    }
+    let (mut whole, mut thinned) = (Told::default(), Told::default());
+    let mut decoders = [0; 2].map(|_| Connection::new(Start::Beginning, Some(Protocol::Http2)));
+    let mut walkers = [FrameWalker::of_requests(), FrameWalker::of_responses()];
+    let mut by_bytes = walkers.clone();
+    for record in Tape(tape) {
+        let Record::Bytes(direction, bytes) = record else { continue };
+        let [complete, thin] = &mut decoders;
+        complete.bytes(direction, bytes, &mut |event| whole.note(&event));
+        let way = usize::from(direction == Direction::Response);
+        let (mut passed, mut payload) = (Vec::new(), Vec::new());
+        walkers[way].walk(bytes, |span| match span {
+            Span::Control(control) => {
+                passed.extend_from_slice(control);
+                payload.extend(control.iter().map(|_| None));
+                thin.bytes(direction, control, &mut |event| thinned.note(&event));
+            }
+            Span::Data { stream, bytes } => {
+                passed.extend_from_slice(bytes);
+                payload.extend(bytes.iter().map(|_| Some(stream)));
+                let gap = Gap { stream: Some(stream), length: bytes.len() as u64 };
+                thin.gap(direction, gap, &mut |event| thinned.note(&event));
+            }
+        });
+        assert_eq!(passed, bytes, "the walker changed what passes");
+        assert_eq!(payload, one_by_one(&mut by_bytes[way], bytes), "chunking changed what the walker offers");
+    }
+    let [complete, thin] = decoders;
+    end(complete, &mut |event| whole.note(event));
+    end(thin, &mut |event| thinned.note(event));
+    if whole.is_sound() {
+        assert_eq!(whole.without_stretches(), thinned.without_stretches(), "payload said more than a body");
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "all events but bodies are noted as they are")]
-fn note(events: &mut Vec<Noted>, event: &Event<'_>) {
-    let (which, length) = match event {
-        Event::Body { stream, direction, bytes } => (format!("body {stream:?} {direction:?}"), bytes.len() as u64),
-        Event::Opaque { stream, direction, bytes } => (format!("opaque {stream:?} {direction:?}"), bytes.len() as u64),
-        other => return events.push(Noted::Other(format!("{other:?}"))),
-    };
-    match events.last_mut() {
-        Some(Noted::Body(last, sum)) if *last == which => *sum += length,
-        _ => events.push(Noted::Body(which, length)),
+/// Of each byte the stream whose payload it is, if it is any.
+fn one_by_one(walker: &mut FrameWalker, bytes: &[u8]) -> Vec<Option<u32>> {
+    let mut payload = Vec::new();
+    for byte in bytes.chunks(1) {
+        walker.walk(byte, |span| match span {
+            Span::Control(_) => payload.push(None),
+            Span::Data { stream, .. } => payload.push(Some(stream)),
+        });
     }
+    payload
 }

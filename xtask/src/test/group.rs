@@ -10,7 +10,7 @@ use super::matrix::Matrix;
 pub(crate) enum Group {
     /// Unit and documentation tests of all crates, the oracle, replay and memory tests of the core, the house rules
     Unit,
-    /// Real sockets, no cluster; injected faults; that the benches run
+    /// Real sockets, no cluster; injected faults; the seeds of the fuzz targets; that the benches run
     It,
     /// A real etcd and kube-apiserver, all but the kubectl tests
     Cluster,
@@ -59,9 +59,10 @@ impl Group {
                 ],
                 &["--doc"],
             ],
-            Self::It => {
-                &[&["--test", "it", "--test", "benches"], &["--test", "panics", "--features", "observer-tests/injected-faults"]]
-            }
+            Self::It => &[
+                &["--test", "it", "--test", "benches", "--test", "seeds"],
+                &["--test", "panics", "--features", "observer-tests/injected-faults"],
+            ],
             Self::Cluster => &[&["--test", "cluster", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
             // They wait more than they work.

@@ -1,0 +1,150 @@
+//! What must hold for the way from the forwarding half to the observing half, however little room there is: what is taken are the bytes
+//! that were forwarded, and gaps of the right lengths in the places of the others; without a dark direction, all events but those of
+//! bodies survive. Forwarding goes on when nobody takes anything.
+//!
+//! The first byte of the input is the room that one connection has, in units of 64 bytes, the second the reserve for what HTTP/2
+//! cannot do without; at 255 nobody is there to take it. A [`Tape`] of HTTP/2 follows. A gap of no bytes in it ends the direction; the
+//! first two others are moments in which the queue is emptied.
+
+use std::time::Duration;
+
+use observer_core::http::{Connection, Direction, Gap, Protocol, Start};
+use observer_core::time::Timestamp;
+use watchtap::intake::{ConnectionInfo, Delivery, EndManner, Intake, IntakeLimits, IntakeReceiver, TapEvent};
+
+use super::tape::{Record, Tape};
+use super::told::Told;
+
+/// What a connection costs the reserve before it has carried a byte.
+const OPENING: usize = 2048;
+
+/// Offers the tape to a queue with that much room, and compares what comes out.
+pub fn check(input: &[u8]) {
+    let Some((&[room, reserve], tape)) = input.split_first_chunk::<2>() else { return };
+    let [room, reserve] = [room, reserve].map(|units| usize::from(units) * 64);
+    let spare = OPENING + reserve;
+    let limits = IntakeLimits { connection: room, total: room, connection_reserve: spare, total_reserve: spare };
+    let (intake, receiver) = Intake::new(limits);
+    let mut feed = intake.register(Timestamp::default(), info()).expect("there is room for one connection");
+    let mut taker = (reserve < 255 * 64).then_some(receiver);
+    let (mut offered, mut taken, mut moments) = (Offered::default(), Taken::default(), 2);
+    for record in Tape(tape) {
+        match record {
+            Record::Bytes(direction, bytes) => {
+                feed.bytes(Timestamp::default(), direction, bytes);
+                offered.bytes(direction, bytes);
+            }
+            Record::Gap(direction, 0) => {
+                feed.ended(Timestamp::default(), direction, EndManner::Fin);
+                offered.ends.push(direction);
+            }
+            Record::Gap(..) if moments > 0 => {
+                moments -= 1;
+                taken.take(taker.as_mut());
+            }
+            Record::Gap(..) => {}
+        }
+    }
+    feed.closed(Timestamp::default());
+    let losses = intake.losses();
+    if taker.is_none() {
+        return;
+    }
+    drop(intake);
+    taken.take(taker.as_mut());
+    assert!(taken.closed, "the end of the connection is not told");
+    assert_eq!(offered.ends, taken.ends, "an end is told otherwise");
+    assert_eq!(losses.bytes, taken.ways.iter().map(|way| way.lost).sum::<u64>(), "lost bytes are counted otherwise than told");
+    for (offered, way) in offered.ways.iter().zip(&taken.ways) {
+        assert_eq!(offered.len() as u64, way.position, "bytes came or went");
+        for (at, bytes) in &way.seen {
+            let here = offered.get(*at..).and_then(|rest| rest.get(..bytes.len()));
+            assert_eq!(here, Some(bytes.as_slice()), "other bytes at {at}");
+        }
+    }
+    if losses.dark_directions == 0 && offered.told.is_sound() {
+        assert_eq!(offered.told.without_stretches(), taken.told.without_stretches(), "payload said more than a body");
+    }
+}
+
+/// What went by.
+#[derive(Default)]
+struct Offered {
+    ways: [Vec<u8>; 2],
+    decoder: Decoder,
+    told: Told,
+    ends: Vec<Direction>,
+}
+
+impl Offered {
+    fn bytes(&mut self, direction: Direction, bytes: &[u8]) {
+        self.ways[usize::from(direction == Direction::Response)].extend_from_slice(bytes);
+        self.decoder.0.bytes(direction, bytes, &mut |event| self.told.note(&event));
+    }
+}
+
+/// What came out.
+#[derive(Default)]
+struct Taken {
+    ways: [Way; 2],
+    decoder: Decoder,
+    told: Told,
+    ends: Vec<Direction>,
+    closed: bool,
+}
+
+#[derive(Default)]
+struct Way {
+    position: u64,
+    lost: u64,
+    seen: Vec<(usize, Vec<u8>)>,
+}
+
+impl Taken {
+    fn take(&mut self, taker: Option<&mut IntakeReceiver>) {
+        let Some(taker) = taker else { return };
+        while let Some(batch) = Some(taker.drain(Duration::ZERO)).filter(|batch| batch.len() > 0) {
+            for delivered in batch {
+                if let Delivery::Connection(_, event) = &delivered.delivery {
+                    self.event(event);
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: &TapEvent) {
+        let Self { ways, decoder, told, ends, closed } = self;
+        assert!(!*closed, "something is told after the end");
+        match event {
+            TapEvent::Bytes { direction, bytes, .. } => {
+                let way = &mut ways[usize::from(*direction == Direction::Response)];
+                let at = usize::try_from(way.position).expect("the input is short");
+                way.seen.push((at, bytes.to_vec()));
+                way.position += bytes.len() as u64;
+                decoder.0.bytes(*direction, bytes, &mut |event| told.note(&event));
+            }
+            TapEvent::Gap { direction, gap: gap @ Gap { length, .. }, .. } => {
+                let way = &mut ways[usize::from(*direction == Direction::Response)];
+                (way.position, way.lost) = (way.position + length, way.lost + length);
+                decoder.0.gap(*direction, *gap, &mut |event| told.note(&event));
+            }
+            TapEvent::Closed { .. } => *closed = true,
+            TapEvent::Ended { direction, .. } => ends.push(*direction),
+            TapEvent::Opened { .. } => {}
+        }
+    }
+}
+
+/// Of HTTP/2.
+struct Decoder(Connection);
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self(Connection::new(Start::Beginning, Some(Protocol::Http2)))
+    }
+}
+
+fn info() -> ConnectionInfo {
+    let [client, listener, upstream] = [1, 2, 3].map(|port| ([127, 0, 0, 1], port).into());
+    ConnectionInfo { client, listener, upstream, protocol: Some(Protocol::Http2) }
+}

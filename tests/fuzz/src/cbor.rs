@@ -1,0 +1,19 @@
+//! What must hold for bodies in CBOR: the document that an encoder makes again of what is read says what it says in JSON.
+
+use serde_json::Value;
+
+use super::body::Body;
+use super::facts::assert_says_what_serde_reads;
+use super::json::DOCUMENT;
+
+pub(crate) const MEDIA_TYPE: &str = "application/cbor";
+
+/// Reads the body, and again what serde makes of it.
+pub fn check(input: &[u8]) {
+    let Some(body) = Body::of(input, MEDIA_TYPE) else { return };
+    body.assert_sound();
+    let document: Result<Value, _> = ciborium::from_reader(body.bytes);
+    if let (true, Ok(document @ Value::Object(_))) = (body.kind == DOCUMENT, document) {
+        assert_says_what_serde_reads(&document);
+    }
+}

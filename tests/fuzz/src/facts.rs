@@ -1,0 +1,56 @@
+//! Facts, compared.
+
+use observer_core::wire::{Fact, ObjectRef};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::body::Body;
+
+/// Whether `part` is what remains of `whole` when some of it is left out.
+pub(crate) fn is_subsequence(part: &[Fact], whole: &[Fact]) -> bool {
+    let mut rest = whole.iter();
+    part.iter().all(|fact| rest.any(|other| other == fact))
+}
+
+/// Whether every line is a value, as API servers write watches: after a gap the next line is where the next event begins.
+pub(crate) fn is_lines_of_json(bytes: &[u8]) -> bool {
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .all(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok())
+}
+
+/// The identities of a list's items.
+pub(crate) fn items(facts: &[Fact]) -> Vec<&ObjectRef> {
+    facts.iter().filter_map(|fact| if let Fact::Item(item) = fact { Some(item) } else { None }).collect()
+}
+
+pub(crate) fn is_complete(facts: &[Fact]) -> bool {
+    facts.last() == Some(&Fact::Complete)
+}
+
+/// A document that serde wrote, in JSON and in CBOR: both say the same, and each item is the one that serde reads.
+pub(crate) fn assert_says_what_serde_reads(document: &Value) {
+    let body = |media_type, bytes| Body { kind: super::json::DOCUMENT, media_type, coding: "", bytes };
+    let text = document.to_string();
+    let facts = body(super::json::MEDIA_TYPE, text.as_bytes()).facts();
+    assert!(is_complete(&facts), "{facts:?} of {text}");
+    let expected: Vec<ObjectRef> =
+        ["items", "rows"].iter().filter_map(|name| document.get(name)?.as_array()).flatten().map(identity_of).collect();
+    assert_eq!(items(&facts), expected.iter().collect::<Vec<_>>(), "{text}");
+
+    let mut binary = Vec::new();
+    ciborium::into_writer(document, &mut binary).expect("every JSON document can be written in CBOR");
+    assert_eq!(body(super::cbor::MEDIA_TYPE, &binary).facts(), facts, "{text} says something else in CBOR");
+}
+
+fn identity_of(object: &Value) -> ObjectRef {
+    let metadata = object.get("metadata").or_else(|| object.get("object")?.get("metadata")).unwrap_or(&Value::Null);
+    let text = |name| cut(metadata.get(name).and_then(Value::as_str).unwrap_or_default());
+    ObjectRef { namespace: text("namespace"), name: text("name"), uid: text("uid"), resource_version: text("resourceVersion") }
+}
+
+/// As long as it is kept.
+pub(crate) fn cut(text: &str) -> String {
+    (0..=ObjectRef::MAX_TEXT.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,87 @@
+//! What must hold for bodies in gzip: they say what the inflated body says, in however many members it comes, and a cap on what they
+//! inflate to is kept.
+//!
+//! The first byte of the input chooses: bit 0 a watch (else a document), bits 2 and 3 the encoding (1 protobuf, 2 CBOR, else JSON), bit 5
+//! that the rest is the body itself, which is compressed here in members of as many bytes as the next byte says. Else the rest is gzip,
+//! or claims to be.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use observer_core::wire::Fact;
+
+use super::body::Body;
+use super::{cbor, json, protobuf};
+
+/// Most bytes that are inflated for the comparison; what claims to be more is not compared.
+const MOST_INFLATED: usize = 1 << 20;
+
+/// A cap that inputs as short as ours can reach.
+const CAP: u64 = 1 << 10;
+
+/// Reads the body in gzip and plain.
+pub fn check(input: &[u8]) {
+    let Some(flags) = input.first() else { return };
+    let media_type = match flags >> 2 & 3 {
+        1 => protobuf::MEDIA_TYPE,
+        2 => cbor::MEDIA_TYPE,
+        _ => json::MEDIA_TYPE,
+    };
+    let Some(body) = Body::of(input, media_type) else { return };
+    if flags & 0x20 == 0x20 {
+        check_layered(body);
+    } else {
+        check_hostile(body);
+    }
+}
+
+/// A plain body that is compressed here.
+fn check_layered(body: Body<'_>) {
+    let Some((size, plain)) = body.bytes.split_first() else { return };
+    let members: Vec<u8> = plain.chunks(usize::from(*size) + 1).flat_map(member).collect();
+    let body = Body { bytes: plain, ..body };
+    let compressed = Body { coding: "gzip", bytes: &members, ..body };
+    assert_eq!(body.facts(), compressed.facts(), "gzip changed the facts");
+    compressed.assert_sound();
+    check_cap(compressed);
+}
+
+/// What somebody sends as gzip.
+fn check_hostile(body: Body<'_>) {
+    let compressed = Body { coding: "gzip", ..body };
+    compressed.assert_sound();
+    check_cap(compressed);
+    if let Some(plain) = inflated(body.bytes) {
+        assert_eq!(compressed.facts(), Body { bytes: &plain, ..body }.facts(), "gzip changed the facts");
+    }
+}
+
+/// A capped reader tells the same until the cap, and then that it is reached.
+fn check_cap(body: Body<'_>) {
+    let mut capped = Vec::new();
+    let mut reader = body.reader().with_inflate_cap(CAP);
+    reader.push(body.bytes, &mut |fact| capped.push(fact));
+    reader.finish(&mut |fact| capped.push(fact));
+    let whole = body.facts();
+    let end = capped.iter().position(|fact| matches!(fact, Fact::Malformed { .. })).unwrap_or(capped.len());
+    assert_eq!(capped.get(..end), whole.get(..end), "the cap made facts");
+    if let Some(Fact::Malformed { at, .. }) = capped.last() {
+        assert!(*at <= CAP, "the cap came after {at} bytes");
+    }
+}
+
+fn member(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("a vector takes all");
+    encoder.finish().expect("a vector takes all")
+}
+
+#[expect(clippy::disallowed_methods, reason = "what it inflates is bounded")]
+fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut plain = Vec::new();
+    let most = u64::try_from(MOST_INFLATED + 1).ok()?;
+    MultiGzDecoder::new(bytes).take(most).read_to_end(&mut plain).ok()?;
+    (plain.len() <= MOST_INFLATED).then_some(plain)
+}

@@ -1,0 +1,75 @@
+//! What must hold for the observer of any connections, with gaps, ends and losses in any order: the same events and snapshot whatever the
+//! chunking, also after a capture; tables within their limits; and numbers that add up.
+//!
+//! The input is a [`super::script`].
+
+use observer_core::capture::{FileEnd, Replay, Replayed, Writer};
+use observer_core::observation::{Observation, What};
+use observer_core::observer::{Event, Limits, Observer, Snapshot};
+use observer_core::time::Timestamp;
+
+use super::script::observations;
+
+/// So few that short scripts reach them.
+const LIMITS: Limits = Limits { open_exchanges: 6, connections: 3, records: 5, rows: 4, upstreams: 2, histories: 3 };
+
+/// Follows the script as it is, byte by byte, and through a capture.
+pub fn check(input: &[u8]) {
+    let (observed, chunked) = (observations(input, usize::MAX), observations(input, 1));
+    for limits in [LIMITS, Limits::default()] {
+        let whole = observe(&observed, limits);
+        assert_adds_up(&observed, &whole, limits);
+        assert_eq!(whole, observe(&chunked, limits), "chunking changed what is told");
+    }
+    assert_eq!(replayed(&observed), observed, "a capture holds something else");
+}
+
+fn observe(observed: &[Observation], limits: Limits) -> (Vec<Event>, Snapshot) {
+    let mut observer = Observer::new(limits);
+    let mut events = Vec::new();
+    for one in observed {
+        observer.observe(one.clone(), &mut |event| events.push(event));
+    }
+    (events, observer.snapshot())
+}
+
+fn assert_adds_up(observed: &[Observation], (events, snapshot): &(Vec<Event>, Snapshot), limits: Limits) {
+    let Snapshot { totals, lists, watches, others, requests, missed, upstreams, .. } = snapshot;
+    assert!(lists.len() <= limits.rows && watches.len() <= limits.rows && others.len() <= limits.rows, "too many rows");
+    assert!(requests.len() <= 2 * limits.records && upstreams.len() <= limits.upstreams, "too many records or servers");
+    assert!(totals.open <= limits.open_exchanges as u64, "too many requests are under way");
+
+    let asked = observed.iter().filter(|one| matches!(one.what, What::Requested { .. })).count() as u64;
+    let ended = events.iter().filter(|event| matches!(event, Event::Request { .. } | Event::WatchEnded { .. })).count() as u64;
+    assert_eq!(totals.requests, asked);
+    assert_eq!(ended + totals.open + missed.exchanges_dropped, asked, "a request was lost");
+    let open_watches: u64 = watches.iter().map(|row| row.open).sum();
+    let counted =
+        lists.iter().map(|row| row.count).chain(watches.iter().map(|row| row.count)).chain(others.iter().map(|row| row.count));
+    let counted: u64 = counted.sum();
+    assert_eq!(counted - open_watches + missed.rows_dropped, ended, "a finished request is in no row: {snapshot:#?}");
+    let kept = requests.iter().filter(|request| request.end.is_some()).count() as u64;
+    assert_eq!(kept + missed.records_dropped, ended, "a finished request is in no record");
+    serde_json::to_value(snapshot).expect("a snapshot can be written");
+}
+
+/// What comes of a capture of these.
+fn replayed(observed: &[Observation]) -> Vec<Observation> {
+    let mut writer = Writer::new(Timestamp::from_nanos(1));
+    let mut file = Vec::new();
+    writer.begin_file(&mut file);
+    for one in observed {
+        writer.record(one, &mut file);
+    }
+    writer.end_file(FileEnd::Complete, &mut file);
+    let mut replayed = Vec::new();
+    let mut take = |one| match one {
+        Replayed::Observation(observation) => replayed.push(observation),
+        Replayed::Lost(_) | Replayed::Refused(_) => panic!("{one:?}"),
+    };
+    let mut replay = Replay::default();
+    replay.bytes(&file, &mut take);
+    replay.end_file(&mut take);
+    replay.finish(&mut take);
+    replayed
+}

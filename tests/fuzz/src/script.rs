@@ -1,0 +1,133 @@
+//! What a tap tells of several connections, in a form that a fuzzer can change, and what the decoders make of it.
+//!
+//! Records follow one another: an act (modulo 9, in the order of [`Script::act`]), an argument whose lowest two bits name one of four
+//! connections, a length as two little-endian bytes, and for the first two acts as many bytes, what is there of them. Time passes only
+//! where a record says so.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use observer_core::http::{Direction, Gap, Protocol};
+use observer_core::observation::{ConnectionDecoder, ConnectionId, EndManner, ListenerState, Observation, UpstreamName, What};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_core::time::Timestamp;
+
+const MANNERS: [EndManner; 5] =
+    [EndManner::CloseNotify, EndManner::Fin, EndManner::Reset, EndManner::BrokenTls, EndManner::ByWatchtap];
+
+/// A script under way.
+pub(crate) struct Script {
+    now: Timestamp,
+    last: u64,
+    open: BTreeMap<u8, (ConnectionId, ConnectionDecoder)>,
+    /// Most bytes that a decoder gets at a time.
+    chunk: usize,
+    observations: Vec<Observation>,
+}
+
+/// All observations that the script leads to, when every read is of at most `chunk` bytes.
+pub(crate) fn observations(mut records: &[u8], chunk: usize) -> Vec<Observation> {
+    let mut script = Script {
+        now: Timestamp::from_nanos(1_700_000_000_000_000_000),
+        last: 0,
+        open: BTreeMap::new(),
+        chunk,
+        observations: Vec::new(),
+    };
+    while let Some((&[act, argument, low, high], rest)) = records.split_first_chunk::<4>() {
+        let length = u16::from_le_bytes([low, high]);
+        let of_payload = if act % 9 < 2 { usize::from(length).min(rest.len()) } else { 0 };
+        let (payload, rest) = rest.split_at(of_payload);
+        records = rest;
+        script.act(act % 9, argument, length, payload);
+    }
+    script.observations
+}
+
+impl Script {
+    fn act(&mut self, act: u8, argument: u8, length: u16, payload: &[u8]) {
+        let (slot, rest) = (argument & 3, argument >> 2);
+        let direction = if rest & 1 == 0 { Direction::Request } else { Direction::Response };
+        match act {
+            0 => self.bytes(slot, Direction::Request, payload),
+            1 => self.bytes(slot, Direction::Response, payload),
+            2 => {
+                let stream = (rest & 2 == 2).then(|| u32::from(rest >> 2));
+                self.decode(slot, |decoder, at, told| {
+                    decoder.gap(at, direction, Gap { stream, length: u64::from(length) }, told);
+                });
+            }
+            3 => self.open(slot, rest),
+            4 => {
+                let manner = MANNERS[usize::from(rest >> 1) % MANNERS.len()];
+                self.decode(slot, |decoder, at, told| decoder.end(at, direction, manner, told));
+            }
+            5 => self.close(slot),
+            6 => self.now = self.now.plus(Duration::from_millis(u64::from(length))),
+            7 => self.profile(slot, length),
+            _ => self.notice(slot, rest, u64::from(length)),
+        }
+    }
+
+    fn bytes(&mut self, slot: u8, direction: Direction, payload: &[u8]) {
+        for piece in payload.chunks(self.chunk) {
+            self.decode(slot, |decoder, at, told| decoder.bytes(at, direction, piece, told));
+        }
+    }
+
+    fn decode(&mut self, slot: u8, feed: impl FnOnce(&mut ConnectionDecoder, Timestamp, &mut dyn FnMut(Observation))) {
+        if let Some((_, decoder)) = self.open.get_mut(&slot) {
+            feed(decoder, self.now, &mut |observation| self.observations.push(observation));
+        }
+    }
+
+    fn open(&mut self, slot: u8, kind: u8) {
+        self.close(slot);
+        self.last += 1;
+        let connection = ConnectionId(self.last);
+        let protocol = [None, Some(Protocol::Http1), Some(Protocol::Http2)][usize::from(kind % 3)];
+        let prefix = if kind & 4 == 4 { "/k8s/clusters/c-1" } else { "" };
+        self.tell(What::ConnectionOpened { connection, upstream: upstream(kind >> 3), protocol });
+        self.open.insert(slot, (connection, ConnectionDecoder::new(connection, protocol, prefix)));
+    }
+
+    fn close(&mut self, slot: u8) {
+        if let Some((_, mut decoder)) = self.open.remove(&slot) {
+            decoder.close(self.now, &mut |observation| self.observations.push(observation));
+        }
+    }
+
+    fn profile(&mut self, slot: u8, minor: u16) {
+        let version = format!("v1.{}.{}", 16 + minor % 24, minor % 7).parse().expect("it is a version");
+        let profile = Box::new(ServerProfile::of_version(version, Basis::VersionEndpoint));
+        self.tell(What::Profile { upstream: upstream(slot), profile });
+    }
+
+    fn notice(&mut self, slot: u8, which: u8, number: u64) {
+        let listening = if number % 2 == 0 { ListenerState::Listening } else { ListenerState::Refusing };
+        let what = match which % 10 {
+            0 => What::Listener { upstream: upstream(slot), state: listening },
+            1 => What::ResetInsteadOfRefused { connections: number },
+            2 => What::ConnectFailed { why: format!("failure {number}") },
+            3 => What::Unobserved { connections: number },
+            4 => What::Untold { notices: number },
+            5 => What::Unrecorded { observations: Some(number), from: Some(self.now), until: None },
+            6 => What::CaptureEnded { why: format!("end {number}") },
+            7 => What::Tick,
+            8 => What::Unknown,
+            _ => match self.open.remove(&slot) {
+                Some((connection, _)) => What::DecoderFailed { connection },
+                None => What::Tick,
+            },
+        };
+        self.tell(what);
+    }
+
+    fn tell(&mut self, what: What) {
+        self.observations.push(Observation { at: self.now, what });
+    }
+}
+
+fn upstream(number: u8) -> UpstreamName {
+    UpstreamName(if number % 4 == 0 { String::new() } else { format!("api-{}.example:6443", number % 4) })
+}

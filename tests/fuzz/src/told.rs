@@ -1,0 +1,56 @@
+//! The events of a connection, so that two readings of it can be compared.
+
+use observer_core::http::{Direction, Event, StreamId};
+
+/// The events so far; neighbouring slices of one body are joined.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told(pub(crate) Vec<Line>);
+
+/// An event, or a stretch of one.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// Bytes of a body or of an upgraded exchange, whose contents do not matter here.
+    Stretch { stream: StreamId, direction: Direction, opaque: bool, seen: bool, length: u64 },
+    /// Bytes that are not HTTP, or a direction that is lost.
+    Wrong(Direction, String),
+    /// Any other event in its `Debug` form.
+    Other(String),
+}
+
+impl Told {
+    pub(crate) fn note(&mut self, event: &Event<'_>) {
+        let line = Line::of(event);
+        match (self.0.last_mut(), &line) {
+            (
+                Some(Line::Stretch { stream, direction, opaque, seen, length }),
+                Line::Stretch { stream: same, direction: way, opaque: kind, seen: sight, length: more },
+            ) if (*stream, *direction, *opaque, *seen) == (*same, *way, *kind, *sight) => *length += more,
+            _ => self.0.push(line),
+        }
+    }
+
+    /// Whether something was not HTTP, or lost.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self.0.iter().any(|line| matches!(line, Line::Wrong(..)))
+    }
+
+    /// All but the stretches of bodies.
+    pub(crate) fn without_stretches(&self) -> Vec<&Line> {
+        self.0.iter().filter(|line| !matches!(line, Line::Stretch { .. })).collect()
+    }
+}
+
+impl Line {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all events but these are noted as they are")]
+    fn of(event: &Event<'_>) -> Self {
+        let stretch = |stream, direction, opaque, seen, length| Self::Stretch { stream, direction, opaque, seen, length };
+        match *event {
+            Event::Body { stream, direction, bytes } => stretch(stream, direction, false, true, bytes.len() as u64),
+            Event::BodyGap { stream, direction, length } => stretch(stream, direction, false, false, length),
+            Event::Opaque { stream, direction, bytes } => stretch(stream, direction, true, true, bytes.len() as u64),
+            Event::OpaqueGap { stream, direction, length } => stretch(stream, direction, true, false, length),
+            Event::Malformed { direction, .. } | Event::Dark { direction, .. } => Self::Wrong(direction, format!("{event:?}")),
+            _ => Self::Other(format!("{event:?}")),
+        }
+    }
+}
