@@ -6,6 +6,7 @@
 
 mod bench;
 mod ci;
+mod fuzz;
 mod run;
 mod test;
 #[cfg(test)]
@@ -23,6 +24,7 @@ enum Task {
     Run(run::Args),
     Test(test::Args),
     Bench(bench::Args),
+    Fuzz(fuzz::Args),
     Ci(ci::Args),
 }
 
@@ -31,6 +33,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Run(args) => run::execute(&args),
         Task::Test(args) => test::execute(&args),
         Task::Bench(args) => bench::execute(&args),
+        Task::Fuzz(args) => fuzz::execute(&args),
         Task::Ci(args) => ci::execute(&args),
     }
 }

@@ -1,0 +1,96 @@
+//! What libFuzzer prints (llvm/llvm-project `compiler-rt/lib/fuzzer`), read line by line.
+
+/// What the lines said so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) executions: u64,
+    /// Edges of the program that inputs have taken.
+    pub(super) coverage: u64,
+    /// Coverage, and how often edges were taken, and which values were compared.
+    pub(super) features: u64,
+    /// Inputs that are kept, because each of them reached something that no other did.
+    pub(super) corpus: u64,
+    pub(super) peak_rss_mb: u64,
+    /// The file with the input by which the target failed.
+    pub(super) find: Option<String>,
+}
+
+impl Progress {
+    /// Takes the next line; whether it tells of progress that a person may want to see.
+    pub(super) fn line(&mut self, line: &str) -> bool {
+        if let Some((_, path)) = line.split_once("Test unit written to ") {
+            self.find = Some(path.trim().to_owned());
+            return false;
+        }
+        if let Some(statistic) = line.strip_prefix("stat::") {
+            self.statistic(statistic);
+            return false;
+        }
+        let Some((executions, rest)) = line.strip_prefix('#').and_then(|rest| rest.split_once(['\t', ' '])) else { return false };
+        let Ok(executions) = executions.parse() else { return false };
+        self.executions = executions;
+        let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+        for pair in words.windows(2) {
+            self.pair(pair);
+        }
+        true
+    }
+
+    /// `stat::number_of_executed_units: 1234` and the like, at the end.
+    fn statistic(&mut self, line: &str) {
+        let Some((name, value)) = line.split_once(':') else { return };
+        let Ok(value) = value.trim().parse() else { return };
+        match name {
+            "number_of_executed_units" => self.executions = value,
+            "peak_rss_mb" => self.peak_rss_mb = value,
+            _ => {}
+        }
+    }
+
+    /// `cov: 42`, `corp: 7/512b`, `rss: 36Mb`.
+    fn pair(&mut self, pair: &[&str]) {
+        let [name, value] = pair else { return };
+        let digits = value.split(|character: char| !character.is_ascii_digit()).next().unwrap_or_default();
+        let Ok(value) = digits.parse() else { return };
+        match *name {
+            "cov:" => self.coverage = value,
+            "ft:" => self.features = value,
+            "corp:" => self.corpus = value,
+            "rss:" => self.peak_rss_mb = self.peak_rss_mb.max(value),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pulse_and_statistics_are_read() {
+        let mut progress = Progress::default();
+        assert!(!progress.line("INFO: Running with entropic power schedule (0xFF, 100)."));
+        assert!(progress.line("#65536\tpulse  cov: 1421 ft: 5113 corp: 312/41Kb lim: 4096 exec/s: 21845 rss: 67Mb"));
+        let so_far = Progress { executions: 65_536, coverage: 1421, features: 5113, corpus: 312, peak_rss_mb: 67, find: None };
+        assert_eq!(progress, so_far);
+        assert!(!progress.line("stat::number_of_executed_units: 70001"));
+        assert!(!progress.line("stat::peak_rss_mb:              71"));
+        assert_eq!(progress, Progress { executions: 70_001, peak_rss_mb: 71, ..so_far });
+    }
+
+    #[test]
+    fn input_by_which_the_target_failed_is_found() {
+        let mut progress = Progress::default();
+        assert!(!progress.line("artifact_prefix='target/finds/'; Test unit written to target/finds/crash-0a1b"));
+        assert_eq!(progress.find.as_deref(), Some("target/finds/crash-0a1b"));
+    }
+
+    #[test]
+    fn what_a_target_prints_is_no_progress() {
+        let mut progress = Progress::default();
+        for line in ["# a heading", "#abc\tcov: 1", "==123==ERROR: AddressSanitizer", "cov: 7"] {
+            assert!(!progress.line(line), "{line}");
+        }
+        assert_eq!(progress, Progress::default());
+    }
+}

@@ -1,0 +1,110 @@
+//! The targets: where each lies, where its inputs are, and what to do with one by which it fails.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::workspace;
+
+/// The packages, each with a folder `fuzz_targets`: of the core, and of the shell.
+pub(super) const PACKAGES: [&str; 2] = ["tests/fuzz", "tests/fuzz/shell"];
+
+/// A file of a package's `fuzz_targets`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) name: String,
+    /// The folder of its package.
+    pub(super) package: &'static str,
+}
+
+impl Target {
+    /// The target of that name, or all of them.
+    pub(super) fn chosen(name: Option<&str>) -> anyhow::Result<Vec<Self>> {
+        let all = Self::all()?;
+        let Some(name) = name else { return Ok(all) };
+        let names: Vec<&str> = all.iter().map(|target| target.name.as_str()).collect();
+        anyhow::ensure!(names.contains(&name), "there is no target {name:?}; there are {}", names.join(", "));
+        Ok(all.into_iter().filter(|target| target.name == name).collect())
+    }
+
+    fn all() -> anyhow::Result<Vec<Self>> {
+        let mut all = Vec::new();
+        for package in PACKAGES {
+            let folder = workspace::root().join(package).join("fuzz_targets");
+            for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+                let path = entry?.path();
+                if let Some(name) = path.file_stem().filter(|_| path.extension().is_some_and(|extension| extension == "rs")) {
+                    all.push(Self { name: name.to_string_lossy().into_owned(), package });
+                }
+            }
+        }
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(all)
+    }
+
+    /// The inputs that are committed, relative to the workspace as all paths here.
+    pub(super) fn seeds(&self) -> PathBuf {
+        Path::new("tests/fuzz/seeds").join(&self.name)
+    }
+
+    /// The inputs that former runs found worth keeping.
+    pub(super) fn corpus(&self) -> PathBuf {
+        Path::new("target/fuzz/corpus").join(&self.name)
+    }
+
+    /// The inputs by which the target failed.
+    pub(super) fn finds(&self) -> PathBuf {
+        Path::new("target/fuzz/finds").join(&self.name)
+    }
+
+    /// What to do now that there is an input by which this target fails.
+    pub(super) fn advice(&self, find: &str) -> String {
+        let Self { name, package } = self;
+        format!(
+            "{name} fails by {find}\n\
+             Make it smaller (cargo +nightly fuzz tmin --fuzz-dir {package} --target-dir target/fuzz/build {name} {find}), copy it to \
+             tests/fuzz/seeds/{name} under a name that says what went wrong, and mend the code until `cargo test -p observer-tests --test \
+             seeds` passes: it replays every seed."
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_has_seeds_to_begin_with() {
+        let all = Target::all().unwrap();
+        assert!(all.len() > 10, "{all:?}");
+        for target in all {
+            let seeds = workspace::root().join(target.seeds());
+            let count = fs::read_dir(&seeds).map_or(0, Iterator::count);
+            assert!(count > 0, "{} is empty or missing", seeds.display());
+        }
+    }
+
+    #[test]
+    fn every_target_is_a_binary_of_the_package() {
+        for Target { name, package } in Target::all().unwrap() {
+            let manifest = fs::read_to_string(workspace::root().join(package).join("Cargo.toml")).unwrap();
+            let path = format!("name = \"{name}\"\npath = \"fuzz_targets/{name}.rs\"");
+            assert!(manifest.contains(&path), "{package}/Cargo.toml lacks a [[bin]] with\n{path}");
+        }
+    }
+
+    #[test]
+    fn unknown_target_is_answered_with_those_that_exist() {
+        let error = Target::chosen(Some("http3")).unwrap_err().to_string();
+        assert!(error.starts_with("there is no target \"http3\"; there are ") && error.contains("http1, http2"), "{error}");
+    }
+
+    #[test]
+    fn advice_names_the_input_and_where_it_goes() {
+        let advice = Target { name: String::from("json"), package: PACKAGES[0] }.advice("target/fuzz/finds/json/crash-1");
+        assert!(advice.starts_with("json fails by target/fuzz/finds/json/crash-1\n"), "{advice}");
+        assert!(advice.contains("target/fuzz/build json target/fuzz/finds/json/crash-1)"), "{advice}");
+        assert!(advice.contains("copy it to tests/fuzz/seeds/json under a name"), "{advice}");
+    }
+}
