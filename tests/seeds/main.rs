@@ -2,6 +2,8 @@
 
 #![allow(unreachable_pub, reason = "the files of invariants are those of libraries")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may unwrap")]
+#![allow(clippy::print_stdout, reason = "the last seed that is named is the one that fails")]
+#![allow(clippy::duplicate_mod, reason = "both packages have the form of a tape and what was told of it")]
 
 #[path = "../fuzz/src/lib.rs"]
 mod core_targets;

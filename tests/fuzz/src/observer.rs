@@ -25,12 +25,12 @@ pub fn check(input: &[u8]) {
 }
 
 fn observe(observed: &[Observation], limits: Limits) -> (Vec<Event>, Snapshot) {
-    let mut observer = Observer::new(limits);
+    let mut owner = Observer::new(limits);
     let mut events = Vec::new();
     for one in observed {
-        observer.observe(one.clone(), &mut |event| events.push(event));
+        owner.observe(one.clone(), &mut |event| events.push(event));
     }
-    (events, observer.snapshot())
+    (events, owner.snapshot())
 }
 
 fn assert_adds_up(observed: &[Observation], (events, snapshot): &(Vec<Event>, Snapshot), limits: Limits) {

@@ -104,7 +104,7 @@ impl Script {
     }
 
     fn notice(&mut self, slot: u8, which: u8, number: u64) {
-        let listening = if number % 2 == 0 { ListenerState::Listening } else { ListenerState::Refusing };
+        let listening = if number.is_multiple_of(2) { ListenerState::Listening } else { ListenerState::Refusing };
         let what = match which % 10 {
             0 => What::Listener { upstream: upstream(slot), state: listening },
             1 => What::ResetInsteadOfRefused { connections: number },
@@ -129,5 +129,5 @@ impl Script {
 }
 
 fn upstream(number: u8) -> UpstreamName {
-    UpstreamName(if number % 4 == 0 { String::new() } else { format!("api-{}.example:6443", number % 4) })
+    UpstreamName(if number.is_multiple_of(4) { String::new() } else { format!("api-{}.example:6443", number % 4) })
 }

@@ -119,9 +119,9 @@ mod tests {
 
     #[test]
     fn of_a_long_failure_the_end_is_kept() {
-        let output: String = (0..1000).map(|number| format!("frame {number}\n")).collect();
+        let output = "frame\n".repeat(1000) + "the last one\n";
         let failure = watch(output.as_bytes()).unwrap().failure();
         assert_eq!(failure.lines().count(), LINES_OF_A_FAILURE);
-        assert_eq!(failure.lines().last(), Some("frame 999"));
+        assert_eq!(failure.lines().last(), Some("the last one"));
     }
 }

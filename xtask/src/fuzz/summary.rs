@@ -105,7 +105,7 @@ mod tests {
 
     fn summary() -> Summary {
         let last = Progress { executions: 1_200_000, coverage: 1500, features: 6000, corpus: 300, peak_rss_mb: 420, find: None };
-        let clean = Run { time: Duration::from_secs(600), last: last.clone(), find: None };
+        let clean = Run { time: Duration::from_mins(10), last: last.clone(), find: None };
         let failed = Run {
             time: Duration::from_millis(40),
             last: Progress { executions: 10, ..last },

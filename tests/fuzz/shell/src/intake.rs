@@ -26,7 +26,7 @@ pub fn check(input: &[u8]) {
     let limits = IntakeLimits { connection: room, total: room, connection_reserve: spare, total_reserve: spare };
     let (intake, receiver) = Intake::new(limits);
     let mut feed = intake.register(Timestamp::default(), info()).expect("there is room for one connection");
-    let mut taker = (reserve < 255 * 64).then_some(receiver);
+    let mut receiver = (reserve < 255 * 64).then_some(receiver);
     let (mut offered, mut taken, mut moments) = (Offered::default(), Taken::default(), 2);
     for record in Tape(tape) {
         match record {
@@ -40,18 +40,18 @@ pub fn check(input: &[u8]) {
             }
             Record::Gap(..) if moments > 0 => {
                 moments -= 1;
-                taken.take(taker.as_mut());
+                taken.take(receiver.as_mut());
             }
             Record::Gap(..) => {}
         }
     }
     feed.closed(Timestamp::default());
     let losses = intake.losses();
-    if taker.is_none() {
+    if receiver.is_none() {
         return;
     }
     drop(intake);
-    taken.take(taker.as_mut());
+    taken.take(receiver.as_mut());
     assert!(taken.closed, "the end of the connection is not told");
     assert_eq!(offered.ends, taken.ends, "an end is told otherwise");
     assert_eq!(losses.bytes, taken.ways.iter().map(|way| way.lost).sum::<u64>(), "lost bytes are counted otherwise than told");
@@ -101,9 +101,9 @@ struct Way {
 }
 
 impl Taken {
-    fn take(&mut self, taker: Option<&mut IntakeReceiver>) {
-        let Some(taker) = taker else { return };
-        while let Some(batch) = Some(taker.drain(Duration::ZERO)).filter(|batch| batch.len() > 0) {
+    fn take(&mut self, receiver: Option<&mut IntakeReceiver>) {
+        let Some(receiver) = receiver else { return };
+        while let Some(batch) = Some(receiver.drain(Duration::ZERO)).filter(|batch| batch.len() > 0) {
             for delivered in batch {
                 if let Delivery::Connection(_, event) = &delivered.delivery {
                     self.event(event);

@@ -60,12 +60,11 @@ fn check_led(kubeconfig: &Kubeconfig, pairs: &Pairs, via: Via, untouched: &str) 
             let led = again.served.iter().find(|led| led.contexts.contains(context));
             let led = led.unwrap_or_else(|| panic!("{context:?} is not served in the copy: {:?}", again.left_out));
             let upstream = &led.selected.upstream;
-            match via {
-                Via::Server => {
-                    assert_eq!(format!("{}:{}", upstream.host, upstream.port), listener(number).to_string(), "{context:?}")
-                }
-                Via::ProxyUrl => assert_eq!(*upstream, pair.selected.upstream, "{context:?}"),
-            }
+            let expected = match via {
+                Via::Server => (listener(number).ip().to_string(), listener(number).port()),
+                Via::ProxyUrl => (pair.selected.upstream.host.clone(), pair.selected.upstream.port),
+            };
+            assert_eq!((upstream.host.clone(), upstream.port), expected, "{context:?}");
             assert_eq!(upstream.path_prefix, pair.selected.upstream.path_prefix, "{context:?}");
             assert_eq!(led.selected.user, pair.selected.user, "{context:?}");
             assert_eq!(led.selected.bearer_token, pair.selected.bearer_token, "{context:?}");
