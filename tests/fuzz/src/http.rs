@@ -86,12 +86,12 @@ fn check_walker(tape: &[u8]) {
         let (mut passed, mut payload) = (Vec::new(), Vec::new());
         walkers[way].walk(bytes, |span| match span {
             Span::Control(control) => {
-                passed.extend_from_slice(control);
+                passed.extend_from_slice(&control);
                 payload.extend(control.iter().map(|_| None));
-                thin.bytes(direction, control, &mut |event| thinned.note(&event));
+                thin.bytes(direction, &control, &mut |event| thinned.note(&event));
             }
             Span::Data { stream, bytes } => {
-                passed.extend_from_slice(bytes);
+                passed.extend_from_slice(&bytes);
                 payload.extend(bytes.iter().map(|_| Some(stream)));
                 let gap = Gap { stream: Some(stream), length: bytes.len() as u64 };
                 thin.gap(direction, gap, &mut |event| thinned.note(&event));
