@@ -115,7 +115,7 @@ struct Shedding<'a> {
 impl Shedding<'_> {
     fn span(&mut self, span: Span<'_>) {
         match span {
-            Span::Control(bytes) => self.control.extend_from_slice(&bytes),
+            Span::Control(bytes) => self.control.extend_from_slice(bytes.0),
             Span::Data { stream, bytes } => {
                 self.flush_control();
                 let stream = Some(stream).filter(|_| !self.dark);

@@ -205,14 +205,13 @@ fn report_file(place: &Place) -> PathBuf {
 
 /// A port that nobody listens on, below those that Linux gives to outgoing connections: there will be thousands of these.
 fn free_port() -> Result<u16> {
-    use std::sync::atomic::{AtomicU16, Ordering};
+    use std::hash::{BuildHasher, RandomState};
     const FIRST: u16 = 20_000;
     const COUNT: u16 = 12_000;
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let start = u16::try_from(std::process::id() % u32::from(COUNT))?;
-    for _ in 0..COUNT {
-        let offset = (u32::from(start) + u32::from(NEXT.fetch_add(1, Ordering::Relaxed))) % u32::from(COUNT);
-        let port = FIRST + u16::try_from(offset)?;
+    // Chosen at random, since others that run beside us choose as well, and until the port is taken nothing shows that it was chosen.
+    let random = RandomState::new();
+    for attempt in 0..COUNT {
+        let port = FIRST + u16::try_from(random.hash_one(attempt) % u64::from(COUNT))?;
         if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
             return Ok(port);
         }
