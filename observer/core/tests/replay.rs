@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use expect_test::expect;
 use observer_core::capture::{FileEnd, Replay, Replayed, Writer};
 use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span};
-use observer_core::observation::{ConnectionDecoder, ConnectionId, EndManner, Observation, UpstreamName, What};
+use observer_core::observation::{ConnectionDecoder, ConnectionId, EndManner, Observation, Plaintext, UpstreamName, What};
 use observer_core::observer::{Event, Limits, Observer, RequestRecord, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -267,7 +267,14 @@ fn decode(tape: &Tape, pieces: &[Piece]) -> Vec<Observation> {
     for direction in [Direction::Request, Direction::Response] {
         decoder.end(at, direction, EndManner::CloseNotify, &mut observe);
     }
-    decoder.close(at, &mut observe);
+    let mut forwarded = Plaintext::default();
+    for piece in pieces {
+        match piece {
+            Piece::Bytes(direction, bytes) => *forwarded.of(*direction) += bytes.len() as u64,
+            Piece::Gap(direction, gap) => *forwarded.of(*direction) += gap.length,
+        }
+    }
+    decoder.close(at, forwarded, &mut observe);
     observations
 }
 

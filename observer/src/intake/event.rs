@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use observer_core::http::{Direction, Gap, Protocol};
+use observer_core::observation::Plaintext;
 use observer_core::time::Timestamp;
 
 /// Names one connection within a run; never used twice.
@@ -79,5 +80,7 @@ pub enum TapEvent {
     Closed {
         /// When.
         at: Timestamp,
+        /// All that was offered, what was not sent included.
+        forwarded: Plaintext,
     },
 }

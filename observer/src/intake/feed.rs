@@ -1,6 +1,7 @@
 //! A tap's handle on one observed connection.
 
 use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span};
+use observer_core::observation::Plaintext;
 use observer_core::time::Timestamp;
 
 use super::account::Charge;
@@ -27,12 +28,15 @@ struct Way {
     walker: Option<FrameWalker>,
     /// A frame header or control frame of HTTP/2 is missing: nothing after it can be understood.
     dark: bool,
+    /// Bytes so far, those that were not sent among them.
+    forwarded: u64,
 }
 
 impl ConnectionFeed {
     pub(super) fn open(mut outbox: Outbox, closing: Charge, at: Timestamp, info: ConnectionInfo) -> Option<Self> {
         let framed = info.protocol == Some(Protocol::Http2);
-        let way = |direction, walker: fn() -> FrameWalker| Way { direction, walker: framed.then(walker), dark: false };
+        let way =
+            |direction, walker: fn() -> FrameWalker| Way { direction, walker: framed.then(walker), dark: false, forwarded: 0 };
         let request = way(Direction::Request, FrameWalker::of_requests);
         let response = way(Direction::Response, FrameWalker::of_responses);
         outbox.event(at, TapEvent::Opened { at, info }, None).then_some(Self { outbox, request, response, closing: Some(closing) })
@@ -63,7 +67,8 @@ impl ConnectionFeed {
 
     fn close(&mut self, at: Timestamp) {
         if let Some(charge) = self.closing.take() {
-            self.outbox.event(at, TapEvent::Closed { at }, Some(charge));
+            let forwarded = Plaintext { request: self.request.forwarded, response: self.response.forwarded };
+            self.outbox.event(at, TapEvent::Closed { at, forwarded }, Some(charge));
         }
     }
 }
@@ -76,6 +81,7 @@ impl Drop for ConnectionFeed {
 
 impl Way {
     fn offer(&mut self, outbox: &mut Outbox, at: Timestamp, bytes: &[u8]) {
+        self.forwarded += bytes.len() as u64;
         let room = if self.dark { None } else { outbox.room(bytes) };
         match (room, &mut self.walker) {
             (Some(charge), walker) => {

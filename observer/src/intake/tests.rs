@@ -21,7 +21,14 @@ fn both_directions_arrive_in_the_order_they_were_offered() {
     feed.ended(at(4), RESPONSE, EndManner::Fin);
     feed.closed(at(5));
 
-    let expected = ["0 opened", "1 request bytes 3", "2 response bytes 3", "3 request bytes 3", "4 response ended Fin", "5 closed"];
+    let expected = [
+        "0 opened",
+        "1 request bytes 3",
+        "2 response bytes 3",
+        "3 request bytes 3",
+        "4 response ended Fin",
+        "5 closed after 6 and 3 bytes",
+    ];
     assert_eq!(drain(&mut receiver), expected);
     assert_eq!(intake.losses(), IntakeLosses::default());
 }
@@ -91,7 +98,7 @@ fn http2_loses_data_payload_and_keeps_frame_headers_and_control_frames() {
         "1 response bytes 9",
         "1 response gap stream=Some(3) length=500",
         "1 response bytes 14",
-        "2 closed",
+        "2 closed after 0 and 1570 bytes",
     ];
     assert_eq!(drain(&mut receiver), expected);
 }
@@ -106,7 +113,7 @@ fn http2_goes_dark_when_the_reserve_is_used_up_and_says_so_once() {
     feed.bytes(at(3), RESPONSE, &frame(HEADERS, 1, &[0; 10]));
     feed.closed(at(4));
 
-    assert_eq!(drain(&mut receiver), ["2 response gap stream=None length=128", "4 closed"]);
+    assert_eq!(drain(&mut receiver), ["2 response gap stream=None length=128", "4 closed after 0 and 137 bytes"]);
     assert_eq!(intake.losses(), IntakeLosses { bytes: 128, reads: 3, dark_directions: 1, ..IntakeLosses::default() });
 }
 
@@ -137,7 +144,7 @@ fn a_feed_that_is_dropped_closes_its_connection() {
     let mut feed = open(&intake, None);
     feed.bytes(at(7), REQUEST, b"x");
     drop(feed);
-    assert_eq!(drain(&mut receiver), ["0 opened", "7 request bytes 1", "7 closed"]);
+    assert_eq!(drain(&mut receiver), ["0 opened", "7 request bytes 1", "7 closed after 1 and 0 bytes"]);
 }
 
 #[test]
@@ -159,7 +166,7 @@ fn the_receiver_learns_that_all_is_over() {
     let feed = open(&intake, None);
     drop(intake);
     feed.closed(at(1));
-    assert_eq!(drain(&mut receiver), ["0 opened", "1 closed"]);
+    assert_eq!(drain(&mut receiver), ["0 opened", "1 closed after 0 and 0 bytes"]);
     assert!(receiver.is_closed());
 }
 
@@ -224,6 +231,8 @@ fn line(delivery: Delivery) -> String {
         Delivery::Connection(_, TapEvent::Ended { at, direction, manner }) => {
             format!("{} {} ended {manner:?}", at.as_nanos(), word(direction))
         }
-        Delivery::Connection(_, TapEvent::Closed { at }) => format!("{} closed", at.as_nanos()),
+        Delivery::Connection(_, TapEvent::Closed { at, forwarded }) => {
+            format!("{} closed after {} and {} bytes", at.as_nanos(), forwarded.request, forwarded.response)
+        }
     }
 }

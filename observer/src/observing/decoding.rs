@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use observer_core::observation::{self, ConnectionDecoder, Observation, UpstreamName, What};
+use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, What};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
@@ -15,15 +15,22 @@ use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, Ta
 #[derive(Debug)]
 pub(super) struct Decoding {
     upstreams: Vec<Upstream>,
-    /// A connection whose decoder failed has none any more.
-    decoders: HashMap<ConnectionId, ConnectionDecoder>,
+    connections: HashMap<ConnectionId, Connection>,
     /// What the present delivery says; empty in between, kept for its memory.
     decoded: Vec<Observation>,
 }
 
+/// An open connection.
+#[derive(Debug)]
+enum Connection {
+    Decoded(Box<ConnectionDecoder>),
+    /// Its decoder failed; what it had been shown by then.
+    Failed(Plaintext),
+}
+
 impl Decoding {
     pub(super) fn new(upstreams: Vec<Upstream>) -> Self {
-        Self { upstreams, decoders: HashMap::new(), decoded: Vec::new() }
+        Self { upstreams, connections: HashMap::new(), decoded: Vec::new() }
     }
 
     /// Decodes one delivery. A decoder that panics loses its connection, not the others.
@@ -41,7 +48,7 @@ impl Decoding {
                 decoded.drain(..).for_each(&mut *told);
                 self.decoded = decoded;
                 if outcome.is_err() {
-                    self.decoders.remove(id);
+                    self.fail(*id);
                     told(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(*id) } });
                 }
             }
@@ -57,7 +64,7 @@ impl Decoding {
                 let decoder = ConnectionDecoder::new(connection, info.protocol, path_prefix);
                 let upstream = name(upstream);
                 told(Observation { at: *at, what: What::ConnectionOpened { connection, upstream, protocol: info.protocol } });
-                self.decoders.insert(id, decoder);
+                self.connections.insert(id, Connection::Decoded(Box::new(decoder)));
             }
             TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| {
                 injected_fault::strike(Place::Decoder, bytes);
@@ -67,10 +74,22 @@ impl Decoding {
             TapEvent::Ended { at, direction, manner } => {
                 self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), told));
             }
-            TapEvent::Closed { at } => match self.decoders.remove(&id) {
-                Some(mut decoder) => decoder.close(*at, told),
-                None => told(Observation { at: *at, what: What::ConnectionClosed { connection: connection(id) } }),
+            TapEvent::Closed { at, forwarded } => match self.connections.remove(&id) {
+                Some(Connection::Decoded(mut decoder)) => decoder.close(*at, *forwarded, told),
+                Some(Connection::Failed(observed)) => {
+                    let what = What::ConnectionClosed { connection: connection(id), forwarded: *forwarded, observed };
+                    told(Observation { at: *at, what });
+                }
+                None => {}
             },
+        }
+    }
+
+    fn fail(&mut self, id: ConnectionId) {
+        if let Some(followed) = self.connections.get_mut(&id)
+            && let Connection::Decoded(decoder) = followed
+        {
+            *followed = Connection::Failed(decoder.observed());
         }
     }
 
@@ -103,7 +122,7 @@ impl Decoding {
     }
 
     fn on(&mut self, id: ConnectionId, act: impl FnOnce(&mut ConnectionDecoder)) {
-        if let Some(decoder) = self.decoders.get_mut(&id) {
+        if let Some(Connection::Decoded(decoder)) = self.connections.get_mut(&id) {
             act(decoder);
         }
     }
@@ -133,6 +152,6 @@ fn time_of(event: &TapEvent) -> Timestamp {
         | TapEvent::Bytes { at, .. }
         | TapEvent::Gap { at, .. }
         | TapEvent::Ended { at, .. }
-        | TapEvent::Closed { at } => *at,
+        | TapEvent::Closed { at, .. } => *at,
     }
 }

@@ -42,6 +42,7 @@ fn assert_adds_up(observed: &[Observation], (events, snapshot): &(Vec<Event>, Sn
     let asked = observed.iter().filter(|one| matches!(one.what, What::Requested { .. })).count() as u64;
     let ended = events.iter().filter(|event| matches!(event, Event::Request { .. } | Event::WatchEnded { .. })).count() as u64;
     assert_eq!(totals.requests, asked);
+    assert_eq!(totals.observed, totals.forwarded, "bytes of a connection were counted otherwise than told");
     assert_eq!(ended + totals.open + missed.exchanges_dropped, asked, "a request was lost");
     let open_watches: u64 = watches.iter().map(|row| row.open).sum();
     let counted =

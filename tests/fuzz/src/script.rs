@@ -93,7 +93,8 @@ impl Script {
 
     fn close(&mut self, slot: u8) {
         if let Some((_, mut decoder)) = self.open.remove(&slot) {
-            decoder.close(self.now, &mut |observation| self.observations.push(observation));
+            let forwarded = decoder.observed();
+            decoder.close(self.now, forwarded, &mut |observation| self.observations.push(observation));
         }
     }
 

@@ -10,7 +10,7 @@ use observer_core::http::{Connection, Direction, Event, Field, FrameWalker, Part
 use observer_core::k8s::ListOptions;
 use observer_core::logs::{AuditEvent, EtcdRequest};
 use observer_core::metrics::MetricsReader;
-use observer_core::observation::{Body, ConnectionDecoder, ConnectionId, EndManner, Observation, UpstreamName, What};
+use observer_core::observation::{Body, ConnectionDecoder, ConnectionId, EndManner, Observation, Plaintext, UpstreamName, What};
 use observer_core::observer::{Comparison, Limits, Observer};
 use observer_core::time::Timestamp;
 use observer_core::wire::{BodyKind, BodyReader, ContentCoding, MediaType};
@@ -250,7 +250,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
             }
         }
         decoder.end(Timestamp::default(), Direction::Response, EndManner::CloseNotify, &mut |one| observations.push(one));
-        decoder.close(Timestamp::default(), &mut |one| observations.push(one));
+        decoder.close(Timestamp::default(), Plaintext::default(), &mut |one| observations.push(one));
         for observation in observations {
             note_observation(&mut shown, &observation);
             writer.record(&observation, &mut file);

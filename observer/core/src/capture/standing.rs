@@ -46,7 +46,7 @@ impl Standing {
                     keep(said, observation);
                 }
             }
-            What::ConnectionClosed { connection } => {
+            What::ConnectionClosed { connection, .. } => {
                 self.connections.remove(connection);
             }
             What::DecoderFailed { connection } => self.exchanges.retain(|id, _| id.connection != *connection),

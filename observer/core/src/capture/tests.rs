@@ -3,7 +3,7 @@
 use super::block::{OpenBlock, inflated};
 use super::layout::{BLOCK_HEAD, BlockHead, BlockKind, FileHead, MAX_PACKED, MAX_RAW};
 use super::*;
-use crate::observation::{ConnectionId, Observation, What};
+use crate::observation::{ConnectionId, Observation, Plaintext, What};
 use crate::time::Timestamp;
 use crate::unshown::Unshown;
 
@@ -12,7 +12,14 @@ const AT: Timestamp = Timestamp::from_nanos(1_000_000_000);
 #[test]
 fn what_a_later_version_adds_to_an_observation_is_skipped() {
     let line = r#"{"at":"1970-01-01T00:00:01Z","by":"later","observation":"connection-closed","connection":7,"mood":{"a":[1]}}"#;
-    let known = Observation { at: AT, what: What::ConnectionClosed { connection: ConnectionId(7) } };
+    let known = Observation {
+        at: AT,
+        what: What::ConnectionClosed {
+            connection: ConnectionId(7),
+            forwarded: Plaintext::default(),
+            observed: Plaintext::default(),
+        },
+    };
     assert_eq!(read(&file(&[line])), [Record::Observation(known)]);
 }
 

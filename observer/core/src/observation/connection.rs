@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::request::{RequestLine, ResponseLine};
 use super::stream::Stream;
-use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, What};
+use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, What};
 use crate::http::{self, Direction, Event, Gap, Protocol, Start, StreamId};
 use crate::time::Timestamp;
 
@@ -15,6 +15,7 @@ use crate::time::Timestamp;
 pub struct ConnectionDecoder {
     http: http::Connection,
     state: State,
+    observed: Plaintext,
 }
 
 /// All but the HTTP decoder itself, so that both can be borrowed at once.
@@ -45,11 +46,13 @@ impl ConnectionDecoder {
             response_is_dark: false,
             first_end: None,
         };
-        Self { http: http::Connection::new(Start::Beginning, protocol), state }
+        Self { http: http::Connection::new(Start::Beginning, protocol), state, observed: Plaintext::default() }
     }
 
     /// Decodes the next bytes of one direction.
     pub fn bytes(&mut self, at: Timestamp, direction: Direction, bytes: &[u8], told: &mut dyn FnMut(Observation)) {
+        // Before the decoder has its chance to fail.
+        *self.observed.of(direction) += bytes.len() as u64;
         self.decode(at, told, |http, sink| http.bytes(direction, bytes, sink));
     }
 
@@ -68,8 +71,13 @@ impl ConnectionDecoder {
         self.decode(at, told, |http, sink| http.end(direction, sink));
     }
 
-    /// Notes that the connection is over, whatever its halves said before.
-    pub fn close(&mut self, at: Timestamp, told: &mut dyn FnMut(Observation)) {
+    /// What was shown so far.
+    pub const fn observed(&self) -> Plaintext {
+        self.observed
+    }
+
+    /// Notes that the connection is over, whatever its halves said before; `forwarded` is what the tap passed on.
+    pub fn close(&mut self, at: Timestamp, forwarded: Plaintext, told: &mut dyn FnMut(Observation)) {
         let mut tell = |what| told(Observation { at, what });
         let first_end = self.state.first_end;
         for (stream, mut open) in std::mem::take(&mut self.state.streams) {
@@ -77,7 +85,7 @@ impl ConnectionDecoder {
             let end = open.end(ExchangeEnd::Cut(first_end), first_end);
             tell(What::Ended { exchange: self.state.exchange(stream), end });
         }
-        tell(What::ConnectionClosed { connection: self.state.connection });
+        tell(What::ConnectionClosed { connection: self.state.connection, forwarded, observed: self.observed });
     }
 
     fn decode(

@@ -17,6 +17,6 @@ mod tests;
 pub use connection::ConnectionDecoder;
 pub use request::{RequestLine, ResponseLine};
 pub use vocabulary::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, UpstreamName,
-    What,
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
+    UpstreamName, What,
 };

@@ -169,7 +169,7 @@ fn hole_in_a_body_is_told_with_its_exchange() {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", LIST.len());
     decoder.bytes(at, Direction::Response, head.as_bytes(), &mut tell);
     decoder.gap(at, Direction::Response, Gap { stream: None, length: LIST.len() as u64 }, &mut tell);
-    decoder.close(at, &mut tell);
+    decoder.close(at, Plaintext::default(), &mut tell);
     assert_eq!(
         told[2..],
         ["missed Response 206", "body missed Response 206", "bytes Response 206", "ended Complete", "closed"],
@@ -293,6 +293,22 @@ fn exec_over_websocket_is_only_counted() {
 }
 
 #[test]
+fn connection_ends_with_what_was_passed_on_and_what_was_shown_of_it() {
+    let mut told = Vec::new();
+    let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
+    let mut tell = |observation: Observation| told.push(observation.what);
+    let at = Timestamp::default();
+    decoder.bytes(at, Direction::Request, b"GET / HTTP/1.1\r\n\r\n", &mut tell);
+    decoder.bytes(at, Direction::Response, b"HTTP/1.1 200 OK\r\n", &mut tell);
+    decoder.gap(at, Direction::Response, Gap { stream: None, length: 9 }, &mut tell);
+    decoder.bytes(at, Direction::Response, b"not HTTP", &mut tell);
+    let forwarded = Plaintext { request: 18, response: 34 };
+    decoder.close(at, forwarded, &mut tell);
+    let observed = Plaintext { request: 18, response: 25 };
+    assert_eq!(told.last(), Some(&What::ConnectionClosed { connection: ConnectionId(1), forwarded, observed }));
+}
+
+#[test]
 fn hole_in_a_websocket_is_told_with_its_exchange() {
     let mut told = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
@@ -302,7 +318,7 @@ fn hole_in_a_websocket_is_told_with_its_exchange() {
     decoder.bytes(at, Direction::Response, &[SWITCHED.as_bytes(), &frame(0x81, ADDED)[..2]].concat(), &mut tell);
     decoder.gap(at, Direction::Response, Gap { stream: None, length: ADDED.len() as u64 }, &mut tell);
     decoder.bytes(at, Direction::Response, &frame(0x81, ADDED), &mut tell);
-    decoder.close(at, &mut tell);
+    decoder.close(at, Plaintext::default(), &mut tell);
     let (missed, rest) = (format!("missed Response {}", ADDED.len()), &told[3..]);
     assert!(rest.contains(&missed) && rest.contains(&format!("body {missed}")), "{told:#?}");
 }
@@ -329,7 +345,7 @@ fn told<B: AsRef<[u8]>>(pieces: &[(Direction, B)]) -> String {
     for (direction, bytes) in pieces {
         decoder.bytes(Timestamp::default(), *direction, bytes.as_ref(), &mut tell);
     }
-    decoder.close(Timestamp::default(), &mut tell);
+    decoder.close(Timestamp::default(), Plaintext::default(), &mut tell);
     told
 }
 

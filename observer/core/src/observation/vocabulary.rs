@@ -1,6 +1,7 @@
 //! The words of an observation.
 
 use std::fmt;
+use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,32 @@ pub struct ExchangeId {
     pub connection: ConnectionId,
     /// Which stream of it.
     pub stream: StreamId,
+}
+
+/// Bytes of a connection's plaintext, by direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plaintext {
+    /// From the client.
+    pub request: u64,
+    /// From the API server.
+    pub response: u64,
+}
+
+impl Plaintext {
+    /// That of one direction.
+    pub const fn of(&mut self, direction: Direction) -> &mut u64 {
+        match direction {
+            Direction::Request => &mut self.request,
+            Direction::Response => &mut self.response,
+        }
+    }
+}
+
+impl AddAssign for Plaintext {
+    fn add_assign(&mut self, more: Self) {
+        self.request = self.request.saturating_add(more.request);
+        self.response = self.response.saturating_add(more.response);
+    }
 }
 
 /// One thing that was seen, and when.
@@ -87,6 +114,12 @@ pub enum What {
     ConnectionClosed {
         /// Which connection.
         connection: ConnectionId,
+        /// What the tap passed on.
+        #[serde(default)]
+        forwarded: Plaintext,
+        /// What decoders were shown of it.
+        #[serde(default)]
+        observed: Plaintext,
     },
     /// GOAWAY.
     GoAway {

@@ -7,7 +7,7 @@ use super::record::{Client, RequestRecord, VerdictRecord};
 use super::shape::Shape;
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::Verb;
-use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, UpstreamName};
+use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, Plaintext, UpstreamName};
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
 
@@ -45,6 +45,10 @@ pub enum Event {
         connection: ConnectionId,
         /// Which end came first.
         first_end: Option<ConnectionEnd>,
+        /// What was passed on.
+        forwarded: Plaintext,
+        /// What decoders were shown of it.
+        observed: Plaintext,
     },
     /// The server or the client announced the end of a connection by GOAWAY.
     GoAway {

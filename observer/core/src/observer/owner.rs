@@ -73,16 +73,12 @@ impl Observer {
                 }
             }
             What::ConnectionOpened { connection, upstream, protocol } => self.opened(connection, upstream, protocol, at, told),
-            What::ConnectionEnded { connection, end } => {
-                let Connection { upstream, first_end, .. } = self.connections.entry(connection).or_default();
-                if first_end.get_or_insert(end).direction == Direction::Response {
-                    // Behind a load balancer, the end of a connection may be all that is seen of a restart.
-                    self.upstreams.forget(upstream);
-                }
-            }
-            What::ConnectionClosed { connection } => {
+            What::ConnectionEnded { connection, end } => self.half_ended(connection, end),
+            What::ConnectionClosed { connection, forwarded, observed } => {
                 let first_end = self.connections.remove(&connection).and_then(|connection| connection.first_end);
-                told(Event::ConnectionClosed { at, connection, first_end });
+                self.totals.forwarded += forwarded;
+                self.totals.observed += observed;
+                told(Event::ConnectionClosed { at, connection, first_end, forwarded, observed });
             }
             What::GoAway { connection, by, code } => {
                 if by == Direction::Response {
@@ -221,6 +217,14 @@ impl Observer {
         }
         self.connections.insert(connection, Connection { upstream: upstream.clone(), ..Connection::default() });
         told(Event::ConnectionOpened { at, connection, upstream, protocol });
+    }
+
+    fn half_ended(&mut self, connection: ConnectionId, end: ConnectionEnd) {
+        let Connection { upstream, first_end, .. } = self.connections.entry(connection).or_default();
+        if first_end.get_or_insert(end).direction == Direction::Response {
+            // Behind a load balancer, the end of a connection may be all that is seen of a restart.
+            self.upstreams.forget(upstream);
+        }
     }
 
     fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine) {

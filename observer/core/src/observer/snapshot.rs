@@ -7,6 +7,7 @@ use super::record::{RequestRecord, VerdictRecord};
 use super::shape::Shape;
 use super::upstreams::UpstreamRecord;
 use crate::k8s::Verb;
+use crate::observation::Plaintext;
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
 
@@ -37,6 +38,10 @@ pub struct Totals {
     pub watch_events: u64,
     /// Bytes of the response bodies of all finished requests.
     pub response_bytes: u64,
+    /// What was passed on, over all connections that are closed.
+    pub forwarded: Plaintext,
+    /// What decoders were shown of it; the rest is in [`Missed::bytes`], or came after a decoder had failed.
+    pub observed: Plaintext,
 }
 
 /// Finished lists of one shape that were answered by one rule.

@@ -3,8 +3,8 @@
 use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId};
 use observer_core::k8s::{ListOptions, RequestInfo, Status};
 use observer_core::observation::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine,
-    ResponseLine, UpstreamName, What,
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
+    RequestLine, ResponseLine, UpstreamName, What,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -55,7 +55,11 @@ fn what() -> impl Strategy<Value = What> {
 fn of_connections() -> impl Strategy<Value = What> {
     prop_oneof![
         (connection(), connection_end()).prop_map(|(connection, end)| What::ConnectionEnded { connection, end }),
-        connection().prop_map(|connection| What::ConnectionClosed { connection }),
+        (connection(), plaintext(), plaintext()).prop_map(|(connection, forwarded, observed)| What::ConnectionClosed {
+            connection,
+            forwarded,
+            observed
+        }),
         (connection(), direction(), any::<u32>()).prop_map(|(connection, by, code)| What::GoAway { connection, by, code }),
         (connection(), prop::option::of(stream()), direction(), number())
             .prop_map(|(connection, stream, direction, bytes)| What::Missed { connection, stream, direction, bytes }),
@@ -212,6 +216,10 @@ fn stream() -> impl Strategy<Value = StreamId> {
 
 fn exchange() -> impl Strategy<Value = ExchangeId> {
     (connection(), stream()).prop_map(|(connection, stream)| ExchangeId { connection, stream })
+}
+
+fn plaintext() -> impl Strategy<Value = Plaintext> {
+    (number(), number()).prop_map(|(request, response)| Plaintext { request, response })
 }
 
 fn number() -> impl Strategy<Value = u64> {

@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use observer_core::http::{Connection, Direction, Gap, Protocol, Start};
+use observer_core::observation::Plaintext;
 use observer_core::time::Timestamp;
 use watchtap::intake::{ConnectionInfo, Delivery, EndManner, Intake, IntakeLimits, IntakeReceiver, TapEvent};
 
@@ -52,7 +53,8 @@ pub fn check(input: &[u8]) {
     }
     drop(intake);
     taken.take(receiver.as_mut());
-    assert!(taken.closed, "the end of the connection is not told");
+    let [request, response] = offered.ways.each_ref().map(|way| way.len() as u64);
+    assert_eq!(taken.closed, Some(Plaintext { request, response }), "the end of the connection is not told, or with other bytes");
     assert_eq!(offered.ends, taken.ends, "an end is told otherwise");
     assert_eq!(losses.bytes, taken.ways.iter().map(|way| way.lost).sum::<u64>(), "lost bytes are counted otherwise than told");
     for (offered, way) in offered.ways.iter().zip(&taken.ways) {
@@ -90,7 +92,7 @@ struct Taken {
     decoder: Decoder,
     told: Told,
     ends: Vec<Direction>,
-    closed: bool,
+    closed: Option<Plaintext>,
 }
 
 #[derive(Default)]
@@ -114,7 +116,7 @@ impl Taken {
 
     fn event(&mut self, event: &TapEvent) {
         let Self { ways, decoder, told, ends, closed } = self;
-        assert!(!*closed, "something is told after the end");
+        assert!(closed.is_none(), "something is told after the end");
         match event {
             TapEvent::Bytes { direction, bytes, .. } => {
                 let way = &mut ways[usize::from(*direction == Direction::Response)];
@@ -128,7 +130,7 @@ impl Taken {
                 (way.position, way.lost) = (way.position + length, way.lost + length);
                 decoder.0.gap(*direction, *gap, &mut |event| told.note(&event));
             }
-            TapEvent::Closed { .. } => *closed = true,
+            TapEvent::Closed { forwarded, .. } => *closed = Some(*forwarded),
             TapEvent::Ended { direction, .. } => ends.push(*direction),
             TapEvent::Opened { .. } => {}
         }
