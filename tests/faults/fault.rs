@@ -4,10 +4,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use observer_tests::{Act, Answer, Break, Metrics, Of, Scripted, Signal};
+use observer_tests::{Act, Answer, Break, CacheClient, Metrics, Of, Scripted, Signal};
 use rustix::process::Signal as ToClient;
 
-use super::client::Client;
 use super::stage::{Needs, Stage, Way};
 
 /// How long nobody serves.
@@ -153,7 +152,7 @@ impl Fault {
     }
 
     /// Whether it makes this client ask again.
-    fn is_noticed_by(self, client: Client) -> bool {
+    fn is_noticed_by(self, client: CacheClient) -> bool {
         match self {
             // What waits for a hung etcd comes when it is back, and a GOAWAY lets watches live.
             Self::EtcdStopped | Self::GoAway => false,
@@ -199,7 +198,7 @@ fn answer_instead(stage: &Stage, act: Act, of: Of, answer: Answer, times: usize)
     hop.script(Some(Scripted { of, answer, times }));
     hop.happen(act);
     match of {
-        Of::Watches => stage.all_ask_again(&before, times + 1, Client::begins_anew),
+        Of::Watches => stage.all_ask_again(&before, times + 1, CacheClient::begins_anew),
         // Some ask for no version, or for none again that was too large.
         Of::ListsAtVersion => Ok(()),
     }

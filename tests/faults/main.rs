@@ -4,7 +4,6 @@
 //! watchtap. On each way lies a TCP hop of the test's own, so that both meet the same weather. What counts is what the API server
 //! accepted from each, in the form of [`observer_tests::RequestForms`].
 
-mod client;
 mod fault;
 mod faults;
 mod residue;

@@ -6,10 +6,9 @@ use std::time::Duration;
 use std::{fmt, fs};
 
 use anyhow::{Context, Result, ensure};
-use observer_tests::faults_folder;
+use observer_tests::{CacheClient, faults_folder};
 use serde_json::{Value, json};
 
-use super::client::Client;
 use super::fault::Fault;
 use super::residue::residue;
 use super::stage::{Deeds, Outcome, Stage, Way};
@@ -35,7 +34,7 @@ struct Seen {
 #[derive(Debug)]
 struct Cell {
     fault: Fault,
-    client: Client,
+    client: CacheClient,
     direct: Seen,
     watchtap: Seen,
 }
@@ -46,7 +45,7 @@ struct Cell {
 /// each did in several runs; there are more than asked for as long as the sets differ, but not many.
 pub(crate) fn check(fault: Fault) -> Result<()> {
     const MORE: usize = 5;
-    let clients = Client::all();
+    let clients = CacheClient::all();
     let mut outcomes: Vec<Outcome> = Vec::new();
     let mut cells = Vec::new();
     let runs = runs()?;
@@ -67,7 +66,7 @@ fn runs() -> Result<usize> {
     std::env::var(RUNS).map_or(Ok(1), |runs| runs.parse().with_context(|| format!("{RUNS}={runs}")))
 }
 
-fn run(fault: Fault, clients: &[Client], number: usize) -> Result<Vec<Outcome>> {
+fn run(fault: Fault, clients: &[CacheClient], number: usize) -> Result<Vec<Outcome>> {
     let order = if number.is_multiple_of(2) { [Way::Watchtap, Way::Direct] } else { [Way::Direct, Way::Watchtap] };
     let mut stage = Stage::set(clients, order, &fault.needs())?;
     sleep(SETTLED);
@@ -84,7 +83,7 @@ fn leave(fault: Fault, cells: &[Cell]) -> Result<()> {
 }
 
 impl Cell {
-    fn of(fault: Fault, client: Client, outcomes: &[Outcome]) -> Self {
+    fn of(fault: Fault, client: CacheClient, outcomes: &[Outcome]) -> Self {
         let of = |way: Way| outcomes.iter().filter(move |outcome| outcome.client == client && outcome.way == way);
         Self { fault, client, direct: of(Way::Direct).collect(), watchtap: of(Way::Watchtap).collect() }
     }

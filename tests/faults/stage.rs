@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use observer_tests::{Cluster, HttpHop, Options, RequestForms, RunSession, TcpHop, client_token, client_user, received_uris};
+use observer_tests::{
+    CacheClient, CacheProcess, Cluster, HttpHop, HttpVersion, Options, RequestForms, RunSession, TcpHop, client_token, client_user,
+    received_uris,
+};
 use serde_json::{Value, json};
-
-use super::client::{Client, Http, Running};
 
 const NAMESPACE: &str = "faults";
 const OBJECTS: usize = 20;
@@ -51,10 +52,10 @@ pub(crate) struct Stage {
 /// One client.
 #[derive(Debug)]
 pub(crate) struct Player {
-    pub(crate) client: Client,
+    pub(crate) client: CacheClient,
     pub(crate) way: Way,
     number: usize,
-    pub(crate) running: Running,
+    pub(crate) running: CacheProcess,
 }
 
 /// What one client did.
@@ -71,7 +72,7 @@ pub(crate) struct Deeds {
 /// What one client did, and what it had of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
-    pub(crate) client: Client,
+    pub(crate) client: CacheClient,
     pub(crate) way: Way,
     pub(crate) deeds: Deeds,
     /// Objects that it was told of although it had them in that version.
@@ -84,7 +85,7 @@ impl Stage {
     /// Starts everything; every client has all objects, and nothing is written any more.
     ///
     /// `order` is in which order each client comes: a draining API server ends watches one after the other.
-    pub(crate) fn set(clients: &[Client], order: [Way; 2], needs: &Needs) -> Result<Self> {
+    pub(crate) fn set(clients: &[CacheClient], order: [Way; 2], needs: &Needs) -> Result<Self> {
         // The API server would write a lease of its own every ten seconds, and whoever resumes would find his version too old, or not, by chance.
         let quiet = ["--feature-gates=APIServerIdentity=false"];
         let api_server_arguments = quiet.iter().chain(needs.api_server_arguments).map(|argument| (*argument).to_owned()).collect();
@@ -226,7 +227,7 @@ impl Stage {
     }
 
     /// Waits until the server has received so many requests more of every client that is `concerned`, since it had received `before` of each.
-    pub(crate) fn all_ask_again(&self, before: &[usize], more: usize, concerned: impl Fn(Client) -> bool) -> Result<()> {
+    pub(crate) fn all_ask_again(&self, before: &[usize], more: usize, concerned: impl Fn(CacheClient) -> bool) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(90);
         const PAUSE: Duration = Duration::from_millis(100);
         let started = Instant::now();
@@ -255,7 +256,7 @@ impl Stage {
     pub(crate) fn shared_connections_are_made_anew(&self, before: &[usize]) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(20);
         const PAUSE: Duration = Duration::from_millis(50);
-        let is_shared = |player: &&Player| player.client.http() == Http::Two && player.client.asks_when_told();
+        let is_shared = |player: &&Player| player.client.http() == HttpVersion::Two && player.client.asks_when_told();
         let shared = self.players.iter().filter(is_shared).count() / 2;
         let started = Instant::now();
         while self.connections().iter().zip(before).any(|(after, before)| *after < before + shared) {

@@ -1,4 +1,4 @@
-//! Programs on the PATH.
+//! Programs on the PATH, and those of this workspace.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -18,4 +18,13 @@ pub(crate) fn require(name: &str, purpose: &str) -> Result<PathBuf> {
 
 pub(crate) fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// A program of this workspace, beside the folder that the running test lies in. `cargo xtask test` builds them all.
+pub(crate) fn built(name: &str) -> Result<PathBuf> {
+    let test = std::env::current_exe().context("the running test has no path")?;
+    let candidates = test.ancestors().skip(1).take(2).map(|folder| folder.join(name));
+    candidates.into_iter().find(|program| is_executable(program)).with_context(|| {
+        format!("no {name} beside {}; build it with `cargo build --workspace --bins` (cargo xtask test does)", test.display())
+    })
 }

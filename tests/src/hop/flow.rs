@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::digest::{Digest, Hasher};
+use crate::digest::Digest;
 
 /// How a sender ended its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,27 +25,38 @@ pub struct Flow {
     pub end: End,
 }
 
-/// Passes on what `from` sends until it ends, and then its end, of which RST becomes FIN.
+/// What is seen of a direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Seen<'a> {
+    Bytes(&'a [u8]),
+    End(End),
+}
+
+/// Passes on what `from` sends until it ends, and then its end, of which RST becomes FIN. `note` hears of each before the receiver does.
 ///
 /// When the receiver goes away the rest is read all the same: so what one hop counts does not depend on when the other one noticed.
 /// `socket` is the socket under `to`.
-pub(super) async fn pass_on(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, socket: &TcpStream) -> Flow {
+pub(super) async fn pass_on(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    socket: &TcpStream,
+    mut note: impl FnMut(Seen<'_>),
+) {
     const READ: usize = 64 << 10;
     let mut buffer = vec![0; READ];
-    let mut hasher = Hasher::new();
     let mut receiving = true;
     let end = loop {
         let Ok(length) = from.read(&mut buffer).await else { break End::Cut };
         let Some(bytes) = buffer.get(..length).filter(|bytes| !bytes.is_empty()) else { break End::CloseNotify };
-        hasher.update(bytes);
+        note(Seen::Bytes(bytes));
         receiving = receiving && send(&mut to, bytes).await.is_ok();
     };
+    note(Seen::End(end));
     // Whoever went away first does not hear of the end.
     match end {
         End::CloseNotify => to.shutdown().await.ok(),
         End::Cut => socket.shutdown(Shutdown::Write).ok(),
     };
-    Flow { plaintext: hasher.finish(), end }
 }
 
 async fn send(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::connection::Ends;
-use super::flow::Flow;
-use crate::loopback_tls;
+use super::connection::{Ends, Greeted};
+use super::flow::{End, Flow, Seen};
+use crate::digest::Hasher;
 
 /// What one connection carried.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,9 +39,8 @@ pub struct Hop {
 impl Hop {
     /// Starts a hop to `target`, whose certificate is vouched for by `trusted` (PEM).
     pub fn start(target: SocketAddr, trusted: &str) -> Result<Self> {
-        let upstream = loopback_tls::client_config(trusted)?;
-        let (downstream, authority) = loopback_tls::server_config()?;
-        let ends = Arc::new(Ends { downstream, upstream, target });
+        let (ends, authority) = Ends::to(target, trusted)?;
+        let ends = Arc::new(ends);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("hop").enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr()?;
@@ -82,7 +81,7 @@ async fn accept_all(listener: TcpListener, ends: Arc<Ends>, mut stop: oneshot::R
             accepted = listener.accept() => {
                 let ends = Arc::clone(&ends);
                 if let Ok((client, _)) = accepted {
-                    connections.spawn(async move { ends.pass(client).await });
+                    connections.spawn(async move { pass(&ends, client).await });
                 }
             }
             _ = &mut stop => break,
@@ -90,4 +89,32 @@ async fn accept_all(listener: TcpListener, ends: Arc<Ends>, mut stop: oneshot::R
     }
     drop(listener);
     connections.join_all().await.into_iter().flatten().collect()
+}
+
+async fn pass(ends: &Ends, client: TcpStream) -> Result<Passed> {
+    let joined = ends.join(ends.reach(Greeted::by(client).await?).await?).await?;
+    let protocol = joined.protocol.clone();
+    let (mut request, mut response) = (Measured::default(), Measured::default());
+    joined.pass(|seen| request.note(seen), |seen| response.note(seen)).await;
+    Ok(Passed { protocol, request: request.finish(), response: response.finish() })
+}
+
+/// What one direction has carried so far.
+#[derive(Default)]
+struct Measured {
+    plaintext: Hasher,
+    end: Option<End>,
+}
+
+impl Measured {
+    fn note(&mut self, seen: Seen<'_>) {
+        match seen {
+            Seen::Bytes(bytes) => self.plaintext.update(bytes),
+            Seen::End(end) => self.end = Some(end),
+        }
+    }
+
+    fn finish(self) -> Flow {
+        Flow { plaintext: self.plaintext.finish(), end: self.end.unwrap_or(End::Cut) }
+    }
 }

@@ -6,34 +6,41 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use observer_tests::{ClientGo, Lines, RequestForms, kubectl, wait_within};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+use crate::bounded::{Lines, wait_within};
+use crate::client_go::ClientGo;
+use crate::kubectl::kubectl;
+use crate::programs;
+use crate::request_form::RequestForms;
 
 /// What takes longer than this to come about does not: client-go backs off to some thirty seconds, with jitter.
 const WITHIN: Duration = Duration::from_mins(2);
 
 /// A client of some kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Client {
+pub enum CacheClient {
     /// A shared informer.
-    Informer(ClientGo, Http),
+    Informer(ClientGo, HttpVersion),
     /// A watcher of kube-rs with its usual backoff. It speaks HTTP/1.1 only.
     KubeRs,
     /// `kubectl get --watch`, which does not begin anew.
-    Kubectl(Http),
+    Kubectl(HttpVersion),
 }
 
 /// The protocol that it speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Http {
+pub enum HttpVersion {
+    /// 1.1.
     One,
+    /// 2.
     Two,
 }
 
 /// Its process; dropped, it is killed.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub struct CacheProcess {
     child: Child,
     lines: Lines,
     said: Vec<String>,
@@ -41,16 +48,16 @@ pub(crate) struct Running {
     is_over: bool,
 }
 
-impl Client {
+impl CacheClient {
     /// Each kind with each protocol that it has.
-    pub(crate) fn all() -> Vec<Self> {
-        let both = [Http::Two, Http::One];
+    pub fn all() -> Vec<Self> {
+        let both = [HttpVersion::Two, HttpVersion::One];
         let informers = ClientGo::ALL.into_iter().flat_map(|release| both.map(|http| Self::Informer(release, http)));
         informers.chain([Self::KubeRs]).chain(both.map(Self::Kubectl)).collect()
     }
 
     /// Starts one in `namespace`.
-    pub(crate) fn start(self, kubeconfig: &Path, namespace: &str) -> Result<Running> {
+    pub fn start(self, kubeconfig: &Path, namespace: &str) -> Result<CacheProcess> {
         let mut command = match self {
             Self::Informer(release, _) => {
                 let mut command = Command::new(release.reflector()?);
@@ -58,7 +65,7 @@ impl Client {
                 command
             }
             Self::KubeRs => {
-                let mut command = Command::new(env!("CARGO_BIN_EXE_kube-reflector"));
+                let mut command = Command::new(programs::built("kube-reflector")?);
                 command.arg(namespace);
                 command
             }
@@ -69,7 +76,7 @@ impl Client {
                 command
             }
         };
-        if self.http() == Http::One {
+        if self.http() == HttpVersion::One {
             command.env("DISABLE_HTTP2", "true");
         }
         // Found dead by a ping sooner than by the defaults of 30 and 15 s, where the client pings at all.
@@ -77,33 +84,34 @@ impl Client {
         command.env("KUBECONFIG", kubeconfig).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().with_context(|| format!("cannot start {self}"))?;
         let lines = Lines::of(child.stdout.take().context("standard output is a pipe")?, WITHIN);
-        Ok(Running { child, lines, said: Vec::new(), is_over: false })
+        Ok(CacheProcess { child, lines, said: Vec::new(), is_over: false })
     }
 
     /// Whether it lives through the end of its watch.
-    pub(crate) fn begins_anew(self) -> bool {
+    pub fn begins_anew(self) -> bool {
         !matches!(self, Self::Kubectl(_))
     }
 
     /// Whether it can be told to ask for something else on its connections.
-    pub(crate) fn asks_when_told(self) -> bool {
+    pub fn asks_when_told(self) -> bool {
         matches!(self, Self::Informer(..))
     }
 
     /// Whether it notices a silent connection by its own pings: on HTTP/2, since client-go 0.20 and in late patches before it.
-    pub(crate) fn pings(self) -> bool {
-        matches!(self, Self::Informer(ClientGo::V0_18 | ClientGo::V0_26 | ClientGo::V0_37, Http::Two))
+    pub fn pings(self) -> bool {
+        matches!(self, Self::Informer(ClientGo::V0_18 | ClientGo::V0_26 | ClientGo::V0_37, HttpVersion::Two))
     }
 
-    pub(crate) fn http(self) -> Http {
+    /// Which it speaks.
+    pub fn http(self) -> HttpVersion {
         match self {
             Self::Informer(_, http) | Self::Kubectl(http) => http,
-            Self::KubeRs => Http::One,
+            Self::KubeRs => HttpVersion::One,
         }
     }
 }
 
-impl fmt::Display for Client {
+impl fmt::Display for CacheClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {
             Self::Informer(release, _) => release.name(),
@@ -111,27 +119,27 @@ impl fmt::Display for Client {
             Self::Kubectl(_) => "kubectl get -w",
         };
         let http = match self.http() {
-            Http::One => "HTTP/1.1",
-            Http::Two => "HTTP/2",
+            HttpVersion::One => "HTTP/1.1",
+            HttpVersion::Two => "HTTP/2",
         };
         write!(formatter, "{name}, {http}")
     }
 }
 
-impl Running {
+impl CacheProcess {
     /// Reads on until it has an object in this version.
-    pub(crate) fn has(&mut self, version: &str) -> Result<()> {
+    pub fn has(&mut self, version: &str) -> Result<()> {
         let has_word = |line: &str| line.split(|character: char| !character.is_ascii_alphanumeric()).any(|word| word == version);
         self.read_until(has_word)
     }
 
     /// Reads on until it has said `what` so many times more.
-    pub(crate) fn says(&mut self, times: usize, is_it: impl Fn(&str) -> bool) -> Result<()> {
+    pub fn says(&mut self, times: usize, is_it: impl Fn(&str) -> bool) -> Result<()> {
         (0..times).try_for_each(|_| self.read_until(&is_it))
     }
 
     /// Reads what it has left to say.
-    pub(crate) fn read_to_end(&mut self) {
+    pub fn read_to_end(&mut self) {
         // It ends with the error that it has ended.
         self.read_until(|_| false).ok();
     }
@@ -150,12 +158,13 @@ impl Running {
         }
     }
 
-    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
         Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
 
     /// How it ended, if it was seen to.
-    pub(crate) fn end(&mut self) -> Result<Option<String>> {
+    pub fn end(&mut self) -> Result<Option<String>> {
         if !self.is_over {
             return Ok(None);
         }
@@ -163,17 +172,17 @@ impl Running {
     }
 
     /// What it has tried as far as it was read.
-    pub(crate) fn attempted(&self) -> RequestForms {
+    pub fn attempted(&self) -> RequestForms {
         RequestForms::attempted(&self.log())
     }
 
     /// How often it has said this, of what was read.
-    pub(crate) fn count(&self, what: &str) -> usize {
+    pub fn count(&self, what: &str) -> usize {
         self.log().iter().filter(|line| line["what"] == what).count()
     }
 
     /// What it has said of what failed, of what was read: without addresses and numbers, so that it can be compared.
-    pub(crate) fn errors(&self) -> Vec<String> {
+    pub fn errors(&self) -> Vec<String> {
         let log = self.log();
         let errors = log.iter().filter_map(|line| line["error"].as_str());
         // `Get "https://…": why`
@@ -192,7 +201,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for CacheProcess {
     fn drop(&mut self) {
         self.child.kill().ok();
         self.child.wait().ok();

@@ -1,0 +1,183 @@
+//! One connection that two hops see: whether what the one gets is what the other one gave.
+
+use std::collections::VecDeque;
+
+use super::flow::{End, Seen};
+
+/// Both directions.
+#[derive(Debug, Default)]
+pub(super) struct Passage {
+    pub(super) request: Way,
+    pub(super) response: Way,
+    /// Client and server have shaken hands through it.
+    pub(super) is_joined: bool,
+    /// Somebody has broken it, or has never made it whole: it may end in any way, but not with other bytes.
+    pub(super) is_disturbed: bool,
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub(super) struct Way {
+    /// What was given and not yet got; bounded by what the sockets between the hops hold.
+    under_way: VecDeque<u8>,
+    pub(super) carried: Carried,
+    given_end: Option<End>,
+    gotten_end: Option<End>,
+}
+
+/// How many bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// Were given to what lies between the hops.
+    pub given: u64,
+    /// Came out of it, each of them as it was given.
+    pub gotten: u64,
+}
+
+/// Which direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of {
+    Request,
+    Response,
+}
+
+impl Passage {
+    /// Notes what one hop gives.
+    pub(super) fn give(&mut self, of: Of, seen: Seen<'_>) {
+        let way = self.way(of).0;
+        match seen {
+            Seen::Bytes(bytes) => {
+                way.carried.given += bytes.len() as u64;
+                if way.gotten_end.is_none() {
+                    way.under_way.extend(bytes);
+                }
+            }
+            Seen::End(end) => way.given_end = Some(end),
+        }
+    }
+
+    /// Notes what the other hop gets; an error says what is wrong with it.
+    pub(super) fn get(&mut self, of: Of, seen: Seen<'_>) -> Result<(), String> {
+        let is_disturbed = self.is_disturbed;
+        let (way, other) = self.way(of);
+        match seen {
+            Seen::Bytes(bytes) => way.get(bytes),
+            Seen::End(end) => {
+                way.gotten_end = Some(end);
+                let lacking = std::mem::take(&mut way.under_way).len();
+                match (way.given_end, end) {
+                    (Some(End::CloseNotify), End::CloseNotify) if lacking == 0 => Ok(()),
+                    (Some(End::CloseNotify), End::CloseNotify) => {
+                        Err(format!("close_notify came, and {lacking} bytes before it did not"))
+                    }
+                    (Some(End::Cut), End::CloseNotify) => Err("the end came as close_notify, and was none".to_owned()),
+                    (None, End::CloseNotify) => Err("close_notify came, and nobody had sent it".to_owned()),
+                    (Some(End::Cut), End::Cut) => Ok(()),
+                    // Who has gone away altogether does not hear the other one out.
+                    (_, End::Cut) if is_disturbed || other.has_an_end() => Ok(()),
+                    (_, End::Cut) => Err(format!("cut off for no reason, with {lacking} bytes under way")),
+                }
+            }
+        }
+    }
+
+    /// Whether both directions ended with `close_notify` and lack nothing.
+    pub(super) fn is_whole(&self) -> bool {
+        [&self.request, &self.response].iter().all(|way| way.gotten_end == Some(End::CloseNotify))
+    }
+
+    fn way(&mut self, of: Of) -> (&mut Way, &Way) {
+        match of {
+            Of::Request => (&mut self.request, &self.response),
+            Of::Response => (&mut self.response, &self.request),
+        }
+    }
+}
+
+impl Way {
+    fn get(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let at = self.carried.gotten;
+        if bytes.len() > self.under_way.len() {
+            return Err(format!("at {at}: {} bytes came, {} are under way", bytes.len(), self.under_way.len()));
+        }
+        // The ring in its two parts: far faster than byte by byte, and the first difference is looked for only where there is one.
+        let (front, back) = self.under_way.as_slices();
+        let (of_front, of_back) = bytes.split_at(bytes.len().min(front.len()));
+        if !front.starts_with(of_front) || !back.starts_with(of_back) {
+            let place = self.under_way.iter().zip(bytes).position(|(given, gotten)| given != gotten);
+            return Err(format!("another byte than was given, at {}", at + place.unwrap_or_default() as u64));
+        }
+        self.under_way.drain(..bytes.len());
+        self.carried.gotten += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn has_an_end(&self) -> bool {
+        self.given_end.is_some() || self.gotten_end.is_some()
+    }
+}
+
+impl std::ops::AddAssign for Carried {
+    fn add_assign(&mut self, more: Self) {
+        self.given += more.given;
+        self.gotten += more.gotten;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOSE_NOTIFY: Seen<'_> = Seen::End(End::CloseNotify);
+    const CUT: Seen<'_> = Seen::End(End::Cut);
+
+    #[test]
+    fn same_bytes_in_other_pieces_are_the_same() {
+        let mut passage = given(&[Seen::Bytes(b"que"), Seen::Bytes(b"stion"), CLOSE_NOTIFY]);
+        for seen in [Seen::Bytes(b"q"), Seen::Bytes(b"uestion"), CLOSE_NOTIFY] {
+            passage.get(Of::Request, seen).unwrap();
+        }
+        assert_eq!(passage.request.carried, Carried { given: 8, gotten: 8 });
+        assert!(!passage.is_whole(), "of the response nothing has come");
+    }
+
+    #[test]
+    fn byte_that_is_changed_or_added_is_noticed_in_its_place() {
+        check(&[Seen::Bytes(b"abc")], &[Seen::Bytes(b"a"), Seen::Bytes(b"xc")], "another byte than was given, at 1");
+        check(&[Seen::Bytes(b"abc")], &[Seen::Bytes(b"abcd")], "at 0: 4 bytes came, 3 are under way");
+    }
+
+    #[test]
+    fn end_that_was_not_given_is_noticed() {
+        check(&[Seen::Bytes(b"abc"), CLOSE_NOTIFY], &[CLOSE_NOTIFY], "close_notify came, and 3 bytes before it did not");
+        check(&[], &[CLOSE_NOTIFY], "close_notify came, and nobody had sent it");
+        check(&[CUT], &[CLOSE_NOTIFY], "the end came as close_notify, and was none");
+        check(&[Seen::Bytes(b"abc")], &[CUT], "cut off for no reason, with 3 bytes under way");
+    }
+
+    #[test]
+    fn cut_with_a_reason_is_none_of_ours() {
+        given(&[Seen::Bytes(b"abc"), CUT]).get(Of::Request, CUT).unwrap();
+        let mut left = given(&[Seen::Bytes(b"abc")]);
+        left.give(Of::Response, CLOSE_NOTIFY);
+        left.get(Of::Request, CUT).unwrap();
+        let mut disturbed = given(&[Seen::Bytes(b"abc")]);
+        disturbed.is_disturbed = true;
+        disturbed.get(Of::Request, CUT).unwrap();
+    }
+
+    #[track_caller]
+    fn check(give: &[Seen<'_>], get: &[Seen<'_>], expected: &str) {
+        let mut passage = given(give);
+        let outcome = get.iter().try_for_each(|seen| passage.get(Of::Request, *seen));
+        assert_eq!(outcome.unwrap_err(), expected);
+    }
+
+    fn given(seen: &[Seen<'_>]) -> Passage {
+        let mut passage = Passage::default();
+        for seen in seen {
+            passage.give(Of::Request, *seen);
+        }
+        passage
+    }
+}
