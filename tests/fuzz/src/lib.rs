@@ -8,6 +8,7 @@ mod allocation;
 
 mod body;
 mod facts;
+mod repetition;
 mod script;
 mod tape;
 mod told;

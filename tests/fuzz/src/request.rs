@@ -1,5 +1,5 @@
 //! What must hold for how a request is understood: what is dropped of a query changes nothing, names and paths are bounded, a continue
-//! token goes there and back, and no signature of a token remains.
+//! token goes there and back, and what remains of a token is short and printable.
 //!
 //! The input is lines: method, request target, a path in front of the API server's own, the value of `Authorization`, a continue token.
 

@@ -1,6 +1,6 @@
 //! What must hold for the way from the forwarding half to the observing half, however little room there is: what is taken are the bytes
 //! that were forwarded, and gaps of the right lengths in the places of the others; without a dark direction, all events but those of
-//! bodies survive. Forwarding goes on when nobody takes anything.
+//! bodies survive. When nobody takes anything nothing fails.
 //!
 //! The first byte of the input is the room that one connection has, in units of 64 bytes, the second the reserve for what HTTP/2
 //! cannot do without; at 255 nobody is there to take it. A [`Tape`] of HTTP/2 follows. A gap of no bytes in it ends the direction; the

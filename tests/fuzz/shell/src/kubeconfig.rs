@@ -87,7 +87,9 @@ fn assert_keeps(before: &Value, after: &Value) {
             }
         };
         let entries = |tree: &Map<String, Value>| tree.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
-        for (one, other) in entries(before).iter().zip(entries(after)) {
+        let (one, other) = (entries(before), entries(after));
+        assert!(one.len() <= other.len(), "an entry of {list} is lost");
+        for (one, other) in one.iter().zip(other) {
             assert_eq!(without(one, body, changed), without(&other, body, changed), "an entry of {list}");
         }
     }
