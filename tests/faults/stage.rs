@@ -1,16 +1,14 @@
 //! The servers, the two ways to them, and the clients on them.
 
 use std::collections::BTreeSet;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use observer_tests::{
-    CacheClient, CacheProcess, Cluster, HttpHop, HttpVersion, Options, RequestForms, RunSession, TcpHop, client_token, client_user,
-    received_uris,
+    CacheClient, CacheProcess, Cluster, HttpHop, HttpVersion, Listening, Options, RequestForms, RunSession, TcpHop, client_token,
+    client_user, received_uris,
 };
 use serde_json::{Value, json};
 
@@ -41,7 +39,7 @@ pub(crate) struct Stage {
     pub(crate) players: Vec<Player>,
     pub(crate) watchtap: RunSession,
     /// Where watchtap listens.
-    pub(crate) front: String,
+    pub(crate) front: SocketAddr,
     /// None, or one on each way.
     hops: Vec<TcpHop>,
     http_hop: Option<HttpHop>,
@@ -102,14 +100,14 @@ impl Stage {
         let original = cluster.kubeconfig_of_client(0, &behind, vouches)?;
         let arguments: Vec<&str> = ["--quiet"].iter().chain(needs.watchtap_arguments).copied().collect();
         let watchtap = RunSession::start(&original, &arguments)?;
-        let (front, authority) = address_of(&watchtap.document()?)?;
+        let Listening { address: front, authority } = watchtap.listening()?;
         let mut players = Vec::new();
         let both_ways = clients.iter().flat_map(|client| order.map(|way| (*client, way)));
         for (index, (client, way)) in both_ways.enumerate() {
             let number = index + 1;
             let kubeconfig = match way {
                 Way::Direct => cluster.kubeconfig_of_client(number, &direct, vouches)?,
-                Way::Watchtap => cluster.kubeconfig_of_client(number, &front, &authority)?,
+                Way::Watchtap => cluster.kubeconfig_of_client(number, &format!("https://{front}"), &authority)?,
             };
             players.push(Player { client, way, number, running: client.start(&kubeconfig, NAMESPACE)? });
         }
@@ -244,9 +242,8 @@ impl Stage {
     /// Waits until watchtap lets nobody in any more.
     pub(crate) fn front_refuses(&self) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(10);
-        let address = self.front.strip_prefix("https://").context("the front is an address")?;
         let started = Instant::now();
-        while TcpStream::connect(address).is_ok() {
+        while TcpStream::connect(self.front).is_ok() {
             ensure!(started.elapsed() < WITHIN, "watchtap still accepts connections");
         }
         Ok(())
@@ -269,12 +266,4 @@ impl Stage {
 
 fn configmaps() -> String {
     format!("/api/v1/namespaces/{NAMESPACE}/configmaps")
-}
-
-/// The server of the kubeconfig that watchtap has made, and its authority, PEM.
-fn address_of(kubeconfig: &Value) -> Result<(String, String)> {
-    let cluster = &kubeconfig["clusters"][0]["cluster"];
-    let authority = cluster["certificate-authority-data"].as_str().context("watchtap shows its authority")?;
-    let server = cluster["server"].as_str().context("watchtap shows its address")?;
-    Ok((server.to_owned(), String::from_utf8(BASE64_STANDARD.decode(authority)?)?))
 }

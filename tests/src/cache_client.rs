@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -145,7 +145,10 @@ impl CacheProcess {
     }
 
     fn read_until(&mut self, is_it: impl Fn(&str) -> bool) -> Result<()> {
+        let began = Instant::now();
         loop {
+            // Of other things it may have much to say.
+            ensure!(began.elapsed() < WITHIN, "not within {WITHIN:?}; {}", self.last_words());
             let Some(line) = self.lines.next_line().with_context(|| self.last_words())? else {
                 self.is_over = true;
                 bail!("it ended; {}", self.last_words())

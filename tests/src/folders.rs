@@ -23,6 +23,11 @@ pub fn faults_folder() -> PathBuf {
     cluster_cache().join("faults")
 }
 
+/// Where the soak leaves its figures.
+pub fn soak_folder() -> PathBuf {
+    cluster_cache().join("soak")
+}
+
 /// The folder of built servers and running clusters, in the target directory: `cargo clean` empties it.
 pub(crate) fn cluster_cache() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());

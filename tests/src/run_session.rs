@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::bounded::{Lines, wait_within};
+use crate::hop::Listening;
 use crate::process_usage::ProcessUsage;
 use crate::watchtap::watchtap;
 
@@ -58,6 +61,28 @@ impl RunSession {
         Ok(serde_json::from_str(&fs::read_to_string(&self.kubeconfig)?)?)
     }
 
+    /// Where it listens for the only context, and who vouches for that.
+    pub fn listening(&self) -> Result<Listening> {
+        let document = self.document()?;
+        let cluster = &document["clusters"][0]["cluster"];
+        let server = cluster["server"].as_str().and_then(|server| server.strip_prefix("https://")).context("a server")?;
+        let authority = cluster["certificate-authority-data"].as_str().context("an authority")?;
+        let authority = String::from_utf8(BASE64_STANDARD.decode(authority)?)?;
+        Ok(Listening { address: server.parse().with_context(|| format!("{server} is no address"))?, authority })
+    }
+
+    /// The thread of watchtap that has this name.
+    pub fn thread(&self, name: &str) -> Result<u32> {
+        for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let thread = thread?;
+            // Other threads may end meanwhile.
+            if fs::read_to_string(thread.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name) {
+                return thread.file_name().to_str().and_then(|number| number.parse().ok()).context("a thread has a number");
+            }
+        }
+        bail!("watchtap has no thread {name:?}")
+    }
+
     /// What the process of watchtap holds now.
     pub fn usage(&self) -> Result<ProcessUsage> {
         ProcessUsage::of(self.child.id())
@@ -97,7 +122,7 @@ impl RunSession {
             }
             said.push(line);
         }
-        anyhow::bail!("watchtap ended and said: {}", said.join("\n"))
+        bail!("watchtap ended and said: {}", said.join("\n"))
     }
 
     fn rest_of_what_was_said(&self) -> Result<String> {

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use observer_tests::ProcessUsage;
+use anyhow::{Result, ensure};
+
+use crate::process_usage::ProcessUsage;
 
 /// What was held at which time since the beginning.
 #[derive(Debug, Default)]
-pub(super) struct Samples(Vec<(Duration, ProcessUsage)>);
+pub struct UsageSamples(Vec<(Duration, ProcessUsage)>);
 
-impl Samples {
-    pub(super) fn add(&mut self, at: Duration, usage: ProcessUsage) {
+impl UsageSamples {
+    /// Adds what was held at that time.
+    pub fn add(&mut self, at: Duration, usage: ProcessUsage) {
         self.0.push((at, usage));
     }
 
@@ -17,16 +20,16 @@ impl Samples {
     ///
     /// How much is held depends on what happens at the moment, a run of kubectl more or less. The most of a third of the time does so
     /// far less than any single value; and what leaks, leaks from third to third.
-    pub(super) fn rise(&self, since: Duration) -> u64 {
+    pub fn rise(&self, since: Duration) -> Result<u64> {
         let measured: Vec<u64> = self.0.iter().filter(|(at, _)| *at >= since).map(|(_, usage)| usage.resident).collect();
         let third = measured.len() / 3;
-        assert!(third > 0, "three samples or more are needed: {measured:?}");
+        ensure!(third > 0, "three samples or more are needed: {measured:?}");
         let most = |part: &[u64]| part.iter().copied().max().unwrap_or_default();
-        most(&measured[measured.len() - third..]).saturating_sub(most(&measured[..third]))
+        Ok(most(&measured[measured.len() - third..]).saturating_sub(most(&measured[..third])))
     }
 
     /// For people: some twenty of the samples and the last, in KiB.
-    pub(super) fn summary(&self) -> String {
+    pub fn summary(&self) -> String {
         let step = self.0.len().div_ceil(20).max(1);
         let shown = self.0.iter().step_by(step).chain(self.0.last());
         let line = |(at, usage): &(Duration, ProcessUsage)| {
@@ -45,11 +48,12 @@ impl Samples {
 #[test]
 fn rise_is_from_third_to_third() {
     let sample = |resident| ProcessUsage { resident, anonymous: 0, descriptors: 0, processor_time: Duration::ZERO };
-    let mut samples = Samples::default();
+    let mut samples = UsageSamples::default();
     for (second, resident) in [90, 10, 12, 11, 99, 50, 20, 15, 17].into_iter().enumerate() {
         samples.add(Duration::from_secs(second as u64), sample(resident));
     }
     // Without the first: 10 12 | 11 99 50 20 | 15 17.
-    assert_eq!(samples.rise(Duration::from_secs(1)), 5);
-    assert_eq!(samples.rise(Duration::ZERO), 0);
+    assert_eq!(samples.rise(Duration::from_secs(1)).unwrap(), 5);
+    assert_eq!(samples.rise(Duration::ZERO).unwrap(), 0);
+    assert!(samples.rise(Duration::from_secs(8)).is_err(), "of one sample nothing can be told");
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Reads a number and its unit: `30s`, `10m`, `1h`.
-pub(super) fn parse(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let explained = || format!("{text:?} is no duration: write a number and s, m or h, such as 30s, 10m or 1h");
     let digits = text.find(|character: char| !character.is_ascii_digit()).ok_or_else(explained)?;
     let (number, unit) = text.split_at(digits);
@@ -16,7 +16,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
     let number: u64 = number.parse().map_err(|_no_number| explained())?;
     match number.checked_mul(seconds_each) {
         None => Err(explained()),
-        Some(0) => Err(String::from("a run of no length finds nothing, and libFuzzer takes it for one without an end")),
+        Some(0) => Err(String::from("a run of no length finds nothing")),
         Some(seconds) => Ok(Duration::from_secs(seconds)),
     }
 }

@@ -6,8 +6,10 @@
 
 mod bench;
 mod ci;
+mod duration;
 mod fuzz;
 mod run;
+mod soak;
 mod test;
 #[cfg(test)]
 mod tidy;
@@ -25,6 +27,7 @@ enum Task {
     Test(test::Args),
     Bench(bench::Args),
     Fuzz(fuzz::Args),
+    Soak(soak::Args),
     Ci(ci::Args),
 }
 
@@ -34,6 +37,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Test(args) => test::execute(&args),
         Task::Bench(args) => bench::execute(&args),
         Task::Fuzz(args) => fuzz::execute(&args),
+        Task::Soak(args) => soak::execute(&args),
         Task::Ci(args) => ci::execute(&args),
     }
 }

@@ -29,3 +29,9 @@ pub(crate) fn cargo() -> Command {
     command.current_dir(root());
     command
 }
+
+/// Where the harness of the tests leaves what tasks read: the folder of this name in the target directory.
+pub(crate) fn tests_left(name: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root().join(target).join("cluster").join(name)
+}

@@ -5,16 +5,13 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use observer_core::observer::Limits;
-use observer_tests::{Client, Cluster, ConfigMapController, Options, RunSession, kube_client};
+use observer_tests::{Client, Cluster, ConfigMapController, Listening, Options, RunSession, UsageSamples, kube_client};
 use serde_json::Value;
 
-use super::samples::Samples;
 use super::visitors::Kubectl;
 use super::writer;
 use crate::eventually::{eventually, listed};
@@ -56,7 +53,7 @@ fn controller_and_its_twin_agree_and_nothing_is_left_over() {
     assert!(agreed.len() > 50 && behind.reconciled() > 0, "{agreed:?}");
 
     drop((behind, twin, runtime));
-    let rise = samples.rise(lasts / 5);
+    let rise = samples.rise(lasts / 5).unwrap();
     println!("{}risen by {} KiB", samples.summary(), rise >> 10);
     assert!(rise < MOST_RISE, "resident memory rose by {rise} bytes");
     let left_over = || session.usage().unwrap().descriptors.abs_diff(descriptors_at_first);
@@ -80,11 +77,8 @@ fn duration() -> Duration {
 /// The descriptors of a watchtap that serves and has no client: as many as there are for a second, after one has come and left.
 fn descriptors_of_nobody(session: &RunSession) -> usize {
     const LOOKS: usize = 20;
-    let document = session.document().unwrap();
-    let cluster = &document["clusters"][0]["cluster"];
-    let authority = BASE64_STANDARD.decode(cluster["certificate-authority-data"].as_str().unwrap()).unwrap();
-    let client =
-        Client::of_server(cluster["server"].as_str().unwrap(), std::str::from_utf8(&authority).unwrap(), "nobody's").unwrap();
+    let Listening { address, authority } = session.listening().unwrap();
+    let client = Client::of_server(&format!("https://{address}"), &authority, "nobody's").unwrap();
     assert_eq!(client.raw("GET", "/version", &[], b"").unwrap().status, 401);
     let mut looks = (0, 0);
     let settled = eventually(|| {
@@ -96,7 +90,7 @@ fn descriptors_of_nobody(session: &RunSession) -> usize {
 }
 
 /// Lets the writer and kubectl do as they do for so long, and looks at watchtap meanwhile.
-fn churn(cluster: &Cluster, session: &RunSession, lasts: Duration) -> Samples {
+fn churn(cluster: &Cluster, session: &RunSession, lasts: Duration) -> UsageSamples {
     let home = tempfile::tempdir().unwrap();
     let (writing, client) = (channel(), cluster.client_for_bulk().unwrap());
     let (visiting, kubectl) = (channel(), Kubectl { kubeconfig: session.kubeconfig(), home: home.path(), namespace: NAMESPACE });
@@ -115,7 +109,7 @@ fn churn(cluster: &Cluster, session: &RunSession, lasts: Duration) -> Samples {
             visits
         });
         let began = Instant::now();
-        let mut samples = Samples::default();
+        let mut samples = UsageSamples::default();
         while began.elapsed() < lasts && ended_early.recv_timeout(SAMPLE_EVERY) == Err(RecvTimeoutError::Timeout) {
             samples.add(began.elapsed(), session.usage().unwrap());
         }

@@ -1,6 +1,5 @@
 //! `watchtap run` in the middle of churn: a controller of kube-rs and `kubectl` behind it, while somebody else changes objects.
 
 mod churn;
-mod samples;
 mod visitors;
 mod writer;

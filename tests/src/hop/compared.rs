@@ -38,7 +38,7 @@ pub struct Listening {
 pub struct Tally {
     /// Those that both hops saw.
     pub connections: u64,
-    /// Those among them that ended with `close_notify` both ways: nothing lacks.
+    /// Those among them of which everything came that was given, in both directions.
     pub whole: u64,
     /// Clients to server.
     pub request: Carried,

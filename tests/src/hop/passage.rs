@@ -19,7 +19,7 @@ pub(super) struct Passage {
 #[derive(Debug, Default)]
 pub(super) struct Way {
     /// What was given and not yet got; bounded by what the sockets between the hops hold.
-    under_way: VecDeque<u8>,
+    unmatched: VecDeque<u8>,
     pub(super) carried: Carried,
     given_end: Option<End>,
     gotten_end: Option<End>,
@@ -49,7 +49,7 @@ impl Passage {
             Seen::Bytes(bytes) => {
                 way.carried.given += bytes.len() as u64;
                 if way.gotten_end.is_none() {
-                    way.under_way.extend(bytes);
+                    way.unmatched.extend(bytes);
                 }
             }
             Seen::End(end) => way.given_end = Some(end),
@@ -64,7 +64,7 @@ impl Passage {
             Seen::Bytes(bytes) => way.get(bytes),
             Seen::End(end) => {
                 way.gotten_end = Some(end);
-                let lacking = std::mem::take(&mut way.under_way).len();
+                let lacking = std::mem::take(&mut way.unmatched).len();
                 match (way.given_end, end) {
                     (Some(End::CloseNotify), End::CloseNotify) if lacking == 0 => Ok(()),
                     (Some(End::CloseNotify), End::CloseNotify) => {
@@ -81,9 +81,9 @@ impl Passage {
         }
     }
 
-    /// Whether both directions ended with `close_notify` and lack nothing.
+    /// Whether everything came that was given.
     pub(super) fn is_whole(&self) -> bool {
-        [&self.request, &self.response].iter().all(|way| way.gotten_end == Some(End::CloseNotify))
+        [&self.request, &self.response].iter().all(|way| way.carried.given == way.carried.gotten)
     }
 
     fn way(&mut self, of: Of) -> (&mut Way, &Way) {
@@ -97,17 +97,17 @@ impl Passage {
 impl Way {
     fn get(&mut self, bytes: &[u8]) -> Result<(), String> {
         let at = self.carried.gotten;
-        if bytes.len() > self.under_way.len() {
-            return Err(format!("at {at}: {} bytes came, {} are under way", bytes.len(), self.under_way.len()));
+        if bytes.len() > self.unmatched.len() {
+            return Err(format!("at {at}: {} bytes came, {} are under way", bytes.len(), self.unmatched.len()));
         }
         // The ring in its two parts: far faster than byte by byte, and the first difference is looked for only where there is one.
-        let (front, back) = self.under_way.as_slices();
+        let (front, back) = self.unmatched.as_slices();
         let (of_front, of_back) = bytes.split_at(bytes.len().min(front.len()));
         if !front.starts_with(of_front) || !back.starts_with(of_back) {
-            let place = self.under_way.iter().zip(bytes).position(|(given, gotten)| given != gotten);
+            let place = self.unmatched.iter().zip(bytes).position(|(given, gotten)| given != gotten);
             return Err(format!("another byte than was given, at {}", at + place.unwrap_or_default() as u64));
         }
-        self.under_way.drain(..bytes.len());
+        self.unmatched.drain(..bytes.len());
         self.carried.gotten += bytes.len() as u64;
         Ok(())
     }
@@ -138,7 +138,9 @@ mod tests {
             passage.get(Of::Request, seen).unwrap();
         }
         assert_eq!(passage.request.carried, Carried { given: 8, gotten: 8 });
-        assert!(!passage.is_whole(), "of the response nothing has come");
+        assert!(passage.is_whole());
+        passage.give(Of::Response, Seen::Bytes(b"answer"));
+        assert!(!passage.is_whole(), "the answer has not come");
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::duration;
 use super::running;
 use super::summary::Summary;
 use super::target::Target;
 use super::tools;
+use crate::duration;
 
 /// Feed what reads strangers' bytes with inputs made up from recorded traffic, and check what must hold of any.
 ///

@@ -1,7 +1,6 @@
 //! `cargo xtask fuzz`: inputs that nobody would send, made up by libFuzzer, for the targets in `tests/fuzz`.
 
 mod command;
-mod duration;
 mod libfuzzer;
 mod running;
 mod summary;

@@ -51,8 +51,7 @@ pub(crate) fn write() -> anyhow::Result<()> {
 
 /// As the harness of the tests finds it.
 fn folder() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    workspace::root().join(target).join("cluster/accuracy")
+    workspace::tests_left("accuracy")
 }
 
 /// The rows of one minor.

@@ -62,8 +62,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
 
 /// As the harness of the tests finds it.
 fn folder() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    workspace::root().join(target).join("cluster/faults")
+    workspace::tests_left("faults")
 }
 
 fn read() -> anyhow::Result<Vec<Fault>> {

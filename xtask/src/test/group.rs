@@ -18,6 +18,8 @@ pub(crate) enum Group {
     Kubectl,
     /// Clients of many ages when something breaks, with watchtap and without
     Faults,
+    /// A minute of churn and of random faults, every byte compared
+    Soak,
 }
 
 /// The arguments of one call of cargo.
@@ -25,7 +27,7 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// In the order in which they run: what fails fastest comes first.
-    pub(crate) const ALL: [Self; 5] = [Self::Unit, Self::It, Self::Cluster, Self::Kubectl, Self::Faults];
+    pub(crate) const ALL: [Self; 6] = [Self::Unit, Self::It, Self::Cluster, Self::Kubectl, Self::Faults, Self::Soak];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -34,6 +36,7 @@ impl Group {
             Self::Cluster => "cluster",
             Self::Kubectl => "kubectl",
             Self::Faults => "faults",
+            Self::Soak => "soak",
         }
     }
 
@@ -67,6 +70,7 @@ impl Group {
             Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
             // They wait more than they work.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
+            Self::Soak => &[&["--test", "soak", "--", "--nocapture"]],
         };
         let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
         if self == Self::Cluster {
@@ -84,6 +88,7 @@ impl Group {
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
+            Self::Soak => machine.no_go(),
         }
     }
 }
@@ -129,7 +134,7 @@ mod tests {
     #[test]
     fn only_the_cluster_group_skips_minors() {
         let skips = |group: Group| group.cargo_calls(&Matrix::default()).concat().iter().filter(|word| *word == "--skip").count();
-        assert_eq!(Group::ALL.map(skips), [0, 0, 5, 0, 0]);
+        assert_eq!(Group::ALL.map(skips), [0, 0, 5, 0, 0, 0]);
     }
 
     #[test]

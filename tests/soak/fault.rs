@@ -1,0 +1,192 @@
+//! What breaks, and how it is mended.
+
+use std::num::NonZero;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, sleep};
+use std::time::Duration;
+use std::{fmt, hint};
+
+use anyhow::{Context, Result, ensure};
+use fastrand::Rng;
+use observer_tests::{Break, Signal};
+use rustix::process::Signal as ToClient;
+
+use super::rough_clients::{relist_together, talk_nonsense};
+use super::testbed::{Side, Testbed, configmaps};
+
+/// Something that happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Server(Signal),
+    EtcdStopped,
+    Compacted,
+    Broken(Break, Side),
+    Silence(Side),
+    Refused(Side),
+    ClientKilled,
+    ClientStopped,
+    Relists,
+    ObserverStarved,
+    Nonsense,
+}
+
+impl Fault {
+    /// Each is as likely as any other, but for those of the server, which take longest.
+    const ALL: [Self; 19] = [
+        Self::Server(Signal::Kill),
+        Self::Server(Signal::Terminate),
+        Self::Server(Signal::Stop),
+        Self::EtcdStopped,
+        Self::Compacted,
+        Self::Broken(Break::Reset, Side::Clients),
+        Self::Broken(Break::Reset, Side::Server),
+        Self::Broken(Break::Close, Side::Clients),
+        Self::Broken(Break::Close, Side::Server),
+        Self::Broken(Break::HalfClose, Side::Clients),
+        Self::Broken(Break::HalfClose, Side::Server),
+        Self::Silence(Side::Clients),
+        Self::Silence(Side::Server),
+        Self::Refused(Side::Server),
+        Self::ClientKilled,
+        Self::ClientStopped,
+        Self::Relists,
+        Self::ObserverStarved,
+        Self::Nonsense,
+    ];
+
+    pub(crate) fn any(random: &mut Rng) -> Self {
+        random.choice(Self::ALL).unwrap_or(Self::Relists)
+    }
+
+    /// Breaks it and mends it.
+    pub(crate) fn happen(self, testbed: &mut Testbed, random: &mut Rng) -> Result<()> {
+        let a_while = Duration::from_millis(random.u64(500..6000));
+        match self {
+            Self::Server(Signal::Stop | Signal::Continue) => {
+                testbed.cluster.stop_api_server(Signal::Stop)?;
+                sleep(a_while);
+                testbed.cluster.stop_api_server(Signal::Continue)?;
+            }
+            Self::Server(signal @ (Signal::Kill | Signal::Terminate)) => {
+                testbed.cluster.stop_api_server(signal)?;
+                testbed.cluster.wait_stopped()?;
+                testbed.cluster.start_api_server()?;
+            }
+            Self::EtcdStopped => {
+                testbed.cluster.signal_etcd(Signal::Stop)?;
+                sleep(a_while);
+                testbed.cluster.signal_etcd(Signal::Continue)?;
+            }
+            Self::Compacted => {
+                testbed.refuse(Side::Server, true);
+                sleep(a_while);
+                testbed.cluster.compact_etcd()?;
+                testbed.refuse(Side::Server, false);
+            }
+            Self::Broken(how, side) => {
+                testbed.hops.disturb();
+                testbed.network(side).break_all(how);
+            }
+            Self::Silence(side) => {
+                testbed.network(side).silence(true);
+                sleep(a_while);
+                testbed.network(side).silence(false);
+            }
+            Self::Refused(side) => {
+                testbed.refuse(side, true);
+                sleep(a_while);
+                testbed.refuse(side, false);
+            }
+            Self::ClientKilled => {
+                let index = random.usize(..testbed.clients.len());
+                testbed.clients.remove(index);
+                let anew = testbed.start_client(index)?;
+                testbed.clients.insert(index, anew);
+            }
+            Self::ClientStopped => {
+                let index = random.usize(..testbed.clients.len());
+                testbed.clients[index].signal(ToClient::STOP)?;
+                sleep(a_while);
+                testbed.clients[index].signal(ToClient::CONT)?;
+            }
+            Self::Relists => {
+                let client = testbed.client()?;
+                relist_together(&client, &configmaps());
+            }
+            Self::ObserverStarved => starve_observer(testbed)?,
+            Self::Nonsense => {
+                const TIMES: usize = 10;
+                (0..TIMES).try_for_each(|_| talk_nonsense(&testbed.front, random))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lists by all clients at once, while others have what processors there are.
+fn starve_observer(testbed: &Testbed) -> Result<()> {
+    let client = testbed.client()?;
+    let observing = testbed.watchtap().thread("observing")?;
+    schedule(observing, "--idle")?;
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        for _ in 0..processors {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    hint::spin_loop();
+                }
+            });
+        }
+        testbed.hops.disturb();
+        testbed.network(Side::Server).break_all(Break::Reset);
+        relist_together(&client, &configmaps());
+        is_over.store(true, Ordering::Relaxed);
+    });
+    schedule(observing, "--other")
+}
+
+/// Puts a thread under this policy of sched(7).
+fn schedule(thread: u32, policy: &str) -> Result<()> {
+    let status = Command::new("chrt").args([policy, "--pid", "0", &thread.to_string()]).status().context("chrt (util-linux)")?;
+    ensure!(status.success(), "chrt {policy}: {status}");
+    Ok(())
+}
+
+impl Testbed {
+    /// Resets what there is on that side, and lets nobody in, or lets them in again.
+    fn refuse(&self, side: Side, refuses: bool) {
+        self.network(side).refuse(refuses);
+        if refuses {
+            self.hops.disturb();
+            self.network(side).break_all(Break::Reset);
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |side: &Side| match side {
+            Side::Clients => "between clients and watchtap",
+            Side::Server => "between watchtap and the API server",
+        };
+        match self {
+            Self::Server(Signal::Kill) => write!(formatter, "API server killed, and started again"),
+            Self::Server(Signal::Terminate) => write!(formatter, "API server drained, and started again"),
+            Self::Server(Signal::Stop | Signal::Continue) => write!(formatter, "API server stopped for a while"),
+            Self::EtcdStopped => write!(formatter, "etcd stopped for a while"),
+            Self::Compacted => write!(formatter, "server refuses for a while, etcd is compacted"),
+            Self::Broken(Break::Reset, side) => write!(formatter, "connections reset {}", of(side)),
+            Self::Broken(Break::Close, side) => write!(formatter, "connections closed {}", of(side)),
+            Self::Broken(Break::HalfClose, side) => write!(formatter, "connections half-closed {}", of(side)),
+            Self::Silence(side) => write!(formatter, "silence for a while {}", of(side)),
+            Self::Refused(side) => write!(formatter, "connections reset, then refused for a while {}", of(side)),
+            Self::ClientKilled => write!(formatter, "a client killed, and started again"),
+            Self::ClientStopped => write!(formatter, "a client stopped for a while"),
+            Self::Relists => write!(formatter, "many lists at once"),
+            Self::ObserverStarved => write!(formatter, "many lists at once, and no processor for the thread that observes"),
+            Self::Nonsense => write!(formatter, "clients that speak no HTTP"),
+        }
+    }
+}

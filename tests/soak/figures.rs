@@ -1,0 +1,128 @@
+//! What a run came to: that its numbers add up, and what they are.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use observer_tests::{Carried, ProcessUsage, Tally, output_within, soak_folder, watchtap};
+use serde_json::{Value, json};
+
+use super::fault::Fault;
+use super::testbed::{Remains, Testbed};
+
+/// Of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    seed: u64,
+    pub(crate) lasted: Duration,
+    /// By how many bytes resident memory rose from the first to the last third.
+    pub(crate) rise: u64,
+    /// Objects that were written meanwhile.
+    pub(crate) changes: u64,
+    faults: BTreeMap<String, u64>,
+    /// Most resident memory at the end of a round.
+    most_memory: u64,
+    tally: Tally,
+    report: Value,
+}
+
+impl Figures {
+    pub(crate) fn of(seed: u64) -> Self {
+        Self { seed, ..Self::default() }
+    }
+
+    pub(crate) fn happened(&mut self, fault: Fault) {
+        *self.faults.entry(fault.to_string()).or_default() += 1;
+    }
+
+    /// How many happened so far.
+    pub(crate) fn faults(&self) -> u64 {
+        self.faults.values().sum()
+    }
+
+    pub(crate) fn note_usage(&mut self, usage: ProcessUsage) {
+        self.most_memory = self.most_memory.max(usage.resident);
+    }
+
+    /// Ends everything, and sees whether what watchtap says is what the hops have counted.
+    pub(crate) fn finish(&mut self, testbed: Testbed) -> Result<()> {
+        const LIMIT: Duration = Duration::from_mins(10);
+        // The hops go with the testbed, but what they have counted is told once no connection is left.
+        let (tally, remains) = testbed.finish()?;
+        let Remains { report, told, capture, .. } = &remains;
+        (self.tally, self.report) = (tally, report.clone());
+        self.bytes_add_up()?;
+        let totals = &report["totals"];
+        ensure!(totals["open"] == 0, "requests are open without a connection: {totals}");
+        let dropped = number(&report["missed"]["exchanges_dropped"]);
+        ensure!(number(&totals["requests"]) == told + dropped, "{told} ends were told, {dropped} dropped: {totals}");
+        for counter in ["decoder_failures", "connections", "upstreams_dropped"] {
+            ensure!(number(&report["missed"][counter]) == 0, "{counter}: {}", report["missed"]);
+        }
+        let replay = output_within(watchtap()?.args(["read", "--format", "json"]).arg(capture), LIMIT)?;
+        let replayed: Value = serde_json::from_slice(&replay.stdout).context("the replay is no JSON")?;
+        ensure!(replayed["totals"] == *totals, "the capture says {}, the run said {totals}", replayed["totals"]);
+        Ok(())
+    }
+
+    /// What watchtap forwarded lies between what the one hop gave and what the other got: the rest was under way when something broke. And
+    /// what it forwarded it has observed or counted as missed.
+    fn bytes_add_up(&self) -> Result<()> {
+        let (totals, missed) = (&self.report["totals"], number(&self.report["missed"]["bytes"]));
+        let mut lacking = 0;
+        for (direction, Carried { given, gotten }) in [("request", self.tally.request), ("response", self.tally.response)] {
+            let forwarded = number(&totals["forwarded"][direction]);
+            ensure!((gotten..=given).contains(&forwarded), "{direction}: {forwarded} forwarded, {given} given, {gotten} gotten");
+            lacking += forwarded - number(&totals["observed"][direction]);
+        }
+        ensure!(lacking == missed, "{lacking} bytes were not observed, {missed} are said to be missed");
+        Ok(())
+    }
+
+    /// Leaves them for `cargo xtask soak --json`.
+    pub(crate) fn write(&self) -> Result<()> {
+        let folder = soak_folder();
+        std::fs::create_dir_all(&folder)?;
+        Ok(std::fs::write(folder.join("figures.json"), format!("{:#}\n", self.json()))?)
+    }
+
+    fn json(&self) -> Value {
+        let carried = |Carried { given, gotten }: Carried| json!({"given": given, "gotten": gotten});
+        json!({
+            "seed": self.seed, "seconds": self.lasted.as_secs(), "faults": self.faults, "changes": self.changes,
+            "connections": self.tally.connections, "whole": self.tally.whole,
+            "requests": carried(self.tally.request), "responses": carried(self.tally.response),
+            "totals": self.report["totals"], "missed": self.report["missed"],
+            "memory": {"most": self.most_memory, "rise": self.rise},
+        })
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (totals, missed) = (&self.report["totals"], &self.report["missed"]);
+        writeln!(formatter, "{} faults in {} s, seed {}:", self.faults(), self.lasted.as_secs(), self.seed)?;
+        for (fault, times) in &self.faults {
+            writeln!(formatter, "  {times:>5}  {fault}")?;
+        }
+        let Tally { connections, whole, request, response, .. } = &self.tally;
+        writeln!(formatter, "{} objects written meanwhile", self.changes)?;
+        writeln!(formatter, "{connections} connections; of {whole} everything that was given came")?;
+        for (what, Carried { given, gotten }, direction) in [("requests", request, "request"), ("responses", response, "response")]
+        {
+            let forwarded = &totals["forwarded"][direction];
+            writeln!(formatter, "{what}: {given} bytes in, {forwarded} forwarded, {gotten} out, none of them another")?;
+        }
+        writeln!(
+            formatter,
+            "{} requests observed; {} bytes missed, {} malformed",
+            totals["requests"], missed["bytes"], missed["malformed"]
+        )?;
+        write!(formatter, "memory: {} KiB at most, risen by {} KiB", self.most_memory >> 10, self.rise >> 10)
+    }
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}

@@ -1,0 +1,55 @@
+//! Clients that come and go, ask for much at once, or speak no HTTP.
+
+use std::io::{ErrorKind, Read, Write};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use fastrand::Rng;
+use observer_tests::{Client, Listening, connect};
+
+use super::repeated::Repeated;
+
+/// Asks for this and that, each time on a connection of its own, until it is dropped. A server that is away is none of its business.
+pub(crate) fn visitor(client: Client, configmaps: &str) -> Repeated {
+    const PACE: Duration = Duration::from_millis(200);
+    let questions = [format!("{configmaps}/cm-0"), format!("{configmaps}?limit=10"), "/version".to_owned(), "/apis".to_owned()];
+    let mut questions = questions.into_iter().cycle();
+    Repeated::every(PACE, move |_| {
+        questions.next().and_then(|question| client.get(&question).ok());
+    })
+}
+
+/// Many list everything at the same time; how many were answered.
+pub(crate) fn relist_together(client: &Client, configmaps: &str) -> usize {
+    const AT_ONCE: usize = 24;
+    thread::scope(|scope| {
+        let lists: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(|| client.get(configmaps).is_ok())).collect();
+        lists.into_iter().filter_map(|list| list.join().ok()).filter(|answered| *answered).count()
+    })
+}
+
+/// What is offered by ALPN, if anything is.
+const PROTOCOLS: [&[&[u8]]; 3] = [&[b"h2"], &[b"http/1.1"], &[]];
+
+/// Says what is no HTTP, or not all of it, with an ALPN that promises some, hears what the server says to it, and leaves.
+pub(crate) fn talk_nonsense(front: &Listening, random: &mut Rng) -> Result<()> {
+    let protocols: &[&[u8]] = random.choice(PROTOCOLS).unwrap_or_default();
+    let beginning: &[u8] = random
+        .choice([
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00".as_slice(),
+            b"GET /api/v1/configmaps HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHo",
+            b"",
+        ])
+        .unwrap_or_default();
+    let mut nonsense = beginning.to_vec();
+    nonsense.extend((0..random.usize(..3000)).map(|_| random.u8(..)));
+    let mut stream = connect(front.address, &front.authority, protocols)?;
+    stream.sock.set_read_timeout(Some(Duration::from_millis(500)))?;
+    stream.write_all(&nonsense)?;
+    // It says something to that, or waits for more, or has closed without a word.
+    let heard = stream.read(&mut [0; 4096]);
+    ensure!(heard.is_ok() || heard.is_err_and(|error| error.kind() != ErrorKind::InvalidData), "what was heard is no TLS");
+    Ok(())
+}

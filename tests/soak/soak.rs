@@ -1,0 +1,56 @@
+//! The run: something breaks, is mended, and everything must be as it was.
+
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use observer_tests::UsageSamples;
+
+use super::fault::Fault;
+use super::figures::Figures;
+use super::testbed::Testbed;
+
+/// How many seconds; `CONTRIBUTING.md` says who sets it.
+const SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
+const USUALLY: u64 = 60;
+/// What chance there is, is made of this number: the same faults in the same order.
+const SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
+/// Of resident memory, from the first to the last third of the time after the warm-up: bytes. What may wait to be observed is four times that,
+/// and how much of it the allocator keeps differs from time to time.
+const MOST_RISE: u64 = 16 << 20;
+
+#[test]
+fn nothing_is_lost_and_nothing_grows_whatever_breaks() {
+    let (lasts, seed) = (Duration::from_secs(number(SECONDS, USUALLY)), number(SEED, 1));
+    println!("seed {seed}, {} s", lasts.as_secs());
+    let mut random = Rng::with_seed(seed);
+    let mut testbed = Testbed::set().unwrap();
+    // What has a bound is full before anything is measured.
+    Fault::ObserverStarved.happen(&mut testbed, &mut random).and_then(|()| testbed.settle()).unwrap();
+    let mut figures = Figures::of(seed);
+    let mut samples = UsageSamples::default();
+    let began = Instant::now();
+    while began.elapsed() < lasts {
+        let fault = Fault::any(&mut random);
+        figures.happened(fault);
+        let so_far = format!("{:>5} s, {}: {fault}", began.elapsed().as_secs(), figures.faults());
+        println!("{so_far}");
+        let round = fault.happen(&mut testbed, &mut random).and_then(|()| testbed.settle());
+        round.unwrap_or_else(|error| panic!("seed {seed}, {so_far}: {error:?}"));
+        let usage = testbed.watchtap().usage().unwrap();
+        samples.add(began.elapsed(), usage);
+        figures.note_usage(usage);
+    }
+    figures.lasted = began.elapsed();
+    figures.rise = samples.rise(lasts / 5).unwrap();
+    figures.changes = testbed.changes();
+    println!("{}", samples.summary());
+    figures.finish(testbed).unwrap();
+    println!("{figures}");
+    figures.write().unwrap();
+    assert!(figures.rise < MOST_RISE, "memory rose by {} bytes", figures.rise);
+}
+
+fn number(variable: &str, usually: u64) -> u64 {
+    let Ok(text) = std::env::var(variable) else { return usually };
+    text.parse().unwrap_or_else(|error| panic!("{variable}={text}: {error}"))
+}

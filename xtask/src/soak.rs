@@ -1,0 +1,63 @@
+//! `cargo xtask soak`: a long run of `tests/soak`, which `cargo xtask test` runs for a minute.
+
+use std::fs;
+use std::process::{ExitCode, Stdio};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+
+use crate::duration;
+use crate::workspace;
+
+/// Run clients of many kinds behind one watchtap, with a real API server in the middle of churn and something that breaks every few
+/// seconds.
+///
+/// All the time, every byte on one side of watchtap is compared with what comes out on the other; after each fault all clients must have
+/// caught up, and watchtap must hold no more descriptors and memory than before; at the end, its numbers must be those that were counted
+/// beside it. docs/soak.md has figures. Needs Go; the first run builds servers and clients, some minutes.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How long, such as 30s, 10m or 1h
+    #[arg(long = "for", value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
+    time: Duration,
+
+    /// Which faults happen, and in which order: the number that an earlier run printed. By default another one each time
+    #[arg(long)]
+    seed: Option<u64>,
+
+    /// Print the figures as JSON; what happens meanwhile goes to stderr
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the test reads.
+const SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
+const SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
+
+/// Ends with a failure when something was lost, changed, left over or counted wrongly.
+pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
+    let seed = match args.seed {
+        Some(seed) => seed,
+        None => SystemTime::now().duration_since(UNIX_EPOCH).context("the clock stands before 1970")?.as_secs(),
+    };
+    let parts = ["--workspace", "--lib", "--bins", "--tests"];
+    let status = workspace::cargo().arg("build").args(parts).status().context("cannot start cargo")?;
+    anyhow::ensure!(status.success(), "it does not build: see cargo's messages above");
+    let figures = workspace::tests_left("soak").join("figures.json");
+    fs::remove_file(&figures).or_else(|error| if figures.exists() { Err(error) } else { Ok(()) })?;
+    let mut soak = workspace::cargo();
+    soak.args(["test", "--workspace", "--test", "soak", "--", "--nocapture"]);
+    soak.env(SECONDS, args.time.as_secs().to_string()).env(SEED, seed.to_string());
+    if args.json {
+        soak.stdout(Stdio::from(std::io::stderr()));
+    }
+    let status = soak.status().context("cannot start cargo")?;
+    if !status.success() {
+        eprintln!("\nthe same faults in the same order: cargo xtask soak --for {}s --seed {seed}", args.time.as_secs());
+        return Ok(ExitCode::FAILURE);
+    }
+    if args.json {
+        print!("{}", fs::read_to_string(&figures).with_context(|| format!("cannot read {}", figures.display()))?);
+    }
+    Ok(ExitCode::SUCCESS)
+}
