@@ -191,7 +191,8 @@ fn unwatched(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     for file in files.iter().filter(|file| !file.path.contains("/tests")) {
         let code = file.text.split("#[cfg(test)]").next().unwrap_or_default();
         let tokens = tokens(code);
-        let opener = tokens.iter().find(|token| OPENERS.contains(&token.text));
+        let opener = tokens.iter().enumerate().find(|(at, token)| OPENERS.contains(&token.text) || is_fs_write(&tokens[..=*at]));
+        let opener = opener.map(|(_, token)| token);
         if let Some(opener) = opener.filter(|_| !list.contains(&format!("\"{}\"", file.path))) {
             violations.push(Violation::at(
                 file,
@@ -201,6 +202,11 @@ fn unwatched(files: &[&SourceFile], list: &str) -> Vec<Violation> {
         }
     }
     violations
+}
+
+/// `fs::write`, which opens and writes in one: the word alone is everywhere.
+fn is_fs_write(until: &[Token<'_>]) -> bool {
+    matches!(until, [.., fs, colons, write] if [fs.text, colons.text, write.text] == ["fs", "::", "write"])
 }
 
 fn core_files(tree: &Tree) -> Vec<&SourceFile> {
@@ -280,4 +286,7 @@ fn outputs_that_nobody_looks_at_are_caught() {
     let expected = format!("2: uses `OpenOptions`, and {OUTPUTS} does not say what for");
     assert_found(&unwatched(&[&file], ""), &[&*expected]);
     assert_found(&unwatched(&[&file], "\"observer/src/view/web.rs\""), &[]);
+    let file = SourceFile::new("observer/src/view/web.rs", "fn a() { out.write(b); }\nfn b() { std::fs::write(file, bytes); }");
+    let expected = format!("2: uses `write`, and {OUTPUTS} does not say what for");
+    assert_found(&unwatched(&[&file], ""), &[&*expected]);
 }
