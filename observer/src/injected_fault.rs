@@ -17,9 +17,15 @@ pub(crate) enum Place {
     Report,
 }
 
-/// Panics where `place` comes upon its namespace, in words that hold all of `seen`, as the worst of panics would.
+/// Panics where `place` comes upon its namespace, as the worst of panics would: in words that hold all of `seen`, and all that decoders were
+/// given until then.
+///
+/// The words go into the file that `FAULTY_WATCHTAP_WORDS` names, too: whoever seeks them elsewhere can see that there was something to find.
 #[cfg(feature = "injected-faults")]
 pub(crate) fn strike(place: Place, seen: &impl std::fmt::Debug) {
+    use std::sync::{Mutex, PoisonError};
+
+    static DECODED: Mutex<String> = Mutex::new(String::new());
     let mark = match place {
         Place::Decoder => "fault-in-decoder",
         Place::Observer => "fault-in-observer",
@@ -27,7 +33,18 @@ pub(crate) fn strike(place: Place, seen: &impl std::fmt::Debug) {
         Place::Report => "fault-in-report",
     };
     let seen = format!("{seen:?}");
-    assert!(!seen.contains(mark), "{place:?}: {seen}");
+    let mut decoded = DECODED.lock().unwrap_or_else(PoisonError::into_inner);
+    if matches!(place, Place::Decoder) {
+        decoded.push_str(&seen);
+    }
+    if seen.contains(mark) {
+        let words = format!("{place:?}: {seen}, behind {decoded}");
+        drop(decoded);
+        if let Some(file) = std::env::var_os("FAULTY_WATCHTAP_WORDS") {
+            std::fs::write(file, &words).ok();
+        }
+        panic!("{words}");
+    }
 }
 
 /// Nothing.

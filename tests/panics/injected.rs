@@ -1,75 +1,142 @@
 //! One place after the other panics, in words that hold all that it was working on.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
 
+use observer_tests::canary::{Canary, Places, Private, Search};
 use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect};
 use serde_json::{Value, json};
 
-/// A token that must not be found in what watchtap says.
-const CANARY: &str = "canary-8f2e";
+/// What must not be found in anything that watchtap leaves: in the kubeconfig, in each request, in each object of the answers.
+const KUBECONFIG_TOKEN: &str = "c4n4ry-kubeconfig-token-8f2e";
+const REQUEST_TOKEN: &str = "c4n4ry-request-token-8f2e";
+const ANNOTATION: &str = "c4n4ry-annotation-8f2e";
 
 #[test]
 fn panic_in_a_decoder_ends_the_observation_of_its_connection() {
-    let (exec, others) = with_fault_in("fault-in-decoder", &[]);
-    assert!(exec.messages().contains("internal error at "), "{}", exec.messages());
-    let report = exec.finish().unwrap();
-    assert_eq!(report["missed"]["decoder_failures"], 1, "{:#}", report["missed"]);
-    // Neither the request at which it failed, nor the one behind it on the same connection.
-    assert_eq!(namespaces(&report), others);
+    assert_one_connection_is_not_observed("fault-in-decoder");
+}
+
+#[test]
+fn panic_in_a_decoder_at_a_body_ends_the_observation_of_its_connection() {
+    assert_one_connection_is_not_observed(ANSWERED_WITH_A_FAULT);
 }
 
 #[test]
 fn panic_in_the_observer_ends_all_observation() {
-    let (exec, _) = with_fault_in("fault-in-observer", &[]);
-    let said = exec.messages();
+    let mut faulty = Faulty::with("fault-in-observer");
+    let said = faulty.exec.messages();
     assert!(said.contains("observing failed and stops here; the traffic goes on"), "{said}");
-    let report = exec.finish().unwrap();
+    let report = faulty.report();
     assert!(notes(&report).contains("observing failed and stopped"), "{:#}", report["notes"]);
     assert_eq!(namespaces(&report), ["before"], "what came before is reported");
 }
 
 #[test]
 fn panic_in_a_view_ends_the_view() {
-    let folder = tempfile::tempdir().unwrap();
-    let events = folder.path().join("events.jsonl");
-    let (exec, others) = with_fault_in("fault-in-view", &["--events", events.to_str().unwrap()]);
-    assert!(exec.messages().contains("--events ended early: an internal error"), "{}", exec.messages());
-    let report = exec.finish().unwrap();
+    let mut faulty = Faulty::with("fault-in-view");
+    let said = faulty.exec.messages();
+    assert!(said.contains("--events ended early: an internal error"), "{said}");
+    let report = faulty.report();
     assert!(notes(&report).contains("--events ended early: an internal error"), "{:#}", report["notes"]);
-    let mut all = others;
-    all.splice(1..1, ["fault-in-view".to_owned(), "behind-it".to_owned()]);
-    assert_eq!(namespaces(&report), all, "the report has everything");
-    let events = fs::read_to_string(events).unwrap();
+    assert_eq!(namespaces(&report), ["before", "fault-in-view", "behind-it", "after", "long-after"], "the report has everything");
+    let events = fs::read_to_string(faulty.events()).unwrap();
     assert!(events.contains("before") && !events.contains("behind-it"), "{events}");
 }
 
 #[test]
 fn panic_in_the_report_is_said() {
-    let (mut exec, _) = with_fault_in("fault-in-report", &[]);
-    let status = exec.end().unwrap();
+    let mut faulty = Faulty::with("fault-in-report");
+    let status = faulty.end();
     assert_eq!(status.code(), Some(125));
-    let said = exec.messages();
+    let said = faulty.exec.messages();
     assert!(said.contains("the report could not be made: an internal error"), "{said}");
-    assert!(!said.contains(CANARY), "{said}");
 }
 
-/// Lists pods: before the fault, at it, behind it on the same connection, and then on another one. All must get what the server sent.
-/// Returns watchtap, which has said nothing of what it was working on, and the namespaces beside those of the connection with the fault.
+/// Neither the request at which the decoder failed is in the report, nor the one behind it on the same connection.
 #[track_caller]
-fn with_fault_in(fault: &str, flags: &[&str]) -> (HeldExec, Vec<String>) {
-    let upstream = ScriptedUpstream::start(&[b"http/1.1"], answer_all).unwrap();
-    let flags = [&["--server-version", "v1.34.4"], flags].concat();
-    let program = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
-    let exec = HeldExec::before_by(program, upstream.address(), upstream.ca_pem(), CANARY, &flags).unwrap();
-    list_on_one_connection(&exec, &["before"]);
-    exec.wait_until_idle().unwrap();
-    list_on_one_connection(&exec, &[fault, "behind-it"]);
-    list_on_one_connection(&exec, &["after", "long-after"]);
-    exec.wait_until_idle().unwrap();
-    assert!(!exec.messages().contains(CANARY), "{}", exec.messages());
-    (exec, ["before", "after", "long-after"].map(str::to_owned).to_vec())
+fn assert_one_connection_is_not_observed(fault: &str) {
+    let mut faulty = Faulty::with(fault);
+    assert!(faulty.exec.messages().contains("internal error at "), "{}", faulty.exec.messages());
+    let report = faulty.report();
+    assert_eq!(report["missed"]["decoder_failures"], 1, "{:#}", report["missed"]);
+    assert_eq!(namespaces(&report), ["before", "after", "long-after"]);
+}
+
+/// A watchtap that came upon a fault, with every output that it can have.
+struct Faulty {
+    exec: HeldExec,
+    places: Places,
+    /// The words of the panic, which are nobody's to read.
+    words: PathBuf,
+}
+
+impl Faulty {
+    /// Lists pods: before the fault, at it, behind it on the same connection, and then on another one. All must get what the server sent.
+    #[track_caller]
+    fn with(fault: &str) -> Self {
+        let places = Places::new().unwrap();
+        let words = places.give("words", "").unwrap();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
+        places.enclose(&mut program);
+        program.env("FAULTY_WATCHTAP_WORDS", &words).env("WATCHTAP_LOG", "trace").env("RUST_BACKTRACE", "full");
+        let upstream = ScriptedUpstream::start(&[b"http/1.1"], answer_all).unwrap();
+        let flags = ["--server-version", "v1.34.4", "--events", "events", "--capture", "capture"];
+        let exec = HeldExec::before_by(program, upstream.address(), upstream.ca_pem(), KUBECONFIG_TOKEN, &flags).unwrap();
+        list_on_one_connection(&exec, &["before"]);
+        exec.wait_until_idle().unwrap();
+        list_on_one_connection(&exec, &[fault, "behind-it"]);
+        list_on_one_connection(&exec, &["after", "long-after"]);
+        exec.wait_until_idle().unwrap();
+        let faulty = Self { exec, places, words };
+        faulty.assert_clean();
+        faulty
+    }
+
+    /// The lines of `--events`.
+    fn events(&self) -> PathBuf {
+        self.places.left().join("events")
+    }
+
+    /// How watchtap ends. It has shown nothing of what it was working on, and there was something to show.
+    #[track_caller]
+    fn end(&mut self) -> ExitStatus {
+        let status = self.exec.end().unwrap();
+        self.assert_clean();
+        let words = search().hits(&fs::read(&self.words).unwrap());
+        let places: BTreeSet<&str> = words.iter().map(|hit| hit.place.as_str()).collect();
+        assert!(places.contains("token of a request") && places.contains("annotation"), "the panic's own words hold {places:?}");
+        status
+    }
+
+    /// What is reported in the end.
+    #[track_caller]
+    fn report(&mut self) -> Value {
+        assert!(self.end().success(), "{}", self.exec.messages());
+        self.exec.report().unwrap()
+    }
+
+    /// Searches all files, and what was said.
+    #[track_caller]
+    fn assert_clean(&self) {
+        let is_for_the_client = |file: &Path| file.file_name().is_some_and(|name| name == "kubeconfig");
+        let left = self.places.search(&search(), is_for_the_client).unwrap();
+        let at_home = Private::below([self.exec.home().to_owned()], &search(), |_| false).unwrap();
+        let leaks = [left.leaks, at_home.leaks].concat();
+        assert!(leaks.is_empty(), "\n{}", leaks.join("\n"));
+    }
+}
+
+fn search() -> Search {
+    let canaries = [
+        Canary::new("token of the kubeconfig", KUBECONFIG_TOKEN),
+        Canary::new("token of a request", REQUEST_TOKEN),
+        Canary::new("annotation", ANNOTATION),
+    ];
+    Search::new(&canaries).unwrap()
 }
 
 #[track_caller]
@@ -78,7 +145,8 @@ fn list_on_one_connection(exec: &HeldExec, namespaces: &[&str]) {
     let mut stream = BufReader::new(stream);
     for namespace in namespaces {
         let path = format!("/api/v1/namespaces/{namespace}/pods");
-        write!(stream.get_mut(), "GET {path} HTTP/1.1\r\nHost: kubernetes\r\nAuthorization: Bearer {CANARY}\r\n\r\n").unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: kubernetes\r\nAuthorization: Bearer {REQUEST_TOKEN}\r\n\r\n");
+        stream.get_mut().write_all(head.as_bytes()).unwrap();
         let mut answer = vec![0; answer_to(&path).len()];
         stream.read_exact(&mut answer).unwrap();
         assert!(answer == answer_to(&path).as_bytes(), "{path} was answered otherwise than the server did");
@@ -109,11 +177,17 @@ fn answer_all(stream: &mut ServerStream) -> io::Result<()> {
     Ok(())
 }
 
+/// The namespace whose pods bear in their annotation what the decoder fails at.
+const ANSWERED_WITH_A_FAULT: &str = "answered-with-a-fault";
+
 /// A list of as many pods as fill some records of TLS.
 fn answer_to(path: &str) -> String {
     const PODS: usize = 1_000;
-    let pods: Vec<Value> =
-        (0..PODS).map(|pod| json!({"metadata": {"name": format!("{path}-{pod}"), "uid": pod.to_string()}})).collect();
+    let fault = if path.contains(ANSWERED_WITH_A_FAULT) { "fault-in-decoder" } else { "no fault" };
+    let annotations = json!({"note": format!("{ANNOTATION} {fault}")});
+    let pods: Vec<Value> = (0..PODS)
+        .map(|pod| json!({"metadata": {"name": format!("{path}-{pod}"), "uid": pod.to_string(), "annotations": annotations}}))
+        .collect();
     let list = json!({"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "17"}, "items": pods}).to_string();
     format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{list}", list.len())
 }

@@ -1,7 +1,8 @@
 //! A `watchtap exec` whose command does nothing but wait, so that the test itself is the client.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
@@ -42,7 +43,9 @@ impl HeldExec {
         let folder = tempfile::tempdir()?;
         command.arg("exec").args(flags).args(["--format", "json", "--report"]).arg(report_in(&folder)).arg("--").args(COMMAND);
         command.env("KUBECONFIG", kubeconfig).env("HOME", folder.path());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(messages_in(&folder))?);
+        // As what watchtap itself writes there: for its owner only.
+        let messages = OpenOptions::new().write(true).create_new(true).mode(0o600).open(messages_in(&folder))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(messages);
         let mut watchtap = command.spawn().context("cannot start watchtap")?;
         let input = watchtap.stdin.take();
         let output = watchtap.stdout.take().context("watchtap has no standard output")?;
@@ -138,10 +141,20 @@ impl HeldExec {
         fs::read_to_string(messages_in(&self.folder)).unwrap_or_default()
     }
 
+    /// Its home, in which are its report and what it has said.
+    pub fn home(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Ends the command and returns watchtap's report.
     pub fn finish(mut self) -> Result<Value> {
         let status = self.end()?;
         ensure!(status.success(), "watchtap ended with {status}; it said: {}", self.messages());
+        self.report()
+    }
+
+    /// What it has reported at its end.
+    pub fn report(&self) -> Result<Value> {
         let report = fs::read_to_string(report_in(&self.folder));
         let report = report.with_context(|| format!("no report; it said: {}", self.messages()))?;
         Ok(serde_json::from_str(&report)?)

@@ -18,7 +18,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     (
         "observer/src/command/panic_message.rs",
         &[],
-        "where we panicked, without its words: `tests/panics` provokes some that hold a token",
+        "where we panicked, without its words: `tests/panics` provokes some that hold canaries, and seeks them as here",
     ),
     ("observer/src/command/report_flags.rs", &["exec", "run", "read", "read as text"], "reports"),
     ("observer/src/command/upstream.rs", &["exec"], "opens token files"),
@@ -27,6 +27,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/credential/server.rs", &["credential"], "the private socket of the run"),
     ("observer/src/demo/serve/life.rs", &["demo"], "the demo's listener"),
     ("observer/src/demo/serve/port.rs", &["demo"], "the demo's listener"),
+    ("observer/src/injected_fault.rs", &[], "the words of a panic for `tests/panics`, in no build that ships"),
     ("observer/src/kubeconfig/document.rs", &["exec", "exec with broken YAML"], "opens kubeconfigs; what it says of them"),
     ("observer/src/kubeconfig/run_folder.rs", &["exec", "run", "demo"], "the client's kubeconfig"),
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),

@@ -61,9 +61,17 @@ impl Places {
 
     /// Searches all files that are there now, and checks that each is for its owner only. `allowed` are those that may hold secrets.
     pub fn search(&self, search: &Search, allowed: impl Fn(&Path) -> bool) -> Result<Private> {
-        let mut private = Private::default();
-        for name in FOLDERS.iter().copied().chain(["left"]) {
-            collect(&self.folder.path().join(name), &mut private)?;
+        let folders = FOLDERS.iter().copied().chain(["left"]).map(|name| self.folder.path().join(name));
+        Private::below(folders, search, allowed)
+    }
+}
+
+impl Private {
+    /// As [`Places::search`], of whatever lies below these folders.
+    pub fn below(folders: impl IntoIterator<Item = PathBuf>, search: &Search, allowed: impl Fn(&Path) -> bool) -> Result<Self> {
+        let mut private = Self::default();
+        for folder in folders {
+            collect(&folder, &mut private)?;
         }
         for file in &private.files {
             // A file that has gone meanwhile is nowhere.
