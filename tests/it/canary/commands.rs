@@ -11,12 +11,13 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use observer_core::http::Direction;
 use observer_tests::canary::{Canary, Places, Search};
-use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy};
-use observer_tests::{Lines, ScriptedUpstream, ServerStream, connect, end_sending, output_within, wait_within, watchtap};
+use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy, authorization};
+use observer_tests::{Lines, Port, ScriptedUpstream, ServerStream, connect, end_sending, output_within, wait_within, watchtap};
+use rcgen::KeyPair;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::given::{Given, give};
+use super::given::{Given, give, key_canaries};
 use super::runs::{self, Run};
 use super::secrets::{search, secret};
 use super::traffic::{Conversation, conversations};
@@ -31,10 +32,13 @@ fn exec_and_read_leave_no_canary() {
     let mut child = scene.start(&runs::EXEC, Stdio::piped());
     let said = Lines::of(child.stdout.take().unwrap(), LIMIT);
     let kubeconfig = PathBuf::from(said.next_line().unwrap().unwrap());
+    let scene = scene.seeking(private_keys(&kubeconfig));
     Scene::converse(&kubeconfig);
     run_plug_in(&scene, &kubeconfig);
+    let command = scene.left("exec-command");
+    assert!(command.contains(kubeconfig.to_str().unwrap()), "the command has written down its environment: {command}");
     scene.assert_clean("exec while it runs");
-    scene.assert_process_clean(&child);
+    scene.assert_process_clean(&child, &["cmdline", "environ"]);
     drop(child.stdin.take());
     assert!(wait_within(&mut child, LIMIT).unwrap().success());
     scene.assert_clean("exec");
@@ -52,10 +56,11 @@ fn exec_and_read_leave_no_canary() {
 fn run_leaves_no_canary() {
     let scene = Scene::new();
     let mut child = scene.start(&runs::RUN, Stdio::null());
-    let kubeconfig = scene.announced_kubeconfig(&mut child);
+    let kubeconfig = scene.announced_kubeconfig(&runs::RUN, &mut child);
+    let scene = scene.seeking(private_keys(&kubeconfig));
     Scene::converse(&kubeconfig);
     scene.assert_clean("run while it runs");
-    scene.assert_process_clean(&child);
+    scene.assert_process_clean(&child, &["cmdline", "environ"]);
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert!(wait_within(&mut child, LIMIT).unwrap().success());
     scene.assert_clean("run");
@@ -66,7 +71,7 @@ fn run_leaves_no_canary() {
 fn forward_proxy_that_answers_badly_gets_no_canary_shown() {
     let scene = Scene::new();
     let mut child = scene.start(&runs::RUN_BEHIND_PROXY, Stdio::null());
-    let kubeconfig = scene.announced_kubeconfig(&mut child);
+    let kubeconfig = scene.announced_kubeconfig(&runs::RUN_BEHIND_PROXY, &mut child);
     let (address, authority) = endpoint(&kubeconfig);
     assert!(connect(address, &authority, &[b"http/1.1"]).is_err(), "the proxy lets nobody through");
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
@@ -80,10 +85,48 @@ fn forward_proxy_that_answers_badly_gets_no_canary_shown() {
 }
 
 #[test]
+fn proxy_of_the_environment_keeps_its_password() {
+    let mut scene = Scene::new();
+    let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Connect(scene.upstream.address())).unwrap();
+    scene.proxy = Some(with_password("http", &proxy.address.to_string()));
+    assert!(scene.run_by_proxy().is_ok(), "{}", scene.said("run by a proxy of the environment"));
+    let authorization = authorization("user", &secret("environment proxy password"));
+    let asked = proxy.asked();
+    assert!(asked.len() >= 4 && asked.iter().all(|head| head.contains(&authorization)), "the password was used: {asked:?}");
+}
+
+#[test]
+fn proxy_of_the_environment_that_fails_keeps_its_password() {
+    let mut scene = Scene::new();
+    let password = secret("environment proxy password");
+    let answer = format!("HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic {password}\r\n\r\n{password}");
+    let refusing = ScriptedForwardProxy::start(Protocol::Http, Answer::Say(answer.into_bytes())).unwrap();
+    let port = Port::reserve().unwrap();
+    let nobody = format!("127.0.0.1:{}", port.number());
+    for (scheme, address) in [
+        ("http", refusing.address.to_string()),
+        // It speaks no TLS.
+        ("https", refusing.address.to_string()),
+        ("http", nobody.clone()),
+        ("socks5", nobody),
+    ] {
+        scene.proxy = Some(with_password(scheme, &address));
+        assert!(scene.run_by_proxy().is_err(), "{scheme}://{address} lets nobody through");
+    }
+    for unusable in [with_password("ftp", "127.0.0.1:1"), with_password("http", "[::1"), with_password("http", "x:99999")] {
+        scene.proxy = Some(unusable);
+        [&runs::RUN_BY_PROXY].into_iter().chain(runs::BY_PROXY).for_each(|run| scene.run_to_its_end(run));
+        scene.assert_clean("an unusable proxy");
+        let said = scene.said("exec by a proxy of the environment");
+        assert!(said.contains("HTTPS_PROXY"), "what is wrong is told: {said}");
+    }
+}
+
+#[test]
 fn demo_shows_its_token_to_nobody() {
     let scene = Scene::new();
     let mut child = scene.start(&runs::DEMO, Stdio::null());
-    let kubeconfig = scene.announced_kubeconfig(&mut child);
+    let kubeconfig = scene.announced_kubeconfig(&runs::DEMO, &mut child);
     let token = document(&kubeconfig)["users"][0]["user"]["token"].as_str().unwrap().to_owned();
     let scene = scene.seeking(vec![Canary::new("the demo's token", token)]);
     while !scene.left("demo-events").contains("\"event\":\"request\"") {
@@ -115,6 +158,9 @@ fn verify_shows_no_canary() {
         scene.run_to_its_end(run);
     }
     assert!(scene.said("verify").contains("\"tally\""), "{}", scene.said("verify"));
+    scene.run_to_its_end(&runs::VERIFY_BY_PLUG_IN);
+    assert!(scene.said("verify by a plug-in").contains("\"tally\""), "{}", scene.said("verify by a plug-in"));
+    scene.assert_plug_in_clean();
     scene.assert_clean("verify");
 }
 
@@ -123,6 +169,9 @@ struct Scene {
     places: Places,
     search: Search,
     given: Given,
+    upstream: ScriptedUpstream,
+    /// What the environment says of a proxy.
+    proxy: Option<String>,
 }
 
 impl Scene {
@@ -132,7 +181,7 @@ impl Scene {
         let answer = format!("HTTP/1.1 403 Forbidden\r\nSet-Cookie: {0}\r\n\r\n{0}", secret("proxy answer"));
         let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Say(answer.into_bytes())).unwrap();
         let given = Given::to(&places, upstream.address(), upstream.ca_pem(), proxy.address);
-        Self { search: search(given.keys.clone()), places, given }
+        Self { search: search(given.keys.clone()), places, given, upstream, proxy: None }
     }
 
     /// Looks for more.
@@ -150,6 +199,7 @@ impl Scene {
         }));
         self.places.enclose(&mut command);
         command.env_remove("KUBECONFIG").env("WATCHTAP_LOG", "trace").env("RUST_BACKTRACE", "full").stdin(Stdio::piped());
+        command.envs(self.proxy.iter().map(|proxy| ("HTTPS_PROXY", proxy)));
         command
     }
 
@@ -178,9 +228,9 @@ impl Scene {
     }
 
     /// Where `run` and `demo` say that clients are to look.
-    fn announced_kubeconfig(&self, child: &mut Child) -> PathBuf {
+    fn announced_kubeconfig(&self, run: &Run, child: &mut Child) -> PathBuf {
         loop {
-            let said = self.said("run") + &self.said("run behind a proxy") + &self.said("demo");
+            let said = self.said(run.name);
             let announced = said.lines().find_map(|line| line.trim().strip_prefix("export KUBECONFIG="));
             if let Some(path) = announced {
                 return PathBuf::from(path);
@@ -188,6 +238,23 @@ impl Scene {
             assert!(child.try_wait().unwrap().is_none(), "it ended and said: {said}");
             std::thread::yield_now();
         }
+    }
+
+    /// Goes by way of the proxy that the environment names; returns whether it lets a client through.
+    #[track_caller]
+    fn run_by_proxy(&self) -> Result<(), anyhow::Error> {
+        runs::BY_PROXY.iter().for_each(|run| self.run_to_its_end(run));
+        let mut child = self.start(&runs::RUN_BY_PROXY, Stdio::null());
+        let kubeconfig = self.announced_kubeconfig(&runs::RUN_BY_PROXY, &mut child);
+        let (address, authority) = endpoint(&kubeconfig);
+        let connected = connect(address, &authority, &[b"http/1.1"]);
+        self.assert_clean("run by a proxy of the environment while it runs");
+        // In the environment the password is the user's own doing.
+        self.assert_process_clean(&child, &["cmdline"]);
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert!(wait_within(&mut child, LIMIT).unwrap().success());
+        self.assert_clean("run by a proxy of the environment");
+        connected.map(drop)
     }
 
     /// Holds all conversations, one after the other, by way of watchtap.
@@ -222,17 +289,25 @@ impl Scene {
         assert!(leaks.is_empty(), "{what} leaks:\n  {}", leaks.join("\n  "));
     }
 
-    /// Searches what everybody on the machine can read of a process, and what its owner can.
+    /// Searches what everybody on the machine can read of a process (`cmdline`), and what its owner can (`environ`).
     #[track_caller]
-    fn assert_process_clean(&self, child: &Child) {
-        for file in ["cmdline", "environ"] {
+    fn assert_process_clean(&self, child: &Child, files: &[&str]) {
+        for file in files {
             let bytes = fs::read(format!("/proc/{}/{file}", child.id())).unwrap();
             assert!(!bytes.is_empty());
             assert_eq!(self.search.hits(&bytes), [], "{file}");
         }
-        // Of the programs that were started on behalf of the kubeconfig's plug-in, the plug-in itself has written it down.
-        let helpers = fs::read(self.given.folder.join("helpers")).unwrap_or_default();
-        assert_eq!(self.search.hits(&helpers), [], "the command line of a helper");
+    }
+
+    /// Searches what the kubeconfig's plug-in has written down of those who called it, and of what it was told.
+    #[track_caller]
+    fn assert_plug_in_clean(&self) {
+        let written = |name: &str| fs::read(self.given.folder.join(name)).unwrap();
+        assert!(!written("helpers").is_empty());
+        assert_eq!(self.search.hits(&written("helpers")), [], "the command line of a helper");
+        let environment = self.search.hits(&written("environment"));
+        let places: Vec<&str> = environment.iter().map(|hit| hit.place.as_str()).collect();
+        assert_eq!(places, ["kubeconfig plug-in environment"], "what the kubeconfig says, and nothing else: {environment:?}");
     }
 }
 
@@ -289,7 +364,26 @@ fn run_plug_in(scene: &Scene, kubeconfig: &Path) {
     let output = output_within(command.env("WATCHTAP_LOG", "trace"), LIMIT).unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains(&secret("plug-in token")), "{output:?}");
     assert_eq!(scene.search.hits(&output.stderr), []);
-    assert!(scene.given.folder.join("helpers").exists(), "the plug-in wrote down who called it");
+    scene.assert_plug_in_clean();
+}
+
+/// The keys that were made for this run, and that clients are given in place of the user's own.
+#[track_caller]
+fn private_keys(kubeconfig: &Path) -> Vec<Canary> {
+    let document = document(kubeconfig);
+    let users = document["users"].as_array().unwrap();
+    let keys: Vec<Canary> = users
+        .iter()
+        .filter_map(|user| BASE64_STANDARD.decode(user["user"]["client-key-data"].as_str()?).ok())
+        .flat_map(|pem| key_canaries("a private key", &KeyPair::from_pem(&String::from_utf8(pem).unwrap()).unwrap()))
+        .collect();
+    assert!(!keys.is_empty(), "there is a user with a client certificate");
+    keys
+}
+
+/// The URL of a proxy, as the environment has it.
+fn with_password(scheme: &str, address: &str) -> String {
+    format!("{scheme}://user:{}@{address}", secret("environment proxy password"))
 }
 
 /// Where the client's kubeconfig leads, and who vouches for it.

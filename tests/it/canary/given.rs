@@ -39,6 +39,9 @@ impl Given {
         let password = secret("kubeconfig proxy password");
         let behind = format!("server: 'https://api.invalid:6443', {trust}, proxy-url: 'http://u:{password}@{proxy}'");
         places.give("behind-proxy", kubeconfig(&behind, &token)).unwrap();
+        // Which proxy leads there is the environment's to say.
+        let far = format!("server: 'https://api.invalid:6443', {trust}, tls-server-name: 127.0.0.1");
+        places.give("far", kubeconfig(&far, &token)).unwrap();
         let bad = format!("{cluster}, proxy-url: 'ftp://u:{password}@{proxy}'");
         places.give("bad-proxy", kubeconfig(&bad, &token)).unwrap();
         let bad = format!("server: 'https://u:{}@{server}', {trust}", secret("kubeconfig server password"));
@@ -49,37 +52,45 @@ impl Given {
         places.give("bad-key", kubeconfig(&cluster, &[("certificate", broken)])).unwrap();
         let whole = kubeconfig(&cluster, &token);
         places.give("broken", whole.replace("token: ", "token: ]: {")).unwrap();
-        Self { folder, keys: key_canaries(&key) }
+        Self { folder, keys: key_canaries("the client key", &key) }
     }
 }
 
 pub(super) mod give {
-    use super::{BASE64_STANDARD, Engine, Places, SocketAddr, kubeconfig, secret};
+    use super::{BASE64_STANDARD, Engine, Places, SocketAddr, kubeconfig, plug_in, secret};
 
     /// What `verify` needs: a server that can be verified, and its logs.
     pub(in crate::canary) fn verified(places: &Places, server: SocketAddr, authority: &str) {
         let cluster = format!("server: 'https://{server}', certificate-authority-data: {}", BASE64_STANDARD.encode(authority));
-        places.give("verified", kubeconfig(&cluster, &[("token", format!("token: {}", secret("kubeconfig token")))])).unwrap();
-        places.give("audit.log", format!("{{\"requestObject\":\"{}\"}}\n", secret("audit log"))).unwrap();
+        let audit_log = places.give("audit.log", format!("{{\"requestObject\":\"{}\"}}\n", secret("audit log"))).unwrap();
+        let token = format!("token: {}", secret("kubeconfig token"));
+        let plug_in = format!("exec: {}", plug_in(audit_log.parent().unwrap()));
+        for (name, user) in [("verified", token), ("verified-by-plug-in", plug_in)] {
+            places.give(name, kubeconfig(&cluster, &[(name, user)])).unwrap();
+        }
         places.give("etcd.log", format!("{{\"msg\":\"{}\"}}\n", secret("etcd log"))).unwrap();
     }
 }
 
 /// The parts of a private key by which it is recognised: a whole line of its PEM text, and the number itself (RFC 5915 §3, within PKCS #8).
-fn key_canaries(key: &KeyPair) -> Vec<Canary> {
+pub(super) fn key_canaries(name: &str, key: &KeyPair) -> Vec<Canary> {
     let pem = key.serialize_pem();
     let der = key.serialize_der();
     let number = der.windows(34).find(|window| window.starts_with(&[4, 32])).unwrap();
-    vec![Canary::new("line of the client key", pem.lines().nth(2).unwrap()), Canary::new("number of the client key", &number[2..])]
+    let line = pem.lines().nth(2).unwrap();
+    vec![Canary::new(&format!("line of {name}"), line), Canary::new(&format!("number of {name}"), &number[2..])]
 }
 
-/// Prints a token, and writes down the command line of whoever called it.
+/// Prints a token, and writes down the command line of whoever called it, and its own environment.
 fn plug_in(folder: &std::path::Path) -> String {
     let credential = format!(
         r#"{{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{{"token":"{}"}}}}"#,
         secret("plug-in token")
     );
-    let script = format!("tr '\\0' ' ' </proc/$PPID/cmdline >>'{}/helpers'; echo '{credential}'", folder.display());
+    let folder = folder.display();
+    let script = format!(
+        "tr '\\0' ' ' </proc/$PPID/cmdline >>'{folder}/helpers'; cat /proc/$$/environ >'{folder}/environment'; echo '{credential}'"
+    );
     serde_json::json!({
         "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "interactiveMode": "Never",
         "args": ["-c", script, secret("kubeconfig plug-in argument")],

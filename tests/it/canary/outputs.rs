@@ -23,7 +23,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/command/report_flags.rs", &["exec", "run", "read", "read as text"], "reports"),
     ("observer/src/command/upstream.rs", &["exec"], "opens token files"),
     ("observer/src/command/verify.rs", &["verify"], "the rows, and progress"),
-    ("observer/src/credential/plugin.rs", &["exec"], "reads what plug-ins print"),
+    ("observer/src/credential/plugin.rs", &["verify by a plug-in"], "reads what plug-ins print"),
     ("observer/src/credential/server.rs", &["credential"], "the private socket of the run"),
     ("observer/src/demo/serve/life.rs", &["demo"], "the demo's listener"),
     ("observer/src/demo/serve/port.rs", &["demo"], "the demo's listener"),

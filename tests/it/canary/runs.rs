@@ -28,7 +28,7 @@ pub(super) const EXEC: Run = Run {
         "--",
         "sh",
         "-c",
-        "echo \"$KUBECONFIG\"; read -r line; exit 0",
+        "umask 077; cat /proc/$$/environ /proc/$$/cmdline >@left/exec-command; echo \"$KUBECONFIG\"; read -r line; exit 0",
     ],
 };
 pub(super) const RUN: Run = Run {
@@ -53,6 +53,31 @@ pub(super) const RUN: Run = Run {
 };
 pub(super) const RUN_BEHIND_PROXY: Run =
     Run { name: "run behind a proxy", arguments: &["run", "--kubeconfig", "@given/behind-proxy", "--grace", "0s"] };
+/// In front of a server that only the proxy of the environment can reach.
+pub(super) const RUN_BY_PROXY: Run = Run {
+    name: "run by a proxy of the environment",
+    arguments: &["run", "--kubeconfig", "@given/far", "--grace", "0s", "--report", "@left/far-run-report"],
+};
+pub(super) const BY_PROXY: &[Run] = &[
+    Run {
+        name: "exec by a proxy of the environment",
+        arguments: &[
+            "exec",
+            "--kubeconfig",
+            "@given/far",
+            "--report",
+            "@left/far-exec-report",
+            "--capture",
+            "@left/far-capture",
+            "--",
+            "true",
+        ],
+    },
+    Run {
+        name: "verify by a proxy of the environment",
+        arguments: &["verify", "--kubeconfig", "@given/far", "--resource", "roles.rbac.authorization.k8s.io"],
+    },
+];
 pub(super) const DEMO: Run = Run {
     name: "demo",
     arguments: &[
@@ -179,11 +204,31 @@ pub(super) const VERIFY: &[Run] = &[
         ],
     },
 ];
+/// Runs the plug-in itself.
+pub(super) const VERIFY_BY_PLUG_IN: Run = Run {
+    name: "verify by a plug-in",
+    arguments: &[
+        "verify",
+        "--kubeconfig",
+        "@given/verified-by-plug-in",
+        "--resource",
+        "roles.rbac.authorization.k8s.io",
+        "--shape",
+        "RV=0, limit",
+        "--format",
+        "json",
+    ],
+};
 /// What the client's copy of the kubeconfig calls.
 pub(super) const CREDENTIAL: Run =
     Run { name: "credential", arguments: &["credential", "--socket", "of the run exec", "--", "plug-in"] };
 
 /// All of them.
 pub(super) fn all() -> impl Iterator<Item = &'static Run> {
-    [&EXEC, &RUN, &RUN_BEHIND_PROXY, &DEMO, &CREDENTIAL].into_iter().chain(VERIFY).chain(READ).chain(ALONE)
+    [&EXEC, &RUN, &RUN_BEHIND_PROXY, &RUN_BY_PROXY, &DEMO, &CREDENTIAL, &VERIFY_BY_PLUG_IN]
+        .into_iter()
+        .chain(BY_PROXY)
+        .chain(VERIFY)
+        .chain(READ)
+        .chain(ALONE)
 }

@@ -62,6 +62,7 @@ pub(super) const PLACES: &[&str] = &[
     "kubeconfig plug-in environment",
     "kubeconfig proxy password",
     "kubeconfig server password",
+    "environment proxy password",
     "token file",
     "plug-in token",
     "proxy answer",
