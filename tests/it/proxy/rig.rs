@@ -17,8 +17,8 @@ use tokio_rustls::client::TlsStream;
 use watchtap::intake::{Delivery, Intake, IntakeReceiver, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{
-    Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyHandle, UpstreamEndpoint,
-    UpstreamTls, UpstreamTrust,
+    Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyHandle,
+    UpstreamEndpoint, UpstreamTls, UpstreamTrust,
 };
 
 use super::upstream::{ClusterCa, Upstream, UpstreamStream};
@@ -127,6 +127,17 @@ impl Rig {
         // In TLS 1.3 the client is done before the proxy is.
         eventually(|| self.handle.counts().established > established).await;
         (client, self.upstream.accept().await)
+    }
+
+    /// The first client of a rig, and what upstream has of it; `None` when the handshakes took longer than the proxy lets them.
+    pub(super) async fn pair_unless_late(&mut self) -> Option<(ClientStream, UpstreamStream)> {
+        let client = self.client(&["h2", "http/1.1"], None).await.ok()?;
+        let over = |counts: ProxyCounts| counts.established + counts.client_handshakes_failed + counts.upstream_failed;
+        eventually(|| over(self.handle.counts()) > 0).await;
+        if self.handle.counts().established == 0 {
+            return None;
+        }
+        Some((client, self.upstream.accept().await))
     }
 
     /// Connects and shakes hands, offering `alpn`, showing a certificate if there is one.
