@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect, output_within, watchtap};
 use rustix::process::{Resource, Rlimit, prlimit};
 
+use super::exec_cli::Place;
+use super::exec_plugins;
+use super::upstream::Upstream;
+
 /// Nothing here takes longer, however loaded the machine is.
 const LIMIT: Duration = Duration::from_secs(30);
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
@@ -26,6 +30,19 @@ fn limit_is_raised_for_watchtap_and_not_for_the_command() {
     let output = output_within(&mut command, LIMIT).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "300\n4000\n");
+}
+
+#[test]
+fn limit_is_not_raised_for_a_plug_in_that_watchtap_runs_itself() {
+    let place = Place::new();
+    let kubeconfig =
+        place.write("kubeconfig", &exec_plugins::kubeconfig(&Upstream::start(), &["sh", "-c", "ulimit -Sn >&2; exit 7"]));
+    let mut command = limited("300:4000");
+    command.args(["verify", "--kubeconfig", kubeconfig.to_str().unwrap()]).env("HOME", kubeconfig.parent().unwrap());
+    let output = output_within(&mut command, LIMIT).unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("the exec plug-in `sh` ended with exit status: 7"), "it was run: {said}");
+    assert!(said.lines().any(|line| line == "300"), "{said}");
 }
 
 /// With 80 descriptors 32 are for everything else, and each connection takes two.

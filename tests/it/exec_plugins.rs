@@ -137,14 +137,19 @@ fn command_is_not_among_those_for_people() {
 #[track_caller]
 fn session(command: &[&str]) -> ExecSession {
     let place = Place::new();
+    ExecSession::start(&place.write("kubeconfig", &kubeconfig(&Upstream::start(), command)), &[]).unwrap()
+}
+
+/// Leads to `upstream`, with a user whose plug-in is `command`.
+#[track_caller]
+pub(super) fn kubeconfig(upstream: &Upstream, command: &[&str]) -> String {
     let (program, arguments) = command.split_first().unwrap();
     let exec = json!({
         "apiVersion": "client.authentication.k8s.io/v1", "command": program, "args": arguments, "interactiveMode": "IfAvailable",
         "provideClusterInfo": true, "env": [{"name": "OF_THE_KUBECONFIG", "value": "kept"}],
     });
     let token = format!("token: {}", super::upstream::TOKEN);
-    let text = Upstream::start().kubeconfig().replace(&token, &format!("exec: {exec}"));
-    ExecSession::start(&place.write("kubeconfig", &text), &[]).unwrap()
+    upstream.kubeconfig().replace(&token, &format!("exec: {exec}"))
 }
 
 /// Runs the plug-in of the copy as a client does.

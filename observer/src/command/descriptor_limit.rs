@@ -1,7 +1,8 @@
 //! How many descriptors this process may have open: as many as the system lets it, since each connection takes two.
 //!
 //! The limit that a process starts with is low on many systems for the sake of programs that use select(2) (`man 2 select`). A command that we
-//! start may be one of them, so it gets the limit that it would have had without us.
+//! start may be one of them, so it gets the limit that it would have had without us. So does an exec plug-in: clients start theirs, and
+//! `verify`, which starts one itself, needs few connections and raises nothing.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
