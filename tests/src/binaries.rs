@@ -164,10 +164,13 @@ fn build_etcd(module_file: &str) -> Result<PathBuf> {
 /// The version of `module` that a module file requires.
 pub(crate) fn required_version(module_file: &Path, module: &str) -> Result<String> {
     let text = fs::read_to_string(module_file).with_context(|| format!("cannot read {}", module_file.display()))?;
-    text.lines()
-        .map(|line| line.trim().trim_start_matches("require "))
-        .find_map(|line| line.strip_prefix(module)?.strip_prefix(" v"))
-        .and_then(|rest| rest.split_whitespace().next())
-        .map(|version| format!("v{version}"))
-        .with_context(|| format!("{} does not require {module}", module_file.display()))
+    let version = required_in(&text, module).map(str::to_owned);
+    version.with_context(|| format!("{} does not require {module}", module_file.display()))
+}
+
+/// As [`required_version`], of the text of a module file.
+pub(crate) fn required_in<'t>(module_file: &'t str, module: &str) -> Option<&'t str> {
+    let requirements = module_file.lines().map(|line| line.trim().trim_start_matches("require "));
+    let mut versions = requirements.filter_map(|line| line.strip_prefix(module)?.strip_prefix(' '));
+    versions.find(|version| version.starts_with('v'))?.split_whitespace().next()
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -11,12 +12,17 @@ use serde_json::Value;
 
 use crate::bounded::{Lines, wait_within};
 use crate::client_go::ClientGo;
-use crate::kubectl::kubectl;
+use crate::kubectl::{kubectl, kubectl_version};
+use crate::locked_version::locked_version;
 use crate::programs;
 use crate::request_form::RequestForms;
 
 /// What takes longer than this to come about does not: client-go backs off to some thirty seconds, with jitter.
 const WITHIN: Duration = Duration::from_mins(2);
+
+/// Asked once: a client is named often.
+static KUBECTL_VERSION: LazyLock<String> =
+    LazyLock::new(|| kubectl_version().unwrap_or_else(|error| format!("of no known version ({error})")));
 
 /// A client of some kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,8 +121,8 @@ impl fmt::Display for CacheClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {
             Self::Informer(release, _) => release.name(),
-            Self::KubeRs => "kube-rs",
-            Self::Kubectl(_) => "kubectl get -w",
+            Self::KubeRs => format!("kube-rs {}", locked_version("kube").unwrap_or("of no known version")),
+            Self::Kubectl(_) => format!("kubectl {} get -w", *KUBECTL_VERSION),
         };
         let http = match self.http() {
             HttpVersion::One => "HTTP/1.1",

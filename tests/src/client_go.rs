@@ -4,9 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::binaries::required_version;
+use crate::binaries::required_in;
 use crate::folders;
 use crate::go_build::GoProgram;
+
+/// A file in `tests/cluster/go/reflector`.
+macro_rules! module_file {
+    ($name:literal) => {
+        ModuleFile { name: $name, text: include_str!(concat!("../cluster/go/reflector/", $name)) }
+    };
+}
 
 /// A release of client-go, as a module file in `tests/cluster/go/reflector` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,13 +36,12 @@ impl ClientGo {
 
     /// Builds the program `reflector` with it, if this machine has not yet; that takes Go, and a minute or two.
     pub fn reflector(self) -> Result<PathBuf> {
-        let folder = folders::go_sources().join("reflector");
-        let module_file = self.module_file();
+        let ModuleFile { name, .. } = self.module_file();
         let program = GoProgram {
             name: "reflector",
-            folder: &folder,
-            module_file,
-            version: &required_version(&folder.join(module_file), "k8s.io/client-go")?,
+            folder: &folders::go_sources().join("reflector"),
+            module_file: name,
+            version: self.version(),
             link_flags: "",
             first_build_takes: "one to three minutes",
         };
@@ -43,23 +49,45 @@ impl ClientGo {
     }
 
     /// As people name it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::V0_15 => "client-go 0.15",
-            Self::V0_18_0 => "client-go 0.18.0",
-            Self::V0_18 => "client-go 0.18",
-            Self::V0_26 => "client-go 0.26",
-            Self::V0_37 => "client-go 0.37",
-        }
+    pub fn name(self) -> String {
+        format!("client-go {}", self.version().trim_start_matches('v'))
     }
 
-    const fn module_file(self) -> &'static str {
+    /// The one that its module file requires.
+    #[expect(clippy::expect_used, reason = "the file is of this repository and within the program; a test reads each")]
+    fn version(self) -> &'static str {
+        required_in(self.module_file().text, "k8s.io/client-go").expect("a module file of reflectors requires client-go")
+    }
+
+    const fn module_file(self) -> ModuleFile {
         match self {
-            Self::V0_15 => "v0.15.mod",
-            Self::V0_18_0 => "v0.18.0.mod",
-            Self::V0_18 => "v0.18.mod",
-            Self::V0_26 => "v0.26.mod",
-            Self::V0_37 => "v0.37.mod",
+            Self::V0_15 => module_file!("v0.15.mod"),
+            Self::V0_18_0 => module_file!("v0.18.0.mod"),
+            Self::V0_18 => module_file!("v0.18.mod"),
+            Self::V0_26 => module_file!("v0.26.mod"),
+            Self::V0_37 => module_file!("v0.37.mod"),
+        }
+    }
+}
+
+/// What a reflector is built by.
+struct ModuleFile {
+    name: &'static str,
+    text: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ClientGo;
+
+    #[test]
+    fn every_release_is_named_by_a_whole_version_that_begins_as_its_module_file_does() {
+        for release in ClientGo::ALL {
+            let name = release.name();
+            let version = name.strip_prefix("client-go ").unwrap();
+            assert!(version.split('.').filter(|number| number.parse::<u32>().is_ok()).count() == 3, "{name}");
+            let file = release.module_file().name.trim_start_matches('v').trim_end_matches("mod");
+            assert!(format!("{version}.").starts_with(file), "{name} is built by {file}mod");
         }
     }
 }

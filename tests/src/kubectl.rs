@@ -2,6 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
 
 use crate::programs;
 
@@ -13,6 +17,15 @@ pub fn kubectl() -> Option<PathBuf> {
     let on_path = on_path()?;
     let newest = beside(&on_path).into_iter().max_by_key(|(minor, _)| *minor);
     Some(newest.map_or(on_path, |(_, file)| file))
+}
+
+/// Its version, as in `1.33.1`.
+pub fn kubectl_version() -> Result<String> {
+    let output =
+        Command::new(kubectl().context("kubectl is missing")?).args(["version", "--client", "--output", "json"]).output()?;
+    let said: Value = serde_json::from_slice(&output.stdout).context("kubectl does not say its version")?;
+    let version = said["clientVersion"]["gitVersion"].as_str().with_context(|| format!("no version in {said}"))?;
+    Ok(version.trim_start_matches('v').to_owned())
 }
 
 /// The kubectl 1.`minor` of a dispatcher's folder.

@@ -1,0 +1,21 @@
+//! Versions of crates that the tests are built with.
+
+/// The lock file of the workspace.
+const LOCK_FILE: &str = include_str!("../../Cargo.lock");
+
+/// The version of a crate of which there is one.
+pub fn locked_version(package: &str) -> Option<&'static str> {
+    let (_, entry) = LOCK_FILE.split_once(&format!("\nname = \"{package}\"\nversion = \""))?;
+    entry.split('"').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::locked_version;
+
+    #[test]
+    fn version_is_that_of_the_package_and_not_of_one_whose_name_begins_alike() {
+        assert_eq!(locked_version("observer-tests"), Some(env!("CARGO_PKG_VERSION")));
+        assert_eq!(locked_version("observer-test"), None);
+    }
+}
