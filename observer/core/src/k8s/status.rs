@@ -46,6 +46,11 @@ pub struct Status {
 }
 
 impl Status {
+    /// Longest string kept of each field, in bytes.
+    pub const MAX_TEXT: usize = 1024;
+    /// Most causes kept.
+    pub const MAX_CAUSES: usize = 16;
+
     /// The same without what the server says in words. Of a write it refuses, it quotes the value that it does not like, which may be the
     /// data of a Secret; fields are paths into the object, down to the keys of that data.
     #[must_use]
@@ -53,9 +58,4 @@ impl Status {
         let cause = |cause: StatusCause| StatusCause { reason: cause.reason, ..StatusCause::default() };
         Self { message: String::new(), causes: self.causes.into_iter().map(cause).collect(), ..self }
     }
-
-    /// Longest string kept of each field, in bytes.
-    pub const MAX_TEXT: usize = 1024;
-    /// Most causes kept.
-    pub const MAX_CAUSES: usize = 16;
 }
