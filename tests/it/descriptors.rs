@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::Command;
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect, output_within, watchtap};
-use rustix::process::{Resource, Rlimit, prlimit};
+use anyhow::Result;
+use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect, output_within, shake_hands, watchtap};
+use rustix::process::{Resource, Rlimit, Signal, kill_process, prlimit};
+use serde_json::Value;
 
 use super::exec_cli::Place;
 use super::exec_plugins;
@@ -54,6 +58,7 @@ fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_fre
     let exec = started(&upstream, limited("80:80"));
     let mut served: Vec<ClientStream> = (0..CONNECTIONS).map(|_| client(&exec)).collect();
     served.iter_mut().for_each(get);
+    assert!(!exec.messages().contains("new clients wait"), "nobody waits yet: {}", exec.messages());
     let waiting: Vec<JoinHandle<()>> = (0..WAITING).map(|_| client_in_a_thread(&exec)).collect();
     said(&exec, "new clients wait until a connection ends");
 
@@ -72,21 +77,54 @@ fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_fre
     assert_eq!(report["missed"]["connect_failures"], 0);
 }
 
+/// As above; and all are there before watchtap has looked for the first.
+#[test]
+fn of_a_herd_of_clients_no_more_are_let_in_than_there_are_descriptors_for() {
+    const CONNECTIONS: usize = 24;
+    const WAITING: usize = 20;
+    let upstream = upstream();
+    let exec = started(&upstream, limited("80:80"));
+    let (address, authority) = (exec.address().unwrap(), exec.ca_pem().unwrap());
+    let before = exec.usage().unwrap().descriptors;
+    kill_process(exec.process(), Signal::STOP).unwrap();
+    let herd: Vec<TcpStream> = (0..CONNECTIONS + WAITING).map(|_| TcpStream::connect(address).unwrap()).collect();
+    kill_process(exec.process(), Signal::CONT).unwrap();
+    let (served, next_served) = mpsc::channel();
+    for socket in herd {
+        let (served, authority) = (served.clone(), authority.clone());
+        thread::spawn(move || served.send(served_over(socket, &authority)));
+    }
+
+    let let_in: Vec<ClientStream> = (0..CONNECTIONS).map(|_| next_served.recv_timeout(LIMIT).unwrap().unwrap()).collect();
+    exec.wait_until_idle().unwrap();
+    let open = exec.usage().unwrap().descriptors;
+    // Beside two for each connection there may be a dial that asks whether upstream accepts.
+    assert!(open < before + 2 * CONNECTIONS + WAITING / 2, "{open} are open now, and {before} were before");
+    assert!(next_served.try_recv().is_err(), "nobody is let in, and nobody is turned away");
+
+    drop(let_in);
+    (0..WAITING).for_each(|_| drop(next_served.recv_timeout(LIMIT).unwrap().unwrap()));
+    assert_eq!(exec.finish().unwrap()["missed"]["connect_failures"], 0);
+}
+
 #[test]
 fn client_waits_when_the_system_gives_no_descriptor_for_it() {
-    assert_served_once_there_are_descriptors(0);
+    let report = assert_served_once_there_are_descriptors(0, "127.0.0.1");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("1 times a client had to wait for a free descriptor"), "each client is counted once: {notes}");
 }
 
 #[test]
 fn client_waits_when_the_system_gives_no_descriptor_for_its_upstream() {
-    assert_served_once_there_are_descriptors(1);
+    assert_served_once_there_are_descriptors(1, "127.0.0.1");
 }
 
-/// Takes from a running watchtap all but so many of its free descriptors, and gives them back when a client has come.
+/// Takes from a running watchtap in front of `host` all but so many of its free descriptors, and gives them back when a client has come.
+/// Returns the report.
 #[track_caller]
-fn assert_served_once_there_are_descriptors(free: usize) {
+fn assert_served_once_there_are_descriptors(free: usize, host: &str) -> Value {
     let upstream = upstream();
-    let exec = started(&upstream, limited("1000:1000"));
+    let exec = started_before(host, &upstream, limited("1000:1000"));
     let mut before = client(&exec);
     get(&mut before);
     exec.wait_until_idle().unwrap();
@@ -95,7 +133,7 @@ fn assert_served_once_there_are_descriptors(free: usize) {
     let all = prlimit(Some(exec.process()), Resource::Nofile, few).unwrap();
     let waiting = client_in_a_thread(&exec);
     if free == 0 {
-        said(&exec, "the system gives us no descriptor");
+        said(&exec, "new clients wait: the system does not let them in");
     } else {
         eventually(|| exec.usage().unwrap().descriptors == used + free);
     }
@@ -107,6 +145,7 @@ fn assert_served_once_there_are_descriptors(free: usize) {
     waiting.join().unwrap();
     let report = exec.finish().unwrap();
     assert_eq!(report["missed"]["connect_failures"], 0, "{:#}", report["missed"]);
+    report
 }
 
 /// The limit is above all numbers, of which new descriptors get the lowest that is free.
@@ -135,8 +174,12 @@ fn limited(descriptors: &str) -> Command {
 }
 
 fn started(upstream: &ScriptedUpstream, command: Command) -> HeldExec {
-    let flags = ["--server-version", "v1.34.4"];
-    HeldExec::before_by(command, upstream.address(), upstream.ca_pem(), "token", &flags).unwrap()
+    started_before("127.0.0.1", upstream, command)
+}
+
+fn started_before(host: &str, upstream: &ScriptedUpstream, command: Command) -> HeldExec {
+    let server = format!("{host}:{}", upstream.address().port());
+    HeldExec::before_by(command, server, upstream.ca_pem(), "token", &["--server-version", "v1.34.4"]).unwrap()
 }
 
 fn client(exec: &HeldExec) -> ClientStream {
@@ -147,6 +190,13 @@ fn client(exec: &HeldExec) -> ClientStream {
 fn client_in_a_thread(exec: &HeldExec) -> JoinHandle<()> {
     let (address, authority) = (exec.address().unwrap(), exec.ca_pem().unwrap());
     thread::spawn(move || get(&mut connect(address, &authority, &[b"http/1.1"]).unwrap()))
+}
+
+/// Shakes hands over a connection that is there already, asks for something, and must get it.
+fn served_over(socket: TcpStream, authority: &str) -> Result<ClientStream> {
+    let mut stream = shake_hands(socket, authority, &[b"http/1.1"])?;
+    get(&mut stream);
+    Ok(stream)
 }
 
 #[track_caller]

@@ -1,5 +1,6 @@
 //! A `watchtap exec` whose command does nothing but wait, so that the test itself is the client.
 
+use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
@@ -60,8 +61,8 @@ impl HeldExec {
         Self::before_by(watchtap()?, server, authority, token, flags)
     }
 
-    /// As [`HeldExec::before`], with `command` in the place of `watchtap`.
-    pub fn before_by(command: Command, server: SocketAddr, authority: &str, token: &str, flags: &[&str]) -> Result<Self> {
+    /// As [`HeldExec::before`], with `command` in the place of `watchtap`; the server may be named.
+    pub fn before_by(command: Command, server: impl Display, authority: &str, token: &str, flags: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("kubeconfig.yaml");
         fs::write(&file, kubeconfig::with_token(&format!("https://{server}"), authority, "user", token))?;

@@ -69,7 +69,7 @@ pub use http_hop::{Act, Answer, HttpHop, Of, Scripted};
 pub use kubectl::{kubectl, kubectl_minors, kubectl_of_minor, kubectl_version};
 pub use list_counters::ListCounters;
 pub use locked_version::locked_version;
-pub use loopback_tls::{ClientStream, ServerStream, connect, end_sending};
+pub use loopback_tls::{ClientStream, ServerStream, connect, end_sending, shake_hands};
 pub use metrics::Metrics;
 pub use ports::Port;
 pub use process::Signal;

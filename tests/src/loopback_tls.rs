@@ -31,10 +31,15 @@ pub(crate) fn server_name() -> ServerName<'static> {
 
 /// Connects to a server on loopback whose certificate is vouched for by `authority` (PEM), and shakes hands.
 pub fn connect(server: SocketAddr, authority: &str, protocols: &[&[u8]]) -> Result<ClientStream> {
+    let socket = TcpStream::connect(server).with_context(|| format!("cannot connect to {server}"))?;
+    shake_hands(socket, authority, protocols)
+}
+
+/// Shakes hands with such a server, as its client.
+pub fn shake_hands(socket: TcpStream, authority: &str, protocols: &[&[u8]]) -> Result<ClientStream> {
     let mut config = client_config(authority)?;
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     let connection = ClientConnection::new(Arc::new(config), server_name())?;
-    let socket = TcpStream::connect(server).with_context(|| format!("cannot connect to {server}"))?;
     patient(&socket)?;
     let mut stream = StreamOwned::new(connection, socket);
     while stream.conn.is_handshaking() {

@@ -10,7 +10,6 @@ use super::descriptor_limit::DescriptorLimit;
 use super::profiles::Profiles;
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
-
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
 use crate::kubeconfig::{Kubeconfig, Pairs};
 use crate::observing::{Observing, Outcome, Outputs};
@@ -109,11 +108,17 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
             counts.asked_elsewhere
         ));
     }
-    if counts.accept_waits > 0 {
+    if counts.waits_for_descriptors > 0 {
         troubles.push(format!(
-            "clients had to wait {} times for a free descriptor: each connection takes two; raise the limit with `ulimit -n` \
-             before the start",
-            counts.accept_waits
+            "{} times a client had to wait for a free descriptor: each connection takes two; raise the limit with `ulimit -n` before \
+             the start",
+            counts.waits_for_descriptors
+        ));
+    }
+    if counts.waits_for_system > 0 {
+        troubles.push(format!(
+            "{} times a client had to wait until the system let it in: it was short of files or memory, or its network failed",
+            counts.waits_for_system
         ));
     }
     if counts.faults > 0 {

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use observer_core::http::{FrameWalker, Protocol};
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::establish::{Established, Failure, establish};
 use super::farewell::Farewell;
+use super::port::Client;
 use super::probe::Spare;
 use super::shared::Shared;
 use super::splice::Splice;
@@ -17,21 +17,11 @@ use super::{ListenerState, UpstreamError};
 use crate::intake::ConnectionInfo;
 
 /// Serves one client from its first byte to its last.
-pub(super) async fn attend(
-    shared: Arc<Shared>,
-    client: TcpStream,
-    address: SocketAddr,
-    spare: Option<Spare>,
-    mut farewell: Farewell,
-) {
+pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Spare>, mut farewell: Farewell) {
     let deadline = Instant::now() + shared.handshake_limit;
-    // There at once, unless another listener's client came in the same moment.
-    let _descriptors = tokio::select! {
-        pair = shared.descriptors.pair() => pair,
-        () = farewell.said() => return,
-    };
+    let Client { tcp, address, descriptors: _until_the_end } = client;
     // Boxed, since it is several times larger than what stays for the life of the connection.
-    let establishing = Box::pin(establish(&shared, client, spare, deadline));
+    let establishing = Box::pin(establish(&shared, tcp, spare, deadline));
     let established = tokio::select! {
         established = establishing => established,
         () = farewell.said() => return,

@@ -10,8 +10,10 @@ use super::UpstreamError;
 pub struct ProxyCounts {
     /// TCP connections accepted from clients.
     pub accepted: u64,
-    /// How often accepting had to wait, because there was no descriptor for another client.
-    pub accept_waits: u64,
+    /// How often a client was there for which there was no descriptor. Of several that wait at a time each counts when it is the next one.
+    pub waits_for_descriptors: u64,
+    /// How often a client was there that the system did not let in for another reason.
+    pub waits_for_system: u64,
     /// Connections whose two handshakes were done.
     pub established: u64,
     /// Those among them that are over.
@@ -42,7 +44,8 @@ impl Sum for ProxyCounts {
     fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
         counts.fold(Self::default(), |sum, one| Self {
             accepted: sum.accepted + one.accepted,
-            accept_waits: sum.accept_waits + one.accept_waits,
+            waits_for_descriptors: sum.waits_for_descriptors + one.waits_for_descriptors,
+            waits_for_system: sum.waits_for_system + one.waits_for_system,
             established: sum.established + one.established,
             over: sum.over + one.over,
             reset_instead_of_refused: sum.reset_instead_of_refused + one.reset_instead_of_refused,
@@ -58,7 +61,8 @@ impl Sum for ProxyCounts {
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     pub(super) accepted: Counter,
-    pub(super) accept_waits: Counter,
+    pub(super) waits_for_descriptors: Counter,
+    pub(super) waits_for_system: Counter,
     pub(super) established: Counter,
     pub(super) over: Counter,
     pub(super) reset_instead_of_refused: Counter,
@@ -87,7 +91,8 @@ impl Counters {
     pub(super) fn snapshot(&self) -> ProxyCounts {
         ProxyCounts {
             accepted: self.accepted.value(),
-            accept_waits: self.accept_waits.value(),
+            waits_for_descriptors: self.waits_for_descriptors.value(),
+            waits_for_system: self.waits_for_system.value(),
             established: self.established.value(),
             over: self.over.value(),
             reset_instead_of_refused: self.reset_instead_of_refused.value(),

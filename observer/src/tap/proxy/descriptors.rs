@@ -1,7 +1,8 @@
 //! The descriptors that the listeners of a process share.
 //!
-//! A client is accepted only when there is one for it and one for its connection to the API server. Accepted with the last one, it would have
-//! to be reset, which client-go answers with a new list; not accepted, it waits in the kernel's queue as it waits for a busy server.
+//! A client is served only when there is one for it and one for its connection to the API server. Served with the last one, it would have
+//! to be reset, which client-go answers with a new list; so it waits, as it waits for a busy server: the first of each listener in
+//! `port`, those behind it in the kernel's queue.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub(super) struct Pair {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// What everything but connections may use: an eighth, for listeners, dials that only probe, name look-ups, files, processes.
+/// What everything but connections may use: an eighth, for listeners, clients that wait, dials that only probe, name look-ups, files, processes.
 const REST: u64 = 8;
 const LEAST_REST: u64 = 32;
 const MOST_REST: u64 = 256;
@@ -40,17 +41,12 @@ impl Descriptors {
         self.limit
     }
 
-    /// Whether there are none for another connection.
-    pub(super) fn are_out(&self) -> bool {
-        self.free.available_permits() == 0
+    /// Those of another connection, if there are any.
+    pub(super) fn try_pair(&self) -> Option<Pair> {
+        Arc::clone(&self.free).try_acquire_owned().ok().map(|permit| Pair { _permit: Some(permit) })
     }
 
-    /// Waits until there are some for another connection, and leaves them: a listener to which nobody comes must not keep them from the others.
-    pub(super) async fn wait(&self) {
-        drop(self.pair().await);
-    }
-
-    /// Waits for those of a connection, which has come already.
+    /// Waits for those of another connection.
     pub(super) async fn pair(&self) -> Pair {
         // It fails only for a semaphore that was closed, which this never is.
         Pair { _permit: Arc::clone(&self.free).acquire_owned().await.ok() }
@@ -72,11 +68,9 @@ mod tests {
     #[tokio::test]
     async fn the_next_pair_is_there_when_a_connection_is_over() {
         let descriptors = Descriptors::within(Some(8));
-        descriptors.wait().await;
-        assert!(!descriptors.are_out(), "waiting takes nothing");
         let only = descriptors.pair().await;
-        assert!(descriptors.are_out());
+        assert!(descriptors.try_pair().is_none());
         drop(only);
-        assert!(!descriptors.are_out());
+        assert!(descriptors.try_pair().is_some());
     }
 }

@@ -1,17 +1,15 @@
 //! Accepts clients while upstream accepts us, and refuses them while it refuses.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpStream;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use super::attend::attend;
 use super::farewell::{self, FarewellSender};
 use super::gate::Question;
-use super::port::{Port, Shortage};
+use super::port::{Client, Port, Shortage};
 use super::probe::{Probe, ProbeEvent};
 use super::shared::Shared;
 use super::{ListenerState, UpstreamError};
@@ -27,11 +25,11 @@ pub(super) struct Listener {
     shortage_said: Option<Instant>,
 }
 
-/// With a busy machine at its limit clients may wait again and again.
-const SHORTAGE_PAUSE: Duration = Duration::from_mins(1);
+/// How long it is not said again that clients wait: on a busy machine at its limit they may do so again and again.
+const SAY_AGAIN: Duration = Duration::from_mins(1);
 
 enum Event {
-    Client(TcpStream, SocketAddr),
+    Client(Client),
     Shortage(Shortage),
     Asked,
     Probe(ProbeEvent),
@@ -49,7 +47,7 @@ impl Listener {
         self.shared.listener_is(ListenerState::Listening);
         loop {
             match self.event().await {
-                Event::Client(client, address) => self.admit(client, address),
+                Event::Client(client) => self.admit(client),
                 Event::Shortage(shortage) => self.short(&shortage),
                 Event::Asked => self.asked(),
                 Event::Probe(ProbeEvent::Due) => self.dial(),
@@ -76,7 +74,7 @@ impl Listener {
     async fn event(&mut self) -> Event {
         tokio::select! {
             accepted = self.port.accept(&self.shared.descriptors) => match accepted {
-                Ok((client, address)) => Event::Client(client, address),
+                Ok(client) => Event::Client(client),
                 Err(shortage) => Event::Shortage(shortage),
             },
             () = self.shared.gate.asked() => Event::Asked,
@@ -85,17 +83,19 @@ impl Listener {
         }
     }
 
-    fn admit(&mut self, client: TcpStream, address: SocketAddr) {
+    fn admit(&mut self, client: Client) {
         self.shared.counters.accepted.add(1);
         self.shared.first_client.send_if_modified(|came| !std::mem::replace(came, true));
         let spare = self.probe.take_spare();
-        self.connections.spawn(attend(Arc::clone(&self.shared), client, address, spare, self.farewell.hearer()));
+        self.connections.spawn(attend(Arc::clone(&self.shared), client, spare, self.farewell.hearer()));
     }
 
-    /// Counts that clients wait, and says so, though not each time.
+    /// Counts that a client waits, and says so, though not each time.
     fn short(&mut self, shortage: &Shortage) {
-        self.shared.counters.accept_waits.add(1);
-        if self.shortage_said.is_some_and(|said| said.elapsed() < SHORTAGE_PAUSE) {
+        let counters = &self.shared.counters;
+        let waits = if shortage.is_of_descriptors() { &counters.waits_for_descriptors } else { &counters.waits_for_system };
+        waits.add(1);
+        if self.shortage_said.is_some_and(|said| said.elapsed() < SAY_AGAIN) {
             return;
         }
         self.shortage_said = Some(Instant::now());
@@ -104,7 +104,7 @@ impl Listener {
                 "new clients wait until a connection ends: each takes two descriptors, and this process may have {} (see ulimit -Hn)",
                 self.shared.descriptors.limit()
             ),
-            Shortage::System(error) => tracing::warn!(%error, "new clients wait: the system gives us no descriptor for them"),
+            Shortage::System(error) => tracing::warn!(%error, "new clients wait: the system does not let them in"),
         }
     }
 

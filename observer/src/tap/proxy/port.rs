@@ -3,15 +3,19 @@
 //! Two sockets are bound to the address. One never listens and lives as long as the port does: it keeps strangers out. The other
 //! listens, and is closed while upstream refuses: then the kernel answers SYN with RST, as upstream's does.
 
+use std::future::pending;
 use std::io;
+use std::mem::replace;
 use std::net::{SocketAddr, TcpListener as StdTcpListener, TcpStream as StdTcpStream};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep_until};
 
-use super::{Descriptors, ProxyError};
+use super::descriptors::Pair;
+use super::{Descriptors, ProxyError, socket};
 
 /// A port that clients can already connect to, and that nobody serves yet.
 #[derive(Debug)]
@@ -32,30 +36,49 @@ pub(super) struct Port {
     accepting: Accepting,
 }
 
+/// A client that has been let in.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) tcp: TcpStream,
+    pub(super) address: SocketAddr,
+    /// Of its connection and the one to upstream.
+    pub(super) descriptors: Pair,
+}
+
 /// When the next client is let in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Accepting {
     AsTheyCome,
-    /// Once a connection has ended, as there is no descriptor: that was said.
-    WhenDescriptorsAreFree,
+    /// This one comes first, once a connection has ended, as there are no descriptors for it: that was said.
+    Behind(TcpStream, SocketAddr),
     /// Not before this time, as the system refused: that was said.
     From(Instant),
 }
 
-/// Why clients wait in the kernel's queue.
+/// Why a client waits.
 #[derive(Debug)]
 pub(super) enum Shortage {
     /// All descriptors that connections may have are in use.
     Descriptors,
-    /// The system has none, or no memory, whatever we may have.
+    /// The system does not let it in, whatever we may have.
     System(io::Error),
 }
 
 /// How long the system is left alone that has refused to let a client in; asking again at once would only burn the processor.
-const PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// As Go's listeners: the kernel cuts it to `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
+
+impl Shortage {
+    /// Whether more could be let in if this process might have more descriptors.
+    pub(super) fn is_of_descriptors(&self) -> bool {
+        match self {
+            Self::Descriptors => true,
+            Self::System(error) => error.raw_os_error() == Some(Errno::MFILE.raw_os_error()),
+        }
+    }
+}
 
 impl BoundPort {
     /// Binds and listens.
@@ -79,22 +102,40 @@ impl BoundPort {
 }
 
 impl Port {
-    /// The next client, or that clients have to wait from now on; waits for ever while the port is held. Nothing is lost when the future is
-    /// dropped.
-    pub(super) async fn accept(&mut self, descriptors: &Descriptors) -> Result<(TcpStream, SocketAddr), Shortage> {
-        let Some(listener) = &self.listener else { return std::future::pending().await };
-        match self.accepting {
-            Accepting::AsTheyCome if descriptors.are_out() => {
-                self.accepting = Accepting::WhenDescriptorsAreFree;
-                return Err(Shortage::Descriptors);
+    /// The next client with the descriptors of its connection, or that one is there and has to wait: said once, until it is let in. Waits for
+    /// ever while the port is held. Nothing is lost when the future is dropped.
+    ///
+    /// Descriptors are taken only for a client that is there: a listener to which nobody comes must not keep them from the others. So one
+    /// client may wait here, accepted; those behind it wait in the kernel's queue.
+    pub(super) async fn accept(&mut self, descriptors: &Descriptors) -> Result<Client, Shortage> {
+        let Some(listener) = &self.listener else { return pending().await };
+        if matches!(self.accepting, Accepting::Behind(..)) {
+            let pair = descriptors.pair().await;
+            if let Accepting::Behind(tcp, address) = replace(&mut self.accepting, Accepting::AsTheyCome) {
+                return Ok(Client { tcp, address, descriptors: pair });
             }
-            Accepting::AsTheyCome => {}
-            Accepting::WhenDescriptorsAreFree => descriptors.wait().await,
-            Accepting::From(time) => sleep_until(time).await,
         }
-        let accepted = accept(listener).await;
-        self.accepting = if accepted.is_ok() { Accepting::AsTheyCome } else { Accepting::From(Instant::now() + PAUSE) };
-        accepted.map_err(Shortage::System)
+        let (tcp, address) = loop {
+            if let Accepting::From(time) = self.accepting {
+                sleep_until(time).await;
+            }
+            let error = match accept(listener).await {
+                Ok(client) => break client,
+                Err(error) => error,
+            };
+            let next = Accepting::From(Instant::now() + ACCEPT_AGAIN);
+            if !matches!(replace(&mut self.accepting, next), Accepting::From(_)) {
+                return Err(Shortage::System(error));
+            }
+        };
+        let Some(descriptors) = descriptors.try_pair() else {
+            // While it waits it is to us as every client is: one that has left is found out when it is served.
+            socket::prepare(&tcp).ok();
+            self.accepting = Accepting::Behind(tcp, address);
+            return Err(Shortage::Descriptors);
+        };
+        self.accepting = Accepting::AsTheyCome;
+        Ok(Client { tcp, address, descriptors })
     }
 
     /// Whether clients are refused.
@@ -110,19 +151,24 @@ impl Port {
         Ok(())
     }
 
-    /// Closes the port for clients and resets those that the kernel had accepted for us; returns how many.
+    /// Closes the port for clients and resets those that wait; returns how many.
     ///
     /// Clients that have already left are closed and not counted: nobody sees their reset.
     pub(super) fn hold(&mut self) -> u64 {
         let Some(listener) = self.listener.take() else { return 0 };
+        let next = match replace(&mut self.accepting, Accepting::AsTheyCome) {
+            Accepting::Behind(next, _) => next.into_std().ok(),
+            Accepting::AsTheyCome | Accepting::From(_) => None,
+        };
+        let next = next.is_some_and(|next| reset(&next));
         match listener.into_std() {
             Ok(listener) => {
                 ignore_newcomers(&listener);
-                reset_pending(&listener)
+                u64::from(next) + reset_pending(&listener)
             }
             Err(error) => {
                 tracing::warn!(%error, "clients that were waiting are reset uncounted");
-                0
+                u64::from(next)
             }
         }
     }
@@ -142,7 +188,7 @@ async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
 /// passes over connections of a former run that are in `TIME_WAIT`, and is taken back, since with it set a stranger who sets it too could
 /// be bound while the port is held.
 fn holder(address: SocketAddr) -> io::Result<Socket> {
-    let holder = socket(address)?;
+    let holder = new_socket(address)?;
     holder.set_reuse_address(true)?;
     holder.bind(&address.into())?;
     holder.set_reuse_address(false)?;
@@ -151,7 +197,7 @@ fn holder(address: SocketAddr) -> io::Result<Socket> {
 }
 
 fn listener(address: SocketAddr) -> io::Result<Socket> {
-    let listener = socket(address)?;
+    let listener = new_socket(address)?;
     listener.set_reuse_port(true)?;
     listener.bind(&address.into())?;
     listener.listen(BACKLOG)?;
@@ -161,7 +207,7 @@ fn listener(address: SocketAddr) -> io::Result<Socket> {
     Ok(listener)
 }
 
-fn socket(address: SocketAddr) -> io::Result<Socket> {
+fn new_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     Ok(socket)
@@ -201,17 +247,22 @@ fn reset_pending(listener: &StdTcpListener) -> u64 {
     let mut resets = 0;
     loop {
         match listener.accept() {
-            Ok((client, _)) if is_gone(&client) => {}
-            Ok((client, _)) => {
-                resets += 1;
-                if let Err(error) = SockRef::from(&client).set_linger(Some(Duration::ZERO)) {
-                    tracing::debug!(%error, "a waiting client is closed instead of reset");
-                }
-            }
+            Ok((client, _)) => resets += u64::from(reset(&client)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted || error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(_) => return resets,
         }
     }
+}
+
+/// Makes dropping the client a reset; whether it is still there to see that.
+fn reset(client: &StdTcpStream) -> bool {
+    if is_gone(client) {
+        return false;
+    }
+    if let Err(error) = SockRef::from(client).set_linger(Some(Duration::ZERO)) {
+        tracing::debug!(%error, "a waiting client is closed instead of reset");
+    }
+    true
 }
 
 fn is_gone(client: &StdTcpStream) -> bool {
@@ -231,4 +282,79 @@ fn listen_error(address: SocketAddr, source: io::Error) -> ProxyError {
         return ProxyError::PortInUse { address };
     }
     ProxyError::Listen { address, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::Ipv4Addr;
+    use std::pin::pin;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn client_without_descriptors_waits_until_there_are_some() {
+        let (mut port, descriptors) = (port(), one_pair());
+        let _clients = [connect(&port), connect(&port)];
+        let first = port.accept(&descriptors).await.unwrap();
+        assert!(matches!(port.accept(&descriptors).await, Err(Shortage::Descriptors)));
+        assert!(port.accept(&descriptors).now_or_never().is_none(), "it is said once");
+        drop(first);
+        port.accept(&descriptors).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn client_that_waits_for_descriptors_is_reset_with_those_behind_it() {
+        let (mut port, descriptors) = (port(), one_pair());
+        let clients = [connect(&port), connect(&port), connect(&port)];
+        let _only = port.accept(&descriptors).await.unwrap();
+        assert!(port.accept(&descriptors).await.is_err());
+        assert_eq!(port.hold(), 2);
+        for mut client in &clients[1..] {
+            assert_eq!(client.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+        }
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_when_the_last_descriptors_are_taken_and_nobody_comes() {
+        let (mut port, descriptors) = (port(), one_pair());
+        let _client = connect(&port);
+        let _only = port.accept(&descriptors).await.unwrap();
+        assert!(port.accept(&descriptors).now_or_never().is_none());
+        let _next = connect(&port);
+        assert!(matches!(port.accept(&descriptors).await, Err(Shortage::Descriptors)));
+    }
+
+    #[tokio::test]
+    async fn listener_to_which_nobody_comes_takes_no_descriptors_and_lets_nobody_in_without() {
+        let (mut busy, mut idle, descriptors) = (port(), port(), one_pair());
+        let address = idle.address;
+        let mut idling = pin!(idle.accept(&descriptors));
+        assert!(idling.as_mut().now_or_never().is_none());
+        let _client = connect(&busy);
+        let _only = busy.accept(&descriptors).await.unwrap();
+        let _late = StdTcpStream::connect(address).unwrap();
+        assert!(matches!(idling.await, Err(Shortage::Descriptors)));
+    }
+
+    #[test]
+    fn only_the_limit_of_this_process_is_a_shortage_of_descriptors() {
+        let shortage = |error: Errno| Shortage::System(io::Error::from_raw_os_error(error.raw_os_error()));
+        assert!(Shortage::Descriptors.is_of_descriptors() && shortage(Errno::MFILE).is_of_descriptors());
+        assert!(!shortage(Errno::NFILE).is_of_descriptors() && !shortage(Errno::NOMEM).is_of_descriptors());
+    }
+
+    fn port() -> Port {
+        BoundPort::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap().into_port().unwrap()
+    }
+
+    fn one_pair() -> Descriptors {
+        Descriptors::within(Some(8))
+    }
+
+    fn connect(port: &Port) -> StdTcpStream {
+        StdTcpStream::connect(port.address).unwrap()
+    }
 }
