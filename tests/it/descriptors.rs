@@ -119,6 +119,11 @@ fn client_waits_when_the_system_gives_no_descriptor_for_its_upstream() {
     assert_served_once_there_are_descriptors(1, "127.0.0.1");
 }
 
+#[test]
+fn client_waits_when_the_system_gives_no_descriptor_to_look_its_upstream_up() {
+    assert_served_once_there_are_descriptors(1, "localhost");
+}
+
 /// Takes from a running watchtap in front of `host` all but so many of its free descriptors, and gives them back when a client has come.
 /// Returns the report.
 #[track_caller]

@@ -35,6 +35,17 @@ pub enum UpstreamError {
         /// The limit.
         seconds: u64,
     },
+    /// We could not even ask, until the time was up: a shortage on our side.
+    #[error(
+        "there was no descriptor for a connection to {endpoint}: {detail}; raise that limit, with `ulimit -n` before the start, or the \
+         system's fs.file-max"
+    )]
+    NoDescriptor {
+        /// `host:port`.
+        endpoint: String,
+        /// The system's words.
+        detail: String,
+    },
     /// The server's certificate is not to be trusted.
     #[error(
         "the certificate of {endpoint} is not trusted: {detail}; check `certificate-authority-data` and `tls-server-name` of the \

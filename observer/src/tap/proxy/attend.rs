@@ -66,6 +66,7 @@ async fn fail(shared: &Shared, error: UpstreamError) {
         UpstreamError::Unreachable { .. }
         | UpstreamError::Unresolved { .. }
         | UpstreamError::TimedOut { .. }
+        | UpstreamError::NoDescriptor { .. }
         | UpstreamError::Certificate { .. }
         | UpstreamError::Tls { .. } => false,
     };

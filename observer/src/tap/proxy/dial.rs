@@ -5,26 +5,29 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use tokio::net::{TcpStream, lookup_host};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::net::{TcpSocket, TcpStream, lookup_host};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{UpstreamEndpoint, UpstreamError};
 
 /// How long after a descriptor was not to be had another one is asked for.
-const SHORTAGE_PAUSE: Duration = Duration::from_millis(50);
+const DIAL_AGAIN: Duration = Duration::from_millis(50);
 
 /// Connects to the first address of `endpoint` that accepts, in the resolver's order; each gets an equal share of the time that is left.
 /// Errors call it `shown`.
 pub(super) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Duration) -> Result<TcpStream, UpstreamError> {
     let deadline = Instant::now() + limit;
-    let addresses = timeout_at(deadline, resolve(endpoint, shown)).await.unwrap_or_else(|_elapsed| Err(timed_out(shown, limit)))?;
+    let addresses = patiently(deadline, || resolve(endpoint)).await;
+    let addresses =
+        addresses.map_err(|error| ours(shown, limit, &error).unwrap_or_else(|| unresolved(shown, &error.to_string())))?;
     dial_addresses(&addresses, shown, limit, deadline).await
 }
 
-async fn resolve(endpoint: &UpstreamEndpoint, shown: &str) -> Result<Vec<SocketAddr>, UpstreamError> {
+/// Without a descriptor the resolver says that there is no such name (glibc 2.39: `EAI_NONAME`), so the system is asked whether it was that.
+async fn resolve(endpoint: &UpstreamEndpoint) -> io::Result<Vec<SocketAddr>> {
     match lookup_host((endpoint.host.as_str(), endpoint.port)).await {
         Ok(addresses) => Ok(addresses.collect()),
-        Err(error) => Err(unresolved(shown, &error.to_string())),
+        Err(error) => Err(TcpSocket::new_v4().err().filter(is_shortage).unwrap_or(error)),
     }
 }
 
@@ -38,25 +41,32 @@ async fn dial_addresses(
     for (tried, address) in addresses.iter().enumerate() {
         let left = u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
         let share = deadline.saturating_duration_since(Instant::now()) / left;
-        let error = match timeout(share, connect(*address)).await {
-            Ok(Ok(connected)) => return Ok(connected),
-            Ok(Err(error)) => failed(shown, limit, &error),
-            Err(_elapsed) => timed_out(shown, limit),
-        };
-        failure = Some(weightier(failure, error));
+        match patiently(Instant::now() + share, || TcpStream::connect(*address)).await {
+            Ok(connected) => return Ok(connected),
+            Err(error) => failure = Some(weightier(failure, failed(shown, limit, &error))),
+        }
     }
     Err(failure.unwrap_or_else(|| unresolved(shown, "the name has no address")))
 }
 
-/// Connects. That there is no descriptor is no failure of the server's, and a client that was reset for it would list again: so it is
-/// waited for.
-async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    loop {
-        match TcpStream::connect(address).await {
-            Err(error) if is_shortage(&error) => sleep(SHORTAGE_PAUSE).await,
-            connected => return connected,
+/// What `attempt` comes to. That there is no descriptor is no failure of the server's, and a client that was reset for it would list again:
+/// so it is tried again until `deadline`, and what is said then is that there was none.
+async fn patiently<T, F>(deadline: Instant, attempt: impl Fn() -> F) -> io::Result<T>
+where
+    F: Future<Output = io::Result<T>>,
+{
+    let mut shortage = None;
+    let attempts = async {
+        loop {
+            match attempt().await {
+                Err(error) if is_shortage(&error) => shortage = Some(error),
+                done => return done,
+            }
+            sleep(DIAL_AGAIN).await;
         }
-    }
+    };
+    let done = timeout_at(deadline, attempts).await;
+    done.unwrap_or_else(|_elapsed| Err(shortage.unwrap_or_else(|| io::ErrorKind::TimedOut.into())))
 }
 
 /// Whether the process, or the machine, has no descriptor left.
@@ -79,14 +89,22 @@ fn failed(shown: &str, limit: Duration, error: &io::Error) -> UpstreamError {
     if error.kind() == io::ErrorKind::ConnectionRefused {
         return UpstreamError::Refused { endpoint };
     }
-    if error.kind() == io::ErrorKind::TimedOut {
-        return timed_out(shown, limit);
+    if let Some(error) = ours(shown, limit, error) {
+        return error;
     }
     // Accepted by the kernel and reset with the listening socket, before the connect could return.
     if error.kind() == io::ErrorKind::ConnectionReset {
         return UpstreamError::Closed { endpoint };
     }
     UpstreamError::Unreachable { endpoint, detail: error.to_string() }
+}
+
+/// What says nothing of the server or its name.
+fn ours(shown: &str, limit: Duration, error: &io::Error) -> Option<UpstreamError> {
+    if is_shortage(error) {
+        return Some(UpstreamError::NoDescriptor { endpoint: shown.to_owned(), detail: error.to_string() });
+    }
+    (error.kind() == io::ErrorKind::TimedOut).then(|| timed_out(shown, limit))
 }
 
 fn unresolved(shown: &str, detail: &str) -> UpstreamError {
@@ -100,7 +118,10 @@ pub(super) fn timed_out(shown: &str, limit: Duration) -> UpstreamError {
 
 #[cfg(test)]
 mod tests {
-    use tokio::net::{TcpListener, TcpSocket};
+    use std::cell::Cell;
+    use std::future::pending;
+
+    use tokio::net::TcpListener;
 
     use super::*;
 
@@ -136,6 +157,29 @@ mod tests {
     #[tokio::test]
     async fn a_name_without_addresses_is_unresolved() {
         assert!(matches!(try_all(&[]).await, Err(UpstreamError::Unresolved { .. })));
+    }
+
+    #[tokio::test]
+    async fn shortage_that_lasts_is_said_and_not_taken_for_silence_of_the_server() {
+        let short = async || io::Result::<()>::Err(io::Error::from_raw_os_error(Errno::MFILE.raw_os_error()));
+        assert!(matches!(failure(short).await, UpstreamError::NoDescriptor { .. }));
+        assert!(matches!(failure(pending).await, UpstreamError::TimedOut { .. }));
+    }
+
+    #[tokio::test]
+    async fn shortage_that_ends_is_no_failure() {
+        let attempts = Cell::new(0);
+        let second_time = async || match attempts.replace(attempts.get() + 1) {
+            0 => Err(io::Error::from_raw_os_error(Errno::NFILE.raw_os_error())),
+            _ => Ok("there"),
+        };
+        assert_eq!(patiently(Instant::now() + LIMIT, second_time).await.unwrap(), "there");
+    }
+
+    /// After a time that is up soon.
+    async fn failure<F: Future<Output = io::Result<()>>>(attempt: impl Fn() -> F) -> UpstreamError {
+        let deadline = Instant::now() + DIAL_AGAIN * 3;
+        failed("api.example:443", LIMIT, &patiently(deadline, attempt).await.unwrap_err())
     }
 
     async fn try_all(addresses: &[SocketAddr]) -> Result<TcpStream, UpstreamError> {
