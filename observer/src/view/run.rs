@@ -17,6 +17,8 @@ pub struct Run {
 
 /// Words behind which a credential stands: flags of kubectl and its kin, and the schemes of an `Authorization`, for curl and its kin.
 const BEFORE_CREDENTIALS: [&str; 4] = ["--token", "--password", "Bearer", "Basic"];
+/// What a shell takes away from a word, or from the end of a line that goes on in the next.
+const QUOTING: [char; 3] = ['"', '\'', '\\'];
 
 impl Run {
     /// The words of a command line without the credentials that are given by flag, and without control characters. What a script in
@@ -33,20 +35,33 @@ impl Run {
     }
 }
 
-/// A word, or a script in one word, with the value of each credential flag taken out.
+/// A word, or a script in one word, with the value of each credential flag taken out, which may stand behind several spaces or in the next
+/// line.
 fn redacted(text: &str) -> String {
     let mut value_is_secret = false;
     let words = text.split(' ').map(|word| {
-        let flag = BEFORE_CREDENTIALS.iter().find(|flag| word.strip_prefix(**flag).is_some_and(|rest| rest.starts_with('=')));
-        let shown = match flag {
-            Some(flag) => format!("{flag}=REDACTED"),
-            None if value_is_secret => "REDACTED".to_owned(),
-            None => without_user(word),
+        let secret = match word.split_once('=').filter(|(flag, value)| announces_credential(flag) && !value.is_empty()) {
+            Some((flag, value)) => Some((format!("{flag}="), value)),
+            None => value_is_secret.then_some((String::new(), word)),
         };
-        value_is_secret = BEFORE_CREDENTIALS.contains(&word.trim_start_matches(['"', '\'']));
-        shown
+        match secret {
+            Some((before, value)) => {
+                let begins_later = value.trim_matches(QUOTING).is_empty();
+                value_is_secret = begins_later || value.ends_with('\\');
+                before + if begins_later { value } else { "REDACTED" }
+            }
+            None => {
+                value_is_secret = announces_credential(word);
+                without_user(word)
+            }
+        }
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+fn announces_credential(word: &str) -> bool {
+    let word = word.trim_matches(QUOTING);
+    BEFORE_CREDENTIALS.iter().any(|before| before.eq_ignore_ascii_case(word))
 }
 
 /// A URL without the name and password in it.
@@ -73,6 +88,10 @@ mod tests {
                 "sh -c kubectl --password REDACTED get; kubectl --token=REDACTED get",
             ),
             (vec!["curl", "-H", "Authorization: Bearer abc", "x"], "curl -H Authorization: Bearer REDACTED x"),
+            (vec!["curl", "-H", "authorization: bearer  abc", "x"], "curl -H authorization: bearer  REDACTED x"),
+            (vec!["sh", "-c", "kubectl --token \\\n  abc get"], "sh -c kubectl --token \\   REDACTED get"),
+            (vec!["sh", "-c", "kubectl --token=\\\nab\\\nc get"], "sh -c kubectl --token=\\ REDACTED REDACTED get"),
+            (vec!["sh", "-c", "kubectl '--token' ' abc' '--token=abc'"], "sh -c kubectl '--token' ' REDACTED '--token=REDACTED"),
             (vec!["curl", "https://u:p@x/a?b=c@d", "https://x/a@b"], "curl https://REDACTED@x/a?b=c@d https://x/a@b"),
             (vec!["echo", "a\x1b[31m\nb"], "echo a [31m b"),
             (vec!["kubectl", "--token-file=abc"], "kubectl --token-file=abc"),
