@@ -36,6 +36,19 @@ fn panic_in_the_observer_ends_all_observation() {
 }
 
 #[test]
+fn panic_over_what_is_known_from_the_start_leaves_a_report() {
+    let upstream = ScriptedUpstream::start(&[b"http/1.1"], answer_all).unwrap();
+    // The name of an API server has the path of its URL in it.
+    let server = format!("{}/fault-in-observer", upstream.address());
+    let program = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
+    let exec = HeldExec::before_by(program, server, upstream.ca_pem(), CANARY, &["--server-version", "v1.34.4"]).unwrap();
+    list_on_one_connection(&exec, &["after"]);
+    let report = exec.finish().unwrap();
+    assert!(notes(&report).contains("observing failed and stopped"), "{:#}", report["notes"]);
+    assert_eq!(namespaces(&report), [""; 0]);
+}
+
+#[test]
 fn panic_in_a_view_ends_the_view() {
     let mut faulty = Faulty::with("fault-in-view");
     let said = faulty.exec.messages();

@@ -17,12 +17,13 @@ pub struct Outputs {
     sinks: Vec<Box<dyn EventSink>>,
     capture: Option<CaptureFile>,
     troubles: Vec<String>,
+    observing_is_over: bool,
 }
 
 impl Outputs {
     /// Who is told of each event, and the file that records, if any.
     pub fn new(sinks: Vec<Box<dyn EventSink>>, capture: Option<CaptureFile>) -> Self {
-        Self { sinks, capture, troubles: Vec::new() }
+        Self { sinks, capture, ..Self::default() }
     }
 
     /// One more who is told.
@@ -62,6 +63,20 @@ impl Outputs {
         self.unless_over(flushed)
     }
 
+    /// Says at once what the report will say, too: it may be days away, and read by somebody else.
+    pub(super) fn warn(&self, trouble: &str) {
+        if self.observing_is_over {
+            tracing::warn!("{trouble}");
+        } else {
+            tracing::warn!("{trouble}; observing goes on");
+        }
+    }
+
+    /// From here on nothing more is observed.
+    pub(super) fn end_of_observing(&mut self) {
+        self.observing_is_over = true;
+    }
+
     /// Observing failed: the capture stays without its end mark, because it is not whole.
     pub(super) fn abandon(&mut self, why: &str) {
         self.capture = None;
@@ -88,17 +103,69 @@ impl Outputs {
 
     /// A full disk ends the file, and a fault of ours the view, not the run.
     fn each(&mut self, mut tell: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
-        let Self { sinks, troubles, .. } = self;
-        sinks.retain_mut(|sink| {
+        let mut failed = Vec::new();
+        self.sinks.retain_mut(|sink| {
             let told = catch_unwind(AssertUnwindSafe(|| tell(sink.as_mut())));
             let trouble = match told {
                 Ok(Ok(())) => return true,
                 Ok(Err(error)) => format!("{} ended early: {error}", sink.name()),
                 Err(_panic) => format!("{} ended early: an internal error; please report it", sink.name()),
             };
-            tracing::warn!("{trouble}; observing goes on");
-            troubles.push(trouble);
+            failed.push(trouble);
             false
         });
+        failed.iter().for_each(|trouble| self.warn(trouble));
+        self.troubles.append(&mut failed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::sync::Arc;
+
+    use observer_core::observer::{Missed, Totals};
+    use observer_core::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn what_ends_with_observing_is_not_said_to_leave_it_going_on() {
+        for (is_over, said) in [(false, "the view ended early: full; observing goes on"), (true, "the view ended early: full")] {
+            let mut outputs = Outputs::new(vec![Box::new(Full)], None);
+            if is_over {
+                outputs.end_of_observing();
+            }
+            let (troubles, log) = logged(|| outputs.finish());
+            assert_eq!(troubles, ["the view ended early: full"]);
+            assert!(log.trim_end().ends_with(said), "{log}");
+        }
+    }
+
+    struct Full;
+
+    impl EventSink for Full {
+        fn name(&self) -> &'static str {
+            "the view"
+        }
+
+        fn event(&mut self, _event: &Event) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn totals(&mut self, _at: Timestamp, _totals: &Totals, _missed: &Missed) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(io::Error::other("full"))
+        }
+    }
+
+    fn logged<T>(act: impl FnOnce() -> T) -> (T, String) {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let writer = Arc::new(File::create(log.path()).unwrap());
+        let done = tracing::subscriber::with_default(tracing_subscriber::fmt().with_writer(writer).with_ansi(false).finish(), act);
+        (done, fs::read_to_string(log.path()).unwrap())
     }
 }

@@ -56,7 +56,7 @@ struct Door {
 impl Observing {
     /// Starts the thread. It ends by itself once all taps and their connections are gone and everything was decoded.
     pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, outputs: Outputs) -> io::Result<Self> {
-        let known = known(&upstreams);
+        let known = known(&upstreams).into_iter().map(|what| Observation { at, what }).collect();
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let mut state = State {
                 waiting: Waiting::new(&upstreams),
@@ -65,10 +65,7 @@ impl Observing {
                 losses: IntakeLosses::default(),
                 totals_told: Instant::now(),
             };
-            for what in known {
-                state.door.observe(Observation { at, what });
-            }
-            state.run(receiver);
+            state.run(known, receiver);
             state.door.outcome()
         })?;
         Ok(Self { thread })
@@ -81,15 +78,19 @@ impl Observing {
 }
 
 impl State {
-    /// Decodes until the taps are gone, or until observing fails; then the receiver is dropped, and the taps go on without us.
-    fn run(&mut self, mut receiver: IntakeReceiver) {
-        while !receiver.is_closed() {
-            if catch_unwind(AssertUnwindSafe(|| self.turn(&mut receiver))).is_err() {
-                tracing::error!("observing failed and stops here; the traffic goes on");
-                let why = "observing failed and stopped; the traffic went on, and what followed is not in this report";
-                self.door.outputs.abandon(why);
-                return;
+    /// Takes what is known from the start, and decodes until the taps are gone, or until observing fails; then the receiver is dropped, and
+    /// the taps go on without us.
+    fn run(&mut self, known: Vec<Observation>, mut receiver: IntakeReceiver) {
+        let observing = catch_unwind(AssertUnwindSafe(|| {
+            known.into_iter().for_each(|one| self.door.observe(one));
+            while !receiver.is_closed() {
+                self.turn(&mut receiver);
             }
+        }));
+        if observing.is_err() {
+            tracing::error!("observing failed and stops here; the traffic goes on");
+            let why = "observing failed and stopped; the traffic went on, and what followed is not in this report";
+            self.door.outputs.abandon(why);
         }
     }
 
@@ -149,7 +150,7 @@ impl Door {
     /// That the capture ended cannot be in the capture.
     fn note_end_of_capture(&mut self, recorded: io::Result<()>) {
         if let Err(error) = recorded {
-            tracing::warn!(%error, "the capture ended early; observing goes on");
+            self.outputs.warn(&format!("the capture ended early: {error}"));
             let at = self.observer.now();
             self.pass(Observation { at, what: What::CaptureEnded { why: error.to_string() } });
         }
@@ -167,6 +168,7 @@ impl Door {
     }
 
     fn outcome(mut self) -> Outcome {
+        self.outputs.end_of_observing();
         let snapshot = catch_unwind(AssertUnwindSafe(|| self.conclude()));
         let snapshot = snapshot.unwrap_or_else(|_panic| {
             self.outputs.abandon("nothing could be put together of what was observed: an internal error; please report it");
