@@ -9,6 +9,8 @@ compile_error!("`injected-faults` lets every client bring observing down: it is 
 pub(crate) enum Place {
     /// The decoder of one connection, at the bytes of a request in namespace `fault-in-decoder`.
     Decoder,
+    /// The decoder of one connection, at its end, where the path of the server's URL is `fault-in-close`.
+    Close,
     /// The owner of all state, at a request in namespace `fault-in-observer`.
     Observer,
     /// A view of single events, at one about namespace `fault-in-view`.
@@ -28,6 +30,7 @@ pub(crate) fn strike(place: Place, seen: &impl std::fmt::Debug) {
     static DECODED: Mutex<String> = Mutex::new(String::new());
     let mark = match place {
         Place::Decoder => "fault-in-decoder",
+        Place::Close => "fault-in-close",
         Place::Observer => "fault-in-observer",
         Place::View => "fault-in-view",
         Place::Report => "fault-in-report",

@@ -37,15 +37,17 @@ fn panic_in_the_observer_ends_all_observation() {
 
 #[test]
 fn panic_over_what_is_known_from_the_start_leaves_a_report() {
-    let upstream = ScriptedUpstream::start(&[b"http/1.1"], answer_all).unwrap();
-    // The name of an API server has the path of its URL in it.
-    let server = format!("{}/fault-in-observer", upstream.address());
-    let program = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
-    let exec = HeldExec::before_by(program, server, upstream.ca_pem(), CANARY, &["--server-version", "v1.34.4"]).unwrap();
-    list_on_one_connection(&exec, &["after"]);
-    let report = exec.finish().unwrap();
+    let report = before_a_server_called("fault-in-observer");
     assert!(notes(&report).contains("observing failed and stopped"), "{:#}", report["notes"]);
-    assert_eq!(namespaces(&report), [""; 0]);
+    assert_eq!(report["totals"]["connections"], 0);
+}
+
+#[test]
+fn panic_at_the_end_of_a_connection_leaves_nothing_open() {
+    let report = before_a_server_called("fault-in-close");
+    assert_eq!(report["missed"]["decoder_failures"], 1, "{:#}", report["missed"]);
+    let [forwarded, observed] = [&report["totals"]["forwarded"], &report["totals"]["observed"]];
+    assert!(forwarded["response"].as_u64() > Some(0) && forwarded == observed, "{:#}", report["totals"]);
 }
 
 #[test]
@@ -150,6 +152,18 @@ fn search() -> Search {
         Canary::new("annotation", ANNOTATION),
     ];
     Search::new(&canaries).unwrap()
+}
+
+/// Lists pods on one connection to a server whose name ends so, since the path of a URL is in it.
+#[track_caller]
+fn before_a_server_called(end: &str) -> Value {
+    let upstream = ScriptedUpstream::start(&[b"http/1.1"], answer_all).unwrap();
+    let program = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
+    let server = format!("{}/{end}", upstream.address());
+    let exec = HeldExec::before_by(program, server, upstream.ca_pem(), CANARY, &["--server-version", "v1.34.4"]).unwrap();
+    list_on_one_connection(&exec, &["any"]);
+    exec.wait_until_idle().unwrap();
+    exec.finish().unwrap()
 }
 
 #[track_caller]

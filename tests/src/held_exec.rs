@@ -73,6 +73,7 @@ impl HeldExec {
     pub fn address(&self) -> Result<SocketAddr> {
         let server = self.cluster("server")?;
         let address = server.strip_prefix("https://").with_context(|| format!("{server} is not an https URL"))?;
+        let address = address.split('/').next().unwrap_or(address);
         address.parse().with_context(|| format!("{server} does not name an address"))
     }
 

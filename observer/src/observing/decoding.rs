@@ -50,6 +50,9 @@ impl Decoding {
                 if outcome.is_err() {
                     self.fail(*id);
                     told(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(*id) } });
+                    if let TapEvent::Closed { at, forwarded } = event {
+                        self.close(*id, *at, *forwarded, told);
+                    }
                 }
             }
         }
@@ -74,15 +77,24 @@ impl Decoding {
             TapEvent::Ended { at, direction, manner } => {
                 self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), told));
             }
-            TapEvent::Closed { at, forwarded } => match self.connections.remove(&id) {
-                Some(Connection::Decoded(mut decoder)) => decoder.close(*at, *forwarded, told),
-                Some(Connection::Failed(observed)) => {
-                    let what = What::ConnectionClosed { connection: connection(id), forwarded: *forwarded, observed };
-                    told(Observation { at: *at, what });
-                }
-                None => {}
-            },
+            TapEvent::Closed { at, forwarded } => self.close(id, *at, *forwarded, told),
         }
+    }
+
+    /// A decoder that fails even here stays, so that it is known what it had been shown.
+    fn close(&mut self, id: ConnectionId, at: Timestamp, forwarded: Plaintext, told: &mut dyn FnMut(Observation)) {
+        match self.connections.get_mut(&id) {
+            Some(Connection::Decoded(decoder)) => {
+                injected_fault::strike(Place::Close, &self.upstreams);
+                decoder.close(at, forwarded, told);
+            }
+            Some(Connection::Failed(observed)) => {
+                let what = What::ConnectionClosed { connection: connection(id), forwarded, observed: *observed };
+                told(Observation { at, what });
+            }
+            None => {}
+        }
+        self.connections.remove(&id);
     }
 
     fn fail(&mut self, id: ConnectionId) {
