@@ -114,7 +114,9 @@ impl Outputs {
             failed.push(trouble);
             false
         });
-        failed.iter().for_each(|trouble| self.warn(trouble));
+        for trouble in &failed {
+            self.warn(trouble);
+        }
         self.troubles.append(&mut failed);
     }
 }

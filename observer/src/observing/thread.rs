@@ -82,7 +82,9 @@ impl State {
     /// the taps go on without us.
     fn run(&mut self, known: Vec<Observation>, mut receiver: IntakeReceiver) {
         let observing = catch_unwind(AssertUnwindSafe(|| {
-            known.into_iter().for_each(|one| self.door.observe(one));
+            for one in known {
+                self.door.observe(one);
+            }
             while !receiver.is_closed() {
                 self.turn(&mut receiver);
             }

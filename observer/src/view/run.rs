@@ -44,16 +44,13 @@ fn redacted(text: &str) -> String {
             Some((flag, value)) => Some((format!("{flag}="), value)),
             None => value_is_secret.then_some((String::new(), word)),
         };
-        match secret {
-            Some((before, value)) => {
-                let begins_later = value.trim_matches(QUOTING).is_empty();
-                value_is_secret = begins_later || value.ends_with('\\');
-                before + if begins_later { value } else { "REDACTED" }
-            }
-            None => {
-                value_is_secret = announces_credential(word);
-                without_user(word)
-            }
+        if let Some((before, value)) = secret {
+            let begins_later = value.trim_matches(QUOTING).is_empty();
+            value_is_secret = begins_later || value.ends_with('\\');
+            before + if begins_later { value } else { "REDACTED" }
+        } else {
+            value_is_secret = announces_credential(word);
+            without_user(word)
         }
     });
     words.collect::<Vec<_>>().join(" ")
