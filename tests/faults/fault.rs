@@ -4,10 +4,10 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use observer_tests::{Act, Answer, Break, CacheClient, Metrics, Of, Scripted, Signal};
+use observer_tests::{Act, Answer, Break, CacheClient, HttpVersion, Metrics, Of, Scripted, Signal};
 use rustix::process::Signal as ToClient;
 
-use super::stage::{Needs, Stage, Way};
+use super::testbed::{Needs, Testbed, Way};
 
 /// How long nobody serves.
 const AWAY: Duration = Duration::from_secs(5);
@@ -25,6 +25,7 @@ pub(crate) enum Fault {
     HalfClose,
     Silence,
     GoAway,
+    GoAwayToAll,
     StreamReset,
     TooManyRequests,
     InternalError,
@@ -37,18 +38,22 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// How many there are.
+    pub(crate) const COUNT: usize = Self::WatchtapKilled as usize + 1;
+
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::ServerKilled => "API server: SIGKILL, started again",
             Self::ServerTerminated => "API server: SIGTERM, drains for 10 s, started again",
             Self::ServerStopped => "API server: SIGSTOP for 20 s",
-            Self::EtcdStopped => "etcd: SIGSTOP for 5 s",
+            Self::EtcdStopped => "etcd: SIGSTOP for 5 s, connections reset meanwhile",
             Self::Refused => "connections reset, then refused for 10 s",
             Self::Reset => "connections reset in the middle of a watch",
             Self::ResetAtOnce => "connection reset 0.3 s after the watch began",
             Self::HalfClose => "FIN of the server, which still listens",
             Self::Silence => "no byte passes for 20 s",
             Self::GoAway => "GOAWAY (--goaway-chance), 400 requests a client",
+            Self::GoAwayToAll => "GOAWAY to all (HTTP/1.1: Connection: close), then watches end",
             Self::StreamReset => "RST_STREAM; on HTTP/1.1 the end in the middle of the body",
             Self::TooManyRequests => "watch ends, then 429 with Retry-After, three times",
             Self::InternalError => "watch ends, then 500, twice",
@@ -66,103 +71,111 @@ impl Fault {
         const SOON: &[&str] = &["--request-timeout=10s"];
         let usual = Needs::default();
         match self {
-            Self::ServerKilled
-            | Self::ServerStopped
-            | Self::EtcdStopped
-            | Self::SlowReader
-            | Self::ClientGone
-            | Self::WatchtapKilled => usual,
+            Self::ServerKilled | Self::ServerStopped | Self::SlowReader | Self::ClientGone | Self::WatchtapKilled => usual,
             Self::ServerTerminated => Needs { api_server_arguments: SOON, ..usual },
             Self::WatchtapTerminated => Needs { api_server_arguments: SOON, watchtap_arguments: &["--grace", "10s"], ..usual },
-            Self::Refused | Self::Reset | Self::HalfClose | Self::Silence | Self::Expired => Needs { tcp_hops: true, ..usual },
+            Self::EtcdStopped | Self::Refused | Self::Reset | Self::HalfClose | Self::Silence | Self::Expired => {
+                Needs { tcp_hops: true, ..usual }
+            }
             // The highest that the API server takes; the hops count connections.
             Self::GoAway => Needs { api_server_arguments: &["--goaway-chance=0.02"], tcp_hops: true, ..usual },
-            Self::ResetAtOnce | Self::StreamReset | Self::TooManyRequests | Self::InternalError | Self::TooLarge => {
-                Needs { http_hop: true, ..usual }
-            }
+            Self::GoAwayToAll
+            | Self::ResetAtOnce
+            | Self::StreamReset
+            | Self::TooManyRequests
+            | Self::InternalError
+            | Self::TooLarge => Needs { http_hop: true, ..usual },
         }
     }
 
     /// Breaks it, mends it if it can be mended, and sees to it that all clients have had of it what they will.
-    pub(crate) fn happen(self, stage: &mut Stage) -> Result<()> {
-        let before = stage.requests()?;
+    pub(crate) fn happen(self, testbed: &mut Testbed) -> Result<()> {
+        let before = testbed.requests()?;
         match self {
-            Self::ServerKilled => restart(stage, Signal::Kill)?,
-            Self::ServerTerminated => restart(stage, Signal::Terminate)?,
+            Self::ServerKilled => restart(testbed, Signal::Kill)?,
+            Self::ServerTerminated => restart(testbed, Signal::Terminate)?,
             Self::ServerStopped => {
-                stage.cluster.stop_api_server(Signal::Stop)?;
+                testbed.cluster.stop_api_server(Signal::Stop)?;
                 sleep(SILENT);
-                stage.cluster.stop_api_server(Signal::Continue)?;
+                testbed.cluster.stop_api_server(Signal::Continue)?;
             }
             Self::EtcdStopped => {
-                stage.cluster.signal_etcd(Signal::Stop)?;
+                testbed.cluster.signal_etcd(Signal::Stop)?;
+                testbed.on_both_ways(|hop| hop.break_all(Break::Reset));
                 sleep(AWAY);
-                stage.cluster.signal_etcd(Signal::Continue)?;
+                testbed.cluster.signal_etcd(Signal::Continue)?;
             }
             Self::Refused => {
-                refuse(stage);
+                refuse(testbed);
                 sleep(Duration::from_secs(10));
-                stage.on_both_ways(|hop| hop.refuse(false));
+                testbed.on_both_ways(|hop| hop.refuse(false));
             }
-            Self::Reset => stage.on_both_ways(|hop| hop.break_all(Break::Reset)),
-            Self::HalfClose => stage.on_both_ways(|hop| hop.break_all(Break::HalfClose)),
+            Self::Reset => testbed.on_both_ways(|hop| hop.break_all(Break::Reset)),
+            Self::HalfClose => testbed.on_both_ways(|hop| hop.break_all(Break::HalfClose)),
             Self::Silence => {
-                stage.on_both_ways(|hop| hop.silence(true));
+                testbed.on_both_ways(|hop| hop.silence(true));
                 sleep(SILENT);
-                stage.on_both_ways(|hop| hop.silence(false));
+                testbed.on_both_ways(|hop| hop.silence(false));
             }
-            Self::GoAway => go_away(stage)?,
-            Self::StreamReset => stage.http_hop()?.happen(Act::BreakWatches),
+            Self::GoAway => go_away(testbed)?,
+            Self::GoAwayToAll => {
+                testbed.http_hop()?.happen(Act::GoAway);
+                testbed.all_have_the_next_write().context("a watch lives through GOAWAY")?;
+                testbed.http_hop()?.happen(Act::EndWatches);
+            }
+            Self::StreamReset => testbed.http_hop()?.happen(Act::BreakWatches),
             Self::ResetAtOnce => {
                 const AT_ONCE: Duration = Duration::from_millis(300);
-                answer_instead(stage, Act::EndWatches, Of::Watches, Answer::ResetAfter(AT_ONCE), 1)?;
+                answer_instead(testbed, Act::EndWatches, Of::Watches, Answer::ResetAfter(AT_ONCE), 1)?;
             }
-            Self::TooManyRequests => answer_instead(stage, Act::EndWatches, Of::Watches, Answer::TooManyRequests, 3)?,
-            Self::InternalError => answer_instead(stage, Act::EndWatches, Of::Watches, Answer::InternalError, 2)?,
+            Self::TooManyRequests => answer_instead(testbed, Act::EndWatches, Of::Watches, Answer::TooManyRequests, 3)?,
+            Self::InternalError => answer_instead(testbed, Act::EndWatches, Of::Watches, Answer::InternalError, 2)?,
             // client-go asks ten times by itself, a second apart, before it tells its reflector.
-            Self::TooLarge => answer_instead(stage, Act::ExpireWatches, Of::ListsAtVersion, Answer::TooLargeResourceVersion, 12)?,
+            Self::TooLarge => answer_instead(testbed, Act::ExpireWatches, Of::ListsAtVersion, Answer::TooLargeResourceVersion, 12)?,
             Self::Expired => {
-                refuse(stage);
-                stage.cluster.create_configmaps("elsewhere", 5)?;
-                stage.cluster.compact_etcd()?;
-                stage.cluster.stop_api_server(Signal::Kill)?;
-                stage.cluster.wait_stopped()?;
-                stage.cluster.start_api_server()?;
-                stage.on_both_ways(|hop| hop.refuse(false));
+                refuse(testbed);
+                testbed.cluster.create_configmaps("elsewhere", 5)?;
+                testbed.cluster.compact_etcd()?;
+                testbed.cluster.stop_api_server(Signal::Kill)?;
+                testbed.cluster.wait_stopped()?;
+                testbed.cluster.start_api_server()?;
+                testbed.on_both_ways(|hop| hop.refuse(false));
             }
-            Self::SlowReader => slow_reader(stage)?,
+            Self::SlowReader => slow_reader(testbed)?,
             Self::ClientGone => {
-                stage.players.iter().try_for_each(|player| player.running.signal(ToClient::KILL))?;
-                stage.players.iter_mut().for_each(|player| player.running.read_to_end());
-                return stage.all_watches_end().context("the API server still has watches of clients that are gone");
+                testbed.participants.iter().try_for_each(|participant| participant.process.signal(ToClient::KILL))?;
+                testbed.participants.iter_mut().for_each(|participant| participant.process.read_to_end());
+                return testbed.all_watches_end().context("the API server still has watches of clients that are gone");
             }
-            Self::WatchtapTerminated => return end_for_good(stage, Signal::Terminate),
-            Self::WatchtapKilled => return end_for_good(stage, Signal::Kill),
+            Self::WatchtapTerminated => return end_for_good(testbed, Signal::Terminate),
+            Self::WatchtapKilled => return end_for_good(testbed, Signal::Kill),
         }
         // The first may come with a list, the second comes with the watch behind it.
-        stage.all_have_the_next_write()?;
-        stage.all_have_the_next_write()?;
-        stage.all_ask_again(&before, 1, |client| self.is_noticed_by(client))
+        testbed.all_have_the_next_write()?;
+        testbed.all_have_the_next_write()?;
+        testbed.all_ask_again(&before, 1, |client| self.is_noticed_by(client))
     }
 
-    /// Whether something that listens dies. Whether a client that dials at once is then refused (and resumes), or still let in and reset (and
-    /// lists), is chance: a matter of the order in which the kernel closes the sockets of the dead.
-    pub(crate) fn is_a_race(self) -> bool {
-        matches!(self, Self::ServerKilled | Self::ServerTerminated | Self::WatchtapTerminated | Self::WatchtapKilled)
+    /// Whether this client meets it at all.
+    pub(crate) fn meets(self, client: CacheClient) -> bool {
+        // kubernetes/apiserver `pkg/server/filters/goaway.go`: of requests by HTTP/2 only, and the others ask for nothing after their watch.
+        self != Self::GoAway || (client.asks_when_told() && client.http() == HttpVersion::Two)
     }
 
     /// Whether it makes this client ask again.
     fn is_noticed_by(self, client: CacheClient) -> bool {
         match self {
-            // What waits for a hung etcd comes when it is back, and a GOAWAY lets watches live.
-            Self::EtcdStopped | Self::GoAway => false,
+            // It lets watches live.
+            Self::GoAway => false,
             Self::ServerStopped | Self::Silence => client.pings(),
             Self::ServerKilled
             | Self::ServerTerminated
+            | Self::EtcdStopped
             | Self::Refused
             | Self::Reset
             | Self::ResetAtOnce
             | Self::HalfClose
+            | Self::GoAwayToAll
             | Self::StreamReset
             | Self::TooManyRequests
             | Self::InternalError
@@ -179,79 +192,79 @@ impl Fault {
 /// Longer than it takes two pings to be missed.
 const SILENT: Duration = Duration::from_secs(20);
 
-fn restart(stage: &mut Stage, signal: Signal) -> Result<()> {
-    stage.cluster.stop_api_server(signal)?;
-    stage.cluster.wait_stopped()?;
+fn restart(testbed: &mut Testbed, signal: Signal) -> Result<()> {
+    testbed.cluster.stop_api_server(signal)?;
+    testbed.cluster.wait_stopped()?;
     sleep(AWAY);
-    stage.cluster.start_api_server().context("the API server does not start again")
+    testbed.cluster.start_api_server().context("the API server does not start again")
 }
 
-fn refuse(stage: &Stage) {
-    stage.on_both_ways(|hop| hop.refuse(true));
-    stage.on_both_ways(|hop| hop.break_all(Break::Reset));
+fn refuse(testbed: &Testbed) {
+    testbed.on_both_ways(|hop| hop.refuse(true));
+    testbed.on_both_ways(|hop| hop.break_all(Break::Reset));
 }
 
 /// Ends all watches, and answers what each client asks for then, so many `times`; waits until all who live on have asked beyond that.
-fn answer_instead(stage: &Stage, act: Act, of: Of, answer: Answer, times: usize) -> Result<()> {
-    let before = stage.requests()?;
-    let hop = stage.http_hop()?;
+fn answer_instead(testbed: &Testbed, act: Act, of: Of, answer: Answer, times: usize) -> Result<()> {
+    let before = testbed.requests()?;
+    let hop = testbed.http_hop()?;
     hop.script(Some(Scripted { of, answer, times }));
     hop.happen(act);
     match of {
-        Of::Watches => stage.all_ask_again(&before, times + 1, CacheClient::begins_anew),
+        Of::Watches => testbed.all_ask_again(&before, times + 1, CacheClient::begins_anew),
         // Some ask for no version, or for none again that was too large.
         Of::ListsAtVersion => Ok(()),
     }
 }
 
-fn go_away(stage: &mut Stage) -> Result<()> {
-    let before = stage.connections();
-    for player in stage.players.iter_mut().filter(|player| player.client.asks_when_told()) {
-        player.running.signal(ToClient::USR1)?;
+fn go_away(testbed: &mut Testbed) -> Result<()> {
+    let before = testbed.connections();
+    for participant in testbed.participants.iter_mut().filter(|participant| participant.client.asks_when_told()) {
+        participant.process.signal(ToClient::USR1)?;
     }
-    for player in stage.players.iter_mut().filter(|player| player.client.asks_when_told()) {
-        player.running.says(1, |line| line.contains("\"asked\""))?;
+    for participant in testbed.participants.iter_mut().filter(|participant| participant.client.asks_when_told()) {
+        participant.process.says(1, |line| line.contains("\"asked\""))?;
     }
-    stage.shared_connections_are_made_anew(&before)
+    testbed.shared_connections_are_made_anew(&before)
 }
 
 /// All clients stand still until the API server has given up each of them.
-fn slow_reader(stage: &mut Stage) -> Result<()> {
+fn slow_reader(testbed: &mut Testbed) -> Result<()> {
     const SIZE: usize = 300 * 1024;
     const TIMES: usize = 300;
     let given_up = || -> Result<f64> {
-        let metrics: Metrics = stage.cluster.metrics()?;
+        let metrics: Metrics = testbed.cluster.metrics()?;
         Ok(metrics.value("apiserver_terminated_watchers_total", &[("resource", "configmaps")]))
     };
     let before = given_up()?;
-    stage.players.iter().try_for_each(|player| player.running.signal(ToClient::STOP))?;
-    let clients = f64::from(u32::try_from(stage.players.len())?);
-    let written = stage.write_much(SIZE, TIMES, || Ok(given_up()? - before >= clients));
-    stage.players.iter().try_for_each(|player| player.running.signal(ToClient::CONT))?;
+    testbed.participants.iter().try_for_each(|participant| participant.process.signal(ToClient::STOP))?;
+    let clients = f64::from(u32::try_from(testbed.participants.len())?);
+    let written = testbed.write_much(SIZE, TIMES, || Ok(given_up()? - before >= clients));
+    testbed.participants.iter().try_for_each(|participant| participant.process.signal(ToClient::CONT))?;
     written.context("the API server does not give up all clients that do not read")
 }
 
 /// What each client connects to is gone for good: of the one half the API server, of the other watchtap.
-fn end_for_good(stage: &mut Stage, signal: Signal) -> Result<()> {
+fn end_for_good(testbed: &mut Testbed, signal: Signal) -> Result<()> {
     const TRIES: usize = 4;
     match signal {
         Signal::Terminate => {
-            stage.watchtap.terminate()?;
+            testbed.watchtap.terminate()?;
             // Nobody is let in any more, and who is in goes on.
-            stage.front_refuses()?;
-            stage.all_have_the_next_write().context("while watchtap drains")?;
-            stage.watchtap.wait()?;
+            testbed.front_refuses()?;
+            testbed.all_have_the_next_write().context("while watchtap drains")?;
+            testbed.watchtap.wait()?;
         }
-        Signal::Kill => stage.watchtap.kill()?,
+        Signal::Kill => testbed.watchtap.kill()?,
         Signal::Stop | Signal::Continue => anyhow::bail!("{signal:?} ends nothing"),
     }
-    stage.cluster.stop_api_server(signal)?;
-    stage.cluster.wait_stopped()?;
+    testbed.cluster.stop_api_server(signal)?;
+    testbed.cluster.wait_stopped()?;
     let failed = |line: &str| line.contains("failed\"");
-    for player in &mut stage.players {
-        let said = player.running.says(TRIES, failed);
-        ensure!(said.is_ok() == player.client.begins_anew(), "{}, {:?}: {said:?}", player.client, player.way);
+    for participant in &mut testbed.participants {
+        let said = participant.process.says(TRIES, failed);
+        ensure!(said.is_ok() == participant.client.begins_anew(), "{}, {:?}: {said:?}", participant.client, participant.way);
     }
-    ensure!(stage.players.iter().any(|player| player.way == Way::Watchtap), "nobody is behind watchtap");
+    ensure!(testbed.participants.iter().any(|participant| participant.way == Way::Watchtap), "nobody is behind watchtap");
     Ok(())
 }

@@ -56,6 +56,11 @@ fn go_away() -> Result<()> {
 }
 
 #[test]
+fn go_away_to_all() -> Result<()> {
+    check(Fault::GoAwayToAll)
+}
+
+#[test]
 fn stream_reset() -> Result<()> {
     check(Fault::StreamReset)
 }

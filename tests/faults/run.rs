@@ -10,8 +10,8 @@ use observer_tests::{CacheClient, faults_folder};
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::residue::residue;
-use super::stage::{Deeds, Outcome, Stage, Way};
+use super::residue::{is_chance, residue};
+use super::testbed::{Behaviour, Outcome, Testbed, Way};
 
 /// How often each fault happens; once, unless this is set.
 const RUNS: &str = "WATCHTAP_TESTS_FAULT_RUNS";
@@ -23,7 +23,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 struct Seen {
     /// What it did, and in how many runs.
-    deeds: BTreeMap<Deeds, usize>,
+    behaviours: BTreeMap<Behaviour, usize>,
     /// The fewest and the most objects that it was told of in vain.
     spurious: Option<(usize, usize)>,
     /// What it said of what failed.
@@ -68,18 +68,40 @@ fn runs() -> Result<usize> {
 
 fn run(fault: Fault, clients: &[CacheClient], number: usize) -> Result<Vec<Outcome>> {
     let order = if number.is_multiple_of(2) { [Way::Watchtap, Way::Direct] } else { [Way::Direct, Way::Watchtap] };
-    let mut stage = Stage::set(clients, order, &fault.needs())?;
+    let mut testbed = Testbed::set(clients, order, &fault.needs())?;
     sleep(SETTLED);
-    fault.happen(&mut stage).with_context(|| fault.name())?;
-    stage.outcomes()
+    fault.happen(&mut testbed).with_context(|| fault.name())?;
+    testbed.outcomes()
 }
 
 /// For the table: `cargo xtask test --faults` makes it of all of them.
 fn leave(fault: Fault, cells: &[Cell]) -> Result<()> {
     fs::create_dir_all(faults_folder())?;
     let cells: Vec<Value> = cells.iter().map(Cell::json).collect();
-    let document = json!({"fault": fault.name(), "order": fault as usize, "cells": cells});
+    let document = json!({"fault": fault.name(), "order": fault as usize, "of": Fault::COUNT, "cells": cells});
     Ok(fs::write(faults_folder().join(format!("{fault:?}.json")), document.to_string())?)
+}
+
+/// What a cell comes to; `xtask/src/test/faults.rs` says of each sign what it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Equal,
+    NoWorse,
+    Residue,
+    NotMet,
+    Unequal,
+}
+
+impl Verdict {
+    const fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::NoWorse => "≤",
+            Self::Residue => "r",
+            Self::NotMet => "–",
+            Self::Unequal => "≠",
+        }
+    }
 }
 
 impl Cell {
@@ -88,27 +110,29 @@ impl Cell {
         Self { fault, client, direct: of(Way::Direct).collect(), watchtap: of(Way::Watchtap).collect() }
     }
 
-    fn verdict(&self) -> &'static str {
-        if self.direct.deeds.keys().eq(self.watchtap.deeds.keys()) {
-            "equal"
-        } else if self.fault.is_a_race() && self.watchtap.most_lists() <= self.direct.most_lists() {
-            "no worse"
+    fn verdict(&self) -> Verdict {
+        if !self.fault.meets(self.client) {
+            Verdict::NotMet
+        } else if self.direct.is_as(&self.watchtap) {
+            Verdict::Equal
+        } else if is_chance(self.fault, self.client) && self.watchtap.is_no_worse_than(&self.direct) {
+            Verdict::NoWorse
         } else if residue(self.fault, self.client).is_some() {
-            "residue"
+            Verdict::Residue
         } else {
-            "unequal"
+            Verdict::Unequal
         }
     }
 
     fn json(&self) -> Value {
         json!({
-            "client": self.client.to_string(), "verdict": self.verdict(), "reason": residue(self.fault, self.client),
+            "client": self.client.to_string(), "sign": self.verdict().sign(), "reason": residue(self.fault, self.client),
             "direct": self.direct.json(), "watchtap": self.watchtap.json(),
         })
     }
 
     fn is_sound(&self) -> bool {
-        self.verdict() != "unequal"
+        self.verdict() != Verdict::Unequal
     }
 }
 
@@ -122,7 +146,7 @@ impl fmt::Display for Cell {
 impl<'o> FromIterator<&'o Outcome> for Seen {
     fn from_iter<Outcomes: IntoIterator<Item = &'o Outcome>>(outcomes: Outcomes) -> Self {
         outcomes.into_iter().fold(Self::default(), |mut seen, outcome| {
-            *seen.deeds.entry(outcome.deeds.clone()).or_default() += 1;
+            *seen.behaviours.entry(outcome.behaviour.clone()).or_default() += 1;
             seen.errors.extend(outcome.errors.iter().cloned());
             let (fewest, most) = seen.spurious.unwrap_or((outcome.spurious, outcome.spurious));
             seen.spurious = Some((fewest.min(outcome.spurious), most.max(outcome.spurious)));
@@ -132,16 +156,28 @@ impl<'o> FromIterator<&'o Outcome> for Seen {
 }
 
 impl Seen {
-    fn most_lists(&self) -> usize {
-        self.deeds.keys().map(|deeds| deeds.attempted.lists()).max().unwrap_or_default()
+    /// Whether clients did the same, and were told of objects in vain in both or in neither.
+    fn is_as(&self, other: &Self) -> bool {
+        let in_vain = |seen: &Self| seen.spurious.map(|(_, most)| most > 0);
+        self.behaviours.keys().eq(other.behaviours.keys()) && in_vain(self) == in_vain(other)
+    }
+
+    /// Whether everything that was done was done there too, or was the same with fewer lists.
+    fn is_no_worse_than(&self, other: &Self) -> bool {
+        let most = other.behaviours.keys().map(|behaviour| behaviour.attempted.lists()).max().unwrap_or_default();
+        let ends: BTreeSet<_> = other.behaviours.keys().map(|behaviour| &behaviour.end).collect();
+        let is_fine = |behaviour: &Behaviour| {
+            other.behaviours.contains_key(behaviour) || (behaviour.attempted.lists() < most && ends.contains(&behaviour.end))
+        };
+        self.behaviours.keys().all(is_fine)
     }
 
     fn json(&self) -> Value {
-        let deeds = self.deeds.iter().map(|(deeds, runs)| {
-            let Deeds { accepted, attempted, end } = deeds;
+        let behaviours = self.behaviours.iter().map(|(behaviour, runs)| {
+            let Behaviour { accepted, attempted, end } = behaviour;
             json!({"runs": runs, "accepted": accepted.to_string(), "attempted": attempted.to_string(), "end": end})
         });
         let (fewest, most) = self.spurious.unwrap_or_default();
-        json!({"deeds": deeds.collect::<Vec<_>>(), "spurious": [fewest, most], "errors": self.errors})
+        json!({"behaviour": behaviours.collect::<Vec<_>>(), "spurious": [fewest, most], "errors": self.errors})
     }
 }

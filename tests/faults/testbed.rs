@@ -35,8 +35,8 @@ pub(crate) struct Needs {
 
 /// Everything that takes part in one run of a fault.
 #[derive(Debug)]
-pub(crate) struct Stage {
-    pub(crate) players: Vec<Player>,
+pub(crate) struct Testbed {
+    pub(crate) participants: Vec<Participant>,
     pub(crate) watchtap: RunSession,
     /// Where watchtap listens.
     pub(crate) front: SocketAddr,
@@ -49,16 +49,16 @@ pub(crate) struct Stage {
 
 /// One client.
 #[derive(Debug)]
-pub(crate) struct Player {
+pub(crate) struct Participant {
     pub(crate) client: CacheClient,
     pub(crate) way: Way,
     number: usize,
-    pub(crate) running: CacheProcess,
+    pub(crate) process: CacheProcess,
 }
 
 /// What one client did.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Deeds {
+pub(crate) struct Behaviour {
     /// What the server has received from it.
     pub(crate) accepted: RequestForms,
     /// What it has tried, in its own words; kubectl says nothing.
@@ -72,14 +72,14 @@ pub(crate) struct Deeds {
 pub(crate) struct Outcome {
     pub(crate) client: CacheClient,
     pub(crate) way: Way,
-    pub(crate) deeds: Deeds,
+    pub(crate) behaviour: Behaviour,
     /// Objects that it was told of although it had them in that version.
     pub(crate) spurious: usize,
     /// What it said of what failed.
     pub(crate) errors: Vec<String>,
 }
 
-impl Stage {
+impl Testbed {
     /// Starts everything; every client has all objects, and nothing is written any more.
     ///
     /// `order` is in which order each client comes: a draining API server ends watches one after the other.
@@ -101,7 +101,7 @@ impl Stage {
         let arguments: Vec<&str> = ["--quiet"].iter().chain(needs.watchtap_arguments).copied().collect();
         let watchtap = RunSession::start(&original, &arguments)?;
         let Listening { address: front, authority } = watchtap.listening()?;
-        let mut players = Vec::new();
+        let mut participants = Vec::new();
         let both_ways = clients.iter().flat_map(|client| order.map(|way| (*client, way)));
         for (index, (client, way)) in both_ways.enumerate() {
             let number = index + 1;
@@ -109,14 +109,14 @@ impl Stage {
                 Way::Direct => cluster.kubeconfig_of_client(number, &direct, vouches)?,
                 Way::Watchtap => cluster.kubeconfig_of_client(number, &format!("https://{front}"), &authority)?,
             };
-            players.push(Player { client, way, number, running: client.start(&kubeconfig, NAMESPACE)? });
+            participants.push(Participant { client, way, number, process: client.start(&kubeconfig, NAMESPACE)? });
         }
-        let mut stage = Self { players, watchtap, front, hops, http_hop, cluster, markers: 0 };
-        stage.all_have_the_next_write()?;
-        Ok(stage)
+        let mut testbed = Self { participants, watchtap, front, hops, http_hop, cluster, markers: 0 };
+        testbed.all_have_the_next_write()?;
+        Ok(testbed)
     }
 
-    /// The weather on both ways.
+    /// The condition on both ways.
     pub(crate) fn on_both_ways(&self, what: impl Fn(&TcpHop)) {
         self.hops.iter().for_each(what);
     }
@@ -135,8 +135,8 @@ impl Stage {
     pub(crate) fn all_have_the_next_write(&mut self) -> Result<()> {
         let version = self.write_marker()?;
         let is_first = self.markers == 1;
-        for Player { client, way, running, .. } in &mut self.players {
-            let known = running.has(&version);
+        for Participant { client, way, process, .. } in &mut self.participants {
+            let known = process.has(&version);
             if client.begins_anew() || is_first {
                 known.with_context(|| format!("{client}, {way:?}, does not know of version {version}"))?;
             }
@@ -171,7 +171,7 @@ impl Stage {
 
     /// Waits until the API server has ended the answers to all the watches that it has received.
     pub(crate) fn all_watches_end(&self) -> Result<()> {
-        let users: BTreeSet<String> = self.players.iter().map(|player| client_user(player.number)).collect();
+        let users: BTreeSet<String> = self.participants.iter().map(|participant| client_user(participant.number)).collect();
         let of = |events: &[Value], stage: &str| -> usize {
             let is_it = |event: &&Value| {
                 event["verb"] == "watch"
@@ -191,37 +191,37 @@ impl Stage {
     /// What each has done.
     pub(crate) fn outcomes(&mut self) -> Result<Vec<Outcome>> {
         let received = self.received()?;
-        let outcomes = self.players.iter_mut().zip(received).map(|(player, received)| {
+        let outcomes = self.participants.iter_mut().zip(received).map(|(participant, received)| {
             Ok(Outcome {
-                client: player.client,
-                way: player.way,
-                deeds: Deeds {
+                client: participant.client,
+                way: participant.way,
+                behaviour: Behaviour {
                     accepted: RequestForms::of_uris(&received),
-                    attempted: player.running.attempted(),
-                    end: player.running.end()?,
+                    attempted: participant.process.attempted(),
+                    end: participant.process.end()?,
                 },
-                errors: player.running.errors(),
-                spurious: player.running.count("updated with the same version"),
+                errors: participant.process.errors(),
+                spurious: participant.process.count("updated with the same version"),
             })
         });
         outcomes.collect()
     }
 
-    /// What the server has received of each player: the API server by its audit log, or the hop that answers in its place.
+    /// What the server has received of each participant: the API server by its audit log, or the hop that answers in its place.
     fn received(&self) -> Result<Vec<Vec<String>>> {
         let Some(hop) = &self.http_hop else {
             let audit = self.cluster.audit_log()?;
             return Ok(self
-                .players
+                .participants
                 .iter()
-                .map(|player| received_uris(&audit, &client_user(player.number), "configmaps"))
+                .map(|participant| received_uris(&audit, &client_user(participant.number), "configmaps"))
                 .collect());
         };
-        let of_player = |player: &Player| -> Vec<String> {
-            let received = hop.received(&client_token(player.number));
+        let of_player = |participant: &Participant| -> Vec<String> {
+            let received = hop.received(&client_token(participant.number));
             received.into_iter().filter(|uri| uri.starts_with(&configmaps())).collect()
         };
-        Ok(self.players.iter().map(of_player).collect())
+        Ok(self.participants.iter().map(of_player).collect())
     }
 
     /// Waits until the server has received so many requests more of every client that is `concerned`, since it had received `before` of each.
@@ -231,9 +231,10 @@ impl Stage {
         let started = Instant::now();
         loop {
             let requests = self.requests()?;
-            let counts = self.players.iter().zip(before.iter().zip(requests));
-            let mut silent = counts.filter(|(player, (before, after))| concerned(player.client) && *after < *before + more);
-            let Some((Player { client, way, .. }, (before, after))) = silent.next() else { return Ok(()) };
+            let counts = self.participants.iter().zip(before.iter().zip(requests));
+            let mut silent =
+                counts.filter(|(participant, (before, after))| concerned(participant.client) && *after < *before + more);
+            let Some((Participant { client, way, .. }, (before, after))) = silent.next() else { return Ok(()) };
             ensure!(started.elapsed() < WITHIN, "{client}, {way:?}, has asked {after} times, {before} of them before");
             sleep(PAUSE);
         }
@@ -253,8 +254,9 @@ impl Stage {
     pub(crate) fn shared_connections_are_made_anew(&self, before: &[usize]) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(20);
         const PAUSE: Duration = Duration::from_millis(50);
-        let is_shared = |player: &&Player| player.client.http() == HttpVersion::Two && player.client.asks_when_told();
-        let shared = self.players.iter().filter(is_shared).count() / 2;
+        let is_shared =
+            |participant: &&Participant| participant.client.http() == HttpVersion::Two && participant.client.asks_when_told();
+        let shared = self.participants.iter().filter(is_shared).count() / 2;
         let started = Instant::now();
         while self.connections().iter().zip(before).any(|(after, before)| *after < before + shared) {
             ensure!(started.elapsed() < WITHIN, "{before:?} connections, then {:?}, of {shared} clients", self.connections());

@@ -190,7 +190,7 @@ impl CacheProcess {
         self.log().iter().filter(|line| line["what"] == what).count()
     }
 
-    /// What it has said of what failed, of what was read: without addresses and numbers, so that it can be compared.
+    /// What it has said of what failed, of what was read, for people: without addresses and numbers.
     pub fn errors(&self) -> Vec<String> {
         let log = self.log();
         let errors = log.iter().filter_map(|line| line["error"].as_str());

@@ -50,9 +50,9 @@ impl RequestForms {
         Self::folded(log.iter().filter_map(Asked::by_options))
     }
 
-    /// How many lists are among them.
+    /// How many lists are among them, streamed ones too.
     pub fn lists(&self) -> usize {
-        self.0.iter().filter(|form| !form.is_watch).count()
+        self.0.iter().filter(|form| !form.is_watch || form.streams_the_list).count()
     }
 
     fn folded<'a>(asked: impl Iterator<Item = Asked<'a>>) -> Self {
@@ -175,7 +175,7 @@ mod tests {
         let expected =
             "LIST 0 limit=500 · WATCH last · LIST last limit=500 · WATCH older · LIST unset limit=500 · WATCH unset streamed";
         assert_eq!(forms.to_string(), expected);
-        assert_eq!(forms.lists(), 3);
+        assert_eq!(forms.lists(), 4);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum Break {
 
 /// What happens at the hop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Weather {
+struct Condition {
     /// Nobody listens.
     refuses: bool,
     /// What is sent stays where it is, and nobody hears of it.
@@ -40,7 +40,7 @@ struct Weather {
 #[derive(Debug)]
 pub struct TcpHop {
     port: Port,
-    weather: watch::Sender<Weather>,
+    condition: watch::Sender<Condition>,
     breaks: broadcast::Sender<Break>,
     accepted: Arc<AtomicUsize>,
     listening: watch::Receiver<bool>,
@@ -54,12 +54,12 @@ impl TcpHop {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("tcp-hop").enable_all().build()?;
         let address = (Ipv4Addr::LOCALHOST, port.number());
         let listener = runtime.block_on(TcpListener::bind(address)).context("cannot listen for a hop")?;
-        let (weather, breaks) = (watch::Sender::new(Weather::default()), broadcast::Sender::new(16));
+        let (condition, breaks) = (watch::Sender::new(Condition::default()), broadcast::Sender::new(16));
         let (accepted, (listens, listening)) = (Arc::default(), watch::channel(true));
         let listen =
-            Listen { target, weather: weather.subscribe(), breaks: breaks.clone(), accepted: Arc::clone(&accepted), listens };
+            Listen { target, condition: condition.subscribe(), breaks: breaks.clone(), accepted: Arc::clone(&accepted), listens };
         runtime.spawn(listen.run(listener));
-        Ok(Self { port, weather, breaks, accepted, listening, runtime })
+        Ok(Self { port, condition, breaks, accepted, listening, runtime })
     }
 
     /// Where it listens, the same after it has refused.
@@ -80,7 +80,7 @@ impl TcpHop {
 
     /// Refuses new connections from now on, or not any more; waits until that is so.
     pub fn refuse(&self, refuses: bool) {
-        self.weather.send_modify(|weather| weather.refuses = refuses);
+        self.condition.send_modify(|condition| condition.refuses = refuses);
         let mut listening = self.listening.clone();
         // It fails when the hop has lost its port, and then it refuses.
         self.runtime.block_on(listening.wait_for(|listening| *listening != refuses)).ok();
@@ -88,14 +88,14 @@ impl TcpHop {
 
     /// Holds back all bytes and ends from now on, or not any more.
     pub fn silence(&self, silent: bool) {
-        self.weather.send_modify(|weather| weather.silent = silent);
+        self.condition.send_modify(|condition| condition.silent = silent);
     }
 }
 
 /// The task that accepts.
 struct Listen {
     target: SocketAddr,
-    weather: watch::Receiver<Weather>,
+    condition: watch::Receiver<Condition>,
     breaks: broadcast::Sender<Break>,
     accepted: Arc<AtomicUsize>,
     listens: watch::Sender<bool>,
@@ -106,7 +106,7 @@ impl Listen {
         let Ok(address) = first.local_addr() else { return };
         let mut listener = Some(first);
         loop {
-            if self.weather.borrow_and_update().refuses {
+            if self.condition.borrow_and_update().refuses {
                 listener = None;
             } else if listener.is_none() {
                 listener = TcpListener::bind(address).await.ok();
@@ -116,10 +116,10 @@ impl Listen {
                 accepted = accept(listener.as_ref()) => {
                     if let Some(client) = accepted {
                         self.accepted.fetch_add(1, Ordering::Relaxed);
-                        tokio::spawn(connection(client, self.target, self.weather.clone(), self.breaks.subscribe()));
+                        tokio::spawn(connection(client, self.target, self.condition.clone(), self.breaks.subscribe()));
                     }
                 }
-                changed = self.weather.changed() => if changed.is_err() { return },
+                changed = self.condition.changed() => if changed.is_err() { return },
             }
         }
     }
@@ -135,7 +135,7 @@ async fn accept(listener: Option<&TcpListener>) -> Option<TcpStream> {
 async fn connection(
     mut client: TcpStream,
     target: SocketAddr,
-    weather: watch::Receiver<Weather>,
+    condition: watch::Receiver<Condition>,
     mut breaks: broadcast::Receiver<Break>,
 ) -> io::Result<()> {
     let Ok(mut server) = TcpStream::connect(target).await else {
@@ -147,7 +147,8 @@ async fn connection(
     let how = {
         let ((from_client, to_client), (from_server, to_server)) = (client.split(), server.split());
         let both = async {
-            tokio::try_join!(pass(from_client, to_server, weather.clone()), pass(from_server, to_client, weather.clone())).map(drop)
+            tokio::try_join!(pass(from_client, to_server, condition.clone()), pass(from_server, to_client, condition.clone()))
+                .map(drop)
         };
         tokio::select! {
             how = breaks.recv() => how.unwrap_or(Break::Close),
@@ -171,22 +172,22 @@ async fn connection(
             let ((from_client, _), (mut from_server, to_server)) = (client.split(), server.split());
             let mut nowhere = sink();
             let unheard = async { copy(&mut from_server, &mut nowhere).await.map(drop) };
-            tokio::try_join!(pass(from_client, to_server, weather), unheard).map(drop)
+            tokio::try_join!(pass(from_client, to_server, condition), unheard).map(drop)
         }
     }
 }
 
 /// Passes on bytes and their end.
-async fn pass(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut weather: watch::Receiver<Weather>) -> io::Result<()> {
+async fn pass(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut condition: watch::Receiver<Condition>) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        weather.wait_for(|weather| !weather.silent).await.map_err(io::Error::other)?;
+        condition.wait_for(|condition| !condition.silent).await.map_err(io::Error::other)?;
         let read = tokio::select! {
             read = from.read(&mut buffer) => read?,
-            _ = weather.changed() => continue,
+            _ = condition.changed() => continue,
         };
         let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { return to.shutdown().await };
-        weather.wait_for(|weather| !weather.silent).await.map_err(io::Error::other)?;
+        condition.wait_for(|condition| !condition.silent).await.map_err(io::Error::other)?;
         to.write_all(bytes).await?;
     }
 }
