@@ -1,16 +1,14 @@
 //! `docs/faults.md`: what clients do when something breaks, with watchtap and without, made of the files that the tests leave.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use serde_json::Value;
 
-use crate::workspace;
+use super::document::{Document, line, text_of};
 
-const DOCUMENT: &str = "docs/faults.md";
+const DOCUMENT: Document = Document { path: "docs/faults.md", folder: "faults" };
 
 /// How often each fault happens for the document.
 pub(crate) const RUNS: usize = 5;
@@ -40,11 +38,7 @@ for before. There are five runs of each fault, and up to five more as long as wh
 
 /// Forgets what earlier runs left.
 pub(crate) fn forget() -> anyhow::Result<()> {
-    let folder = folder();
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
-    }
-    Ok(())
+    DOCUMENT.forget()
 }
 
 /// Writes the document, if all faults have left something.
@@ -53,11 +47,8 @@ pub(crate) fn write() -> anyhow::Result<()> {
     let of = faults.iter().map(|fault| fault.of).max().unwrap_or_default();
     let lacking: Vec<u64> =
         (0..of).filter(|order| faults.iter().all(|fault| fault.order != *order)).map(|order| order + 1).collect();
-    anyhow::ensure!(lacking.is_empty(), "{DOCUMENT} is not written: faults {lacking:?} of {of} have left nothing");
-    let document = document(&faults);
-    fs::write(workspace::root().join(DOCUMENT), document).with_context(|| format!("cannot write {DOCUMENT}"))?;
-    println!("== {DOCUMENT} is written");
-    Ok(())
+    anyhow::ensure!(lacking.is_empty(), "{} is not written: faults {lacking:?} of {of} have left nothing", DOCUMENT.path);
+    DOCUMENT.write(&document(&faults))
 }
 
 /// What the last run came to, for people.
@@ -66,13 +57,8 @@ pub(crate) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As the harness of the tests finds it.
-fn folder() -> PathBuf {
-    workspace::tests_left("faults")
-}
-
 fn read() -> anyhow::Result<Vec<Fault>> {
-    let folder = folder();
+    let folder = DOCUMENT.folder();
     let files = fs::read_dir(&folder).with_context(|| format!("no fault has left anything in {}", folder.display()))?;
     let mut faults = Vec::new();
     for file in files {
@@ -234,15 +220,6 @@ fn clients(faults: &[Fault]) -> Vec<&str> {
 
 fn sign_of<'f>(fault: &'f Fault, client: &str) -> &'f str {
     fault.cells.iter().find(|cell| cell.client == client).map_or("", |cell| &cell.sign)
-}
-
-fn text_of(object: &Value, field: &str) -> anyhow::Result<String> {
-    Ok(object[field].as_str().with_context(|| format!("no {field} in {object}"))?.to_owned())
-}
-
-fn line(page: &mut String, text: &str) {
-    // Writing to a String does not fail.
-    writeln!(page, "{text}").ok();
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod command;
+mod document;
 mod faults;
 mod group;
 mod libtest;
