@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::time::timeout;
 
 use super::payload::{Random, StreamHash};
-use super::rig::{End, Rig, read_to_end};
+use super::rig::{End, Rig, carried, read_to_end};
 
 #[tokio::test]
 async fn messages_of_any_size_arrive_unchanged_one_after_the_other() {
@@ -106,18 +106,6 @@ async fn many_connections_do_not_mix() {
     for task in tasks {
         task.await.unwrap();
     }
-}
-
-/// Sends `message`; returns as many bytes as arrive.
-async fn carried(from: &mut (impl AsyncWrite + Unpin), to: &mut (impl AsyncRead + Unpin), message: &[u8]) -> Vec<u8> {
-    let mut arrived = vec![0; message.len()];
-    let sending = async {
-        from.write_all(message).await.unwrap();
-        from.flush().await.unwrap();
-    };
-    let (read, ()) = tokio::join!(to.read_exact(&mut arrived), sending);
-    read.unwrap();
-    arrived
 }
 
 async fn write_random(mut stream: impl AsyncWrite + Unpin, seed: u64, total: usize) -> StreamHash {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use watchtap::intake::{Intake, IntakeLimits, IntakeReceiver, TapEvent};
 
 use super::payload::Random;
-use super::rig::{Options, Rig, read_to_close};
+use super::rig::{Options, Rig, carried, read_to_close};
 
 const MEGABYTES: usize = 1 << 20;
 
@@ -96,13 +96,7 @@ fn limits(connection: usize) -> IntakeLimits {
 
 /// Sends `message` and holds what arrives against it.
 async fn carry(from: &mut (impl AsyncWrite + Unpin), to: &mut (impl AsyncRead + Unpin), message: &[u8]) {
-    let mut arrived = vec![0; message.len()];
-    let sending = async {
-        from.write_all(message).await.unwrap();
-        from.flush().await.unwrap();
-    };
-    let (read, ()) = tokio::join!(to.read_exact(&mut arrived), sending);
-    read.unwrap();
+    let arrived = carried(from, to, message).await;
     assert!(arrived == message, "{} bytes arrived changed", message.len());
 }
 

@@ -9,7 +9,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
@@ -213,6 +213,18 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
 
 pub(super) fn endpoint(address: SocketAddr) -> UpstreamEndpoint {
     UpstreamEndpoint { host: address.ip().to_string(), port: address.port() }
+}
+
+/// Sends `message`; returns as many bytes as arrive.
+pub(super) async fn carried(from: &mut (impl AsyncWrite + Unpin), to: &mut (impl AsyncRead + Unpin), message: &[u8]) -> Vec<u8> {
+    let mut arrived = vec![0; message.len()];
+    let sending = async {
+        from.write_all(message).await.unwrap();
+        from.flush().await.unwrap();
+    };
+    let (read, ()) = tokio::join!(to.read_exact(&mut arrived), sending);
+    read.unwrap();
+    arrived
 }
 
 /// How a stream ended for one who reads it, after `read` bytes.
