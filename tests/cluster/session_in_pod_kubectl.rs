@@ -1,10 +1,10 @@
 //! `kubectl exec` over WebSocket through watchtap, into a pod that exists in a script only: without kubelets no API server runs anything.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use observer_tests::{HeldExec, ScriptedUpstream, ServerStream, kubectl, output_within};
+use observer_tests::{HeldExec, ScriptedUpstream, ServerStream, kubectl, output_within, read_head};
 use serde_json::json;
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::coding::CloseCode;
@@ -105,17 +105,4 @@ fn cat(stream: &mut ServerStream, head: &str) -> io::Result<()> {
     // To the client's own Close frame.
     while socket.read().is_ok() {}
     Ok(())
-}
-
-/// `None` at the end of the connection.
-fn read_head(stream: &mut ServerStream) -> io::Result<Option<String>> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        if stream.read(&mut byte)? == 0 {
-            return Ok(None);
-        }
-        head.extend(byte);
-    }
-    String::from_utf8(head).map(Some).map_err(io::Error::other)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::mpsc;
@@ -10,7 +10,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect, output_within, shake_hands, watchtap};
+use observer_tests::{
+    ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect, output_within, read_head, shake_hands, watchtap,
+};
 use rustix::process::{Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 
@@ -231,13 +233,8 @@ fn upstream() -> ScriptedUpstream {
 }
 
 fn answer_all(stream: &mut ServerStream) -> io::Result<()> {
-    let mut stream = BufReader::new(stream);
-    let mut head = String::new();
-    while stream.read_line(&mut head)? > 0 {
-        if head.ends_with("\r\n\r\n") {
-            stream.get_mut().write_all(ANSWER.as_bytes())?;
-            head.clear();
-        }
+    while read_head(stream)?.is_some() {
+        stream.write_all(ANSWER.as_bytes())?;
     }
     Ok(())
 }

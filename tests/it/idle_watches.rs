@@ -1,9 +1,9 @@
 //! What an idle watch may cost, all told: both TLS sides, the task, what observing remembers. `cargo xtask bench watches` has the figures for
 //! 9 000 of them and more, of the program as it ships.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 
-use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect};
+use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect, read_head};
 
 const EVENTS: &str = concat!(
     r#"{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"shop","uid":"u-1","resourceVersion":"8"}}}"#,
@@ -50,15 +50,11 @@ fn open_watch(exec: &HeldExec) -> ClientStream {
 
 /// Answers a watch with some events, and then says nothing until the client leaves.
 fn watch(stream: &mut ServerStream) -> io::Result<()> {
-    let mut stream = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if stream.read_line(&mut head)? == 0 {
-            return Ok(());
-        }
+    if read_head(stream)?.is_none() {
+        return Ok(());
     }
-    stream.get_mut().write_all(answer().as_bytes())?;
-    io::copy(&mut stream, &mut io::sink()).map(drop)
+    stream.write_all(answer().as_bytes())?;
+    io::copy(stream, &mut io::sink()).map(drop)
 }
 
 fn answer() -> String {

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Read, Write};
 use std::sync::mpsc::{Receiver, channel};
 
-use observer_tests::{Digest, Hasher, HeldExec, ScriptedUpstream, ServerStream, connect};
+use observer_tests::{Digest, Hasher, HeldExec, ScriptedUpstream, ServerStream, connect, read_head};
 use serde_json::{Value, json};
 use socket2::SockRef;
 
@@ -70,7 +70,7 @@ fn read_list(exec: &HeldExec, path: &str) -> Digest {
 fn upstream_with_lists() -> (ScriptedUpstream, Receiver<(Digest, usize, u64)>) {
     let (sender, receiver) = channel();
     let upstream = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
-        let head = request_head(stream)?;
+        let Some(head) = read_head(stream)? else { return Ok(()) };
         let bytes = match head.split(' ').nth(1) {
             Some(SHORT) => 5 * MEGA,
             Some(LONG) => 200 * MEGA,
@@ -82,16 +82,6 @@ fn upstream_with_lists() -> (ScriptedUpstream, Receiver<(Digest, usize, u64)>) {
         sender.send((plaintext, count, body)).map_err(io::Error::other)
     });
     (upstream.unwrap(), receiver)
-}
-
-fn request_head(stream: &mut ServerStream) -> io::Result<String> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte)?;
-        head.extend(byte);
-    }
-    String::from_utf8(head).map_err(io::Error::other)
 }
 
 fn send_version(stream: &mut ServerStream) -> io::Result<()> {

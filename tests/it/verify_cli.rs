@@ -1,11 +1,11 @@
 //! `watchtap verify` against servers that behave as real ones rarely do.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use observer_tests::{ScriptedUpstream, ServerStream, output_within, watchtap};
+use observer_tests::{ScriptedUpstream, ServerStream, output_within, read_head, watchtap};
 use serde_json::Value;
 
 const ENDS_WITHIN: Duration = Duration::from_mins(2);
@@ -163,18 +163,7 @@ fn list() -> String {
 
 /// The target of the next request; `None` when there is none.
 fn request(stream: &mut ServerStream) -> io::Result<Option<String>> {
-    let mut lines = Vec::new();
-    let mut reader = BufReader::with_capacity(1, stream);
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 {
-            return Ok(None);
-        }
-        if line == "\r\n" {
-            return Ok(lines.first().and_then(|first: &String| first.split(' ').nth(1)).map(str::to_owned));
-        }
-        lines.push(line);
-    }
+    Ok(read_head(stream)?.and_then(|head| head.split(' ').nth(1).map(str::to_owned)))
 }
 
 fn respond(stream: &mut ServerStream, body: &str) -> io::Result<()> {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use observer_tests::canary::{Canary, Places, Private, Search};
-use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect};
+use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect, read_head};
 use serde_json::{Value, json};
 
 /// What must not be found in anything that watchtap leaves: in the kubeconfig, in each request, in each object of the answers.
@@ -168,19 +168,18 @@ fn before_a_server_called(end: &str) -> Value {
 
 #[track_caller]
 fn list_on_one_connection(exec: &HeldExec, namespaces: &[&str]) {
-    let stream = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[b"http/1.1"]).unwrap();
-    let mut stream = BufReader::new(stream);
+    let mut stream = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[b"http/1.1"]).unwrap();
     for namespace in namespaces {
         let path = format!("/api/v1/namespaces/{namespace}/pods");
         let head = format!("GET {path} HTTP/1.1\r\nHost: kubernetes\r\nAuthorization: Bearer {REQUEST_TOKEN}\r\n\r\n");
-        stream.get_mut().write_all(head.as_bytes()).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
         let mut answer = vec![0; answer_to(&path).len()];
         stream.read_exact(&mut answer).unwrap();
         assert!(answer == answer_to(&path).as_bytes(), "{path} was answered otherwise than the server did");
         // What is told of the one is not mixed up with the next.
         exec.wait_until_idle().unwrap();
     }
-    end(stream.into_inner());
+    end(stream);
 }
 
 #[track_caller]
@@ -191,15 +190,9 @@ fn end(mut stream: ClientStream) {
 
 /// Requests without bodies, one after the other, until the client ends.
 fn answer_all(stream: &mut ServerStream) -> io::Result<()> {
-    let mut stream = BufReader::new(stream);
-    let mut head = String::new();
-    while stream.read_line(&mut head)? > 0 {
-        if head.ends_with("\r\n\r\n") {
-            let path = head.split(' ').nth(1).unwrap_or_default();
-            let answer = answer_to(path);
-            stream.get_mut().write_all(answer.as_bytes())?;
-            head.clear();
-        }
+    while let Some(head) = read_head(stream)? {
+        let path = head.split(' ').nth(1).unwrap_or_default();
+        stream.write_all(answer_to(path).as_bytes())?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use observer_tests::{Minor, ScriptedUpstream};
+use observer_tests::{Minor, ScriptedUpstream, read_head};
 use serde_json::{Value, json};
 
 use super::asked::Asked;
@@ -16,8 +16,6 @@ use super::rows;
 use super::session::{About, Session};
 
 const NAME: &str = "aggregated API";
-/// Longest head of a request that is read, in bytes.
-const LONGEST_HEAD: usize = 64 * 1024;
 
 pub(super) fn check(minor: Minor, results: &mut Results) {
     let resource = Resource::aggregated();
@@ -65,7 +63,7 @@ fn register(session: &Session, port: u16) {
 
 /// Answers all requests of a connection, and counts those about its objects.
 fn serve(stream: &mut (impl Read + Write), asked: &AtomicUsize) -> io::Result<()> {
-    while let Some(head) = head_of_request(stream)? {
+    while let Some(head) = read_head(stream)? {
         let path = head.split(' ').nth(1).unwrap_or_default();
         if path.contains("/flunders") {
             asked.fetch_add(1, Ordering::SeqCst);
@@ -76,17 +74,6 @@ fn serve(stream: &mut (impl Read + Write), asked: &AtomicUsize) -> io::Result<()
         stream.flush()?;
     }
     Ok(())
-}
-
-fn head_of_request(stream: &mut impl Read) -> io::Result<Option<String>> {
-    let (mut head, mut byte) = (Vec::new(), [0]);
-    while !head.ends_with(b"\r\n\r\n") && head.len() < LONGEST_HEAD {
-        if stream.read(&mut byte)? == 0 {
-            return Ok(None);
-        }
-        head.extend(byte);
-    }
-    Ok(Some(String::from_utf8_lossy(&head).into_owned()))
 }
 
 fn answer(path: &str) -> (&'static str, Value) {

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::sync::mpsc::channel;
 
-use observer_tests::{Digest, Hasher, HeldExec, ScriptedUpstream, connect};
+use observer_tests::{Digest, Hasher, HeldExec, ScriptedUpstream, connect, read_head};
 use serde_json::json;
 
 use crate::dialogue::{client, forwarded_unchanged, server};
@@ -82,14 +82,4 @@ fn pattern() -> Vec<u8> {
         Some(state ^ state << 17)
     };
     std::iter::successors(Some(1), next).flat_map(u64::to_le_bytes).take(PATTERN).collect()
-}
-
-fn read_head(stream: &mut impl Read) -> io::Result<()> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte)?;
-        head.extend(byte);
-    }
-    Ok(())
 }
