@@ -160,7 +160,7 @@ fn before_a_server_called(end: &str) -> Value {
     let upstream = ScriptedUpstream::start(&[b"http/1.1"], answer_all).unwrap();
     let program = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
     let server = format!("{}/{end}", upstream.address());
-    let exec = HeldExec::before_by(program, server, upstream.ca_pem(), CANARY, &["--server-version", "v1.34.4"]).unwrap();
+    let exec = HeldExec::before_by(program, server, upstream.ca_pem(), KUBECONFIG_TOKEN, &["--server-version", "v1.34.4"]).unwrap();
     list_on_one_connection(&exec, &["any"]);
     exec.wait_until_idle().unwrap();
     exec.finish().unwrap()
