@@ -115,7 +115,9 @@ fn proxy_of_the_environment_that_fails_keeps_its_password() {
     }
     for unusable in [with_password("ftp", "127.0.0.1:1"), with_password("http", "[::1"), with_password("http", "x:99999")] {
         scene.proxy = Some(unusable);
-        [&runs::RUN_BY_PROXY].into_iter().chain(runs::BY_PROXY).for_each(|run| scene.run_to_its_end(run));
+        for run in [&runs::RUN_BY_PROXY].into_iter().chain(runs::BY_PROXY) {
+            scene.run_to_its_end(run);
+        }
         scene.assert_clean("an unusable proxy");
         let said = scene.said("exec by a proxy of the environment");
         assert!(said.contains("HTTPS_PROXY"), "what is wrong is told: {said}");
@@ -243,7 +245,9 @@ impl Scene {
     /// Goes by way of the proxy that the environment names; returns whether it lets a client through.
     #[track_caller]
     fn run_by_proxy(&self) -> Result<(), anyhow::Error> {
-        runs::BY_PROXY.iter().for_each(|run| self.run_to_its_end(run));
+        for run in runs::BY_PROXY {
+            self.run_to_its_end(run);
+        }
         let mut child = self.start(&runs::RUN_BY_PROXY, Stdio::null());
         let kubeconfig = self.announced_kubeconfig(&runs::RUN_BY_PROXY, &mut child);
         let (address, authority) = endpoint(&kubeconfig);
