@@ -30,7 +30,16 @@ pub(super) fn say(line: impl Display) {
 
 /// Writes an error and its causes to stderr, one line.
 pub(super) fn say_error(error: &anyhow::Error) {
-    say(format!("{error:#}"));
+    say(in_words(error));
+}
+
+/// An error and its causes, but for those that it names itself in a sentence that goes on.
+pub(super) fn in_words(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
+        "" => cause,
+        said if said.contains(&cause) => said.to_owned(),
+        said => format!("{said}: {cause}"),
+    })
 }
 
 impl From<Format> for crate::view::ExplainFormat {
@@ -57,4 +66,23 @@ pub(super) fn events_to(path: &Path) -> Result<Events> {
 /// Whether a path stands for standard output.
 pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cause_is_named_once() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("no way to {place}: {source}; try another")]
+        struct NoWay {
+            place: &'static str,
+            source: io::Error,
+        }
+        let source = || io::Error::other("the bridge is up");
+        let error = anyhow::Error::from(NoWay { place: "town", source: source() }).context("no bread");
+        assert_eq!(in_words(&error), "no bread: no way to town: the bridge is up; try another");
+        assert_eq!(in_words(&anyhow::Error::from(source()).context("no way")), "no way: the bridge is up");
+    }
 }

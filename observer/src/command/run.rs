@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::follow::{self, Follow};
-use super::output::say;
+use super::output::{in_words, say};
 use super::profiles::Profiles;
 use super::session::Bound;
 use super::upstream_flags::UpstreamFlags;
@@ -53,7 +53,7 @@ impl Run {
             found if self.or_demo => match answering(found).await {
                 Ok(kubeconfig) => kubeconfig,
                 Err(error) => {
-                    say(format!("no cluster to watch, so this is the demo: {error:#}"));
+                    say(format!("no cluster to watch, so this is the demo: {}", in_words(&error)));
                     return Box::pin(demo::play(&self.follow, 1)).await;
                 }
             },

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::output::say;
+use super::output::{in_words, say};
 use super::plugin_users::StandIn;
 use super::profiles::Profiles;
 use super::upstream_flags::UpstreamFlags;
@@ -275,7 +275,7 @@ impl<'a> Binding<'a> {
             }
             Err(error) if self.listeners.is_empty() => Err(error),
             Err(error) => {
-                self.left_out.push(LeftOut { contexts: pair.contexts, why: format!("{error:#}") });
+                self.left_out.push(LeftOut { contexts: pair.contexts, why: in_words(&error) });
                 Ok(())
             }
         }
