@@ -147,8 +147,6 @@ fn commands_that_need_nobody_show_no_canary() {
         scene.run_to_its_end(run);
     }
     scene.assert_clean("commands that need nobody");
-    assert!(scene.said("explain").contains("/api/v1/pods?limit=5"), "{}", scene.said("explain"));
-    assert!(scene.said("exec of a command with credentials").contains("REDACTED"));
 }
 
 #[test]
@@ -159,9 +157,7 @@ fn verify_shows_no_canary() {
     for run in runs::VERIFY {
         scene.run_to_its_end(run);
     }
-    assert!(scene.said("verify").contains("\"tally\""), "{}", scene.said("verify"));
     scene.run_to_its_end(&runs::VERIFY_BY_PLUG_IN);
-    assert!(scene.said("verify by a plug-in").contains("\"tally\""), "{}", scene.said("verify by a plug-in"));
     scene.assert_plug_in_clean();
     scene.assert_clean("verify");
 }
@@ -213,10 +209,12 @@ impl Scene {
         command.stdout(if is_shown { shown.into() } else { stdout }).stderr(stderr).spawn().unwrap()
     }
 
+    #[track_caller]
     fn run_to_its_end(&self, run: &Run) {
         let output = output_within(&mut self.command(run), LIMIT).unwrap();
         fs::write(self.given.folder.join(format!("{} stdout", run.name)), &output.stdout).unwrap();
         fs::write(self.given.folder.join(format!("{} stderr", run.name)), &output.stderr).unwrap();
+        assert!(self.said(run.name).contains(run.shows), "{} got elsewhere: {}", run.name, self.said(run.name));
     }
 
     /// What a run said on both streams so far.

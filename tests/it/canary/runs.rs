@@ -4,11 +4,14 @@
 pub(super) struct Run {
     /// How [`super::outputs`] calls it.
     pub(super) name: &'static str,
+    /// What it says, on either stream, once it has got to where the secret is; empty where that is not the same in all tests.
+    pub(super) shows: &'static str,
     pub(super) arguments: &'static [&'static str],
 }
 
 pub(super) const EXEC: Run = Run {
     name: "exec",
+    shows: "",
     arguments: &[
         "exec",
         "--kubeconfig",
@@ -33,6 +36,7 @@ pub(super) const EXEC: Run = Run {
 };
 pub(super) const RUN: Run = Run {
     name: "run",
+    shows: "",
     arguments: &[
         "run",
         "--kubeconfig",
@@ -52,15 +56,17 @@ pub(super) const RUN: Run = Run {
     ],
 };
 pub(super) const RUN_BEHIND_PROXY: Run =
-    Run { name: "run behind a proxy", arguments: &["run", "--kubeconfig", "@given/behind-proxy", "--grace", "0s"] };
+    Run { name: "run behind a proxy", shows: "", arguments: &["run", "--kubeconfig", "@given/behind-proxy", "--grace", "0s"] };
 /// In front of a server that only the proxy of the environment can reach.
 pub(super) const RUN_BY_PROXY: Run = Run {
     name: "run by a proxy of the environment",
+    shows: "",
     arguments: &["run", "--kubeconfig", "@given/far", "--grace", "0s", "--report", "@left/far-run-report"],
 };
 pub(super) const BY_PROXY: &[Run] = &[
     Run {
         name: "exec by a proxy of the environment",
+        shows: "",
         arguments: &[
             "exec",
             "--kubeconfig",
@@ -75,11 +81,13 @@ pub(super) const BY_PROXY: &[Run] = &[
     },
     Run {
         name: "verify by a proxy of the environment",
+        shows: "",
         arguments: &["verify", "--kubeconfig", "@given/far", "--resource", "roles.rbac.authorization.k8s.io"],
     },
 ];
 pub(super) const DEMO: Run = Run {
     name: "demo",
+    shows: "",
     arguments: &[
         "demo",
         "--speed",
@@ -104,6 +112,7 @@ pub(super) const DEMO: Run = Run {
 pub(super) const READ: &[Run] = &[
     Run {
         name: "read",
+        shows: "",
         arguments: &[
             "read",
             "@left/exec-capture",
@@ -115,18 +124,28 @@ pub(super) const READ: &[Run] = &[
             "@left/read-events",
         ],
     },
-    Run { name: "read as text", arguments: &["read", "@left/exec-capture", "--speed", "1000", "--events", "-"] },
-    Run { name: "read against", arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "text"] },
-    Run { name: "read what is no capture", arguments: &["read", "@given/kubeconfig"] },
+    Run {
+        name: "read as text",
+        shows: "watchtap.events/v1",
+        arguments: &["read", "@left/exec-capture", "--speed", "1000", "--events", "-"],
+    },
+    Run {
+        name: "read against",
+        shows: "did not change",
+        arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "text"],
+    },
+    Run { name: "read what is no capture", shows: "not a capture of watchtap", arguments: &["read", "@given/kubeconfig"] },
 ];
 /// Needs nobody.
 pub(super) const ALONE: &[Run] = &[
     Run {
         name: "explain",
+        shows: "/api/v1/pods?limit=5",
         arguments: &["explain", "GET https://u:@explained-url-password@x/api/v1/pods?limit=5&token=@explained-query"],
     },
     Run {
         name: "explain as JSON",
+        shows: "watchtap.explain/v1",
         arguments: &[
             "explain",
             "GET https://u:@explained-url-password@x/api/v1/pods?token=@explained-query",
@@ -138,21 +157,48 @@ pub(super) const ALONE: &[Run] = &[
     },
     Run {
         name: "explain nothing",
+        shows: "no object is read or written",
         arguments: &["explain", "GET https://u:@explained-url-password@x/version?token=@explained-query"],
     },
-    Run { name: "completions", arguments: &["completions", "bash"] },
-    Run { name: "credential of nobody", arguments: &["credential", "--socket", "@left/no-such-socket", "--", "user"] },
-    Run { name: "exec with a bad token", arguments: &["exec", "--kubeconfig", "@given/token-of-another-type", "--", "true"] },
-    Run { name: "exec with a bad server", arguments: &["exec", "--kubeconfig", "@given/password-in-server", "--", "true"] },
-    Run { name: "exec with a bad proxy", arguments: &["exec", "--kubeconfig", "@given/bad-proxy", "--", "true"] },
-    Run { name: "exec with a bad key", arguments: &["exec", "--kubeconfig", "@given/bad-key", "--", "true"] },
-    Run { name: "exec with broken YAML", arguments: &["exec", "--kubeconfig", "@given/broken", "--", "true"] },
+    Run { name: "completions", shows: "COMPREPLY", arguments: &["completions", "bash"] },
+    Run {
+        name: "credential of nobody",
+        shows: "cannot reach watchtap",
+        arguments: &["credential", "--socket", "@left/no-such-socket", "--", "user"],
+    },
+    Run {
+        name: "exec with a bad token",
+        shows: "token: expected a string",
+        arguments: &["exec", "--kubeconfig", "@given/token-of-another-type", "--", "true"],
+    },
+    Run {
+        name: "exec with a bad server",
+        shows: "a user name in the address",
+        arguments: &["exec", "--kubeconfig", "@given/password-in-server", "--", "true"],
+    },
+    Run {
+        name: "exec with a bad proxy",
+        shows: "the scheme of a proxy",
+        arguments: &["exec", "--kubeconfig", "@given/bad-proxy", "--", "true"],
+    },
+    Run {
+        name: "exec with a bad key",
+        shows: "client-key-data: not base64",
+        arguments: &["exec", "--kubeconfig", "@given/bad-key", "--", "true"],
+    },
+    Run {
+        name: "exec with broken YAML",
+        shows: "not valid YAML",
+        arguments: &["exec", "--kubeconfig", "@given/broken", "--", "true"],
+    },
     Run {
         name: "exec before a bad upstream",
+        shows: "--upstream: server: a user name",
         arguments: &["exec", "--upstream", "https://u:@kubeconfig-server-password@x:6443", "--", "true"],
     },
     Run {
         name: "exec of a command with credentials",
+        shows: "REDACTED",
         arguments: &[
             "exec",
             "--kubeconfig",
@@ -175,6 +221,7 @@ pub(super) const ALONE: &[Run] = &[
 pub(super) const VERIFY: &[Run] = &[
     Run {
         name: "verify",
+        shows: "\"tally\"",
         arguments: &[
             "verify",
             "--kubeconfig",
@@ -191,6 +238,7 @@ pub(super) const VERIFY: &[Run] = &[
     },
     Run {
         name: "verify with a log of something else",
+        shows: "tells of no read",
         arguments: &[
             "verify",
             "--kubeconfig",
@@ -207,6 +255,7 @@ pub(super) const VERIFY: &[Run] = &[
 /// Runs the plug-in itself.
 pub(super) const VERIFY_BY_PLUG_IN: Run = Run {
     name: "verify by a plug-in",
+    shows: "\"tally\"",
     arguments: &[
         "verify",
         "--kubeconfig",
@@ -221,7 +270,7 @@ pub(super) const VERIFY_BY_PLUG_IN: Run = Run {
 };
 /// What the client's copy of the kubeconfig calls.
 pub(super) const CREDENTIAL: Run =
-    Run { name: "credential", arguments: &["credential", "--socket", "of the run exec", "--", "plug-in"] };
+    Run { name: "credential", shows: "", arguments: &["credential", "--socket", "of the run exec", "--", "plug-in"] };
 
 /// All of them.
 pub(super) fn all() -> impl Iterator<Item = &'static Run> {

@@ -25,6 +25,7 @@ const OPENERS: &[&str] = &[
     "File",
     "OpenOptions",
     "TcpListener",
+    "UdpSocket",
     "UnixListener",
     "create_dir",
     "private_file",
