@@ -80,7 +80,7 @@ pub enum TapEvent {
     Closed {
         /// When.
         at: Timestamp,
-        /// All that was offered, what was not sent included.
+        /// All that was offered, what fell out of the queue included.
         forwarded: Plaintext,
     },
 }

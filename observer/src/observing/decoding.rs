@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use observer_core::http::Direction;
 use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, What};
 use observer_core::time::Timestamp;
 
@@ -24,8 +25,11 @@ pub(super) struct Decoding {
 #[derive(Debug)]
 enum Connection {
     Decoded(Box<ConnectionDecoder>),
-    /// Its decoder failed; what it had been shown by then.
-    Failed(Plaintext),
+    /// Its decoder failed; what it had been shown by then, and what not.
+    Failed {
+        observed: Plaintext,
+        missed: Plaintext,
+    },
 }
 
 impl Decoding {
@@ -88,9 +92,12 @@ impl Decoding {
                 injected_fault::strike(Place::Close, &self.upstreams);
                 decoder.close(at, forwarded, told);
             }
-            Some(Connection::Failed(observed)) => {
-                let what = What::ConnectionClosed { connection: connection(id), forwarded, observed: *observed };
-                told(Observation { at, what });
+            Some(Connection::Failed { observed, missed }) => {
+                let (observed, connection) = (*observed, connection(id));
+                for (direction, bytes) in lacking(forwarded, observed, *missed) {
+                    told(Observation { at, what: What::Missed { connection, stream: None, direction, bytes } });
+                }
+                told(Observation { at, what: What::ConnectionClosed { connection, forwarded, observed } });
             }
             None => {}
         }
@@ -101,7 +108,7 @@ impl Decoding {
         if let Some(followed) = self.connections.get_mut(&id)
             && let Connection::Decoded(decoder) = followed
         {
-            *followed = Connection::Failed(decoder.observed());
+            *followed = Connection::Failed { observed: decoder.observed(), missed: decoder.missed() };
         }
     }
 
@@ -138,6 +145,14 @@ impl Decoding {
             act(decoder);
         }
     }
+}
+
+/// What went by after a decoder had failed, where anything did.
+fn lacking(forwarded: Plaintext, observed: Plaintext, missed: Plaintext) -> impl Iterator<Item = (Direction, u64)> {
+    let rest = |forwarded: u64, observed: u64, missed: u64| forwarded.saturating_sub(observed).saturating_sub(missed);
+    let request = rest(forwarded.request, observed.request, missed.request);
+    let response = rest(forwarded.response, observed.response, missed.response);
+    [(Direction::Request, request), (Direction::Response, response)].into_iter().filter(|(_, bytes)| *bytes > 0)
 }
 
 fn connection(id: ConnectionId) -> observation::ConnectionId {

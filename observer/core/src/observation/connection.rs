@@ -16,6 +16,7 @@ pub struct ConnectionDecoder {
     http: http::Connection,
     state: State,
     observed: Plaintext,
+    missed: Plaintext,
 }
 
 /// All but the HTTP decoder itself, so that both can be borrowed at once.
@@ -46,7 +47,12 @@ impl ConnectionDecoder {
             response_is_dark: false,
             first_end: None,
         };
-        Self { http: http::Connection::new(Start::Beginning, protocol), state, observed: Plaintext::default() }
+        Self {
+            http: http::Connection::new(Start::Beginning, protocol),
+            state,
+            observed: Plaintext::default(),
+            missed: Plaintext::default(),
+        }
     }
 
     /// Decodes the next bytes of one direction.
@@ -58,6 +64,7 @@ impl ConnectionDecoder {
 
     /// Notes forwarded bytes that were not shown.
     pub fn gap(&mut self, at: Timestamp, direction: Direction, gap: Gap, told: &mut dyn FnMut(Observation)) {
+        *self.missed.of(direction) += gap.length;
         let stream = gap.stream.map(|stream| StreamId(u64::from(stream)));
         told(Observation { at, what: What::Missed { connection: self.state.connection, stream, direction, bytes: gap.length } });
         self.decode(at, told, |http, sink| http.gap(direction, gap, sink));
@@ -74,6 +81,11 @@ impl ConnectionDecoder {
     /// What was shown so far.
     pub const fn observed(&self) -> Plaintext {
         self.observed
+    }
+
+    /// What was noted as not shown so far.
+    pub const fn missed(&self) -> Plaintext {
+        self.missed
     }
 
     /// Notes that the connection is over, whatever its halves said before; `forwarded` is what the tap passed on.

@@ -114,10 +114,10 @@ pub enum What {
     ConnectionClosed {
         /// Which connection.
         connection: ConnectionId,
-        /// What the tap passed on.
+        /// What the tap read to pass it on.
         #[serde(default)]
         forwarded: Plaintext,
-        /// What decoders were shown of it.
+        /// What a decoder was shown of it.
         #[serde(default)]
         observed: Plaintext,
     },

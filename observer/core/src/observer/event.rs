@@ -45,9 +45,9 @@ pub enum Event {
         connection: ConnectionId,
         /// Which end came first.
         first_end: Option<ConnectionEnd>,
-        /// What was passed on.
+        /// What was read to be passed on.
         forwarded: Plaintext,
-        /// What decoders were shown of it.
+        /// What a decoder was shown of it.
         observed: Plaintext,
     },
     /// The server or the client announced the end of a connection by GOAWAY.

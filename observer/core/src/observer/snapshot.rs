@@ -38,9 +38,9 @@ pub struct Totals {
     pub watch_events: u64,
     /// Bytes of the response bodies of all finished requests.
     pub response_bytes: u64,
-    /// What was passed on, over all connections that are closed.
+    /// What was read to be passed on, over all connections that are closed.
     pub forwarded: Plaintext,
-    /// What decoders were shown of it; the rest is in [`Missed::bytes`], or came after a decoder had failed.
+    /// What decoders were shown of it; the rest is in [`Missed::bytes`].
     pub observed: Plaintext,
 }
 
