@@ -58,6 +58,8 @@ where
     let mut shortage = None;
     let attempts = async {
         loop {
+            // One that is over is not to blame for what comes after.
+            shortage = None;
             match attempt().await {
                 Err(error) if is_shortage(&error) => shortage = Some(error),
                 done => return done,
@@ -164,6 +166,16 @@ mod tests {
         let short = async || io::Result::<()>::Err(io::Error::from_raw_os_error(Errno::MFILE.raw_os_error()));
         assert!(matches!(failure(short).await, UpstreamError::NoDescriptor { .. }));
         assert!(matches!(failure(pending).await, UpstreamError::TimedOut { .. }));
+    }
+
+    #[tokio::test]
+    async fn shortage_that_is_over_does_not_take_the_blame_for_silence() {
+        let attempts = Cell::new(0);
+        let then_silent = async || match attempts.replace(attempts.get() + 1) {
+            0 => Err(io::Error::from_raw_os_error(Errno::MFILE.raw_os_error())),
+            _ => pending().await,
+        };
+        assert!(matches!(failure(then_silent).await, UpstreamError::TimedOut { .. }));
     }
 
     #[tokio::test]
