@@ -15,8 +15,9 @@ pub struct Run {
     pub notes: Vec<String>,
 }
 
-/// Words behind which a credential stands: flags of kubectl and its kin, and the schemes of an `Authorization`, for curl and its kin.
-const BEFORE_CREDENTIALS: [&str; 4] = ["--token", "--password", "Bearer", "Basic"];
+/// Words behind which a credential stands, in small letters: flags of kubectl and its kin, and the schemes of an `Authorization`, for curl and
+/// its kin.
+const BEFORE_CREDENTIALS: [&str; 4] = ["--token", "--password", "bearer", "basic"];
 /// What a shell takes away from a word, or from the end of a line that goes on in the next.
 const QUOTING: [char; 3] = ['"', '\'', '\\'];
 
@@ -29,17 +30,22 @@ impl Run {
         for word in words {
             let printable: String = word.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
             shown.push(if value_is_secret { "REDACTED".to_owned() } else { redacted(&printable) });
-            value_is_secret = BEFORE_CREDENTIALS.contains(&printable.as_str());
+            value_is_secret = announces_credential(&printable);
         }
         shown
     }
 }
 
 /// A word, or a script in one word, with the value of each credential flag taken out, which may stand behind several spaces or in the next
-/// line.
+/// line, and have spaces between quotes.
 fn redacted(text: &str) -> String {
     let mut value_is_secret = false;
+    let mut until_quote = None;
     let words = text.split(' ').map(|word| {
+        if let Some(quote) = until_quote {
+            until_quote = (!word.ends_with(quote)).then_some(quote);
+            return "REDACTED".to_owned();
+        }
         let secret = match word.split_once('=').filter(|(flag, value)| announces_credential(flag) && !value.is_empty()) {
             Some((flag, value)) => Some((format!("{flag}="), value)),
             None => value_is_secret.then_some((String::new(), word)),
@@ -47,6 +53,8 @@ fn redacted(text: &str) -> String {
         if let Some((before, value)) = secret {
             let begins_later = value.trim_matches(QUOTING).is_empty();
             value_is_secret = begins_later || value.ends_with('\\');
+            until_quote =
+                value.chars().next().filter(|first| matches!(first, '"' | '\'') && !begins_later && !value.ends_with(*first));
             before + if begins_later { value } else { "REDACTED" }
         } else {
             value_is_secret = announces_credential(word);
@@ -56,9 +64,13 @@ fn redacted(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// Whether what follows is a credential: `--token`, `Bearer`, `Authorization:Bearer`, `HEADER="Bearer`.
 fn announces_credential(word: &str) -> bool {
-    let word = word.trim_matches(QUOTING);
-    BEFORE_CREDENTIALS.iter().any(|before| before.eq_ignore_ascii_case(word))
+    let word = word.trim_matches(QUOTING).to_ascii_lowercase();
+    BEFORE_CREDENTIALS.iter().any(|announcement| {
+        let before = word.strip_suffix(announcement);
+        before.is_some_and(|before| !before.ends_with(|last: char| last.is_alphanumeric()))
+    })
 }
 
 /// A URL without the name and password in it.
@@ -89,6 +101,15 @@ mod tests {
             (vec!["sh", "-c", "kubectl --token \\\n  abc get"], "sh -c kubectl --token \\   REDACTED get"),
             (vec!["sh", "-c", "kubectl --token=\\\nab\\\nc get"], "sh -c kubectl --token=\\ REDACTED REDACTED get"),
             (vec!["sh", "-c", "kubectl '--token' ' abc' '--token=abc'"], "sh -c kubectl '--token' ' REDACTED '--token=REDACTED"),
+            (vec!["curl", "-H", "Authorization:Bearer abc", "x"], "curl -H Authorization:Bearer REDACTED x"),
+            (vec!["curl", "-H", "authorization: basic", "abc"], "curl -H authorization: basic REDACTED"),
+            (vec!["sh", "-c", "AUTH=\"Bearer abc\" x"], "sh -c AUTH=\"Bearer REDACTED x"),
+            (vec!["curl", "-d", "{\"Authorization\":\"Bearer abc\"}"], "curl -d {\"Authorization\":\"Bearer REDACTED"),
+            (
+                vec!["sh", "-c", "x --password='a b c' y; x --password \"d e\" z"],
+                "sh -c x --password=REDACTED REDACTED REDACTED y; x --password REDACTED REDACTED z",
+            ),
+            (vec!["echo", "forbearer", "x"], "echo forbearer x"),
             (vec!["curl", "https://u:p@x/a?b=c@d", "https://x/a@b"], "curl https://REDACTED@x/a?b=c@d https://x/a@b"),
             (vec!["echo", "a\x1b[31m\nb"], "echo a [31m b"),
             (vec!["kubectl", "--token-file=abc"], "kubectl --token-file=abc"),
