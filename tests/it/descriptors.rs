@@ -113,7 +113,7 @@ fn of_a_herd_of_clients_no_more_are_let_in_than_there_are_descriptors_for() {
 fn client_waits_when_the_system_gives_no_descriptor_for_it() {
     let report = assert_served_once_there_are_descriptors(0, "127.0.0.1");
     let notes = report["notes"].to_string();
-    assert!(notes.contains("1 times a client had to wait for a free descriptor"), "each client is counted once: {notes}");
+    assert!(notes.contains("1 client had to wait for a free descriptor"), "each client is counted once: {notes}");
 }
 
 #[test]

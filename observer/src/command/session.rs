@@ -15,6 +15,7 @@ use crate::kubeconfig::{Kubeconfig, Pairs};
 use crate::observing::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::{Descriptors, ProxyCounts};
+use crate::view::counted;
 
 /// Listeners are bound, clients may come and wait; nobody is served yet.
 #[derive(Debug)]
@@ -110,15 +111,14 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
     }
     if counts.waits_for_descriptors > 0 {
         troubles.push(format!(
-            "{} times a client had to wait for a free descriptor: each connection takes two; raise the limit with `ulimit -n` before \
-             the start",
-            counts.waits_for_descriptors
+            "{} had to wait for a free descriptor: each connection takes two; raise the limit with `ulimit -n` before the start",
+            counted(counts.waits_for_descriptors, "client")
         ));
     }
     if counts.waits_for_system > 0 {
         troubles.push(format!(
-            "{} times a client had to wait until the system let it in: it was short of files or memory, or its network failed",
-            counts.waits_for_system
+            "{} had to wait until the system let it in: it was short of files or memory, or its network failed",
+            counted(counts.waits_for_system, "client")
         ));
     }
     if counts.faults > 0 {

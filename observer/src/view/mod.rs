@@ -24,6 +24,7 @@ pub use events::EventLines;
 pub use explain::{ExplainFormat, Explained, explain_proof, explain_request, explain_rule};
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
 pub use lines::LiveLines;
+pub(crate) use quantity::counted;
 pub use report::report_text;
 pub use run::Run;
 pub use sink::EventSink;

@@ -16,7 +16,7 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// `1 list`, `3 lists`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
 }
