@@ -52,7 +52,7 @@ pub(crate) fn check(fault: Fault) -> Result<()> {
     for done in 1..=runs + MORE {
         outcomes.extend(run(fault, &clients, done)?);
         cells = clients.iter().map(|client| Cell::of(fault, *client, &outcomes)).collect();
-        if done >= runs && cells.iter().all(Cell::is_sound) {
+        if done >= runs && cells.iter().all(Cell::is_settled) {
             break;
         }
     }
@@ -111,10 +111,8 @@ impl Cell {
     }
 
     fn verdict(&self) -> Verdict {
-        if !self.fault.meets(self.client) {
-            Verdict::NotMet
-        } else if self.direct.is_as(&self.watchtap) {
-            Verdict::Equal
+        if self.direct.is_as(&self.watchtap) {
+            if self.fault.meets(self.client) { Verdict::Equal } else { Verdict::NotMet }
         } else if is_chance(self.fault, self.client) && self.watchtap.is_no_worse_than(&self.direct) {
             Verdict::NoWorse
         } else if residue(self.fault, self.client).is_some() {
@@ -129,6 +127,11 @@ impl Cell {
             "client": self.client.to_string(), "sign": self.verdict().sign(), "reason": residue(self.fault, self.client),
             "direct": self.direct.json(), "watchtap": self.watchtap.json(),
         })
+    }
+
+    /// Whether more runs would change nothing.
+    fn is_settled(&self) -> bool {
+        self.is_sound() && self.verdict() != Verdict::NoWorse
     }
 
     fn is_sound(&self) -> bool {

@@ -23,7 +23,7 @@ pub(crate) enum Fault {
     Compacted,
     Broken(Break, Side),
     Silence(Side),
-    Refused(Side),
+    Refused,
     ClientKilled,
     ClientStopped,
     Relists,
@@ -32,8 +32,8 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Each is as likely as any other, but for those of the server, which take longest.
-    const ALL: [Self; 19] = [
+    /// All of them.
+    pub(crate) const ALL: [Self; 19] = [
         Self::Server(Signal::Kill),
         Self::Server(Signal::Terminate),
         Self::Server(Signal::Stop),
@@ -47,7 +47,7 @@ impl Fault {
         Self::Broken(Break::HalfClose, Side::Server),
         Self::Silence(Side::Clients),
         Self::Silence(Side::Server),
-        Self::Refused(Side::Server),
+        Self::Refused,
         Self::ClientKilled,
         Self::ClientStopped,
         Self::Relists,
@@ -55,8 +55,11 @@ impl Fault {
         Self::Nonsense,
     ];
 
-    pub(crate) fn any(random: &mut Rng) -> Self {
-        random.choice(Self::ALL).unwrap_or(Self::Relists)
+    /// Each of them once, and then any of them for ever.
+    pub(crate) fn by_chance(mut random: Rng) -> impl Iterator<Item = Self> {
+        let mut each = Self::ALL;
+        random.shuffle(&mut each);
+        each.into_iter().chain(std::iter::repeat_with(move || random.choice(Self::ALL).unwrap_or(Self::Relists)))
     }
 
     /// Breaks it and mends it.
@@ -79,24 +82,27 @@ impl Fault {
                 testbed.cluster.signal_etcd(Signal::Continue)?;
             }
             Self::Compacted => {
-                testbed.refuse(Side::Server, true);
+                testbed.refuse_behind(true);
                 sleep(a_while);
                 testbed.cluster.compact_etcd()?;
-                testbed.refuse(Side::Server, false);
+                // The watch cache of one that lives on still has what etcd has no more.
+                testbed.cluster.stop_api_server(Signal::Kill)?;
+                testbed.cluster.wait_stopped()?;
+                testbed.cluster.start_api_server()?;
+                testbed.refuse_behind(false);
             }
             Self::Broken(how, side) => {
-                testbed.hops.disturb();
-                testbed.network(side).break_all(how);
+                testbed.hops.while_breaking(|| testbed.network(side).break_all(how));
             }
             Self::Silence(side) => {
                 testbed.network(side).silence(true);
                 sleep(a_while);
                 testbed.network(side).silence(false);
             }
-            Self::Refused(side) => {
-                testbed.refuse(side, true);
+            Self::Refused => {
+                testbed.refuse_behind(true);
                 sleep(a_while);
-                testbed.refuse(side, false);
+                testbed.refuse_behind(false);
             }
             Self::ClientKilled => {
                 let index = random.usize(..testbed.clients.len());
@@ -112,7 +118,7 @@ impl Fault {
             }
             Self::Relists => {
                 let client = testbed.client()?;
-                relist_together(&client, &configmaps());
+                relist_together(&client, &configmaps())?;
             }
             Self::ObserverStarved => starve_observer(testbed)?,
             Self::Nonsense => {
@@ -129,8 +135,9 @@ fn starve_observer(testbed: &Testbed) -> Result<()> {
     let client = testbed.client()?;
     let observing = testbed.watchtap().thread("observing")?;
     schedule(observing, "--idle")?;
+    testbed.hops.while_breaking(|| testbed.network(Side::Server).break_all(Break::Reset));
     let is_over = AtomicBool::new(false);
-    thread::scope(|scope| {
+    let listed = thread::scope(|scope| {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         for _ in 0..processors {
             scope.spawn(|| {
@@ -139,12 +146,13 @@ fn starve_observer(testbed: &Testbed) -> Result<()> {
                 }
             });
         }
-        testbed.hops.disturb();
-        testbed.network(Side::Server).break_all(Break::Reset);
-        relist_together(&client, &configmaps());
+        let listed = relist_together(&client, &configmaps());
         is_over.store(true, Ordering::Relaxed);
+        listed
     });
-    schedule(observing, "--other")
+    // Who has no right to take a thread out of that policy (sched(7)) leaves it in: it then has what others leave.
+    schedule(observing, "--other").ok();
+    listed
 }
 
 /// Puts a thread under this policy of sched(7).
@@ -155,12 +163,12 @@ fn schedule(thread: u32, policy: &str) -> Result<()> {
 }
 
 impl Testbed {
-    /// Resets what there is on that side, and lets nobody in, or lets them in again.
-    fn refuse(&self, side: Side, refuses: bool) {
-        self.network(side).refuse(refuses);
+    /// Resets all connections with the API server, and lets watchtap make none, or lets it make them again.
+    fn refuse_behind(&self, refuses: bool) {
+        let network = self.network(Side::Server);
+        network.refuse(refuses);
         if refuses {
-            self.hops.disturb();
-            self.network(side).break_all(Break::Reset);
+            self.hops.while_breaking(|| network.break_all(Break::Reset));
         }
     }
 }
@@ -176,12 +184,12 @@ impl fmt::Display for Fault {
             Self::Server(Signal::Terminate) => write!(formatter, "API server drained, and started again"),
             Self::Server(Signal::Stop | Signal::Continue) => write!(formatter, "API server stopped for a while"),
             Self::EtcdStopped => write!(formatter, "etcd stopped for a while"),
-            Self::Compacted => write!(formatter, "server refuses for a while, etcd is compacted"),
+            Self::Compacted => write!(formatter, "API server refuses, etcd is compacted, API server started again"),
             Self::Broken(Break::Reset, side) => write!(formatter, "connections reset {}", of(side)),
             Self::Broken(Break::Close, side) => write!(formatter, "connections closed {}", of(side)),
             Self::Broken(Break::HalfClose, side) => write!(formatter, "connections half-closed {}", of(side)),
             Self::Silence(side) => write!(formatter, "silence for a while {}", of(side)),
-            Self::Refused(side) => write!(formatter, "connections reset, then refused for a while {}", of(side)),
+            Self::Refused => write!(formatter, "connections reset, then refused for a while {}", of(&Side::Server)),
             Self::ClientKilled => write!(formatter, "a client killed, and started again"),
             Self::ClientStopped => write!(formatter, "a client stopped for a while"),
             Self::Relists => write!(formatter, "many lists at once"),

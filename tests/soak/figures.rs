@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use super::fault::Fault;
 use super::testbed::{Remains, Testbed};
 
+/// Counters that a report has only where they are not 0.
+const SHOWN_IF_ANY: [&str; 3] = ["connections_forgotten", "notices", "upstreams_dropped"];
+
 /// Of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
@@ -55,11 +58,15 @@ impl Figures {
         self.bytes_add_up()?;
         let totals = &report["totals"];
         ensure!(totals["open"] == 0, "requests are open without a connection: {totals}");
-        let dropped = number(&report["missed"]["exchanges_dropped"]);
-        ensure!(number(&totals["requests"]) == told + dropped, "{told} ends were told, {dropped} dropped: {totals}");
-        for counter in ["decoder_failures", "connections", "upstreams_dropped"] {
-            ensure!(number(&report["missed"][counter]) == 0, "{counter}: {}", report["missed"]);
+        let dropped = number(&report["missed"]["exchanges_dropped"])?;
+        ensure!(number(&totals["requests"])? == told + dropped, "{told} ends were told, {dropped} dropped: {totals}");
+        for counter in ["decoder_failures", "connections", "unknown_observations"] {
+            ensure!(number(&report["missed"][counter])? == 0, "{counter}: {}", report["missed"]);
         }
+        for counter in SHOWN_IF_ANY {
+            ensure!(report["missed"][counter].is_null(), "{counter}: {}", report["missed"]);
+        }
+        ensure!(number(&report["missed"]["bytes"])? > 0, "what may wait to be observed was never full");
         let replay = output_within(watchtap()?.args(["read", "--format", "json"]).arg(capture), LIMIT)?;
         let replayed: Value = serde_json::from_slice(&replay.stdout).context("the replay is no JSON")?;
         ensure!(replayed["totals"] == *totals, "the capture says {}, the run said {totals}", replayed["totals"]);
@@ -69,12 +76,12 @@ impl Figures {
     /// What watchtap forwarded lies between what the one hop gave and what the other got: the rest was under way when something broke. And
     /// what it forwarded it has observed or counted as missed.
     fn bytes_add_up(&self) -> Result<()> {
-        let (totals, missed) = (&self.report["totals"], number(&self.report["missed"]["bytes"]));
+        let (totals, missed) = (&self.report["totals"], number(&self.report["missed"]["bytes"])?);
         let mut lacking = 0;
         for (direction, Carried { given, gotten }) in [("request", self.tally.request), ("response", self.tally.response)] {
-            let forwarded = number(&totals["forwarded"][direction]);
+            let forwarded = number(&totals["forwarded"][direction])?;
             ensure!((gotten..=given).contains(&forwarded), "{direction}: {forwarded} forwarded, {given} given, {gotten} gotten");
-            lacking += forwarded - number(&totals["observed"][direction]);
+            lacking += forwarded - number(&totals["observed"][direction])?;
         }
         ensure!(lacking == missed, "{lacking} bytes were not observed, {missed} are said to be missed");
         Ok(())
@@ -123,6 +130,6 @@ impl fmt::Display for Figures {
     }
 }
 
-fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_default()
+fn number(value: &Value) -> Result<u64> {
+    value.as_u64().with_context(|| format!("not a number: {value}"))
 }

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use fastrand::Rng;
 use observer_tests::{Client, Listening, connect};
 
@@ -20,12 +20,12 @@ pub(crate) fn visitor(client: Client, configmaps: &str) -> Repeated {
     })
 }
 
-/// Many list everything at the same time; how many were answered.
-pub(crate) fn relist_together(client: &Client, configmaps: &str) -> usize {
+/// Many list everything at the same time, and are answered.
+pub(crate) fn relist_together(client: &Client, configmaps: &str) -> Result<()> {
     const AT_ONCE: usize = 24;
     thread::scope(|scope| {
-        let lists: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(|| client.get(configmaps).is_ok())).collect();
-        lists.into_iter().filter_map(|list| list.join().ok()).filter(|answered| *answered).count()
+        let lists: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(|| client.get(configmaps))).collect();
+        lists.into_iter().try_for_each(|list| list.join().map_err(|_panic| anyhow!("a list panicked"))?.map(drop))
     })
 }
 

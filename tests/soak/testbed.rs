@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use observer_tests::{
-    CacheClient, CacheProcess, Client, ClientGo, Cluster, ComparedHops, HttpVersion, Listening, Options, RunSession, Tally, TcpHop,
-    client_token,
+    CacheClient, CacheProcess, Client, ClientGo, Cluster, ComparedHops, HttpVersion, Listening, Options, ProcessUsage, RunSession,
+    Tally, TcpHop, client_token,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -23,7 +23,7 @@ const SIZE: usize = 100_000;
 /// Users of the clients that come and go.
 const VISITOR: usize = 60;
 const NOBODY: usize = 61;
-/// However much there is to do at the moment, in bytes of resident memory. Half of it is what may wait to be observed.
+/// However much there is to do at the moment, in bytes of resident memory. Half of it is what may wait to be observed: 64 MiB, and a reserve of 32.
 const MOST_MEMORY: u64 = 192 << 20;
 
 /// Who keeps a copy of the config maps.
@@ -142,14 +142,30 @@ impl Testbed {
         &self.watchtap
     }
 
-    /// All who keep a copy learn of a new object; nothing is wrong with what came through, and nothing is left over.
-    pub(crate) fn settle(&mut self) -> Result<()> {
+    /// All who keep a copy learn of a new object; nothing is wrong with what came through, and nothing is left over. What watchtap holds when
+    /// it has nothing else to do.
+    pub(crate) fn settle(&mut self) -> Result<ProcessUsage> {
         self.all_have_the_next_write()?;
         self.check_traffic()?;
         self.descriptors_add_up()?;
-        let resident = self.watchtap.usage()?.resident;
-        ensure!(resident < MOST_MEMORY, "watchtap holds {resident} bytes");
-        Ok(())
+        let usage = self.usage_at_rest()?;
+        ensure!(usage.resident < MOST_MEMORY, "watchtap holds {} bytes", usage.resident);
+        Ok(usage)
+    }
+
+    /// Once it takes less than a tenth of a processor: what there is to be observed has been then.
+    fn usage_at_rest(&self) -> Result<ProcessUsage> {
+        const SPAN: Duration = Duration::from_millis(500);
+        let mut before = self.watchtap.usage()?;
+        let rests = eventually(|| {
+            sleep(SPAN);
+            let now = self.watchtap.usage()?;
+            let worked = now.processor_time.saturating_sub(before.processor_time);
+            before = now;
+            Ok(worked < SPAN / 10)
+        })?;
+        ensure!(rests, "watchtap does not come to rest");
+        Ok(before)
     }
 
     /// Nothing that came through is wrong.
@@ -225,8 +241,9 @@ fn fill(client: &Client) -> Result<()> {
 fn start_watchtap(kubeconfig: &Path, version: &str, folder: &Path) -> Result<RunSession> {
     let text = |path: &Path| path.to_str().map(str::to_owned).context("the folder has a plain name");
     let (events, capture) = (text(&folder.join(EVENTS))?, text(&folder.join(CAPTURE))?);
-    let arguments = ["--quiet", "--server-version", version, "--no-metrics-request", "--events", &events, "--capture", &capture];
-    RunSession::start(kubeconfig, &arguments)
+    let recording = ["--events", &events, "--capture", &capture, "--capture-max-size", "4GiB"];
+    let own = ["--quiet", "--server-version", version, "--no-metrics-request"];
+    RunSession::start(kubeconfig, &[own.as_slice(), &recording].concat())
 }
 
 /// Whether it comes about soon enough.

@@ -16,12 +16,18 @@ impl UsageSamples {
         self.0.push((at, usage));
     }
 
-    /// From `since` on: the most of the last third over the most of the first third, in bytes; nothing where it falls.
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The most of the last third over the most of the first third, in bytes, without the first fifth of all, which is for warming up; nothing
+    /// where it falls.
     ///
     /// How much is held depends on what happens at the moment, a run of kubectl more or less. The most of a third of the time does so
     /// far less than any single value; and what leaks, leaks from third to third.
-    pub fn rise(&self, since: Duration) -> Result<u64> {
-        let measured: Vec<u64> = self.0.iter().filter(|(at, _)| *at >= since).map(|(_, usage)| usage.resident).collect();
+    pub fn rise(&self) -> Result<u64> {
+        let measured: Vec<u64> = self.0.iter().skip(self.0.len() / 5).map(|(_, usage)| usage.resident).collect();
         let third = measured.len() / 3;
         ensure!(third > 0, "three samples or more are needed: {measured:?}");
         let most = |part: &[u64]| part.iter().copied().max().unwrap_or_default();
@@ -53,7 +59,6 @@ fn rise_is_from_third_to_third() {
         samples.add(Duration::from_secs(second as u64), sample(resident));
     }
     // Without the first: 10 12 | 11 99 50 20 | 15 17.
-    assert_eq!(samples.rise(Duration::from_secs(1)).unwrap(), 5);
-    assert_eq!(samples.rise(Duration::ZERO).unwrap(), 0);
-    assert!(samples.rise(Duration::from_secs(8)).is_err(), "of one sample nothing can be told");
+    assert_eq!(samples.rise().unwrap(), 5);
+    assert!(UsageSamples(samples.0.split_off(7)).rise().is_err(), "of two samples nothing can be told");
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: a long run of `tests/soak`, which `cargo xtask test` runs for a minute.
+//! `cargo xtask soak`: a long run of `tests/soak`, which `cargo xtask test` runs for some minutes.
 
 use std::fs;
 use std::process::{ExitCode, Stdio};
@@ -13,8 +13,9 @@ use crate::workspace;
 /// seconds.
 ///
 /// All the time, every byte on one side of watchtap is compared with what comes out on the other; after each fault all clients must have
-/// caught up, and watchtap must hold no more descriptors and memory than before; at the end, its numbers must be those that were counted
-/// beside it. docs/soak.md has figures. Needs Go; the first run builds servers and clients, some minutes.
+/// caught up, watchtap must have a reason for each descriptor, and its memory must be bounded; at the end, its memory must not have grown,
+/// and its numbers must be those that were counted beside it. docs/soak.md has figures. Needs Go; the first run builds servers and clients,
+/// some minutes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How long, such as 30s, 10m or 1h

@@ -53,7 +53,7 @@ fn controller_and_its_twin_agree_and_nothing_is_left_over() {
     assert!(agreed.len() > 50 && behind.reconciled() > 0, "{agreed:?}");
 
     drop((behind, twin, runtime));
-    let rise = samples.rise(lasts / 5).unwrap();
+    let rise = samples.rise().unwrap();
     println!("{}risen by {} KiB", samples.summary(), rise >> 10);
     assert!(rise < MOST_RISE, "resident memory rose by {rise} bytes");
     let left_over = || session.usage().unwrap().descriptors.abs_diff(descriptors_at_first);

@@ -1,10 +1,11 @@
 //! Two hops with watchtap between them, and every byte compared as it comes.
 
+use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
@@ -15,14 +16,17 @@ use super::passage::{Carried, Of, Passage};
 /// One hop behind watchtap, in front of the API server, and one before it. What the one gives, the other must get: the same bytes, all of
 /// them, and the end only if it was sent.
 ///
-/// Which connection behind belongs to which before is known because connections are made one at a time; so watchtap must make none of its own
-/// accord (`--server-version`, `--no-metrics-request`).
+/// Which connection behind belongs to which before is known by one more protocol that the hop before offers: watchtap passes on what is offered.
+/// It must make no connection of its own accord (`--server-version`, `--no-metrics-request`).
 #[derive(Debug)]
 pub struct ComparedHops {
     behind: Listening,
     shared: Arc<Shared>,
     runtime: Runtime,
 }
+
+/// Begins the protocol's name that holds a connection's number; nobody speaks it.
+const MARK: &[u8] = b"hop/";
 
 /// Where one of them listens.
 #[derive(Clone, Debug)]
@@ -50,12 +54,13 @@ pub struct Tally {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Held while the hop before watchtap makes a connection.
-    making: tokio::sync::Mutex<()>,
-    /// The connection that is being made.
-    made: Mutex<Option<Arc<Tracked>>>,
+    /// Connections that were given a number, by it.
+    numbered: Mutex<HashMap<u64, Arc<Tracked>>>,
+    numbers: AtomicU64,
     /// Those that live.
-    living: Mutex<Vec<std::sync::Weak<Tracked>>>,
+    living: Mutex<Vec<Weak<Tracked>>>,
+    /// Somebody breaks what is between the hops just now.
+    breaking: Arc<AtomicBool>,
     tally: Arc<Mutex<Tally>>,
     sockets: AtomicUsize,
 }
@@ -64,6 +69,7 @@ struct Shared {
 #[derive(Debug)]
 struct Tracked {
     passage: Mutex<Passage>,
+    breaking: Arc<AtomicBool>,
     tally: Arc<Mutex<Tally>>,
 }
 
@@ -86,12 +92,19 @@ impl ComparedHops {
         listen(&self.runtime, target, trusted, Arc::clone(&self.shared), Shared::before)
     }
 
-    /// Says that somebody is about to break what is between the hops, or has broken it: connections that there are may end in any way.
-    pub fn disturb(&self) {
-        let mut living = locked(&self.shared.living);
-        living.retain(|tracked| {
+    /// Breaks what is between the hops: connections that there are meanwhile may end in any way, but not with other bytes.
+    pub fn while_breaking(&self, break_it: impl FnOnce()) {
+        self.shared.breaking.store(true, Ordering::SeqCst);
+        self.disturb();
+        break_it();
+        self.disturb();
+        self.shared.breaking.store(false, Ordering::SeqCst);
+    }
+
+    fn disturb(&self) {
+        locked(&self.shared.living).retain(|tracked| {
             let Some(tracked) = tracked.upgrade() else { return false };
-            locked(&tracked.passage).is_disturbed = true;
+            tracked.disturb();
             true
         });
     }
@@ -140,14 +153,16 @@ impl Shared {
     /// A connection of a client.
     async fn before(self: Arc<Self>, ends: Arc<Ends>, client: TcpStream) -> Result<()> {
         let client = Greeted::by(client).await?;
-        let making = self.making.lock().await;
         let _socket = Socket::of(&self);
-        let tracked = Arc::new(Tracked { passage: Mutex::default(), tally: Arc::clone(&self.tally) });
+        let tracked =
+            Arc::new(Tracked { passage: Mutex::default(), breaking: Arc::clone(&self.breaking), tally: Arc::clone(&self.tally) });
         locked(&self.living).push(Arc::downgrade(&tracked));
-        *locked(&self.made) = Some(Arc::clone(&tracked));
-        let reached = ends.reach(client).await;
-        let is_nobodys = locked(&self.made).take().is_some();
-        drop(making);
+        let number = self.numbers.fetch_add(1, Ordering::SeqCst);
+        locked(&self.numbered).insert(number, Arc::clone(&tracked));
+        let mut offered = client.offered();
+        offered.push([MARK, number.to_string().as_bytes()].concat());
+        let reached = ends.reach_offering(client, offered).await;
+        let is_nobodys = locked(&self.numbered).remove(&number).is_some();
         let reached = reached.inspect_err(|_| tracked.disturb())?;
         if is_nobodys {
             locked(&self.tally).note("watchtap shook hands, and there is no connection behind it".to_owned());
@@ -162,11 +177,14 @@ impl Shared {
     async fn behind(self: Arc<Self>, ends: Arc<Ends>, client: TcpStream) -> Result<()> {
         let _socket = Socket::of(&self);
         let client = Greeted::by(client).await?;
-        let Some(tracked) = locked(&self.made).take() else {
+        let (marks, offered): (Vec<_>, Vec<_>) = client.offered().into_iter().partition(|name| name.starts_with(MARK));
+        let Some(mark) = marks.first().and_then(|mark| mark.strip_prefix(MARK)) else {
             locked(&self.tally).note("watchtap made a connection of its own accord".to_owned());
-            bail!("nobody has made a connection before watchtap");
+            bail!("a connection without a number");
         };
-        let reached = ends.reach(client).await.inspect_err(|_| tracked.disturb())?;
+        let number: u64 = std::str::from_utf8(mark)?.parse()?;
+        let tracked = locked(&self.numbered).remove(&number).context("whoever wanted it has left")?;
+        let reached = ends.reach_offering(client, offered).await.inspect_err(|_| tracked.disturb())?;
         let joined = ends.join(reached).await.inspect_err(|_| tracked.disturb())?;
         joined.pass(|seen| tracked.get(Of::Request, seen), |seen| tracked.give(Of::Response, seen)).await;
         Ok(())
@@ -184,6 +202,7 @@ impl Tracked {
 
     fn get(&self, of: Of, seen: Seen<'_>) {
         let mut passage = locked(&self.passage);
+        passage.is_disturbed |= self.breaking.load(Ordering::SeqCst);
         if let Err(wrong) = passage.get(of, seen) {
             let Passage { request, response, .. } = &*passage;
             let so_far = format!("{of:?}: {wrong}; so far requests {:?}, responses {:?}", request.carried, response.carried);

@@ -57,7 +57,12 @@ impl Ends {
 
     /// Shakes hands with the target, offering what the client offers.
     pub(super) async fn reach(&self, client: Greeted) -> Result<Reached> {
-        let offered = client.hello.client_hello().alpn().into_iter().flatten().map(<[u8]>::to_vec).collect();
+        let offered = client.offered();
+        self.reach_offering(client, offered).await
+    }
+
+    /// Shakes hands with the target, offering these protocols.
+    pub(super) async fn reach_offering(&self, client: Greeted, offered: Vec<Vec<u8>>) -> Result<Reached> {
         let (target, target_socket) = with_second_handle(TcpStream::connect(self.target).await?)?;
         let mut config = self.upstream.clone();
         config.alpn_protocols = offered;
@@ -82,6 +87,11 @@ impl Greeted {
         let (client, socket) = with_second_handle(client)?;
         let hello = LazyConfigAcceptor::new(Acceptor::default(), client).await?;
         Ok(Self { hello, socket })
+    }
+
+    /// The protocols that the client offers by ALPN.
+    pub(super) fn offered(&self) -> Vec<Vec<u8>> {
+        self.hello.client_hello().alpn().into_iter().flatten().map(<[u8]>::to_vec).collect()
     }
 }
 

@@ -72,9 +72,12 @@ impl Passage {
                     }
                     (Some(End::Cut), End::CloseNotify) => Err("the end came as close_notify, and was none".to_owned()),
                     (None, End::CloseNotify) => Err("close_notify came, and nobody had sent it".to_owned()),
-                    (Some(End::Cut), End::Cut) => Ok(()),
                     // Who has gone away altogether does not hear the other one out.
                     (_, End::Cut) if is_disturbed || other.has_an_end() => Ok(()),
+                    (Some(End::Cut), End::Cut) if lacking == 0 => Ok(()),
+                    (Some(End::Cut), End::Cut) => {
+                        Err(format!("cut off as it should be, and {lacking} bytes before that did not come"))
+                    }
                     (_, End::Cut) => Err(format!("cut off for no reason, with {lacking} bytes under way")),
                 }
             }
@@ -155,11 +158,12 @@ mod tests {
         check(&[], &[CLOSE_NOTIFY], "close_notify came, and nobody had sent it");
         check(&[CUT], &[CLOSE_NOTIFY], "the end came as close_notify, and was none");
         check(&[Seen::Bytes(b"abc")], &[CUT], "cut off for no reason, with 3 bytes under way");
+        check(&[Seen::Bytes(b"abc"), CUT], &[CUT], "cut off as it should be, and 3 bytes before that did not come");
     }
 
     #[test]
     fn cut_with_a_reason_is_none_of_ours() {
-        given(&[Seen::Bytes(b"abc"), CUT]).get(Of::Request, CUT).unwrap();
+        given(&[CUT]).get(Of::Request, CUT).unwrap();
         let mut left = given(&[Seen::Bytes(b"abc")]);
         left.give(Of::Response, CLOSE_NOTIFY);
         left.get(Of::Request, CUT).unwrap();

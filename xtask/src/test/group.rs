@@ -18,7 +18,7 @@ pub(crate) enum Group {
     Kubectl,
     /// Clients of many ages when something breaks, with watchtap and without
     Faults,
-    /// A minute of churn and of random faults, every byte compared
+    /// Minutes of churn and of faults by chance, every byte compared
     Soak,
 }
 
