@@ -32,8 +32,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// All of them.
-    pub(crate) const ALL: [Self; 19] = [
+    const ALL: [Self; 19] = [
         Self::Server(Signal::Kill),
         Self::Server(Signal::Terminate),
         Self::Server(Signal::Stop),

@@ -41,11 +41,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
         Some(seed) => seed,
         None => SystemTime::now().duration_since(UNIX_EPOCH).context("the clock stands before 1970")?.as_secs(),
     };
-    let parts = ["--workspace", "--lib", "--bins", "--tests"];
-    let status = workspace::cargo().arg("build").args(parts).status().context("cannot start cargo")?;
-    anyhow::ensure!(status.success(), "it does not build: see cargo's messages above");
-    let figures = workspace::tests_left("soak").join("figures.json");
-    fs::remove_file(&figures).or_else(|error| if figures.exists() { Err(error) } else { Ok(()) })?;
+    anyhow::ensure!(workspace::build_for_tests()?, "it does not build: see cargo's messages above");
     let mut soak = workspace::cargo();
     soak.args(["test", "--workspace", "--test", "soak", "--", "--nocapture"]);
     soak.env(SECONDS, args.time.as_secs().to_string()).env(SEED, seed.to_string());
@@ -58,6 +54,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     if args.json {
+        let figures = workspace::tests_left("soak").join("figures.json");
         print!("{}", fs::read_to_string(&figures).with_context(|| format!("cannot read {}", figures.display()))?);
     }
     Ok(ExitCode::SUCCESS)

@@ -30,6 +30,16 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// Builds all that tests need, the `watchtap` binary included; false when it does not build.
+///
+/// Here and wherever tests are run the whole workspace is selected: another selection would enable other features of shared dependencies, and
+/// they would be built twice.
+pub(crate) fn build_for_tests() -> anyhow::Result<bool> {
+    let arguments = ["build", "--workspace", "--lib", "--bins", "--tests"];
+    let status = cargo().args(arguments).status().context("cannot start cargo")?;
+    Ok(status.success())
+}
+
 /// Where the harness of the tests leaves what tasks read: the folder of this name in the target directory.
 pub(crate) fn tests_left(name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-
 use super::group::Group;
 use super::machine::Machine;
 use super::matrix::Matrix;
@@ -60,7 +58,8 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let machine = Machine::here();
     let matrix = args.cluster.clone().unwrap_or_default();
     let mut report = Report::default();
-    if build()? {
+    println!("== build");
+    if workspace::build_for_tests()? {
         for group in Group::ALL {
             let outcome = match args.left_out(group, &machine) {
                 Some(left_out) => left_out,
@@ -102,17 +101,6 @@ fn run_faults(matrix: &Matrix, is_whole: bool) -> anyhow::Result<Outcome> {
         Ok(()) => outcome.with_remark("each fault once; --faults runs each five times".to_owned()),
         Err(error) => outcome.with_fault(format!("{error:#}")),
     })
-}
-
-/// Builds all that the groups need, the `watchtap` binary included; false when it does not build.
-///
-/// Here and in each group the whole workspace is selected: another selection would enable other features of shared dependencies, and
-/// they would be built twice.
-fn build() -> anyhow::Result<bool> {
-    println!("== build");
-    let arguments = ["build", "--workspace", "--lib", "--bins", "--tests"];
-    let status = workspace::cargo().args(arguments).status().context("cannot start cargo")?;
-    Ok(status.success())
 }
 
 #[cfg(test)]
