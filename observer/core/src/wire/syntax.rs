@@ -71,8 +71,10 @@ pub(super) enum Progress {
 /// What a gap has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterGap {
-    /// Nothing that was told or noted is wrong, and what follows can be read. One item may be lost, or a list's metadata.
+    /// It was in what means nothing, and what follows can be read.
     Reading,
+    /// An item or the metadata of a document is lost, as a whole, and what follows can be read.
+    Without(Place),
     /// The event is lost; a later one will be found, if its beginning can be proved.
     Lost,
     /// Where what follows belongs cannot be known.

@@ -44,6 +44,22 @@ enum Metadata {
     Absent,
     Complete,
     Told,
+    /// Some of it was not seen. It may come in parts, the later ones adding to the former, and what they say together is not known.
+    Lost,
+}
+
+impl Metadata {
+    fn complete(&mut self) {
+        if *self == Self::Absent {
+            *self = Self::Complete;
+        }
+    }
+
+    fn lose(&mut self) {
+        if *self != Self::Told {
+            *self = Self::Lost;
+        }
+    }
 }
 
 impl<S: Syntax> DocumentReader<S> {
@@ -86,9 +102,14 @@ impl<S: Syntax> Reader for DocumentReader<S> {
 
     fn gap(&mut self, length: u64) {
         self.advance(length);
-        let is_placed = self.state == State::Reading && self.syntax.gap(length) == AfterGap::Reading;
-        if !is_placed {
+        if self.state != State::Reading {
             self.state = State::Silent;
+            return;
+        }
+        match self.syntax.gap(length) {
+            AfterGap::Without(Place::Metadata) => self.found.metadata.lose(),
+            AfterGap::Reading | AfterGap::Without(_) => {}
+            AfterGap::Lost | AfterGap::Blind => self.state = State::Silent,
         }
     }
 
@@ -149,7 +170,7 @@ impl Receiver for Telling<'_> {
             Place::RowObject => return Next::SkipToEndOf(Place::Row),
             Place::Item | Place::Row => (self.sink)(Fact::Item(std::mem::take(&mut self.found.item))),
             Place::Metadata => {
-                self.found.metadata = Metadata::Complete;
+                self.found.metadata.complete();
                 self.tell_list_meta();
             }
             Place::Object => self.tell_all(),

@@ -76,7 +76,7 @@ impl<S: Syntax> Reader for WatchReader<S> {
     fn gap(&mut self, length: u64) {
         self.position = self.position.saturating_add(length);
         match self.syntax.gap(length) {
-            AfterGap::Reading => {}
+            AfterGap::Reading | AfterGap::Without(_) => {}
             AfterGap::Lost => self.event = Event::default(),
             AfterGap::Blind => self.is_silent = true,
         }

@@ -68,14 +68,14 @@ impl Stack {
         self.top().map(|open| open.end)
     }
 
-    /// Forgets an item, or a list's or an object's metadata, within which the bytes up to `after` are, and says where it ends. A `Status`
+    /// Forgets an item, or a list's or an object's metadata, within which the bytes up to `after` are, and says which and where it ends. A `Status`
     /// without its metadata would be another one.
-    pub(super) fn lose(&mut self, after: u64) -> Option<u64> {
+    pub(super) fn lose(&mut self, after: u64) -> Option<(Place, u64)> {
         let of_status = self.0.iter().any(|open| open.message == Message::Status);
         let is_loss = |place| place == Place::Item || place == Place::Metadata && !of_status;
         let index = self.0.iter().rposition(|open| is_loss(open.place) && after <= open.end)?;
-        let end = self.0.get(index)?.end;
+        let Open { place, end, .. } = *self.0.get(index)?;
         self.0.truncate(index);
-        Some(end)
+        Some((place, end))
     }
 }

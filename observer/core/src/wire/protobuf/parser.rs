@@ -130,9 +130,9 @@ impl Syntax for Protobuf {
         }
         match self.root {
             Root::Document => {
-                let Some(end) = self.opens.lose(after) else { return AfterGap::Blind };
+                let Some((place, end)) = self.opens.lose(after) else { return AfterGap::Blind };
                 self.state = State::Skip(end);
-                AfterGap::Reading
+                AfterGap::Without(place)
             }
             Root::Messages => {
                 self.opens.clear();

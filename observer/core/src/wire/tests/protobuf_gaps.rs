@@ -1,7 +1,7 @@
 //! Bytes of protobuf that were not seen: lengths say where what follows belongs.
 
 use super::protobuf::{document, events};
-use super::protobuf_bytes::{bytes, envelope, object, object_meta, pod_list, too_large, watch};
+use super::protobuf_bytes::{bytes, envelope, list_meta, object, object_meta, pod_list, too_large, watch};
 use super::reading::{PROTOBUF, frames, gzip_member};
 use crate::wire::{BodyKind, BodyReader, Fact};
 
@@ -38,7 +38,10 @@ fn no_gap_in_a_watch_makes_a_wrong_fact() {
 #[test]
 fn no_gap_in_a_document_makes_a_wrong_fact() {
     let pod = envelope("v1", "Pod", &object(&object_meta("n", "a", "u", "1")));
-    for whole in [pod_list(), too_large(), pod] {
+    let item = bytes(2, object(&object_meta("n", "a", "u", "1")));
+    let parts = [bytes(1, list_meta("7", "", Some(1))), bytes(1, list_meta("8", "more", None)), item];
+    let in_parts = envelope("v1", "PodList", &parts.concat());
+    for whole in [pod_list(), too_large(), pod, in_parts] {
         let facts = document(&whole);
         for (start, end) in gaps(&whole) {
             let told = without(BodyKind::Document, &whole, start, end);
