@@ -14,6 +14,9 @@ use super::section::type_name;
 /// Most bytes of a kubeconfig that are read. A fleet's contexts, each with certificates, take some 6 KiB each.
 pub(super) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
+/// Longest key, as it stands in quotes: YAML 1.2 §7.4.2 has no longer ones on one line, so a client could not read its copy, which is JSON.
+const MAX_KEY: usize = 1024;
+
 /// Most nodes that aliases (`*name`) may stand for, all told.
 const MAX_REPLAYED: usize = 50_000;
 
@@ -81,7 +84,26 @@ fn mapping(file: &Path, document: Value) -> Result<Map<String, Value>, Error> {
     };
     expect_word(file, &document, "apiVersion", "v1")?;
     expect_word(file, &document, "kind", "Config")?;
-    Ok(document)
+    match document.iter().find_map(|(key, value)| too_long_key(key, value)) {
+        Some(length) => {
+            let what = format!("has a key of {length} characters, more than the {MAX_KEY} that YAML can hold on one line");
+            Err(Error::NotAKubeconfig { file: file.to_owned(), what })
+        }
+        None => Ok(document),
+    }
+}
+
+/// The length of the first key that is too long, if there is one. How deep values are nested, the library has bounded.
+fn too_long_key(key: &str, value: &Value) -> Option<usize> {
+    let length = Value::from(key).to_string().chars().count();
+    if length > MAX_KEY {
+        return Some(length);
+    }
+    match value {
+        Value::Object(members) => members.iter().find_map(|(key, value)| too_long_key(key, value)),
+        Value::Array(items) => items.iter().find_map(|item| too_long_key("", item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
 }
 
 /// Both words may be missing (client-go then assumes them); any other word is that of another object.

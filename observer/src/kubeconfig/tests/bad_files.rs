@@ -76,6 +76,16 @@ fn bytes_that_are_no_text() {
 }
 
 #[test]
+fn keys_that_no_client_could_read_back() {
+    let text = |key: &str| format!("users:\n- name: u\n  user:\n    ? {key}\n    : x\n");
+    let what = "~/config: has a key of 1025 characters, more than the 1024 that YAML can hold on one line; set KUBECONFIG to the path of a \
+                kubeconfig";
+    refuses(&text(&"k".repeat(1_023)), what);
+    let fits = Home::with_config(&text(&"k".repeat(1_022)));
+    assert!(fits.load("config").is_ok(), "with its quotes it just fits");
+}
+
+#[test]
 fn text_that_is_no_yaml() {
     refuses(
         "users: [{user: {token: s3cret}, : x]",
