@@ -5,7 +5,7 @@
 //! `Unknown` with a reason), never a panic.
 //!
 //! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`logs`], [`metrics`], [`time`], [`unshown`] → 1 [`http`], [`wire`], [`routing`] →
-//! 2 [`observation`], [`verification`] → 3 [`exchange`] → 4 [`capture`] → 5 [`observer`].
+//! 2 [`observation`], [`verification`] → 3 [`exchange`] → 4 [`reflector`] → 5 [`capture`], [`storm`] → 6 [`observer`].
 
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
@@ -19,7 +19,9 @@ pub mod logs;
 pub mod metrics;
 pub mod observation;
 pub mod observer;
+pub mod reflector;
 pub mod routing;
+pub mod storm;
 pub mod time;
 pub mod unshown;
 pub mod verification;

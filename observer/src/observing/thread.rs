@@ -45,6 +45,14 @@ struct State {
     door: Door,
     losses: IntakeLosses,
     totals_told: Instant,
+    idle: Idle,
+}
+
+/// Since when nothing has come, so that time can be told to pass.
+struct Idle {
+    since: Instant,
+    /// The taps' time then.
+    at: Timestamp,
 }
 
 /// The one way into the Observer: what passes it is recorded, so a replay ends in the same state.
@@ -64,6 +72,7 @@ impl Observing {
                 door: Door { observer: Observer::new(Limits::default()), outputs },
                 losses: IntakeLosses::default(),
                 totals_told: Instant::now(),
+                idle: Idle { since: Instant::now(), at },
             };
             state.run(known, receiver);
             state.door.outcome()
@@ -99,10 +108,17 @@ impl State {
     /// Takes what has come, and does what is due.
     fn turn(&mut self, receiver: &mut IntakeReceiver) {
         let wait = self.door.outputs.due_in().unwrap_or(IDLE).min(IDLE);
+        let mut nothing_came = true;
         for delivered in receiver.drain(wait) {
+            nothing_came = false;
             for delivered in self.waiting.pass(delivered) {
                 self.decode(&delivered.delivery);
             }
+        }
+        if nothing_came {
+            self.let_time_pass();
+        } else {
+            self.idle = Idle { since: Instant::now(), at: self.door.observer.now() };
         }
         if receiver.is_closed() {
             for delivered in self.waiting.give_up() {
@@ -115,6 +131,14 @@ impl State {
             self.door.tell_totals();
         }
         self.door.flush();
+    }
+
+    /// What ends by nothing happening, such as a storm, has to be told of the time. The taps' clocks are not ours to read.
+    fn let_time_pass(&mut self) {
+        let at = self.idle.at.plus(self.idle.since.elapsed());
+        if self.door.observer.awaits_time() && at.since(self.door.observer.now()) >= IDLE {
+            self.door.observe(Observation { at, what: What::Tick });
+        }
     }
 
     fn decode(&mut self, delivery: &Delivery) {

@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use observer_core::exchange::Client;
 use observer_core::http::Direction;
 use observer_core::k8s::Verb;
 use observer_core::observation::{ListenerState, UpstreamName};
-use observer_core::observer::{Client, Event, Missed, RequestRecord, Totals};
+use observer_core::observer::{Event, Missed, RequestRecord, Totals};
 use observer_core::time::Timestamp;
 
 use super::colour::{Colour, Tone};
 use super::discovery::{Discovery, is_discovery};
+use super::following;
 use super::quantity::{bytes, count, counted, length, microseconds};
 use super::report::{not_seen, not_understood};
 use super::sink::EventSink;
@@ -163,6 +165,13 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::GoAway { at, connection, by: Direction::Response, .. } => {
                 self.line(*at, Tone::Notable, "goaway", &format!("the API server ends connection {connection}"))
             }
+            Event::Relist { list } => self.line(list.ended_at, Tone::Notable, "relist", &following::relist(list)),
+            Event::Resume { resume } => self.line(resume.at, Tone::Plain, "resume", &following::resume(resume)),
+            Event::Stuck { stuck } => self.line(stuck.at, Tone::Bad, "stuck", &following::stuck(stuck)),
+            Event::StormBegan { record } => self.line(record.named, Tone::Bad, "storm", &following::storm_began(record)),
+            Event::StormEnded { record } => {
+                self.line(record.ended.unwrap_or(record.last), Tone::Notable, "storm", &following::storm_ended(record))
+            }
             Event::Upgraded { at, exchange, protocol } => {
                 let connection = exchange.connection;
                 self.line(*at, Tone::Plain, "upgrade", &format!("connection {connection} speaks {protocol} from here on"))
@@ -191,7 +200,12 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Unrecorded { at, .. } => {
                 self.line(*at, Tone::Bad, "missed", "the capture lacks a span before this: see the report")
             }
-            Event::ConnectionOpened { .. } | Event::ConnectionClosed { .. } | Event::GoAway { .. } => Ok(()),
+            // Lists have lines of their own.
+            Event::InitialList { .. }
+            | Event::RelistBegan { .. }
+            | Event::ConnectionOpened { .. }
+            | Event::ConnectionClosed { .. }
+            | Event::GoAway { .. } => Ok(()),
         }
     }
 

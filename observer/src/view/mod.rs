@@ -5,6 +5,7 @@ mod comparison;
 mod discovery;
 mod events;
 mod explain;
+mod following;
 mod json;
 mod lines;
 mod quantity;

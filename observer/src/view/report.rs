@@ -1,9 +1,11 @@
 //! The report of one run, as text.
 
-use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, Unrecorded, VerdictRecord, WatchRow};
+use observer_core::observer::{Finding, ListRow, Missed, OtherRow, Snapshot, Unrecorded, VerdictRecord, WatchRow};
+use observer_core::reflector::{ReflectorRow, ReflectorState};
 use observer_core::time::Timestamp;
 
 use super::colour::{Colour, Tone};
+use super::following;
 use super::quantity::{bytes, count, counted, length, microseconds};
 use super::run::Run;
 use super::table::{Align, Cell, Table};
@@ -17,6 +19,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
     let mut out = String::new();
     header(run, snapshot, colour, &mut out);
     answer(snapshot, colour, &mut out);
+    storms(snapshot, colour, &mut out);
     missed(&snapshot.missed, colour, &mut out);
     for note in &run.notes {
         out.push_str(&colour.paint(Tone::Notable, &format!("note: {note}")));
@@ -32,7 +35,9 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
     }
     lists(&snapshot.lists, colour, &mut out);
     watches(&snapshot.watches, colour, &mut out);
+    reflectors(&snapshot.reflectors, snapshot.at, colour, &mut out);
     others(&snapshot.others, colour, &mut out);
+    findings(&snapshot.findings, colour, &mut out);
     legend(snapshot, colour, &mut out);
     out
 }
@@ -72,6 +77,12 @@ fn answer(snapshot: &Snapshot, colour: Colour, out: &mut String) {
         let unknown = format!(" · {} of unknown origin", count(totals.lists_unknown));
         out.push_str(&colour.paint(Tone::Notable, &unknown));
     }
+    let relists: u64 = totals.relists;
+    let tone = if relists > 0 { Tone::Notable } else { Tone::Plain };
+    out.push_str(" · ");
+    out.push_str(&colour.paint(tone, &counted(relists, "relist")));
+    out.push_str(" · ");
+    out.push_str(&colour.paint(if totals.storms > 0 { Tone::Bad } else { Tone::Plain }, &counted(totals.storms, "storm")));
     let rest = [
         counted(totals.watches, "watch").replace("watchs", "watches"),
         counted(totals.requests, "request"),
@@ -82,6 +93,18 @@ fn answer(snapshot: &Snapshot, colour: Colour, out: &mut String) {
         out.push_str(&words);
     }
     out.push('\n');
+}
+
+/// Storms one by one, and what a restart would cost.
+fn storms(snapshot: &Snapshot, colour: Colour, out: &mut String) {
+    for storm in &snapshot.storms {
+        out.push_str(&colour.paint(Tone::Bad, &following::storm(storm, snapshot.at)));
+        out.push('\n');
+    }
+    if let Some(exposure) = following::exposure(&snapshot.exposure) {
+        out.push_str(&exposure);
+        out.push('\n');
+    }
 }
 
 fn missed(missed: &Missed, colour: Colour, out: &mut String) {
@@ -137,6 +160,15 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
     }
     if missed.exchanges_dropped > 0 {
         words.push(format!("{} beyond the table of open ones", counted(missed.exchanges_dropped, "request")));
+    }
+    if missed.reflectors.forgotten > 0 {
+        words.push(format!("{} that were forgotten for others", counted(missed.reflectors.forgotten, "reflector")));
+    }
+    if missed.reflectors.requests > 0 {
+        words.push(
+            format!("whose reflector {} belong to", counted(missed.reflectors.requests, "list or watch"))
+                .replace("watchs", "watches"),
+        );
     }
     if missed.unrecorded > 0 {
         words.push(format!("{} of the capture", counted(missed.unrecorded, "span")));
@@ -258,6 +290,63 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut String) {
     out.push('\n');
     table.render(colour, out);
     left_out(rows.len(), out);
+}
+
+/// What has watched; clients that only list are among the lists.
+fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut String) {
+    let rows: Vec<&ReflectorRow> = rows.iter().filter(|row| row.has_watched()).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("REFLECTORS", Align::Left),
+        ("STATE", Align::Left),
+        ("FOR", Align::Right),
+        ("BEHIND", Align::Right),
+        ("RESUMES", Align::Right),
+        ("RELISTS", Align::Right),
+        ("LAST CAUSE", Align::Left),
+        ("SPURIOUS", Align::Right),
+        ("OF OBJECTS", Align::Right),
+    ]);
+    for row in rows.iter().take(MAX_ROWS) {
+        let cause = following::last_cause(row);
+        let cells = vec![
+            Cell::new(format!("{} {}", row.reflector, following::subject(&row.client, &row.shape))),
+            Cell::toned(following::state(row.state).to_owned(), state_tone(row.state)),
+            Cell::new(following::age(row.since, now)),
+            Cell::new(row.behind.map_or_else(|| "?".to_owned(), count)),
+            Cell::new(count(row.resumes)),
+            Cell::toned(count(row.relists), if row.relists > 0 { Tone::Notable } else { Tone::Plain }),
+            Cell::new(cause),
+            Cell::new(following::spurious(row.repeats)),
+            Cell::new(count(row.repeats.objects)),
+        ];
+        table.row(cells, Vec::new());
+    }
+    table.render(colour, out);
+    left_out(rows.len(), out);
+}
+
+const fn state_tone(state: ReflectorState) -> Tone {
+    match state {
+        ReflectorState::Stuck => Tone::Bad,
+        ReflectorState::Listing | ReflectorState::Waiting => Tone::Notable,
+        ReflectorState::Listed | ReflectorState::Watching => Tone::Plain,
+    }
+}
+
+fn findings(findings: &[Finding], colour: Colour, out: &mut String) {
+    if findings.is_empty() {
+        return;
+    }
+    out.push('\n');
+    out.push_str(&colour.paint(Tone::Heading, "FINDINGS"));
+    out.push('\n');
+    for (number, finding) in findings.iter().enumerate() {
+        let line = format!("{}. {}\n", number + 1, following::finding(finding));
+        out.push_str(&line);
+    }
 }
 
 fn others(rows: &[OtherRow], colour: Colour, out: &mut String) {

@@ -22,7 +22,7 @@ fn silent_run_says_what_that_usually_means() {
     expect![[r"
         watchtap exec: kubectl version   API server: version not known; gates assumed default; etcd answers progress requests (assumed)   0 µs
 
-        0 of 0 lists read etcd in bulk · 0 watches · 0 requests · 0 B
+        0 of 0 lists read etcd in bulk · 0 relists · 0 storms · 0 watches · 0 requests · 0 B
         not seen: nothing · not understood: nothing
         note: a note
 

@@ -3,15 +3,28 @@
 //!
 //! The input is a [`super::script`].
 
+use std::time::Duration;
+
 use observer_core::capture::{FileEnd, Replay, Replayed, Writer};
 use observer_core::observation::{Observation, What};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
+use observer_core::reflector::ReflectorLimits;
+use observer_core::storm::StormLimits;
 use observer_core::time::Timestamp;
 
 use super::script::observations;
 
 /// So few that short scripts reach them.
-const LIMITS: Limits = Limits { open_exchanges: 6, connections: 3, records: 5, rows: 4, upstreams: 2, histories: 3 };
+const LIMITS: Limits = Limits {
+    open_exchanges: 6,
+    connections: 3,
+    records: 5,
+    rows: 4,
+    upstreams: 2,
+    histories: 3,
+    reflectors: ReflectorLimits { reflectors: 5, clients: 3, objects: 8, servers: 2, resources: 2 },
+    storms: StormLimits { reflectors: 2, window: Duration::from_secs(5), members: 2, past: 2, servers: 2 },
+};
 
 /// Follows the script as it is, byte by byte, and through a capture.
 pub fn check(input: &[u8]) {

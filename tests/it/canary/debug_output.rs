@@ -10,12 +10,15 @@ use observer_core::http::{Connection, Direction, Event, Field, FrameWalker, Part
 use observer_core::k8s::ListOptions;
 use observer_core::logs::{AuditEvent, EtcdRequest};
 use observer_core::metrics::MetricsReader;
-use observer_core::observation::{Body, ConnectionDecoder, ConnectionId, EndManner, Observation, Plaintext, UpstreamName, What};
+use observer_core::observation::{
+    Body, ConnectionDecoder, ConnectionId, EndManner, Observation, Plaintext, Process, UpstreamName, What,
+};
 use observer_core::observer::{Comparison, Limits, Observer};
 use observer_core::time::Timestamp;
 use observer_core::wire::{BodyKind, BodyReader, ContentCoding, MediaType};
 
 use super::bodies::{NAME, secrets_cbor, secrets_gzip, secrets_json, secrets_protobuf, table_json, watch_json};
+use super::followed::followed;
 use super::http2::request_fields;
 use super::secrets::{search, secret};
 use super::traffic::{Conversation, conversations};
@@ -28,7 +31,10 @@ const TYPES: &[&str] = &[
     "capture::Replay",
     "capture::Replayed",
     "capture::Writer",
+    "exchange::Client",
     "exchange::Exchange",
+    "exchange::Scope",
+    "exchange::Shape",
     "exchange::WatchStream",
     "http::Connection",
     "http::Decoder",
@@ -62,27 +68,44 @@ const TYPES: &[&str] = &[
     "observation::BodyNotRead",
     "observation::ConnectionDecoder",
     "observation::Observation",
+    "observation::Process",
     "observation::RequestLine",
     "observation::ResponseLine",
     "observation::UpstreamName",
     "observation::What",
-    "observer::Client",
     "observer::Comparison",
     "observer::ComparisonRow",
     "observer::Event",
+    "observer::Exposed",
+    "observer::Exposure",
+    "observer::Finding",
     "observer::Layer",
     "observer::ListRow",
     "observer::Missed",
     "observer::Observer",
     "observer::OtherRow",
     "observer::RequestRecord",
-    "observer::Scope",
-    "observer::Shape",
     "observer::Side",
     "observer::Snapshot",
     "observer::UpstreamRecord",
     "observer::VerdictRecord",
     "observer::WatchRow",
+    "reflector::Happened",
+    "reflector::ListTold",
+    "reflector::Moment",
+    "reflector::ReflectorRow",
+    "reflector::ReflectorState",
+    "reflector::Reflectors",
+    "reflector::RelistBegan",
+    "reflector::Representation",
+    "reflector::ResumeTold",
+    "reflector::StuckTold",
+    "reflector::Told",
+    "storm::StormKind",
+    "storm::StormMember",
+    "storm::StormRecord",
+    "storm::Storms",
+    "storm::Told",
     "wire::BodyReader",
     "wire::ContentCoding",
     "wire::Fact",
@@ -123,19 +146,19 @@ fn no_type_of_the_core_shows_a_canary() {
 }
 
 /// What was printed.
-struct Shown {
+pub(super) struct Shown {
     of: &'static str,
     text: String,
     types: BTreeSet<String>,
 }
 
 impl Shown {
-    fn new(of: &'static str) -> Self {
+    pub(super) fn new(of: &'static str) -> Self {
         Self { of, text: String::new(), types: BTreeSet::new() }
     }
 
     /// Prints a value, the first of its type both ways.
-    fn note<T: Debug>(&mut self, value: &T) {
+    pub(super) fn note<T: Debug>(&mut self, value: &T) {
         writeln!(self.text, "{value:?}").unwrap();
         // What breaks lines differently is no other encoding to the search; once is enough.
         if self.types.insert(short(type_name::<T>())) {
@@ -157,6 +180,7 @@ fn everything(chunk: usize) -> Vec<Shown> {
     let mut shown: Vec<Shown> = conversations.iter().map(|one| connection(one, chunk)).collect();
     shown.extend(conversations.iter().map(|one| walked(one, chunk)));
     shown.push(observed(&conversations, chunk));
+    shown.push(followed(&conversations));
     shown.extend(bodies(chunk));
     shown.extend([header_blocks(chunk), sockets(chunk), pages(chunk), logs()]);
     shown
@@ -238,7 +262,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
         let upstream = UpstreamName(format!("api-server-{}:6443", number % 2));
         let opened = Observation {
             at: Timestamp::default(),
-            what: What::ConnectionOpened { connection, upstream: upstream.clone(), protocol },
+            what: What::ConnectionOpened { connection, upstream: upstream.clone(), protocol, process: Some(process()) },
         };
         let profile = What::Profile { upstream: upstream.clone(), profile: Box::default() };
         let mut observations = vec![Observation { at: Timestamp::default(), what: profile }, opened];
@@ -270,6 +294,10 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
     writer.end_file(FileEnd::Complete, &mut file);
     replayed(&file, chunk, &mut shown);
     shown
+}
+
+fn process() -> Process {
+    Process { pid: 4711, started: 1, name: "controller".to_owned() }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown whole")]
@@ -388,6 +416,6 @@ fn logs() -> Shown {
     shown
 }
 
-fn protocol(conversation: &Conversation) -> Protocol {
+pub(super) fn protocol(conversation: &Conversation) -> Protocol {
     if conversation.protocol == "h2" { Protocol::Http2 } else { Protocol::Http1 }
 }

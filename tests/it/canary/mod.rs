@@ -7,6 +7,7 @@ mod bodies;
 mod commands;
 mod coverage;
 mod debug_output;
+mod followed;
 mod given;
 mod http1;
 mod http2;

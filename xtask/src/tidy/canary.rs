@@ -12,7 +12,7 @@ const DEBUG_OUTPUT: &str = "tests/it/canary/debug_output.rs";
 const OUTPUTS: &str = "tests/it/canary/outputs.rs";
 /// Modules of the core that see traffic. What is above or beside them is given only what these have let through.
 const SEES_TRAFFIC: &[&str] =
-    &["capture", "exchange", "http", "k8s", "logs", "metrics", "observation", "observer", "unshown", "wire"];
+    &["capture", "exchange", "http", "k8s", "logs", "metrics", "observation", "observer", "reflector", "storm", "unshown", "wire"];
 /// Bytes that `Debug` may show, each with the reason.
 const SHOWN: &[(&str, &str, &str)] = &[
     ("observer/core/src/http/h2/hpack/field_line.rs", "Value", "text of fields on the allow-list, and methods"),

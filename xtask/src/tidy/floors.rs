@@ -10,7 +10,8 @@ const FLOORS: &[&[&str]] = &[
     &["http", "wire", "routing"],
     &["observation", "verification"],
     &["exchange"],
-    &["capture"],
+    &["reflector"],
+    &["capture", "storm"],
     &["observer"],
 ];
 

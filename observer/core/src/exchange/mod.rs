@@ -1,7 +1,12 @@
 //! One request and its response, put together from observations.
 
+mod client;
+pub mod ending;
 mod lifecycle;
+mod shape;
 mod watch;
 
+pub use client::Client;
 pub use lifecycle::Exchange;
+pub use shape::{Scope, Shape};
 pub use watch::WatchStream;

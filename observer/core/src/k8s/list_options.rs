@@ -28,6 +28,14 @@ pub enum ResourceVersion {
 }
 
 impl ResourceVersion {
+    /// The revision that a `resourceVersion` in `metadata` names; nothing if it is no number, or 0.
+    pub fn number(text: &str) -> Option<u64> {
+        match Self::parse(text) {
+            Self::At(revision) => Some(revision),
+            Self::Unset | Self::Any | Self::Invalid => None,
+        }
+    }
+
     /// Reads the text of a `resourceVersion`, as a parameter or in `metadata`.
     pub fn parse(text: &str) -> Self {
         if text.is_empty() {

@@ -18,5 +18,5 @@ pub use connection::ConnectionDecoder;
 pub use request::{RequestLine, ResponseLine};
 pub use vocabulary::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
-    UpstreamName, What,
+    Process, UpstreamName, What,
 };

@@ -36,6 +36,17 @@ impl UpstreamName {
     }
 }
 
+/// A process of the machine that the tap runs on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number, which another process may get once it is gone.
+    pub pid: u32,
+    /// When it was started, in clock ticks since the machine was (`starttime` of proc(5)); with the number it is one process for good.
+    pub started: u64,
+    /// Its name (`comm` of proc(5)), at most 15 bytes.
+    pub name: String,
+}
+
 /// A request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExchangeId {
@@ -102,6 +113,9 @@ pub enum What {
         upstream: UpstreamName,
         /// What ALPN chose, when TLS told.
         protocol: Option<Protocol>,
+        /// Which process of this machine the client is, when that could be found out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
     },
     /// One side ended its half of a connection.
     ConnectionEnded {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::shape::{Scope, Shape};
 use super::snapshot::Snapshot;
+use crate::exchange::{Scope, Shape};
 
 /// What two runs know together about their shapes.
 pub(super) struct Alike {

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::alike::Alike;
 use super::record::VerdictRecord;
-use super::shape::Shape;
 use super::snapshot::{Snapshot, Totals};
+use crate::exchange::Shape;
 use crate::k8s::Verb;
 use crate::routing::ServedFrom;
 use crate::time::Timestamp;

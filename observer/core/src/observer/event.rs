@@ -3,12 +3,14 @@
 use serde::Serialize;
 
 use super::missed::Unrecorded;
-use super::record::{Client, RequestRecord, VerdictRecord};
-use super::shape::Shape;
+use super::record::{RequestRecord, VerdictRecord};
+use crate::exchange::{Client, Shape};
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::Verb;
-use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, Plaintext, UpstreamName};
+use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, Plaintext, Process, UpstreamName};
+use crate::reflector::{self, ListTold, RelistBegan, ResumeTold, StuckTold};
 use crate::routing::ServerProfile;
+use crate::storm::{self, StormRecord};
 use crate::time::Timestamp;
 
 /// An event. Its JSON form is a line of `--events` (schema `watchtap.events/v1`, documented in `docs/events.md`).
@@ -36,6 +38,9 @@ pub enum Event {
         upstream: UpstreamName,
         /// What ALPN chose.
         protocol: Option<Protocol>,
+        /// Which process of this machine the client is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
     },
     /// A connection is over.
     ConnectionClosed {
@@ -80,6 +85,48 @@ pub enum Event {
         /// All about it.
         #[serde(flatten)]
         record: Box<RequestRecord>,
+    },
+    /// A reflector has its first list, and watches.
+    InitialList {
+        /// All about it.
+        #[serde(flatten)]
+        list: Box<ListTold>,
+    },
+    /// A reflector begins to list again.
+    RelistBegan {
+        /// All about it.
+        #[serde(flatten)]
+        began: Box<RelistBegan>,
+    },
+    /// A reflector has listed again.
+    Relist {
+        /// All about it.
+        #[serde(flatten)]
+        list: Box<ListTold>,
+    },
+    /// A reflector watches again from where it was, without a list.
+    Resume {
+        /// All about it.
+        #[serde(flatten)]
+        resume: Box<ResumeTold>,
+    },
+    /// A reflector asks again and again for a revision that the API server does not reach.
+    Stuck {
+        /// All about it.
+        #[serde(flatten)]
+        stuck: Box<StuckTold>,
+    },
+    /// So many reflectors list again that it is a storm.
+    StormBegan {
+        /// All about it so far.
+        #[serde(flatten)]
+        record: Box<StormRecord>,
+    },
+    /// A storm is over.
+    StormEnded {
+        /// All about it.
+        #[serde(flatten)]
+        record: Box<StormRecord>,
     },
     /// An answer contradicts its verdict: what is known of the API server is wrong, or the rule is.
     Contradicted {
@@ -186,4 +233,55 @@ pub enum Event {
         #[serde(flatten)]
         span: Unrecorded,
     },
+}
+
+impl Event {
+    /// What a reflector tells, for all to see.
+    pub(super) fn of_reflector(told: reflector::Told) -> Self {
+        match told {
+            reflector::Told::InitialList(list) => Self::InitialList { list },
+            reflector::Told::RelistBegan(began) => Self::RelistBegan { began },
+            reflector::Told::Relist(list) => Self::Relist { list },
+            reflector::Told::Resumed(resume) => Self::Resume { resume },
+            reflector::Told::Stuck(stuck) => Self::Stuck { stuck },
+        }
+    }
+
+    /// What is told of a storm, for all to see.
+    pub(super) fn of_storm(told: storm::Told) -> Self {
+        match told {
+            storm::Told::Began(record) => Self::StormBegan { record },
+            storm::Told::Ended(record) => Self::StormEnded { record },
+        }
+    }
+
+    /// Where there is one API server, nobody needs to hear its name. Of single requests the owner drops it.
+    #[must_use]
+    pub(super) fn without_upstream_name(mut self) -> Self {
+        match &mut self {
+            Self::InitialList { list } | Self::Relist { list } => list.shape.upstream = None,
+            Self::RelistBegan { began } => began.shape.upstream = None,
+            Self::Resume { resume } => resume.shape.upstream = None,
+            Self::Stuck { stuck } => stuck.shape.upstream = None,
+            Self::StormBegan { record } | Self::StormEnded { record } => record.drop_upstream_name(),
+            Self::Profile { .. }
+            | Self::ConnectionOpened { .. }
+            | Self::ConnectionClosed { .. }
+            | Self::GoAway { .. }
+            | Self::Request { .. }
+            | Self::WatchOpened { .. }
+            | Self::WatchEnded { .. }
+            | Self::Contradicted { .. }
+            | Self::Upgraded { .. }
+            | Self::Missed { .. }
+            | Self::Malformed { .. }
+            | Self::Dark { .. }
+            | Self::DecoderFailed { .. }
+            | Self::Listener { .. }
+            | Self::ConnectFailed { .. }
+            | Self::CaptureEnded { .. }
+            | Self::Unrecorded { .. } => {}
+        }
+        self
+    }
 }

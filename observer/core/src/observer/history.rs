@@ -100,11 +100,13 @@ impl Histories {
 /// The revision that an answer shows as current, and since when it was: that of a list from the moment it was asked for.
 fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, Timestamp)> {
     match body {
-        Body::List(meta) if is_current_state(exchange) => Some((number(&meta.resource_version)?, exchange.started)),
+        Body::List(meta) if is_current_state(exchange) => {
+            Some((ResourceVersion::number(&meta.resource_version)?, exchange.started))
+        }
         // Other events can be replayed from long ago; a bookmark is where the cache is.
         Body::Events(events) => {
             let bookmark = events.iter().rfind(|event| event.event_type == EventType::Bookmark)?;
-            Some((number(&bookmark.object.resource_version)?, at))
+            Some((ResourceVersion::number(&bookmark.object.resource_version)?, at))
         }
         Body::List(_)
         | Body::MediaType(_)
@@ -119,18 +121,11 @@ fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, T
 /// The highest revision in a part of an answer.
 fn shown_by(body: &Body) -> Option<u64> {
     match body {
-        Body::List(meta) => number(&meta.resource_version),
-        Body::Items(items) => items.iter().filter_map(|item| number(&item.resource_version)).max(),
-        Body::Events(events) => events.iter().filter_map(|event| number(&event.object.resource_version)).max(),
-        Body::Object(object) => number(&object.resource_version),
+        Body::List(meta) => ResourceVersion::number(&meta.resource_version),
+        Body::Items(items) => items.iter().filter_map(|item| ResourceVersion::number(&item.resource_version)).max(),
+        Body::Events(events) => events.iter().filter_map(|event| ResourceVersion::number(&event.object.resource_version)).max(),
+        Body::Object(object) => ResourceVersion::number(&object.resource_version),
         Body::MediaType(_) | Body::Kind(_) | Body::Status(_) | Body::Version(_) => None,
-    }
-}
-
-fn number(text: &str) -> Option<u64> {
-    match ResourceVersion::parse(text) {
-        ResourceVersion::At(revision) => Some(revision),
-        ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid => None,
     }
 }
 

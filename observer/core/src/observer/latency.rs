@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::record::microseconds;
+use crate::time::microseconds;
 
 /// A distribution of durations, from 1 µs to 24 h with two significant digits; what is longer counts as 24 h.
 ///

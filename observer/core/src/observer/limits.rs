@@ -1,5 +1,8 @@
 //! The bounds of the observer's tables.
 
+use crate::reflector::ReflectorLimits;
+use crate::storm::StormLimits;
+
 /// How much is kept. What does not fit is counted in [`super::Missed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -15,10 +18,23 @@ pub struct Limits {
     pub upstreams: usize,
     /// Resource types whose revisions are remembered, of each API server.
     pub histories: usize,
+    /// Of reflectors.
+    pub reflectors: ReflectorLimits,
+    /// Of storms.
+    pub storms: StormLimits,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { open_exchanges: 16_384, connections: 65_536, records: 2_048, rows: 512, upstreams: 256, histories: 512 }
+        Self {
+            open_exchanges: 16_384,
+            connections: 65_536,
+            records: 2_048,
+            rows: 512,
+            upstreams: 256,
+            histories: 512,
+            reflectors: ReflectorLimits::default(),
+            storms: StormLimits::default(),
+        }
     }
 }

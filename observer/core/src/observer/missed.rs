@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::observation::BodyNotRead;
+use crate::reflector::ReflectorsMissed;
 use crate::time::Timestamp;
 
 /// Different reasons that are kept apart; further ones are counted as `other`.
@@ -68,6 +69,12 @@ pub struct Missed {
     /// The last of these reasons, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_connect_failure: String,
+    /// Reflectors that are followed and not among the rows.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reflectors_not_shown: u64,
+    /// What fell out of the tables of reflectors.
+    #[serde(skip_serializing_if = "ReflectorsMissed::is_none")]
+    pub reflectors: ReflectorsMissed,
     /// Spans of a replayed capture that could not be read.
     pub unrecorded: u64,
     /// These spans; of very many the first ones.

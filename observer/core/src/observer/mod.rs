@@ -4,15 +4,16 @@
 
 mod alike;
 mod comparison;
-mod ending;
 mod event;
+mod finding;
+mod following;
 mod history;
 mod latency;
 mod limits;
 mod missed;
+mod missing;
 mod owner;
 mod record;
-mod shape;
 mod snapshot;
 mod tables;
 mod upstreams;
@@ -22,10 +23,10 @@ mod tests;
 
 pub use comparison::{Change, ComparedRun, Comparison, ComparisonRow, Layer, Side};
 pub use event::Event;
+pub use finding::{Exposed, Exposure, Finding, FindingKind};
 pub use limits::Limits;
 pub use missed::{Missed, Unrecorded};
 pub use owner::Observer;
-pub use record::{Client, RequestRecord, VerdictRecord};
-pub use shape::{Scope, Shape};
+pub use record::{RequestRecord, VerdictRecord};
 pub use snapshot::{ListRow, OtherRow, Snapshot, Totals, WatchRow};
 pub use upstreams::UpstreamRecord;

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::event::Event;
+use super::finding::{Exposure, find};
+use super::following::{Counted, Following, Telling};
 use super::limits::Limits;
-use super::missed::{Missed, Unrecorded};
+use super::missed::Missed;
 use super::record::RequestRecord;
 use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
@@ -13,7 +15,7 @@ use crate::exchange::Exchange;
 use crate::http::{Direction, Protocol};
 use crate::k8s::{RequestInfo, Verb};
 use crate::observation::{
-    Body, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine, ResponseLine,
+    Body, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine,
     UpstreamName, What,
 };
 use crate::routing::{Basis, CacheState, Certainty, ProofId, Question, ServedFrom, ServerProfile, ServerVersion, Verdict, route};
@@ -31,8 +33,17 @@ pub struct Observer {
     open: BTreeMap<ExchangeId, Box<Exchange>>,
     finished: VecDeque<RequestRecord>,
     tables: Tables,
+    following: Following,
     totals: Totals,
-    missed: Missed,
+    pub(super) missed: Missed,
+}
+
+/// A connection that begins.
+struct Opened {
+    connection: ConnectionId,
+    upstream: UpstreamName,
+    protocol: Option<Protocol>,
+    process: Option<Process>,
 }
 
 /// An open connection.
@@ -56,6 +67,7 @@ impl Observer {
             open: BTreeMap::new(),
             finished: VecDeque::new(),
             tables: Tables::default(),
+            following: Following::new(&limits),
             totals: Totals::default(),
             missed: Missed::default(),
         }
@@ -66,18 +78,23 @@ impl Observer {
         let Observation { at, what } = observation;
         self.now = self.now.max(at);
         self.started.get_or_insert(at);
+        self.following.pass(self.now, Telling { told, several: self.upstreams.several() });
         match what {
             What::Profile { upstream, profile } => {
                 if self.upstreams.learn(&upstream, ServerProfile::clone(&profile), self.limits.upstreams).is_ok() {
                     told(Event::Profile { at, upstream, profile });
                 }
             }
-            What::ConnectionOpened { connection, upstream, protocol } => self.opened(connection, upstream, protocol, at, told),
+            What::ConnectionOpened { connection, upstream, protocol, process } => {
+                self.following.connected(connection, process.clone());
+                self.opened(Opened { connection, upstream, protocol, process }, at, told);
+            }
             What::ConnectionEnded { connection, end } => self.half_ended(connection, end),
             What::ConnectionClosed { connection, forwarded, observed } => {
                 let first_end = self.connections.remove(&connection).and_then(|connection| connection.first_end);
                 self.totals.forwarded += forwarded;
                 self.totals.observed += observed;
+                self.following.disconnected(connection, at);
                 told(Event::ConnectionClosed { at, connection, first_end, forwarded, observed });
             }
             What::GoAway { connection, by, code } => {
@@ -86,7 +103,7 @@ impl Observer {
                 }
                 told(Event::GoAway { at, connection, by, code });
             }
-            What::Requested { exchange, request } => self.requested(exchange, at, *request),
+            What::Requested { exchange, request } => self.requested(exchange, at, *request, told),
             What::Responded { exchange, ref response } => self.responded(exchange, at, response, &what, told),
             What::Understood { exchange, body: Body::Version(ref version) } => {
                 self.learn_version(exchange.connection, version, at, told);
@@ -95,6 +112,8 @@ impl Observer {
                 if let Some(open) = self.open.get_mut(&exchange) {
                     open.apply(at, &what);
                     self.upstreams.learn_revision(open, at, body, &self.limits);
+                    let several = self.upstreams.several();
+                    self.following.understood(open, at, body, Telling { told, several });
                     self.tell_contradiction(exchange, at, told);
                 }
             }
@@ -111,55 +130,31 @@ impl Observer {
                 self.on(exchange, at, &what);
                 self.finish(exchange, at, told);
             }
-            What::Missed { connection, stream, direction, bytes } => {
-                self.missed.gaps = self.missed.gaps.saturating_add(1);
-                self.missed.bytes = self.missed.bytes.saturating_add(bytes);
-                told(Event::Missed { at, connection, stream, direction, bytes });
-            }
-            What::Malformed { connection, direction, offset, what } => {
-                self.missed.malformed = self.missed.malformed.saturating_add(1);
-                told(Event::Malformed { at, connection, direction, offset, what });
-            }
-            What::Dark { connection, direction, loss } => {
-                self.missed.dark = self.missed.dark.saturating_add(1);
-                told(Event::Dark { at, connection, direction, loss });
-            }
-            What::DecoderFailed { connection } => {
-                self.missed.decoder_failures = self.missed.decoder_failures.saturating_add(1);
-                told(Event::DecoderFailed { at, connection });
-                self.lose_sight_of(connection, at, told);
-            }
             What::Listener { upstream, state } => {
                 if state == ListenerState::Refusing {
                     self.upstreams.forget(&upstream);
                 }
+                self.following.listener(&upstream, state, at);
                 told(Event::Listener { at, upstream, state });
             }
-            What::ResetInsteadOfRefused { connections } => {
-                self.missed.reset_instead_of_refused = self.missed.reset_instead_of_refused.saturating_add(connections);
-            }
-            What::ConnectFailed { why } => {
-                self.missed.connect_failures = self.missed.connect_failures.saturating_add(1);
-                self.missed.last_connect_failure.clone_from(&why);
-                told(Event::ConnectFailed { at, why });
-            }
-            What::Unobserved { connections } => {
-                self.missed.connections = self.missed.connections.saturating_add(connections);
-            }
-            What::Untold { notices } => self.missed.notices = self.missed.notices.saturating_add(notices),
-            What::Unrecorded { observations, from, until } => {
-                let span = Unrecorded { observations, from, until };
-                self.missed.note_unrecorded(span);
-                told(Event::Unrecorded { at, span });
-                self.lose_sight_of_all(at, told);
-            }
-            What::CaptureEnded { why } => {
-                self.missed.capture_ended.clone_from(&why);
-                told(Event::CaptureEnded { at, why });
-            }
-            What::Unknown => self.missed.unknown_observations = self.missed.unknown_observations.saturating_add(1),
+            What::Missed { .. }
+            | What::Malformed { .. }
+            | What::Dark { .. }
+            | What::DecoderFailed { .. }
+            | What::ResetInsteadOfRefused { .. }
+            | What::ConnectFailed { .. }
+            | What::Unobserved { .. }
+            | What::Untold { .. }
+            | What::Unrecorded { .. }
+            | What::CaptureEnded { .. }
+            | What::Unknown => self.miss(at, what, told),
             What::Informed { .. } | What::Tick => {}
         }
+    }
+
+    /// Whether something will be told once time has passed, whatever else happens: the end of a storm.
+    pub fn awaits_time(&self) -> bool {
+        self.following.awaits_time()
     }
 
     /// The latest time that an observation told.
@@ -169,7 +164,8 @@ impl Observer {
 
     /// Totals now; cheap, as opposed to a whole [`Self::snapshot`].
     pub fn totals(&self) -> Totals {
-        Totals { open: self.open.len() as u64, ..self.totals.clone() }
+        let Counted { relists, resumes, storms } = self.following.counted();
+        Totals { open: self.open.len() as u64, relists, resumes, storms, ..self.totals.clone() }
     }
 
     /// What was missed until now.
@@ -183,29 +179,32 @@ impl Observer {
         let mut requests: Vec<RequestRecord> = self.finished.iter().cloned().collect();
         requests.extend(self.open.values().take(self.limits.records).map(|exchange| RequestRecord::from(exchange.as_ref())));
         let open_not_shown = self.open.len().saturating_sub(self.limits.records) as u64;
+        let reflectors = self.following.rows();
+        let lists = self.tables.lists();
+        let findings = find(&reflectors, &lists);
+        let exposure = Exposure::of(&reflectors, self.limits.rows);
+        let (reflectors, reflectors_not_shown) = self.following.in_detail(reflectors, self.limits.rows);
         let snapshot = Snapshot {
             started: self.started,
             at: self.now,
             profile: self.upstreams.main_profile().clone(),
             upstreams: self.upstreams.records(),
             totals: self.totals(),
-            lists: self.tables.lists(),
+            findings,
+            exposure,
+            lists,
             watches: self.tables.watches(open_watches, self.now),
             others: self.tables.others(),
+            storms: self.following.storms(self.limits.rows),
+            reflectors,
             requests,
-            missed: Missed { open_not_shown, ..self.missed.clone() },
+            missed: Missed { open_not_shown, reflectors_not_shown, reflectors: self.following.missed(), ..self.missed.clone() },
         };
         if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
     }
 
-    fn opened(
-        &mut self,
-        connection: ConnectionId,
-        upstream: UpstreamName,
-        protocol: Option<Protocol>,
-        at: Timestamp,
-        told: &mut dyn FnMut(Event),
-    ) {
+    fn opened(&mut self, opened: Opened, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let Opened { connection, upstream, protocol, process } = opened;
         self.totals.connections += 1;
         if self.upstreams.connected(&upstream, self.limits.upstreams).is_err() {
             self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
@@ -216,7 +215,7 @@ impl Observer {
             self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
         }
         self.connections.insert(connection, Connection { upstream: upstream.clone(), ..Connection::default() });
-        told(Event::ConnectionOpened { at, connection, upstream, protocol });
+        told(Event::ConnectionOpened { at, connection, upstream, protocol, process });
     }
 
     fn half_ended(&mut self, connection: ConnectionId, end: ConnectionEnd) {
@@ -227,18 +226,25 @@ impl Observer {
         }
     }
 
-    fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine) {
+    fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, told: &mut dyn FnMut(Event)) {
         self.totals.requests += 1;
         let Some(info) = &request.info else {
             self.missed.unknown_requests = self.missed.unknown_requests.saturating_add(1);
-            return self.begin(id, at, request, None);
+            return self.begin(id, at, request, None, told);
         };
         self.totals.watches += u64::from(info.verb == Verb::Watch);
         let verdict = self.verdict(id.connection, info, &request, at);
-        self.begin(id, at, request, verdict);
+        self.begin(id, at, request, verdict, told);
     }
 
-    fn begin(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, verdict: Option<Verdict>) {
+    fn begin(
+        &mut self,
+        id: ExchangeId,
+        at: Timestamp,
+        request: RequestLine,
+        verdict: Option<Verdict>,
+        told: &mut dyn FnMut(Event),
+    ) {
         if self.open.len() >= self.limits.open_exchanges {
             self.missed.exchanges_dropped = self.missed.exchanges_dropped.saturating_add(1);
             return;
@@ -246,7 +252,10 @@ impl Observer {
         let upstream = self.upstream_of(id.connection);
         let resource = request.info.as_ref().and_then(|info| info.resource.as_ref());
         let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
-        self.open.insert(id, Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown)));
+        let exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown));
+        let several = self.upstreams.several();
+        self.following.requested(&exchange, Telling { told, several });
+        self.open.insert(id, exchange);
     }
 
     fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
@@ -299,12 +308,14 @@ impl Observer {
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
             let record = self.record(open);
             told(Event::WatchOpened { record });
+            let several = self.upstreams.several();
+            self.following.answered(open, at, Telling { told, several });
         }
     }
 
     /// What was open may have ended unseen, and the server may have been restarted. The profile is taken to hold, and so is which server a
     /// connection leads to: no other connection of the run has its identity.
-    fn lose_sight_of_all(&mut self, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    pub(super) fn lose_sight_of_all(&mut self, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let mut connections: Vec<ConnectionId> = self.open.keys().map(|id| id.connection).collect();
         connections.dedup();
         for connection in connections {
@@ -312,10 +323,11 @@ impl Observer {
         }
         self.connections.values_mut().for_each(|connection| connection.first_end = None);
         self.upstreams.forget_all();
+        self.following.lose_sight(at);
     }
 
     /// What is open on `connection` goes on, but nothing more will be known of it.
-    fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    pub(super) fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let lost: Vec<ExchangeId> = self.open.keys().copied().filter(|id| id.connection == connection).collect();
         for exchange in lost {
             self.on(exchange, at, &What::Ended { exchange, end: ExchangeEnd::OutOfSight });
@@ -343,6 +355,8 @@ impl Observer {
         self.finished.push_back(RequestRecord::from(exchange.as_ref()));
         let record = self.record(&exchange);
         told(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
+        let several = self.upstreams.several();
+        self.following.ended(&exchange, Telling { told, several });
     }
 
     /// Once for each exchange.

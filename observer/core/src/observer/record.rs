@@ -1,30 +1,12 @@
 //! One request as a plain record, for events and reports.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
-use super::ending;
-use super::shape::Shape;
-use crate::exchange::{Exchange, WatchStream};
-use crate::http::Identity;
+use crate::exchange::{Client, Exchange, Shape, WatchStream, ending};
 use crate::k8s::{ListOptions, Verb};
 use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
 use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ProofId, ServedFrom, Verdict};
-use crate::time::Timestamp;
-
-/// Who asked, as far as the request tells.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Client {
-    /// Name and version, the first product of `User-Agent`; empty when there is none.
-    pub program: String,
-    /// Whom the credential names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub identity: Option<Identity>,
-    /// Such as `kubectl get`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kubectl_command: Option<String>,
-}
+use crate::time::{Timestamp, microseconds};
 
 /// A verdict with its rule spelt out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -192,24 +174,6 @@ impl RequestRecord {
         let error = self.watch.as_ref().and_then(|watch| watch.error.as_ref());
         self.end.map(|end| ending::in_words(error, self.status, end))
     }
-}
-
-impl Client {
-    /// The client of an exchange.
-    pub fn of(exchange: &Exchange) -> Self {
-        let request = &exchange.request;
-        let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
-        Self {
-            program: product.unwrap_or_default().to_owned(),
-            identity: request.identity.clone(),
-            kubectl_command: request.kubectl_command.clone(),
-        }
-    }
-}
-
-/// Whole microseconds, as all durations in records are.
-pub(super) fn microseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -2,13 +2,16 @@
 
 use serde::Serialize;
 
+use super::finding::{Exposure, Finding};
 use super::missed::Missed;
 use super::record::{RequestRecord, VerdictRecord};
-use super::shape::Shape;
 use super::upstreams::UpstreamRecord;
+use crate::exchange::Shape;
 use crate::k8s::Verb;
 use crate::observation::Plaintext;
+use crate::reflector::ReflectorRow;
 use crate::routing::ServerProfile;
+use crate::storm::StormRecord;
 use crate::time::Timestamp;
 
 /// Totals over everything that was seen, whatever fell out of the tables.
@@ -30,6 +33,15 @@ pub struct Totals {
     pub confirmed: u64,
     /// Finished requests whose verdict the answer contradicted; with the number before, how far verdicts can be trusted here.
     pub contradicted: u64,
+    /// Lists of reflectors that had one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub relists: u64,
+    /// Watches that went on where the one before had ended.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub resumes: u64,
+    /// Storms, those that go on included.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub storms: u64,
     /// Watches, finished or not.
     pub watches: u64,
     /// Items of all finished lists.
@@ -150,6 +162,17 @@ pub struct Snapshot {
     pub watches: Vec<WatchRow>,
     /// Everything else by verb, shape and rule, the most bytes first.
     pub others: Vec<OtherRow>,
+    /// What should be changed, the worst first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// What a restart of the API server would cost now.
+    pub exposure: Exposure,
+    /// Storms: those that go on, then the latest of those that are over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub storms: Vec<StormRecord>,
+    /// Reflectors, and clients that list or watch otherwise: what is stuck, then what listed again most often, then what cost most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reflectors: Vec<ReflectorRow>,
     /// Single requests: the latest finished ones in the order of their end, then those that are under way.
     pub requests: Vec<RequestRecord>,
     /// What all this leaves out.
@@ -166,6 +189,15 @@ impl Snapshot {
         for shape in lists.chain(watches).chain(others).chain(requests) {
             shape.upstream = None;
         }
+        self.storms.iter_mut().for_each(StormRecord::drop_upstream_name);
+        self.reflectors.iter_mut().for_each(ReflectorRow::drop_upstream_name);
+        self.findings.iter_mut().for_each(|finding| finding.shape.upstream = None);
+        self.exposure.exposed.iter_mut().for_each(|exposed| exposed.shape.upstream = None);
         self
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -4,7 +4,7 @@ use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId};
 use observer_core::k8s::{ListOptions, RequestInfo, Status};
 use observer_core::observation::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
-    RequestLine, ResponseLine, UpstreamName, What,
+    Process, RequestLine, ResponseLine, UpstreamName, What,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -41,8 +41,8 @@ pub(crate) fn observations(most: usize) -> impl Strategy<Value = Vec<Observation
 fn what() -> impl Strategy<Value = What> {
     let weighted = prop_oneof![
         1 => profile(),
-        2 => (connection(), upstream(), select(vec![None, Some(Protocol::Http1), Some(Protocol::Http2)]))
-            .prop_map(|(connection, upstream, protocol)| What::ConnectionOpened { connection, upstream, protocol }),
+        2 => (connection(), upstream(), select(vec![None, Some(Protocol::Http1), Some(Protocol::Http2)]), prop::option::of(process()))
+            .prop_map(|(connection, upstream, protocol, process)| What::ConnectionOpened { connection, upstream, protocol, process }),
         6 => (exchange(), request()).prop_map(|(exchange, request)| What::Requested { exchange, request: Box::new(request) }),
         4 => (exchange(), response()).prop_map(|(exchange, response)| What::Responded { exchange, response: Box::new(response) }),
         6 => (exchange(), body()).prop_map(|(exchange, body)| What::Understood { exchange, body }),
@@ -229,4 +229,8 @@ fn number() -> impl Strategy<Value = u64> {
 /// Line ends, quotes, control characters and all.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), "[a-z./-]{1,12}", ".{0,6}", select(vec!["\n\"\\\u{0}".to_owned(), "näme".to_owned()])]
+}
+
+fn process() -> impl Strategy<Value = Process> {
+    (1..99_999_u32, number(), "[a-z-]{1,15}").prop_map(|(pid, started, name)| Process { pid, started, name })
 }

@@ -22,7 +22,12 @@ fn a_later_part_alone_knows_what_was_open_and_that_its_counts_are_lower_bounds()
     let bytes = |bytes| What::Bytes { exchange, direction: Direction::Response, bytes };
     let whats = [
         What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile) },
-        What::ConnectionOpened { connection: ConnectionId(1), upstream: UpstreamName::default(), protocol: Some(Protocol::Http2) },
+        What::ConnectionOpened {
+            connection: ConnectionId(1),
+            upstream: UpstreamName::default(),
+            protocol: Some(Protocol::Http2),
+            process: None,
+        },
         What::Requested { exchange, request },
         What::Responded { exchange, response: Box::new(ResponseLine { status: Some(200), ..ResponseLine::default() }) },
         bytes(1000),

@@ -146,11 +146,13 @@ fn tables_are_bounded_and_say_what_fell_out() {
         .flat_map(|n| [format!("1s 1/{n} GET /api/v1/namespaces/n{n}/pods"), format!("2s 1/{n} <- 200"), format!("3s 1/{n} end")])
         .collect::<Vec<_>>()
         .join("\n");
-    let limits = Limits { open_exchanges: 8, connections: 2, records: 4, rows: 8, upstreams: 2, histories: 1 };
+    let limits = Limits { open_exchanges: 8, connections: 2, records: 4, rows: 8, upstreams: 2, histories: 1, ..Limits::default() };
     let (snapshot, _) = play(&script, limits);
     assert_eq!(snapshot.totals.requests, 40);
     assert_eq!((snapshot.requests.len(), snapshot.missed.records_dropped), (4, 36));
     assert_eq!((snapshot.lists.len(), snapshot.missed.rows_dropped), (8, 32));
+
+    assert_eq!((snapshot.reflectors.len(), snapshot.missed.reflectors_not_shown), (8, 32));
 
     let opened: Vec<String> = (0..40).map(|n| format!("1s 1/{n} GET /api/v1/pods")).collect();
     let (snapshot, _) = play(&opened.join("\n"), limits);
@@ -366,7 +368,7 @@ fn parse(words: &str) -> Vec<What> {
         }
         "open" => {
             let connection = ConnectionId(rest.parse().unwrap());
-            vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2) }]
+            vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2), process: None }]
         }
         "unrecorded" => vec![What::Unrecorded { observations: None, from: None, until: None }],
         "refusing" => vec![What::Listener { upstream, state: ListenerState::Refusing }],

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::exchange::Exchange;
+use super::lifecycle::Exchange;
 use crate::k8s::{Continue, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::observation::UpstreamName;
 
@@ -65,6 +65,11 @@ impl Shape {
             upstream,
         }
     }
+
+    /// What a list and the watches after it have in common: of the options the selectors only.
+    pub fn watched(exchange: &Exchange) -> Self {
+        Self { options: selectors(&exchange.request.options).join(" · "), ..Self::of(exchange) }
+    }
 }
 
 impl fmt::Display for Shape {
@@ -107,14 +112,13 @@ fn options(info: &RequestInfo, options: &ListOptions) -> String {
     if info.verb == Verb::Watch && options.send_initial_events == Some(true) {
         words.push("sendInitialEvents".to_owned());
     }
-    for (name, selector) in
-        [("labels", &options.label_selector), ("fields", &options.field_selector), ("shard", &options.shard_selector)]
-    {
-        if !selector.is_empty() {
-            words.push(format!("{name} {selector}"));
-        }
-    }
+    words.extend(selectors(options));
     words.join(" · ")
+}
+
+fn selectors(options: &ListOptions) -> Vec<String> {
+    let given = [("labels", &options.label_selector), ("fields", &options.field_selector), ("shard", &options.shard_selector)];
+    given.into_iter().filter(|(_, selector)| !selector.is_empty()).map(|(name, selector)| format!("{name} {selector}")).collect()
 }
 
 fn revision(options: &ListOptions) -> Option<String> {

@@ -1,19 +1,19 @@
 //! How a request or a watch ended, as a person would say it.
 
-use crate::exchange::Exchange;
+use super::lifecycle::Exchange;
 use crate::http::Direction;
 use crate::k8s::Status;
 use crate::observation::{EndManner, ExchangeEnd};
 
 /// The words of a finished exchange; `None` while it goes on.
-pub(super) fn of(exchange: &Exchange) -> Option<String> {
+pub fn of(exchange: &Exchange) -> Option<String> {
     let (_, end) = exchange.ended?;
     let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
     Some(in_words(error, exchange.status_code(), end))
 }
 
 /// An `ERROR` event says most, then a refusal, then the manner of the end.
-pub(super) fn in_words(error: Option<&Status>, status: Option<u16>, end: ExchangeEnd) -> String {
+pub fn in_words(error: Option<&Status>, status: Option<u16>, end: ExchangeEnd) -> String {
     if let Some(error) = error {
         return format!("{} {}", error.code, error.reason);
     }

@@ -1,0 +1,159 @@
+//! Finding out what should be changed.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::kind::FindingKind;
+use crate::exchange::{Client, Scope, Shape};
+use crate::observer::snapshot::ListRow;
+use crate::reflector::{ReflectorId, ReflectorRow, ReflectorState, RelistCause, Stale};
+use crate::routing::ServedFrom;
+
+/// Findings that are told, the worst first.
+const MAX_FINDINGS: usize = 64;
+/// Watches in a row that ended within a second.
+const SHORT_WATCHES: u64 = 3;
+/// Items that a list of one shape reads from etcd on average until that is worth a word.
+const ETCD_ITEMS: u64 = 500;
+/// The rule of resources without a watch cache: for them there is no other way.
+const UNCACHED: &str = "uncached-resource";
+
+/// Something that should be changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// By which it can be muted: kind, program, resource and scope; the same in the next run.
+    pub id: String,
+    /// What it is.
+    pub kind: FindingKind,
+    /// Whose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<Client>,
+    /// Of what.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// Which reflectors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reflectors: Vec<ReflectorId>,
+    /// What was seen, in numbers.
+    pub seen: String,
+    /// What to change.
+    pub advice: &'static str,
+}
+
+/// Everything that should be changed, the worst first.
+pub(in crate::observer) fn find(reflectors: &[ReflectorRow], lists: &[ListRow]) -> Vec<Finding> {
+    let mut found: Vec<Finding> = reflectors.iter().flat_map(of_reflector).collect();
+    found.extend(duplicates(reflectors));
+    found.extend(lists.iter().filter_map(from_etcd));
+    found.sort_by(|one, other| (one.kind, &one.id).cmp(&(other.kind, &other.id)));
+    found.dedup_by(|later, first| {
+        let same = later.id == first.id;
+        if same {
+            first.reflectors.append(&mut later.reflectors);
+        }
+        same
+    });
+    for finding in
+        found.iter_mut().filter(|finding| finding.reflectors.len() > 1 && finding.kind != FindingKind::DuplicateInformers)
+    {
+        finding.seen = format!("{} reflectors; of the first: {}", finding.reflectors.len(), finding.seen);
+    }
+    found.truncate(MAX_FINDINGS);
+    found
+}
+
+fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
+    let one = |kind, seen| finding(kind, Some(row.client.clone()), row.shape.clone(), vec![row.reflector], seen);
+    let mut found = Vec::new();
+    if row.client_left {
+        return found;
+    }
+    if row.state == ReflectorState::Stuck {
+        let revision = row.resource_version.unwrap_or_default();
+        found.push(one(
+            FindingKind::StuckReflector,
+            format!("asks for revision {revision} again and again; the server has not reached it"),
+        ));
+    }
+    if let Some(polling) = row.polling {
+        let (kind, how) =
+            if polling.hot { (FindingKind::HotLoop, "without a pause") } else { (FindingKind::Poller, "as a poller") };
+        let (every, jitter) = (seconds(polling.every_us), seconds(polling.jitter_us));
+        found.push(one(kind, format!("{} lists {how}, one every {every} (± {jitter})", polling.lists)));
+    }
+    if row.relists_in_a_loop {
+        found.push(one(
+            FindingKind::RelistLoop,
+            format!("{} relists, the last five within ten minutes: {}", row.relists, causes(row)),
+        ));
+    }
+    if row.short_watches >= SHORT_WATCHES {
+        found.push(one(FindingKind::ShortWatches, format!("{} watches in a row ended within a second", row.short_watches)));
+    }
+    let relists_for = |cause: RelistCause| row.causes.get(&cause.id()).copied().unwrap_or(0);
+    let stale = relists_for(RelistCause::Expired { because: Stale::BookmarksNotAsked });
+    if stale > 0 {
+        found.push(one(FindingKind::NoBookmarks, format!("{stale} relists because the revision had expired without a bookmark")));
+    }
+    let misread = relists_for(RelistCause::RefusedMisread);
+    if misread > 0 {
+        found.push(one(FindingKind::RefusedMisread, format!("{misread} relists after refused connections")));
+    }
+    if row.fallbacks > 0 {
+        found.push(one(
+            FindingKind::StreamingListRefused,
+            format!("{} streaming lists refused, and listed in the old form", row.fallbacks),
+        ));
+    }
+    if row.went_back > 0 {
+        found.push(one(FindingKind::RevisionWentBack, format!("{} lists of a revision below the one before", row.went_back)));
+    }
+    found
+}
+
+/// Reflectors of one process that watch the same thing at the same time. What is known by its words only may be several processes.
+fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
+    let mut alike: BTreeMap<_, Vec<&ReflectorRow>> = BTreeMap::new();
+    for row in reflectors.iter().filter(|row| row.state == ReflectorState::Watching && row.process.is_some()) {
+        alike.entry((row.client_id, row.shape.clone(), row.representation)).or_default().push(row);
+    }
+    let several = alike.into_values().filter(|rows| rows.len() > 1);
+    several
+        .filter_map(|rows| {
+            let first = rows.first()?;
+            let pid = first.process.as_ref()?.pid;
+            let ids = rows.iter().map(|row| row.reflector).collect();
+            let seen = format!("{} informers for the same in process {pid}", rows.len());
+            Some(finding(FindingKind::DuplicateInformers, Some(first.client.clone()), first.shape.clone(), ids, seen))
+        })
+        .collect()
+}
+
+fn from_etcd(row: &ListRow) -> Option<Finding> {
+    let verdict = row.verdict.as_ref()?;
+    let of_each = row.items.checked_div(row.count).unwrap_or(0);
+    let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= ETCD_ITEMS && verdict.rule != UNCACHED;
+    (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
+        let seen = format!("{} lists read {} items from etcd ({})", row.count, row.items, verdict.rule);
+        finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen)
+    })
+}
+
+fn finding(kind: FindingKind, client: Option<Client>, shape: Shape, reflectors: Vec<ReflectorId>, seen: String) -> Finding {
+    let program = client.as_ref().map_or("", |client| client.program.as_str());
+    let scope = shape.scope.as_ref().map(|scope| format!("/{scope}")).unwrap_or_default();
+    let id = format!("{kind}:{program}:{}{scope}", shape.resource).replace(' ', "-");
+    Finding { id, kind, client, shape, reflectors, seen, advice: kind.advice() }
+}
+
+fn causes(row: &ReflectorRow) -> String {
+    let mut causes: Vec<_> = row.causes.iter().collect();
+    causes.sort_by_key(|(cause, number)| (std::cmp::Reverse(**number), *cause));
+    causes.iter().map(|(cause, number)| format!("{number} × {cause}")).collect::<Vec<_>>().join(", ")
+}
+
+fn seconds(micros: u64) -> String {
+    let millis = micros / 1_000;
+    if millis < 1_000 { format!("{millis} ms") } else { format!("{}.{} s", millis / 1_000, millis % 1_000 / 100) }
+}

@@ -1,0 +1,140 @@
+//! Reflectors, and the storms that they make together.
+
+use super::event::Event;
+use super::limits::Limits;
+use crate::exchange::Exchange;
+use crate::observation::{Body, ConnectionId, ListenerState, Process, UpstreamName};
+use crate::reflector::{self, ReflectorRow, Reflectors, ReflectorsMissed};
+use crate::storm::{StormRecord, Storms};
+use crate::time::Timestamp;
+
+/// Reflectors and storms.
+#[derive(Debug)]
+pub(super) struct Following {
+    reflectors: Reflectors,
+    storms: Storms,
+    relists: u64,
+    resumes: u64,
+}
+
+/// How often something happened, whatever fell out of the tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    pub relists: u64,
+    pub resumes: u64,
+    pub storms: u64,
+}
+
+/// Where what follows from an observation goes.
+pub(super) struct Telling<'t> {
+    pub told: &'t mut dyn FnMut(Event),
+    /// Whether there are several API servers, so that their names are worth telling.
+    pub several: bool,
+}
+
+impl Telling<'_> {
+    fn tell(&mut self, event: Event) {
+        (self.told)(if self.several { event } else { event.without_upstream_name() });
+    }
+}
+
+impl Following {
+    pub(super) const fn new(limits: &Limits) -> Self {
+        Self { reflectors: Reflectors::new(limits.reflectors), storms: Storms::new(limits.storms), relists: 0, resumes: 0 }
+    }
+
+    pub(super) fn connected(&mut self, connection: ConnectionId, process: Option<Process>) {
+        self.reflectors.connected(connection, process);
+    }
+
+    pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {
+        self.reflectors.disconnected(connection, at);
+    }
+
+    pub(super) fn listener(&mut self, upstream: &UpstreamName, state: ListenerState, at: Timestamp) {
+        self.reflectors.listener(upstream, state, at);
+    }
+
+    pub(super) fn lose_sight(&mut self, at: Timestamp) {
+        self.reflectors.lose_sight(at);
+    }
+
+    pub(super) fn requested(&mut self, exchange: &Exchange, mut telling: Telling<'_>) {
+        let mut told = Vec::new();
+        self.reflectors.requested(exchange, &mut |one| told.push(one));
+        self.follow(told, &mut telling);
+    }
+
+    pub(super) fn answered(&mut self, exchange: &Exchange, at: Timestamp, mut telling: Telling<'_>) {
+        let mut told = Vec::new();
+        self.reflectors.answered(exchange, at, &mut |one| told.push(one));
+        self.follow(told, &mut telling);
+    }
+
+    pub(super) fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, mut telling: Telling<'_>) {
+        let mut told = Vec::new();
+        self.reflectors.understood(exchange, at, body, &mut |one| told.push(one));
+        self.follow(told, &mut telling);
+    }
+
+    pub(super) fn ended(&mut self, exchange: &Exchange, mut telling: Telling<'_>) {
+        let mut told = Vec::new();
+        self.reflectors.ended(exchange, &mut |one| told.push(one));
+        self.follow(told, &mut telling);
+    }
+
+    /// Time has come to `at`.
+    pub(super) fn pass(&mut self, at: Timestamp, mut telling: Telling<'_>) {
+        let mut told = Vec::new();
+        self.reflectors.pass(at, &mut |one| told.push(one));
+        self.follow(told, &mut telling);
+        self.storms.pass(at, &mut |told| telling.tell(Event::of_storm(told)));
+    }
+
+    /// All reflectors, those first that need attention most.
+    pub(super) fn rows(&self) -> Vec<ReflectorRow> {
+        self.reflectors.rows()
+    }
+
+    /// The first `most` of `rows` in detail, and how many others there are.
+    pub(super) fn in_detail(&self, mut rows: Vec<ReflectorRow>, most: usize) -> (Vec<ReflectorRow>, u64) {
+        let not_shown = rows.len().saturating_sub(most) as u64;
+        rows.truncate(most);
+        for row in &mut rows {
+            self.reflectors.add_detail(row);
+        }
+        (rows, not_shown)
+    }
+
+    pub(super) fn storms(&self, members: usize) -> Vec<StormRecord> {
+        self.storms.records(members)
+    }
+
+    pub(super) const fn counted(&self) -> Counted {
+        Counted { relists: self.relists, resumes: self.resumes, storms: self.storms.named() }
+    }
+
+    pub(super) fn awaits_time(&self) -> bool {
+        self.storms.any_goes_on() || self.reflectors.awaits_time()
+    }
+
+    pub(super) const fn missed(&self) -> ReflectorsMissed {
+        self.reflectors.missed()
+    }
+
+    /// What reflectors tell, and what that means for storms.
+    fn follow(&mut self, told: Vec<reflector::Told>, telling: &mut Telling<'_>) {
+        for told in told {
+            telling.tell(Event::of_reflector(told.clone()));
+            match told {
+                reflector::Told::RelistBegan(began) => {
+                    self.relists = self.relists.saturating_add(u64::from(!began.cause.begins_from_nothing()));
+                    self.storms.began(*began, &mut |told| telling.tell(Event::of_storm(told)));
+                }
+                reflector::Told::Relist(list) => self.storms.listed(&list),
+                reflector::Told::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
+                reflector::Told::InitialList(_) | reflector::Told::Stuck(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! What a list says of a reflector.
+
+use super::cause::RelistCause;
+use super::listing::{Failure, FailureKind, Listing, Origin};
+use super::moment::{Happened, Moment};
+use super::naming::{Past, cause};
+use super::state::{ClientAge, Context, Form, Reflector, STUCK_AFTER, State, Stuck};
+use super::told::{ListTold, RelistBegan, StuckTold, Told};
+use super::versions::Versions;
+use super::watching::Watching;
+use crate::exchange::Exchange;
+use crate::k8s::{Continue, ListOptions, ResourceVersion};
+use crate::time::{Timestamp, microseconds};
+
+impl Reflector {
+    /// A list is asked for, or a streaming one.
+    pub(super) fn lists(&mut self, exchange: &Exchange, context: &Context<'_>, told: &mut dyn FnMut(Told)) {
+        let (at, options) = (exchange.started, &exchange.request.options);
+        let is_page = options.continue_token != Continue::Unset;
+        self.last_seen = at;
+        self.note_age_of_form(options);
+        if !is_page {
+            self.polls.list(at);
+            self.last_form = Some(Form::of(options));
+        }
+        let listing = match std::mem::replace(&mut self.state, State::Waiting) {
+            State::Listing(listing, _) => self.list_on(listing, exchange, context, told),
+            State::Listed | State::Watching(_) | State::Waiting => Box::new(self.begin_list(exchange, context, told)),
+        };
+        let watching = options.watch.then(|| Box::new(Watching::begin(exchange)));
+        self.state = State::Listing(listing, watching);
+        let resource_version = options.resource_version;
+        let what = if options.watch {
+            self.counts.watch_requests = self.counts.watch_requests.saturating_add(1);
+            self.watched_since_list = true;
+            self.polls.watch();
+            Happened::WatchAsked { exchange: exchange.id, resource_version, initial_events: true }
+        } else {
+            self.counts.list_requests = self.counts.list_requests.saturating_add(1);
+            Happened::ListAsked { exchange: exchange.id, resource_version, limit: options.limit, is_page }
+        };
+        self.timeline.push(at, what);
+    }
+
+    /// One more request for a list that is not whole, or another list in its place.
+    fn list_on(
+        &mut self,
+        mut listing: Box<Listing>,
+        exchange: &Exchange,
+        context: &Context<'_>,
+        told: &mut dyn FnMut(Told),
+    ) -> Box<Listing> {
+        let options = &exchange.request.options;
+        let is_page = options.continue_token != Continue::Unset;
+        if is_page && listing.expects_page() {
+            listing.next_page(exchange);
+            return listing;
+        }
+        let is_replaced = listing.is_replaced_by(options.watch);
+        let has_failed = listing.failure.is_some();
+        if is_replaced {
+            listing.fallback = listing.failure.as_ref().and_then(|failure| failure.code);
+        }
+        // Before the first list was whole, whatever is asked for is an attempt at it.
+        if is_replaced || listing.is_tried_again_by(options) || (has_failed && matches!(listing.origin, Origin::Initial)) {
+            listing.attempt(exchange);
+            return listing;
+        }
+        if !has_failed {
+            // It had enough of the first pages.
+            self.polls.whole();
+            let origin = if matches!(listing.origin, Origin::Initial) { Origin::Initial } else { Origin::Plain };
+            return Box::new(Listing::begin(origin, exchange, &self.objects));
+        }
+        self.list_failure = listing.failure;
+        Box::new(self.begin_list(exchange, context, told))
+    }
+
+    fn begin_list(&mut self, exchange: &Exchange, context: &Context<'_>, told: &mut dyn FnMut(Told)) -> Listing {
+        let idle_since = self.past_watch.as_ref().map_or(self.last_list_end(), |watch| watch.ended);
+        let refused = context.refused_between(idle_since, exchange.started);
+        let went_wrong = self.watched_since_list || self.list_failure.is_some() || refused.is_some();
+        let origin = match (self.had_a_list && self.has_watched(), went_wrong) {
+            (true, true) => self.begin_relist(exchange, context, idle_since, told),
+            (true, false) => Origin::Plain,
+            (false, _) => Origin::Initial,
+        };
+        self.list_failure = None;
+        self.past_watch = None;
+        self.interrupted = None;
+        self.resuming = None;
+        self.out_of_sight = false;
+        Listing::begin(origin, exchange, &self.objects)
+    }
+
+    fn begin_relist(
+        &mut self,
+        exchange: &Exchange,
+        context: &Context<'_>,
+        idle_since: Timestamp,
+        told: &mut dyn FnMut(Told),
+    ) -> Origin {
+        let at = exchange.started;
+        let ended = self.past_watch.as_ref().map(|watch| watch.ended);
+        let past = Past {
+            list_failure: self.list_failure.as_ref(),
+            watch: self.past_watch.as_ref(),
+            useful_watch: self.useful_watch.as_ref(),
+            revision_since: self.revision_since,
+            idle_since,
+            out_of_sight: self.out_of_sight,
+            may_be_another_process: context.client_returned.is_some_and(|returned| ended.is_none_or(|ended| ended <= returned)),
+            age: self.age,
+        };
+        let cause = cause(&past, &exchange.request.options, at, context.server);
+        if cause.begins_from_nothing() {
+            self.objects = Versions::sampled_as(&self.objects);
+            self.objects.is_partial = cause != RelistCause::NewProcess && cause != RelistCause::Rebuilt;
+        } else {
+            self.note_age_of_relist(&exchange.request.options);
+        }
+        let mut evidence = self.timeline.since_last_delivery();
+        let refusal = context.refused_between(idle_since, at);
+        if let Some(refusal) = refusal {
+            let what = Happened::ServerRefused { until: refusal.until };
+            let place = evidence.partition_point(|moment| moment.at <= refusal.from);
+            evidence.insert(place, Moment { at: refusal.from, what });
+        }
+        self.counts.note_relist(at, cause);
+        told(Told::RelistBegan(Box::new(RelistBegan {
+            at,
+            reflector: self.id,
+            client_id: self.key.client,
+            client: self.client.clone(),
+            shape: self.shape.clone(),
+            cause,
+            server_refused: refusal.is_some(),
+        })));
+        Origin::Again { cause, evidence }
+    }
+
+    fn last_list_end(&self) -> Timestamp {
+        self.list_failure.as_ref().map_or(self.last_seen.min(self.revision_since), |failure| failure.at)
+    }
+
+    pub(super) fn note_list_end(&mut self, exchange: &Exchange, listing: &Listing, at: Timestamp) {
+        let what = match &listing.failure {
+            Some(Failure { code: Some(code), .. }) => Happened::failed(*code, exchange.status.as_ref()),
+            Some(_) => Happened::ListBroke,
+            None => {
+                let resource_version = exchange.list.as_ref().map(|list| list.resource_version.clone()).unwrap_or_default();
+                Happened::ListCame { items: exchange.items, resource_version }
+            }
+        };
+        self.timeline.push(at, what);
+    }
+
+    pub(super) fn note_too_large(&mut self, listing: &Listing, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        let (Some(Failure { kind: FailureKind::TooLarge, .. }), ResourceVersion::At(revision)) =
+            (&listing.failure, listing.options.resource_version)
+        else {
+            return;
+        };
+        let stuck = self.stuck.get_or_insert(Stuck { revision, since: at, refusals: 0, told: false });
+        if stuck.revision != revision {
+            *stuck = Stuck { revision, since: at, refusals: 0, told: false };
+        }
+        stuck.refusals = stuck.refusals.saturating_add(1);
+        if stuck.refusals >= STUCK_AFTER && !std::mem::replace(&mut stuck.told, true) {
+            let stuck = StuckTold {
+                at,
+                reflector: self.id,
+                client: self.client.clone(),
+                shape: self.shape.clone(),
+                resource_version: revision,
+                since: stuck.since,
+                refusals: stuck.refusals,
+            };
+            told(Told::Stuck(Box::new(stuck)));
+        }
+    }
+
+    /// The reflector has all of a list now.
+    pub(super) fn whole(&mut self, listing: Listing, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        let counts = &mut self.counts;
+        counts.items = counts.items.saturating_add(listing.items);
+        counts.last_list_bytes = listing.bytes;
+        counts.fallbacks = counts.fallbacks.saturating_add(u64::from(listing.fallback.is_some()));
+        // A list from any state may be of an older one, if another API server of the same etcd answers (kubernetes issue 59848).
+        let asked_for_this = matches!(listing.options.resource_version, ResourceVersion::At(_) | ResourceVersion::Unset);
+        if asked_for_this && listing.revision.is_some() && listing.revision < self.revision {
+            counts.went_back = counts.went_back.saturating_add(1);
+        }
+        counts.repeats.add(&listing.repeats);
+        let at_least = listing.is_partial || self.objects.is_partial;
+        counts.repeats_at_least |= at_least;
+        self.revision = listing.revision.or(self.revision);
+        self.revision_since = at;
+        self.stuck = None;
+        self.past_watch = None;
+        self.interrupted = None;
+        self.resuming = None;
+        self.had_a_list = true;
+        self.watched_since_list = matches!(self.state, State::Watching(_));
+        self.polls.whole();
+        let told_list = ListTold {
+            at: listing.began,
+            ended_at: at,
+            reflector: self.id,
+            client: self.client.clone(),
+            shape: self.shape.clone(),
+            cause: None,
+            evidence: Vec::new(),
+            requests: listing.requests,
+            items: listing.items,
+            bytes: listing.bytes,
+            served_from: listing.served_from.as_ref().map(|(served_from, ..)| served_from.clone()),
+            rule: listing.served_from.as_ref().map(|(_, rule, _)| *rule),
+            certainty: listing.served_from.as_ref().map(|(.., certainty)| *certainty),
+            took_us: microseconds(at.since(listing.began)),
+            repeats: listing.repeats.repeats(at_least),
+            fallback_after: listing.fallback,
+        };
+        self.objects = listing.objects;
+        self.objects.is_partial = listing.is_partial;
+        match listing.origin {
+            Origin::Again { cause, evidence } => {
+                let relist = Box::new(ListTold { cause: Some(cause), evidence, ..told_list });
+                self.last_relist = Some(relist.clone());
+                told(Told::Relist(relist));
+            }
+            Origin::Initial if self.has_watched() => told(Told::InitialList(Box::new(told_list))),
+            Origin::Initial => self.first_list = Some(Box::new(told_list)),
+            Origin::Plain => {}
+        }
+    }
+
+    fn note_age_of_form(&mut self, options: &ListOptions) {
+        let names_a_revision = matches!(options.resource_version, ResourceVersion::At(_) | ResourceVersion::Invalid);
+        if options.watch {
+            self.age = self.age.max(Some(ClientAge::WatchList));
+        } else if names_a_revision && options.limit == 0 && options.continue_token == Continue::Unset {
+            self.age = self.age.max(Some(ClientAge::From1_18));
+        }
+    }
+
+    fn note_age_of_relist(&mut self, options: &ListOptions) {
+        if options.resource_version == ResourceVersion::Any && options.limit > 0 {
+            self.age = self.age.max(Some(ClientAge::Until1_17));
+        }
+    }
+}

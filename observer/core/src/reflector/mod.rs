@@ -1,0 +1,33 @@
+//! Reflectors, followed from the wire: which requests belong to one list-and-watch, and why it listed again.
+//!
+//! Upstream: client-go tools/cache/reflector.go, 1.15 to 1.36; what other libraries do, §6.7 of the semantics reference.
+
+mod cause;
+mod clients;
+mod identity;
+mod listing;
+mod lists;
+mod moment;
+mod naming;
+mod owner;
+mod polling;
+mod record;
+mod servers;
+mod state;
+mod told;
+mod versions;
+mod watch_end;
+mod watches;
+mod watching;
+
+pub use cause::{RelistCause, Stale, UnknownCause};
+pub use clients::ClientId;
+pub use identity::{ReflectorId, Representation};
+pub use moment::{Happened, Moment};
+pub use owner::{ReflectorLimits, Reflectors, ReflectorsMissed};
+pub use polling::Polling;
+pub use record::{ReflectorRow, ReflectorState};
+pub use state::ClientAge;
+pub use told::{ListTold, RelistBegan, ResumeTold, StuckTold, Told};
+pub use versions::Repeats;
+pub use watch_end::WatchEnd;

@@ -1,0 +1,200 @@
+//! What happened to a reflector, one thing after another: its time line, and the evidence of a relist.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use super::watch_end::WatchEnd;
+use crate::k8s::{ResourceVersion, Status};
+use crate::observation::ExchangeId;
+use crate::time::Timestamp;
+
+/// Moments that are kept of a reflector, the latest.
+const MAX_MOMENTS: usize = 32;
+/// Longest message of a `Status` that is kept, in bytes.
+const MAX_MESSAGE: usize = 160;
+
+/// Something that happened, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Moment {
+    /// When; of several events the first.
+    pub at: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub what: Happened,
+}
+
+/// What happened to a reflector.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "moment")]
+pub enum Happened {
+    /// It asked for a list, or a page of one.
+    ListAsked {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// From which state on.
+        resource_version: ResourceVersion,
+        /// Most items in the answer; 0 is no limit.
+        limit: u64,
+        /// Whether it is a page behind the first.
+        is_page: bool,
+    },
+    /// A list, or a page of it, came.
+    ListCame {
+        /// Items.
+        items: u64,
+        /// Its revision; empty when it says none.
+        resource_version: String,
+    },
+    /// It asked for a watch.
+    WatchAsked {
+        /// Which exchange.
+        exchange: ExchangeId,
+        /// From which state on.
+        resource_version: ResourceVersion,
+        /// Whether the initial state is to come as events (a streaming list).
+        initial_events: bool,
+    },
+    /// The watch was granted.
+    WatchOpened,
+    /// The initial events of a streaming list are over.
+    InitialEventsEnded {
+        /// Events among them.
+        items: u64,
+    },
+    /// Events and bookmarks came.
+    Delivered {
+        /// Events about objects.
+        events: u64,
+        /// Bookmarks.
+        bookmarks: u64,
+        /// The newest revision.
+        resource_version: Option<u64>,
+        /// When the last of them came.
+        until: Timestamp,
+    },
+    /// A list or a watch was refused, or the watch sent an `ERROR` event.
+    Failed {
+        /// The HTTP status, or the code of the event.
+        code: u16,
+        /// `reason` of the `Status`.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        reason: String,
+        /// Its message, which names the revisions that a read is about. Cut at 160 bytes.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        message: String,
+    },
+    /// The list broke off before its end.
+    ListBroke,
+    /// The watch ended.
+    WatchEnded {
+        /// How.
+        end: WatchEnd,
+    },
+    /// The API server refused connections, and so did the tap.
+    ServerRefused {
+        /// Until when; `None` while it does.
+        until: Option<Timestamp>,
+    },
+    /// Observing lost sight of the reflector; what it did until the next moment is not known.
+    OutOfSight,
+}
+
+impl Happened {
+    /// A refusal or an `ERROR` event.
+    pub(super) fn failed(code: u16, status: Option<&Status>) -> Self {
+        let (reason, message) = status.map(|status| (status.reason.as_str(), status.message.as_str())).unwrap_or_default();
+        Self::Failed { code, reason: reason.to_owned(), message: cut(message).to_owned() }
+    }
+}
+
+fn cut(message: &str) -> &str {
+    let end = (0..=MAX_MESSAGE.min(message.len())).rev().find(|end| message.is_char_boundary(*end)).unwrap_or(0);
+    message.get(..end).unwrap_or_default()
+}
+
+/// The latest moments of a reflector.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timeline {
+    moments: VecDeque<Moment>,
+    dropped: u64,
+}
+
+impl Timeline {
+    pub(super) fn push(&mut self, at: Timestamp, what: Happened) {
+        if self.moments.len() >= MAX_MOMENTS {
+            self.moments.pop_front();
+            self.dropped = self.dropped.saturating_add(1);
+        }
+        self.moments.push_back(Moment { at, what });
+    }
+
+    /// Events in a row are one moment.
+    pub(super) fn push_delivery(&mut self, at: Timestamp, events: u64, bookmarks: u64, resource_version: Option<u64>) {
+        if let Some(Moment {
+            what: Happened::Delivered { events: before, bookmarks: marks, resource_version: newest, until },
+            ..
+        }) = self.moments.back_mut()
+        {
+            *before = before.saturating_add(events);
+            *marks = marks.saturating_add(bookmarks);
+            *newest = resource_version.or(*newest);
+            *until = at;
+            return;
+        }
+        self.push(at, Happened::Delivered { events, bookmarks, resource_version, until: at });
+    }
+
+    /// All that is kept, the oldest first.
+    pub(super) fn moments(&self) -> Vec<Moment> {
+        self.moments.iter().cloned().collect()
+    }
+
+    /// How many older ones were dropped.
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// What led to a request that is not among the moments yet: all since something last came.
+    pub(super) fn since_last_delivery(&self) -> Vec<Moment> {
+        let came = |moment: &Moment| {
+            matches!(moment.what, Happened::Delivered { .. } | Happened::InitialEventsEnded { .. } | Happened::ListCame { .. })
+        };
+        let from = self.moments.iter().rposition(came).unwrap_or(0);
+        self.moments.range(from..).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deliveries_in_a_row_are_one_moment() {
+        let mut timeline = Timeline::default();
+        timeline.push_delivery(at(1), 2, 0, Some(5));
+        timeline.push_delivery(at(2), 0, 1, Some(9));
+        timeline.push_delivery(at(3), 1, 0, None);
+        let expected = Happened::Delivered { events: 3, bookmarks: 1, resource_version: Some(9), until: at(3) };
+        assert_eq!(timeline.moments(), [Moment { at: at(1), what: expected }]);
+    }
+
+    #[test]
+    fn only_the_latest_moments_are_kept_and_the_others_counted() {
+        let mut timeline = Timeline::default();
+        (0..100).for_each(|second| timeline.push(at(second), Happened::WatchOpened));
+        assert_eq!((timeline.moments().len(), timeline.dropped()), (MAX_MOMENTS, 100 - MAX_MOMENTS as u64));
+        assert_eq!(timeline.moments().last().map(|moment| moment.at), Some(at(99)));
+    }
+
+    #[test]
+    fn messages_are_cut_between_characters() {
+        assert_eq!(cut("short"), "short");
+        assert_eq!(cut(&"ä".repeat(200)).len(), MAX_MESSAGE);
+        assert_eq!(cut(&format!("x{}", "ä".repeat(200))).len(), MAX_MESSAGE - 1);
+    }
+
+    fn at(second: u64) -> Timestamp {
+        Timestamp::from_nanos(second * 1_000_000_000)
+    }
+}

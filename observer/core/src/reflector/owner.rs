@@ -1,0 +1,379 @@
+//! All reflectors: which request belongs to which, and bounds for their number and memory.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use super::clients::Clients;
+use super::identity::{Key, ReflectorId};
+use super::record::ReflectorRow;
+use super::servers::Servers;
+use super::state::{Context, Form, Reflector, State};
+use super::told::Told;
+use super::watch_end::WatchEnd;
+use crate::exchange::Exchange;
+use crate::k8s::{Continue, ListOptions, ResourceVersion, Verb};
+use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
+use crate::time::Timestamp;
+
+/// How much is kept of reflectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReflectorLimits {
+    /// Reflectors.
+    pub reflectors: usize,
+    /// Clients.
+    pub clients: usize,
+    /// Versions of objects, over all reflectors: at up to 39 bytes each. Beyond it numbers of spurious updates are estimates.
+    pub objects: usize,
+    /// API servers.
+    pub servers: usize,
+    /// Resources of each whose newest revision is kept.
+    pub resources: usize,
+}
+
+impl Default for ReflectorLimits {
+    fn default() -> Self {
+        Self { reflectors: 16_384, clients: 4_096, objects: 2_097_152, servers: 256, resources: 512 }
+    }
+}
+
+/// What fell out of the tables of reflectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ReflectorsMissed {
+    /// Reflectors that were forgotten for others.
+    pub forgotten: u64,
+    /// Requests that belong to no reflector, because there was no room for another one.
+    pub requests: u64,
+    /// How often half of the objects of a reflector were dropped, so that its spurious updates are estimated.
+    pub thinned: u64,
+}
+
+impl ReflectorsMissed {
+    /// Whether nothing did.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// All reflectors.
+#[derive(Debug)]
+pub struct Reflectors {
+    limits: ReflectorLimits,
+    clients: Clients,
+    servers: Servers,
+    by_key: BTreeMap<Key, Vec<ReflectorId>>,
+    known: BTreeMap<ReflectorId, Box<Reflector>>,
+    of_exchange: BTreeMap<ExchangeId, ReflectorId>,
+    /// Versions of objects that all of them keep.
+    objects: usize,
+    /// Watches that may be resumes, and when each will have shown it.
+    resuming: VecDeque<(Timestamp, ReflectorId)>,
+    next: u64,
+    missed: ReflectorsMissed,
+}
+
+impl Reflectors {
+    /// No reflectors yet.
+    pub const fn new(limits: ReflectorLimits) -> Self {
+        Self {
+            limits,
+            clients: Clients::new(limits.clients),
+            servers: Servers::new(limits.servers, limits.resources),
+            by_key: BTreeMap::new(),
+            known: BTreeMap::new(),
+            of_exchange: BTreeMap::new(),
+            objects: 0,
+            resuming: VecDeque::new(),
+            next: 1,
+            missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0 },
+        }
+    }
+
+    /// A client connected.
+    pub fn connected(&mut self, connection: ConnectionId, process: Option<Process>) {
+        self.clients.connected(connection, process);
+    }
+
+    /// A connection is over.
+    pub fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {
+        self.clients.disconnected(connection, at);
+    }
+
+    /// An API server began or ceased to refuse.
+    pub fn listener(&mut self, upstream: &UpstreamName, state: ListenerState, at: Timestamp) {
+        self.servers.listener(upstream, state, at);
+    }
+
+    /// A request began.
+    pub fn requested(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+        if !Key::is_of_interest(exchange) {
+            return;
+        }
+        let Some(client) = self.clients.of(exchange.id.connection, &exchange.request, exchange.started) else {
+            self.missed.requests = self.missed.requests.saturating_add(1);
+            return;
+        };
+        let Some(key) = Key::of(exchange, client) else { return };
+        let is_list = exchange.verb() == Some(Verb::List) || is_streaming(&exchange.request.options);
+        let Some(id) = self.find(&key, exchange, is_list).or_else(|| self.add(key, exchange)) else {
+            self.missed.requests = self.missed.requests.saturating_add(1);
+            return;
+        };
+        self.of_exchange.insert(exchange.id, id);
+        let known = self.clients.get(client).filter(|client| client.process.is_none());
+        let client_returned = known.and_then(|client| client.returned);
+        let context = Context { server: self.servers.get(&exchange.upstream), client_returned };
+        let Some(reflector) = self.known.get_mut(&id) else { return };
+        let kept = reflector.kept_objects();
+        if is_list {
+            reflector.lists(exchange, &context, told);
+        } else {
+            reflector.watches(exchange);
+        }
+        reflector.connection = exchange.id.connection;
+        let now = reflector.kept_objects();
+        self.objects = (self.objects + now).saturating_sub(kept);
+    }
+
+    /// The head of an answer came.
+    pub fn answered(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        let Some(reflector) = self.of(exchange.id) else { return };
+        reflector.answered(exchange, at, told);
+        if reflector.resuming.is_some() {
+            let due = at.plus(Duration::from_nanos(WatchEnd::VERY_SHORT_NANOS));
+            let id = reflector.id;
+            if self.resuming.len() >= self.limits.reflectors {
+                self.resuming.pop_front();
+            }
+            self.resuming.push_back((due, id));
+        }
+    }
+
+    /// Time has come to `at`: watches that were granted and still live go on from where the ones before had ended.
+    pub fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        while let Some((due, id)) = self.resuming.front().copied() {
+            if due > at {
+                return;
+            }
+            self.resuming.pop_front();
+            // One that was granted later than this has an entry of its own.
+            if let Some(reflector) = self.known.get_mut(&id).filter(|reflector| reflector.is_resuming_since(due)) {
+                reflector.confirm_resume(told);
+            }
+        }
+    }
+
+    /// Whether something will be told once time has passed.
+    pub fn awaits_time(&self) -> bool {
+        !self.resuming.is_empty()
+    }
+
+    /// A part of a body was understood.
+    pub fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, told: &mut dyn FnMut(Told)) {
+        if let (Some(revision), Some(resource)) =
+            (newest(body), exchange.request.info.as_ref().and_then(|info| info.resource.as_ref()))
+        {
+            self.servers.shown(&exchange.upstream, resource, revision);
+        }
+        let Some(reflector) = self.of(exchange.id) else { return };
+        let kept = reflector.kept_objects();
+        reflector.understood(exchange, at, body, told);
+        let now = reflector.kept_objects();
+        self.objects = (self.objects + now).saturating_sub(kept);
+        self.thin();
+    }
+
+    /// A request is over.
+    pub fn ended(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+        let Some(reflector) = self.of(exchange.id) else { return };
+        let kept = reflector.kept_objects();
+        reflector.ended(exchange, told);
+        let now = reflector.kept_objects();
+        self.objects = (self.objects + now).saturating_sub(kept);
+        self.of_exchange.remove(&exchange.id);
+    }
+
+    /// Nothing is known of what happened until now: a capture lacks it.
+    pub fn lose_sight(&mut self, at: Timestamp) {
+        self.known.values_mut().for_each(|reflector| reflector.lose_sight(at));
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// All of them, without what they did one by one: what is stuck, then what listed again most often, then what cost most.
+    pub fn rows(&self) -> Vec<ReflectorRow> {
+        let mut worst: Vec<&Reflector> = self.known.values().map(Box::as_ref).collect();
+        worst.sort_by_key(|reflector| {
+            let counts = &reflector.counts;
+            (Reverse((reflector.is_stuck(), counts.relists, counts.bytes)), reflector.id)
+        });
+        let row = |reflector: &Reflector| {
+            let client = self.clients.get(reflector.key.client);
+            let process = client.and_then(|client| client.process.clone());
+            let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream));
+            ReflectorRow { client_left: client.is_none_or(|client| client.open_connections == 0), ..row }
+        };
+        worst.into_iter().map(row).collect()
+    }
+
+    /// Adds to `row` what its reflector did, and the evidence of its last relist.
+    pub fn add_detail(&self, row: &mut ReflectorRow) {
+        if let Some(reflector) = self.known.get(&row.reflector) {
+            row.last_relist.clone_from(&reflector.last_relist);
+            row.timeline = reflector.timeline.moments();
+            row.timeline_dropped = reflector.timeline.dropped();
+        }
+    }
+
+    /// What fell out.
+    pub const fn missed(&self) -> ReflectorsMissed {
+        self.missed
+    }
+
+    fn of(&mut self, exchange: ExchangeId) -> Option<&mut Reflector> {
+        let id = self.of_exchange.get(&exchange)?;
+        self.known.get_mut(id).map(Box::as_mut)
+    }
+
+    /// Which reflector of those with `key` makes a request: of those that can be expected to, the one that fits best.
+    fn find(&self, key: &Key, exchange: &Exchange, is_list: bool) -> Option<ReflectorId> {
+        let options = &exchange.request.options;
+        let fits = |id: &ReflectorId| {
+            let reflector = self.known.get(id).filter(|reflector| !reflector.is_busy())?;
+            let same_connection = reflector.connection == exchange.id.connection;
+            let fit = if is_list { fit_of_list(reflector, options)? } else { fit_of_watch(reflector, options)? };
+            // Of equals the one that was there last: others may be of clients that are gone.
+            Some((fit, same_connection, reflector.last_seen, Reverse(*id)))
+        };
+        self.by_key.get(key)?.iter().filter_map(fits).max().map(|(.., Reverse(id))| id)
+    }
+
+    fn add(&mut self, key: Key, exchange: &Exchange) -> Option<ReflectorId> {
+        if self.known.len() >= self.limits.reflectors && !self.forget_some() {
+            return None;
+        }
+        let id = ReflectorId(self.next);
+        self.next = self.next.saturating_add(1);
+        self.by_key.entry(key.clone()).or_default().push(id);
+        self.known.insert(id, Box::new(Reflector::new(id, key, exchange)));
+        Some(id)
+    }
+
+    /// Makes room by dropping those that have done nothing for longest, a sixteenth of all; whether there were any.
+    fn forget_some(&mut self) -> bool {
+        let mut idle: Vec<(Timestamp, ReflectorId)> = self
+            .known
+            .values()
+            .filter(|reflector| !reflector.is_busy())
+            .map(|reflector| (reflector.last_seen, reflector.id))
+            .collect();
+        idle.sort_unstable();
+        idle.truncate((self.limits.reflectors / 16).max(1));
+        for (_, id) in &idle {
+            if let Some(reflector) = self.known.remove(id) {
+                self.objects = self.objects.saturating_sub(reflector.kept_objects());
+                self.missed.forgotten = self.missed.forgotten.saturating_add(1);
+            }
+        }
+        let gone: BTreeSet<ReflectorId> = idle.iter().map(|(_, id)| *id).collect();
+        self.by_key.retain(|_, ids| {
+            ids.retain(|id| !gone.contains(id));
+            !ids.is_empty()
+        });
+        !idle.is_empty()
+    }
+
+    /// Keeps to the bound on versions of objects.
+    fn thin(&mut self) {
+        while self.objects > self.limits.objects {
+            let Some(largest) = self.known.values_mut().max_by_key(|reflector| reflector.kept_objects()) else { return };
+            let before = largest.kept_objects();
+            largest.thin();
+            let now = largest.kept_objects();
+            self.objects = self.objects.saturating_sub(before.saturating_sub(now));
+            self.missed.thinned = self.missed.thinned.saturating_add(1);
+            if before == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// A watch that begins with the objects there are: a list in another form.
+fn is_streaming(options: &ListOptions) -> bool {
+    options.watch && options.send_initial_events == Some(true)
+}
+
+/// How well a list fits what a reflector did before; nothing if it does not at all. Greater is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Fit {
+    /// The very request that failed, or the page that was announced.
+    is_expected: bool,
+    names_its_revision: bool,
+    /// It never watched, and listed in this form before.
+    is_poller: bool,
+    likely: u8,
+}
+
+fn fit_of_list(reflector: &Reflector, options: &ListOptions) -> Option<Fit> {
+    let is_page = options.continue_token != Continue::Unset;
+    let names_its_revision =
+        matches!(options.resource_version, ResourceVersion::At(revision) if reflector.revision == Some(revision));
+    let is_poller = !reflector.has_watched() && reflector.last_form == Some(Form::of(options));
+    let fit = |is_expected, likely| Some(Fit { is_expected, names_its_revision, is_poller, likely });
+    match &reflector.state {
+        State::Listing(listing, _) if is_page => {
+            (listing.expects_page() && listing.announces(&options.continue_token)).then(|| fit(true, 4))?
+        }
+        _ if is_page => None,
+        State::Listing(listing, _) if listing.failure.is_some() => fit(listing.options == *options, 3),
+        State::Waiting if reflector.client_may_be_gone() => fit(false, 1),
+        State::Waiting => fit(false, 2),
+        State::Listed => fit(false, 1),
+        State::Listing(..) if is_poller => fit(false, 0),
+        State::Listing(..) | State::Watching(_) => None,
+    }
+}
+
+fn fit_of_watch(reflector: &Reflector, options: &ListOptions) -> Option<Fit> {
+    let is_waiting = matches!(reflector.state, State::Waiting);
+    if !is_waiting && !matches!(reflector.state, State::Listed) {
+        return None;
+    }
+    let (names_its_revision, likely) = match (options.resource_version, reflector.revision) {
+        (ResourceVersion::At(from), Some(own)) if from == own => (true, 3),
+        // What was under way when the watch broke did not reach the client.
+        (ResourceVersion::At(from), Some(own)) if from < own => (false, 2),
+        // Revisions that are no numbers cannot be compared here.
+        (ResourceVersion::At(_), _) | (ResourceVersion::Invalid, None) => (false, 1),
+        // A client without a list.
+        (ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid, _) => {
+            if is_waiting {
+                (false, 1)
+            } else {
+                return None;
+            }
+        }
+    };
+    let gone = u8::from(reflector.client_may_be_gone());
+    Some(Fit { is_expected: is_waiting, names_its_revision, is_poller: false, likely: 2 * likely - gone })
+}
+
+/// The newest revision in a part of an answer.
+fn newest(body: &Body) -> Option<u64> {
+    match body {
+        Body::List(meta) => ResourceVersion::number(&meta.resource_version),
+        Body::Items(items) => items.iter().filter_map(|item| ResourceVersion::number(&item.resource_version)).max(),
+        Body::Events(events) => events.iter().filter_map(|event| ResourceVersion::number(&event.object.resource_version)).max(),
+        Body::Object(object) => ResourceVersion::number(&object.resource_version),
+        Body::MediaType(_) | Body::Kind(_) | Body::Status(_) | Body::Version(_) => None,
+    }
+}

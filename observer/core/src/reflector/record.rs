@@ -1,0 +1,238 @@
+//! A reflector as plain data.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::clients::ClientId;
+use super::identity::{ReflectorId, Representation};
+use super::moment::Moment;
+use super::polling::Polling;
+use super::servers::Server;
+use super::state::{ClientAge, Reflector, State};
+use super::told::ListTold;
+use super::versions::Repeats;
+use super::watch_end::WatchEnd;
+use crate::exchange::{Client, Shape};
+use crate::k8s::ResourceVersion;
+use crate::observation::Process;
+use crate::time::Timestamp;
+
+/// What a reflector is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReflectorState {
+    /// It asks in vain for a revision that the server does not reach.
+    Stuck,
+    /// It lists, or tries to.
+    Listing,
+    /// It has a list and does not watch.
+    Listed,
+    /// Its watch is over, and nothing followed yet.
+    Waiting,
+    /// It watches.
+    Watching,
+}
+
+/// A reflector, or a client that only lists or only watches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReflectorRow {
+    /// Its number.
+    pub reflector: ReflectorId,
+    /// The number of its client.
+    pub client_id: ClientId,
+    /// Its client.
+    pub client: Client,
+    /// The client's process, if it is one of this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
+    /// What it lists and watches.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// How much of each object it gets.
+    pub representation: Representation,
+    /// What its requests show of the client's age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age: Option<ClientAge>,
+    /// What it is about.
+    pub state: ReflectorState,
+    /// Since when.
+    pub since: Timestamp,
+    /// When it was first seen.
+    pub first_seen: Timestamp,
+    /// When it last asked for something or got something.
+    pub last_seen: Timestamp,
+    /// The newest revision that it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<u64>,
+    /// How far that is behind the newest revision seen of its resource, in revisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<u64>,
+    /// How far it is behind the newest revision seen of anything in the same etcd: a watch cache that begins anew begins there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind_store: Option<u64>,
+    /// Objects that it has; an estimate where [`Repeats::error`] says that not all are kept.
+    pub objects: u64,
+    /// Bytes of its last whole list.
+    pub last_list_bytes: u64,
+    /// When the last bookmark of its watch came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_bookmark: Option<Timestamp>,
+    /// Lists of a revision below the one that it had.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub went_back: u64,
+    /// Watches in a row that ended within a second, before any event.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub short_watches: u64,
+    /// Lists in place of streaming lists that were refused.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fallbacks: u64,
+    /// Requests for lists, pages and repetitions included.
+    pub list_requests: u64,
+    /// Requests for watches.
+    pub watch_requests: u64,
+    /// Watches that went on where the one before had ended.
+    pub resumes: u64,
+    /// Lists although it had one.
+    pub relists: u64,
+    /// Lists of a client that had forgotten what it had: it was started anew, or began from nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub beginnings: u64,
+    /// Whether its last five relists were within ten minutes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub relists_in_a_loop: bool,
+    /// Whether its client has no connection any more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub client_left: bool,
+    /// The same by cause.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub causes: BTreeMap<String, u64>,
+    /// Events about objects.
+    pub events: u64,
+    /// Bookmarks.
+    pub bookmarks: u64,
+    /// Items of whole lists.
+    pub items: u64,
+    /// Bytes of all answers that are over.
+    pub bytes: u64,
+    /// Objects that came, and those that the reflector had in the very version.
+    pub repeats: Repeats,
+    /// How it polls; nothing if it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub polling: Option<Polling>,
+    /// How its last watch ended; nothing while none has, or a list followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_end: Option<WatchEnd>,
+    /// Its last relist, with the evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_relist: Option<Box<ListTold>>,
+    /// What it did, the latest moments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Moment>,
+    /// How many moments before them are not kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub timeline_dropped: u64,
+}
+
+impl ReflectorRow {
+    pub(super) fn of(reflector: &Reflector, process: Option<Process>, server: Option<&Server>) -> Self {
+        let counts = &reflector.counts;
+        let newest = server.and_then(|server| server.newest(&reflector.key.resource));
+        Self {
+            reflector: reflector.id,
+            client_id: reflector.key.client,
+            client: reflector.client.clone(),
+            process,
+            shape: reflector.shape.clone(),
+            representation: reflector.key.representation,
+            age: reflector.age,
+            state: state(reflector),
+            since: since(reflector),
+            first_seen: reflector.first_seen,
+            last_seen: reflector.last_seen,
+            resource_version: reflector.revision,
+            behind: behind(newest, reflector.revision),
+            behind_store: behind(server.and_then(|server| server.newest_beside(&reflector.key.resource)), reflector.revision),
+            objects: reflector.objects.estimated_len(),
+            last_list_bytes: counts.last_list_bytes,
+            last_bookmark: last_bookmark(reflector),
+            went_back: counts.went_back,
+            short_watches: counts.short_watches,
+            fallbacks: counts.fallbacks,
+            list_requests: counts.list_requests,
+            watch_requests: counts.watch_requests,
+            resumes: counts.resumes,
+            relists: counts.relists,
+            beginnings: counts.beginnings,
+            relists_in_a_loop: counts.is_loop(),
+            client_left: false,
+            causes: counts.causes.iter().map(|(cause, number)| (cause.id(), *number)).collect(),
+            events: counts.events,
+            bookmarks: counts.bookmarks,
+            items: counts.items,
+            bytes: counts.bytes,
+            repeats: counts.repeats.repeats(counts.repeats_at_least),
+            polling: reflector.polls.polling(),
+            last_end: reflector.past_watch().map(|watch| watch.end),
+            last_relist: None,
+            timeline: Vec::new(),
+            timeline_dropped: 0,
+        }
+    }
+
+    /// Where there is one API server, nobody needs to hear its name.
+    pub fn drop_upstream_name(&mut self) {
+        self.shape.upstream = None;
+        if let Some(relist) = &mut self.last_relist {
+            relist.shape.upstream = None;
+        }
+    }
+
+    /// Whether it watches `events`, for which the API server has no watch cache.
+    pub fn is_of_events(&self) -> bool {
+        matches!(self.shape.resource.as_str(), "events" | "events.events.k8s.io")
+    }
+
+    /// Whether it is a reflector, or something like it: it has watched.
+    pub const fn has_watched(&self) -> bool {
+        self.watch_requests > 0
+    }
+}
+
+fn behind(newest: Option<u64>, own: Option<u64>) -> Option<u64> {
+    newest.zip(own).map(|(newest, own)| newest.saturating_sub(own))
+}
+
+fn last_bookmark(reflector: &Reflector) -> Option<Timestamp> {
+    match &reflector.state {
+        State::Watching(watching) | State::Listing(_, Some(watching)) => watching.last_bookmark,
+        State::Listing(_, None) | State::Listed | State::Waiting => None,
+    }
+}
+
+fn state(reflector: &Reflector) -> ReflectorState {
+    match &reflector.state {
+        State::Listing(listing, _) if reflector.is_stuck() && listing.options.resource_version != ResourceVersion::Unset => {
+            ReflectorState::Stuck
+        }
+        State::Listing(..) => ReflectorState::Listing,
+        State::Listed => ReflectorState::Listed,
+        State::Watching(_) => ReflectorState::Watching,
+        State::Waiting => ReflectorState::Waiting,
+    }
+}
+
+fn since(reflector: &Reflector) -> Timestamp {
+    match (&reflector.state, &reflector.stuck) {
+        (State::Listing(..), Some(stuck)) if reflector.is_stuck() => stuck.since,
+        (State::Listing(listing, _), _) => listing.began,
+        (State::Watching(watching), _) => watching.opened.unwrap_or(watching.asked),
+        (State::Listed, _) => reflector.revision_since,
+        (State::Waiting, _) => reflector.past_watch().map_or(reflector.last_seen, |watch| watch.ended),
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

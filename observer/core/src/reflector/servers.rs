@@ -1,0 +1,140 @@
+//! What is known of the API servers that reflectors watch, and what decides why a revision was gone or a watch lost.
+
+use std::collections::BTreeMap;
+
+use crate::k8s::Resource;
+use crate::observation::{ListenerState, UpstreamName};
+use crate::time::Timestamp;
+
+/// A time in which an API server refused connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub from: Timestamp,
+    pub until: Option<Timestamp>,
+}
+
+/// All of them, bounded.
+#[derive(Debug)]
+pub(super) struct Servers {
+    known: BTreeMap<UpstreamName, Server>,
+    limit: usize,
+    resources: usize,
+}
+
+/// One of them.
+#[derive(Debug, Default)]
+pub(super) struct Server {
+    /// The last time in which it refused.
+    refusal: Option<Refusal>,
+    /// The newest revision that was seen of each resource, by group and plural name.
+    newest: BTreeMap<(String, String), u64>,
+    /// The newest of all that share an etcd as they do unless flags say otherwise.
+    newest_of_all: Option<u64>,
+}
+
+impl Servers {
+    pub(super) const fn new(limit: usize, resources: usize) -> Self {
+        Self { known: BTreeMap::new(), limit, resources }
+    }
+
+    pub(super) fn get(&self, name: &UpstreamName) -> Option<&Server> {
+        self.known.get(name)
+    }
+
+    pub(super) fn listener(&mut self, name: &UpstreamName, state: ListenerState, at: Timestamp) {
+        let Some(server) = self.entry(name) else { return };
+        match state {
+            ListenerState::Refusing => server.refusal = Some(Refusal { from: at, until: None }),
+            ListenerState::Listening => {
+                if let Some(refusal) = &mut server.refusal {
+                    refusal.until.get_or_insert(at);
+                }
+            }
+        }
+    }
+
+    /// Takes a revision that an answer showed; the newest one now.
+    pub(super) fn shown(&mut self, name: &UpstreamName, resource: &Resource, revision: u64) {
+        let resources = self.resources;
+        let Some(server) = self.entry(name) else { return };
+        if is_in_one_etcd(resource) {
+            server.newest_of_all = server.newest_of_all.max(Some(revision));
+        }
+        let key = (resource.group.clone(), resource.resource.clone());
+        if let Some(newest) = server.newest.get_mut(&key) {
+            *newest = revision.max(*newest);
+        } else if server.newest.len() < resources {
+            server.newest.insert(key, revision);
+        }
+    }
+
+    fn entry(&mut self, name: &UpstreamName) -> Option<&mut Server> {
+        if !self.known.contains_key(name) && self.known.len() >= self.limit {
+            return None;
+        }
+        Some(self.known.entry(name.clone()).or_default())
+    }
+}
+
+impl Server {
+    /// The time in which it refused, if some of that lies between `from` and `until`.
+    pub(super) fn refused_between(&self, from: Timestamp, until: Timestamp) -> Option<Refusal> {
+        self.refusal.filter(|refusal| refusal.from <= until && refusal.until.is_none_or(|end| end >= from))
+    }
+
+    /// The newest revision that was seen where `resource` is stored.
+    pub(super) fn newest_beside(&self, resource: &Resource) -> Option<u64> {
+        if is_in_one_etcd(resource) { self.newest_of_all } else { self.newest(resource) }
+    }
+
+    /// The newest revision that was seen of `resource`.
+    pub(super) fn newest(&self, resource: &Resource) -> Option<u64> {
+        // A key of references would need a type of its own; this is asked once per row of a snapshot.
+        self.newest.get(&(resource.group.clone(), resource.resource.clone())).copied()
+    }
+}
+
+/// All resources share an etcd unless flags say otherwise, as they often do for events.
+fn is_in_one_etcd(resource: &Resource) -> bool {
+    resource.resource != "events"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_counts_where_it_overlaps() {
+        let mut servers = Servers::new(4, 4);
+        let name = UpstreamName("a:6443".to_owned());
+        servers.listener(&name, ListenerState::Refusing, at(10));
+        let open_end = |servers: &Servers, from, until| servers.get(&name).unwrap().refused_between(at(from), at(until)).is_some();
+        assert!(!open_end(&servers, 1, 9));
+        assert!(open_end(&servers, 1, 10) && open_end(&servers, 11, 12));
+        servers.listener(&name, ListenerState::Listening, at(20));
+        assert!(open_end(&servers, 20, 30) && !open_end(&servers, 21, 30));
+        servers.listener(&name, ListenerState::Listening, at(40));
+        assert!(!open_end(&servers, 30, 50));
+    }
+
+    #[test]
+    fn newest_revision_never_falls_and_tables_are_bounded() {
+        let mut servers = Servers::new(1, 1);
+        let (one, two) = (UpstreamName("a".to_owned()), UpstreamName("b".to_owned()));
+        servers.shown(&one, &resource("pods"), 7);
+        servers.shown(&one, &resource("pods"), 5);
+        servers.shown(&one, &resource("secrets"), 9);
+        servers.shown(&two, &resource("pods"), 9);
+        let server = servers.get(&one).unwrap();
+        assert_eq!((server.newest(&resource("pods")), server.newest(&resource("secrets"))), (Some(7), None));
+        assert!(servers.get(&two).is_none());
+    }
+
+    fn at(second: u64) -> Timestamp {
+        Timestamp::from_nanos(second * 1_000_000_000)
+    }
+
+    fn resource(name: &str) -> Resource {
+        Resource { group: String::new(), version: "v1".to_owned(), resource: name.to_owned() }
+    }
+}

@@ -1,0 +1,365 @@
+//! One reflector, and what the requests that it makes say of it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use super::cause::RelistCause;
+use super::identity::{Key, ReflectorId};
+use super::listing::{Failure, Listing};
+use super::moment::{Happened, Timeline};
+use super::polling::PollClock;
+use super::servers::{Refusal, Server};
+use super::told::{ListTold, ResumeTold, Told};
+use super::versions::{RepeatCounter, Versions};
+use super::watch_end::WatchEnd;
+use super::watching::{PastWatch, Watching};
+use crate::exchange::{Client, Exchange, Scope, Shape};
+use crate::k8s::{ListOptions, ResourceVersion, ResourceVersionMatch};
+use crate::observation::{Body, ConnectionId};
+use crate::time::Timestamp;
+
+/// A list and a watch after it, again and again, as client-go's `Reflector` does (client-go tools/cache/reflector.go), and others like it.
+///
+/// ```text
+///            list asked                 whole list            watch asked            granted, events
+///   (none) ─────────────► Listing ─────────────────► Listed ─────────────► Watching ────────────┐
+///              │           ▲  ▲ │ failed, next page    │ list asked          │   ▲ ▲            │
+///              │           │  └─┘                      │ (a poller)          │   │ └────────────┘
+///              │           │◄──────────────────────────┘                     │   │ watch asked: a resume
+///              │           │                                                 ▼   │
+///              │           └─────────────────────────────────────────────  Waiting  (the watch ended or was refused)
+///              │                list asked: a relist, with its cause
+///              │
+///              └─ watch asked with sendInitialEvents: Listing too, until the bookmark that ends the initial events; then Watching
+/// ```
+#[derive(Debug)]
+pub(super) struct Reflector {
+    pub id: ReflectorId,
+    pub key: Key,
+    pub client: Client,
+    pub shape: Shape,
+    pub state: State,
+    /// The newest revision that it was given.
+    pub revision: Option<u64>,
+    pub revision_since: Timestamp,
+    pub objects: Versions,
+    pub timeline: Timeline,
+    pub counts: Counts,
+    pub age: Option<ClientAge>,
+    pub first_seen: Timestamp,
+    /// When it last asked for something, got something, or lost a watch.
+    pub last_seen: Timestamp,
+    pub last_relist: Option<Box<ListTold>>,
+    /// Its first list, until its first watch shows that it is a reflector's.
+    pub first_list: Option<Box<ListTold>>,
+    /// The revision at which it asks in vain, how often, and since when.
+    pub stuck: Option<Stuck>,
+    pub polls: PollClock,
+    /// The last watch of use, if none followed it, and how many attempts did.
+    pub interrupted: Option<Interrupted>,
+    /// The resume that is told once the watch shows that it is one.
+    pub resuming: Option<Box<ResumeTold>>,
+    /// Whether it asked for a watch since its last whole list.
+    pub watched_since_list: bool,
+    /// In which form it last listed.
+    pub last_form: Option<Form>,
+    /// On which connection it last asked for something.
+    pub connection: ConnectionId,
+    /// Whether it has had a whole list, seen or not: who watches from a revision has one.
+    pub had_a_list: bool,
+    pub list_failure: Option<Failure>,
+    pub past_watch: Option<PastWatch>,
+    pub useful_watch: Option<PastWatch>,
+    pub out_of_sight: bool,
+}
+
+/// A watch that ended, and what was tried since.
+#[derive(Clone, Debug)]
+pub(super) struct Interrupted {
+    pub past: PastWatch,
+    pub attempts: u64,
+}
+
+/// In which form a client lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    limit: u64,
+    names_revision: bool,
+    from_any: bool,
+    revision_match: ResourceVersionMatch,
+}
+
+impl Form {
+    pub(super) const fn of(options: &ListOptions) -> Self {
+        Self {
+            limit: options.limit,
+            names_revision: matches!(options.resource_version, ResourceVersion::At(_) | ResourceVersion::Invalid),
+            from_any: matches!(options.resource_version, ResourceVersion::Any),
+            revision_match: options.resource_version_match,
+        }
+    }
+}
+
+/// What is known beside a reflector when it asks for something.
+#[derive(Debug)]
+pub(super) struct Context<'c> {
+    pub server: Option<&'c Server>,
+    /// When its client came back after all of its connections had ended, if it is known by its words only.
+    pub client_returned: Option<Timestamp>,
+}
+
+impl Context<'_> {
+    /// The time in which the server refused, if some of that lies between the two.
+    pub(super) fn refused_between(&self, from: Timestamp, until: Timestamp) -> Option<Refusal> {
+        self.server.and_then(|server| server.refused_between(from, until))
+    }
+}
+
+/// What a reflector is about.
+#[derive(Debug)]
+pub(super) enum State {
+    /// It lists, or is about to try again. Of a streaming list the watch is there too.
+    Listing(Box<Listing>, Option<Box<Watching>>),
+    /// It has a whole list and has not watched since.
+    Listed,
+    /// It watches.
+    Watching(Box<Watching>),
+    /// Its watch is over, and nothing followed.
+    Waiting,
+}
+
+/// What its requests show of a client's age (§6.1 of the semantics reference). That is inferred, not said: other libraries may look alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientAge {
+    /// It lists again from `resourceVersion=0` with a limit: client-go until 1.17.
+    Until1_17,
+    /// It lists again from its own revision without a limit: client-go from 1.18 on.
+    From1_18,
+    /// It asks for streaming lists: client-go from 1.35 on, or from 1.27 on with `WatchListClient`.
+    WatchList,
+}
+
+/// Numbers of a reflector.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    pub list_requests: u64,
+    pub watch_requests: u64,
+    /// Lists although it had one; those of clients that had forgotten it are beginnings.
+    pub relists: u64,
+    pub beginnings: u64,
+    /// When the last relists began.
+    pub last_relists: VecDeque<Timestamp>,
+    pub resumes: u64,
+    pub events: u64,
+    pub bookmarks: u64,
+    pub items: u64,
+    pub bytes: u64,
+    /// Bytes of the last whole list.
+    pub last_list_bytes: u64,
+    /// Events and lists of a revision below the one before.
+    pub went_back: u64,
+    /// Watches in a row that ended within a second, before any event.
+    pub short_watches: u64,
+    /// Streaming lists that were refused, so that a list in the old form followed.
+    pub fallbacks: u64,
+    pub causes: BTreeMap<RelistCause, u64>,
+    pub repeats: RepeatCounter,
+    /// Whether some of the traffic that it counts was not seen.
+    pub repeats_at_least: bool,
+}
+
+impl Counts {
+    /// Whether the last five relists were within ten minutes.
+    pub(super) fn is_loop(&self) -> bool {
+        let (Some(first), Some(last)) = (self.last_relists.front(), self.last_relists.back()) else { return false };
+        self.last_relists.len() >= RELISTS_KEPT && last.since(*first) <= LOOP
+    }
+
+    pub(super) fn note_relist(&mut self, at: Timestamp, cause: RelistCause) {
+        let of_cause = self.causes.entry(cause).or_default();
+        *of_cause = of_cause.saturating_add(1);
+        if cause.begins_from_nothing() {
+            self.beginnings = self.beginnings.saturating_add(1);
+            return;
+        }
+        self.relists = self.relists.saturating_add(1);
+        if self.last_relists.len() >= RELISTS_KEPT {
+            self.last_relists.pop_front();
+        }
+        self.last_relists.push_back(at);
+    }
+}
+
+/// Times of relists that are kept of a reflector: so many within a short time are a loop.
+const RELISTS_KEPT: usize = 5;
+const LOOP: Duration = Duration::from_mins(10);
+
+/// A reflector that asks for a revision that the server does not reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stuck {
+    pub revision: u64,
+    pub since: Timestamp,
+    pub refusals: u64,
+    pub told: bool,
+}
+
+/// Refusals at one revision until a reflector counts as stuck: one more than a client's transport repeats a request before the reflector hears
+/// of it.
+pub(super) const STUCK_AFTER: u64 = 12;
+
+impl Reflector {
+    pub(super) fn new(id: ReflectorId, key: Key, exchange: &Exchange) -> Self {
+        Self {
+            id,
+            key,
+            client: Client::of(exchange),
+            shape: Shape::watched(exchange),
+            state: State::Waiting,
+            revision: None,
+            revision_since: exchange.started,
+            objects: Versions::default(),
+            timeline: Timeline::default(),
+            counts: Counts::default(),
+            age: None,
+            first_seen: exchange.started,
+            last_seen: exchange.started,
+            last_relist: None,
+            first_list: None,
+            stuck: None,
+            polls: PollClock::default(),
+            interrupted: None,
+            resuming: None,
+            watched_since_list: false,
+            last_form: None,
+            connection: exchange.id.connection,
+            had_a_list: false,
+            list_failure: None,
+            past_watch: None,
+            useful_watch: None,
+            out_of_sight: false,
+        }
+    }
+
+    /// Whether a request of it is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        match &self.state {
+            State::Listing(listing, watching) => listing.exchange.is_some() || watching.is_some(),
+            State::Watching(_) => true,
+            State::Listed | State::Waiting => false,
+        }
+    }
+
+    /// Whether it has ever watched; what only lists is no reflector.
+    pub(super) const fn has_watched(&self) -> bool {
+        self.counts.watch_requests > 0
+    }
+
+    /// Whether it asks again and again for a revision that the server does not reach.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.stuck.is_some_and(|stuck| stuck.told)
+    }
+
+    /// Whether its client ended its last watch by leaving.
+    pub(super) fn client_may_be_gone(&self) -> bool {
+        self.past_watch.as_ref().is_some_and(|watch| watch.end == WatchEnd::ClientLeft)
+    }
+
+    /// Whether the watch that may be a resume was granted so long before `due` as shows that it is one.
+    pub(super) fn is_resuming_since(&self, due: Timestamp) -> bool {
+        self.resuming.as_ref().is_some_and(|resume| u128::from(WatchEnd::VERY_SHORT_NANOS) <= due.since(resume.at).as_nanos())
+    }
+
+    /// Versions of objects that are kept for it.
+    pub(super) fn kept_objects(&self) -> usize {
+        let listed = match &self.state {
+            State::Listing(listing, _) => listing.objects.len(),
+            State::Listed | State::Watching(_) | State::Waiting => 0,
+        };
+        self.objects.len() + listed
+    }
+
+    /// Keeps half of them.
+    pub(super) fn thin(&mut self) {
+        self.objects.thin();
+        if let State::Listing(listing, _) = &mut self.state {
+            listing.objects.thin();
+        }
+    }
+
+    /// The watch that it last had.
+    pub(super) fn past_watch(&self) -> Option<&PastWatch> {
+        self.past_watch.as_ref()
+    }
+
+    /// A part of a body came.
+    pub(super) fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, told: &mut dyn FnMut(Told)) {
+        self.last_seen = at;
+        if self.shape.scope == Some(Scope::All) && exchange.namespaced.is_some() {
+            self.shape = Shape::watched(exchange);
+        }
+        match body {
+            Body::Items(items) => {
+                if let State::Listing(listing, None) = &mut self.state
+                    && listing.exchange == Some(exchange.id)
+                {
+                    let until = until(&listing.options, self.revision);
+                    for item in items {
+                        listing.take(item, &self.objects, until);
+                    }
+                }
+            }
+            Body::Events(events) => self.delivered(exchange, at, events, told),
+            Body::MediaType(_) | Body::Kind(_) | Body::List(_) | Body::Object(_) | Body::Status(_) | Body::Version(_) => {}
+        }
+    }
+
+    /// A request of it is over.
+    pub(super) fn ended(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+        let Some((at, _)) = exchange.ended else { return };
+        self.last_seen = at;
+        self.counts.bytes = self.counts.bytes.saturating_add(exchange.response_bytes);
+        let is_lossy = exchange.missed_bytes > 0 || exchange.not_read.is_some();
+        match std::mem::replace(&mut self.state, State::Waiting) {
+            State::Listing(mut listing, None) if listing.exchange == Some(exchange.id) => {
+                let is_whole = listing.end(exchange, at);
+                self.note_list_end(exchange, &listing, at);
+                if is_whole {
+                    self.state = State::Listed;
+                    self.whole(*listing, at, told);
+                } else {
+                    self.note_too_large(&listing, at, told);
+                    self.state = State::Listing(listing, None);
+                }
+            }
+            State::Listing(mut listing, Some(watching)) if watching.exchange == exchange.id => {
+                listing.exchange = None;
+                listing.count(exchange);
+                let end = self.watch_ended(exchange, &watching, at, told);
+                listing.failure = Some(Failure::of_streaming(exchange, end, at));
+                self.state = State::Listing(listing, None);
+            }
+            State::Watching(watching) if watching.exchange == exchange.id => {
+                self.objects.is_partial |= is_lossy;
+                self.counts.repeats_at_least |= is_lossy;
+                self.watch_ended(exchange, &watching, at, told);
+            }
+            other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,
+        }
+    }
+
+    /// What is under way goes on unseen.
+    pub(super) fn lose_sight(&mut self, at: Timestamp) {
+        self.out_of_sight = true;
+        self.objects.is_partial = true;
+        self.timeline.push(at, Happened::OutOfSight);
+    }
+}
+
+/// How far the client says that it has come, or is known to.
+const fn until(options: &ListOptions, own: Option<u64>) -> Option<u64> {
+    match options.resource_version {
+        ResourceVersion::At(revision) => Some(revision),
+        ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid => own,
+    }
+}

@@ -1,0 +1,276 @@
+//! Which version of each object a reflector has: what tells a spurious update from news.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher};
+
+use serde::Serialize;
+
+use crate::k8s::ResourceVersion;
+use crate::wire::ObjectRef;
+
+/// The versions of a reflector's objects, keyed by namespace and name, as the store of a client is.
+///
+/// Both are hashes of 64 bits: of a million objects, two are taken for one with a probability of 3 in 10⁸. When the memory
+/// for all reflectors is used up, [`Versions::thin`] keeps half of the objects, chosen by their hashes, and numbers become
+/// estimates ([`Repeats`]).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Versions {
+    by_object: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
+    /// One object in 2 to the power of this is kept.
+    thinned: u32,
+    /// Whether some of what the reflector was given was not seen, so that something is missing here.
+    pub is_partial: bool,
+}
+
+/// How an object's version relates to the one that the reflector had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// It had the same one.
+    Same,
+    /// It had another one, or did not have the object.
+    Other,
+    /// The object is not in the sample.
+    NotSampled,
+}
+
+impl Versions {
+    /// An empty table that keeps the same objects as `other`.
+    pub(super) fn sampled_as(other: &Self) -> Self {
+        Self { by_object: HashMap::default(), thinned: other.thinned, is_partial: false }
+    }
+
+    /// How many objects are kept.
+    pub(super) fn len(&self) -> usize {
+        self.by_object.len()
+    }
+
+    /// How many objects there are.
+    pub(super) fn estimated_len(&self) -> u64 {
+        (self.len() as u64).checked_shl(self.thinned).unwrap_or(u64::MAX)
+    }
+
+    /// What there is of `object`. What was sent is not always what arrived: a version above `until` counts as not had.
+    pub(super) fn before(&self, object: &ObjectRef, until: Option<u64>) -> Before {
+        if object.name.is_empty() {
+            return Before::Other;
+        }
+        let key = key(object);
+        if !self.keeps(key) {
+            return Before::NotSampled;
+        }
+        let is_same = self.by_object.get(&key) == Some(&version(object));
+        let arrived =
+            ResourceVersion::number(&object.resource_version).is_none_or(|number| until.is_none_or(|until| number <= until));
+        if is_same && arrived { Before::Same } else { Before::Other }
+    }
+
+    /// Takes the version of `object`.
+    pub(super) fn take(&mut self, object: &ObjectRef) {
+        let key = key(object);
+        if !object.name.is_empty() && self.keeps(key) {
+            self.by_object.insert(key, version(object));
+        }
+    }
+
+    /// `object` is gone.
+    pub(super) fn remove(&mut self, object: &ObjectRef) {
+        self.by_object.remove(&key(object));
+    }
+
+    /// Keeps half of the objects, and of those to come the same share.
+    pub(super) fn thin(&mut self) {
+        self.thinned = self.thinned.saturating_add(1);
+        let thinned = self.thinned;
+        self.by_object.retain(|key, _| is_kept(*key, thinned));
+        self.by_object.shrink_to_fit();
+    }
+
+    fn keeps(&self, key: u64) -> bool {
+        is_kept(key, self.thinned)
+    }
+}
+
+fn is_kept(key: u64, thinned: u32) -> bool {
+    thinned == 0 || key.trailing_zeros() >= thinned
+}
+
+fn key(object: &ObjectRef) -> u64 {
+    hash(&[&object.namespace, &object.name])
+}
+
+/// Numbers stand for themselves; of other text, of which clients may do no more than compare, the hash.
+fn version(object: &ObjectRef) -> u64 {
+    object.resource_version.parse().unwrap_or_else(|_| hash(&[&object.resource_version]))
+}
+
+/// The same in every run of this program: the keys of this hasher are fixed.
+fn hash(words: &[&str]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    words.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Keys are hashes.
+#[derive(Clone, Copy, Debug, Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        // The low bits are alike in a sample.
+        self.0 = key.rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// How many of the objects that came were known in the very version: the spurious updates of a handler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Repeats {
+    /// Objects that came.
+    pub objects: u64,
+    /// Those among them that the reflector had in the same version: exact, or estimated.
+    pub repeated: u64,
+    /// How far the estimate may be off, either way, at 95 % confidence; 0 when `repeated` is exact.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub error: u64,
+    /// Whether some of the traffic was not seen, or not understood, so that both numbers are lower bounds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
+}
+
+/// Counts what becomes [`Repeats`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RepeatCounter {
+    objects: u64,
+    sampled: u64,
+    same: u64,
+}
+
+impl RepeatCounter {
+    pub(super) const fn note(&mut self, before: Before) {
+        self.objects = self.objects.saturating_add(1);
+        match before {
+            Before::NotSampled => return,
+            Before::Same => self.same = self.same.saturating_add(1),
+            Before::Other => {}
+        }
+        self.sampled = self.sampled.saturating_add(1);
+    }
+
+    /// Takes the numbers of another counter, too.
+    pub(super) const fn add(&mut self, other: &Self) {
+        self.objects = self.objects.saturating_add(other.objects);
+        self.sampled = self.sampled.saturating_add(other.sampled);
+        self.same = self.same.saturating_add(other.same);
+    }
+
+    pub(super) fn repeats(&self, at_least: bool) -> Repeats {
+        if self.sampled == self.objects {
+            return Repeats { objects: self.objects, repeated: self.same, error: 0, at_least };
+        }
+        let (repeated, error) = estimate(self.objects, self.sampled, self.same);
+        Repeats { objects: self.objects, repeated, error, at_least }
+    }
+}
+
+/// Of `all`, how many are like the `same` among the `sampled`, and how far that may be off: the interval of Agresti and Coull (1998) for a
+/// proportion, at 95 %.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate of a count, within 0 and `all`"
+)]
+fn estimate(all: u64, sampled: u64, same: u64) -> (u64, u64) {
+    const Z: f64 = 1.96;
+    let (all_, sampled_, same_) = (all as f64, sampled as f64, same as f64);
+    let share = if sampled == 0 { 0.0 } else { same_ / sampled_ };
+    let adjusted_size = sampled_ + Z * Z;
+    let adjusted_share = (same_ + Z * Z / 2.0) / adjusted_size;
+    let half_width = Z * (adjusted_share * (1.0 - adjusted_share) / adjusted_size).sqrt();
+    // The interval is about the adjusted share; what is shown is the plain one.
+    let off = (adjusted_share - share).abs() + half_width;
+    ((all_ * share).round() as u64, (all_ * off).ceil().min(all_) as u64)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_version_is_known_until_it_changes_or_goes() {
+        let mut versions = Versions::default();
+        let (old, new) = (object("a", "7"), object("a", "8"));
+        assert_eq!(versions.before(&old, None), Before::Other);
+        versions.take(&old);
+        assert_eq!((versions.before(&old, None), versions.before(&new, None)), (Before::Same, Before::Other));
+        versions.take(&new);
+        assert_eq!((versions.before(&old, None), versions.before(&new, None)), (Before::Other, Before::Same));
+        versions.remove(&new);
+        assert_eq!((versions.before(&new, None), versions.len()), (Before::Other, 0));
+    }
+
+    #[test]
+    fn names_are_not_mixed_up_with_namespaces_nor_versions_with_numbers() {
+        let mut versions = Versions::default();
+        versions.take(&ObjectRef { namespace: "a".to_owned(), ..object("bc", "1") });
+        assert_eq!(versions.before(&ObjectRef { namespace: "ab".to_owned(), ..object("c", "1") }, None), Before::Other);
+        for revision in ["", "abc", "99999999999999999999999", "18446744073709551615", "-1"] {
+            versions.take(&object("x", revision));
+            assert_eq!(versions.before(&object("x", revision), None), Before::Same, "{revision}");
+            assert_eq!(versions.before(&object("x", "5"), None), Before::Other, "{revision}");
+        }
+    }
+
+    #[test]
+    fn sample_is_half_each_time_and_the_estimate_keeps_its_promise() {
+        let objects: Vec<ObjectRef> = (0..20_000).map(|number| object(&format!("o{number}"), &number.to_string())).collect();
+        for thinned in 0..8_u32 {
+            let mut versions = Versions::default();
+            for object in &objects {
+                versions.take(object);
+            }
+            (0..thinned).for_each(|_| versions.thin());
+            let expected = objects.len() >> thinned;
+            assert!(versions.len().abs_diff(expected) <= 4 * expected.isqrt(), "{} of {expected}", versions.len());
+            // A third changed.
+            let mut counter = RepeatCounter::default();
+            for (number, object) in objects.iter().enumerate() {
+                let changed = ObjectRef { resource_version: "1000000".to_owned(), ..object.clone() };
+                counter.note(versions.before(if number % 3 == 0 { &changed } else { object }, None));
+            }
+            let repeats = counter.repeats(false);
+            assert_eq!(repeats.objects, 20_000);
+            assert!(repeats.repeated.abs_diff(13_333) <= repeats.error + u64::from(thinned == 0), "{thinned}: {repeats:?}");
+            assert!(thinned > 0 || repeats.error == 0, "{repeats:?}");
+        }
+    }
+
+    #[test]
+    fn estimate_without_a_sample_claims_nothing() {
+        assert_eq!(estimate(1_000, 0, 0).1, 1_000);
+        let (none, off) = estimate(10_000, 1_000, 0);
+        assert_eq!(none, 0);
+        assert!((20..80).contains(&off), "{off}");
+        let (all, off) = estimate(10_000, 1_000, 1_000);
+        assert_eq!(all, 10_000);
+        assert!((20..80).contains(&off), "{off}");
+    }
+
+    fn object(name: &str, resource_version: &str) -> ObjectRef {
+        ObjectRef { name: name.to_owned(), resource_version: resource_version.to_owned(), ..ObjectRef::default() }
+    }
+}

@@ -1,0 +1,226 @@
+//! What a watch says of a reflector.
+
+use super::listing::kind;
+use super::moment::Happened;
+use super::state::{Interrupted, Reflector, State};
+use super::told::{ResumeTold, Told};
+use super::versions::{Before, Versions};
+use super::watch_end::WatchEnd;
+use super::watching::Watching;
+use crate::exchange::Exchange;
+use crate::k8s::ResourceVersion;
+use crate::time::{Timestamp, microseconds};
+use crate::wire::{EventType, WatchFrame};
+
+impl Reflector {
+    /// A watch is asked for from a revision, or from anywhere.
+    pub(super) fn watches(&mut self, exchange: &Exchange) {
+        let at = exchange.started;
+        self.last_seen = at;
+        self.counts.watch_requests = self.counts.watch_requests.saturating_add(1);
+        self.polls.watch();
+        self.watched_since_list = true;
+        let resource_version = exchange.request.options.resource_version;
+        self.timeline.push(at, Happened::WatchAsked { exchange: exchange.id, resource_version, initial_events: false });
+        self.state = State::Watching(Box::new(Watching::begin(exchange)));
+        match resource_version {
+            // All objects come as events: this is a beginning, not a continuation.
+            ResourceVersion::Unset | ResourceVersion::Any => self.forget_what_was(),
+            ResourceVersion::At(revision) => {
+                // The client knows best how far it came: what was under way when the watch before broke may not have reached it.
+                if self.revision != Some(revision) {
+                    self.advance(at, revision);
+                }
+                self.continues_unseen();
+            }
+            ResourceVersion::Invalid => self.continues_unseen(),
+        }
+        if std::mem::take(&mut self.out_of_sight) {
+            self.past_watch = None;
+            self.interrupted = None;
+        }
+    }
+
+    /// Who watches from a revision has had a list, seen or not.
+    const fn continues_unseen(&mut self) {
+        if !std::mem::replace(&mut self.had_a_list, true) {
+            self.objects.is_partial = true;
+        }
+    }
+
+    fn forget_what_was(&mut self) {
+        self.objects = Versions::sampled_as(&self.objects);
+        self.past_watch = None;
+        self.interrupted = None;
+    }
+
+    /// The head of an answer came.
+    pub(super) fn answered(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        if !exchange.response.as_ref().is_some_and(|(_, response)| response.is_granted()) {
+            return;
+        }
+        let (State::Watching(watching) | State::Listing(_, Some(watching))) = &mut self.state else { return };
+        if watching.exchange != exchange.id || watching.opened.is_some() {
+            return;
+        }
+        watching.opened = Some(at);
+        self.timeline.push(at, Happened::WatchOpened);
+        if !matches!(self.state, State::Watching(_)) {
+            return;
+        }
+        if let Some(list) = self.first_list.take() {
+            told(Told::InitialList(list));
+        }
+        if let Some(Interrupted { past, attempts }) = &self.interrupted {
+            self.resuming = Some(Box::new(ResumeTold {
+                at,
+                reflector: self.id,
+                client: self.client.clone(),
+                shape: self.shape.clone(),
+                resource_version: self.revision,
+                after: past.end,
+                attempts: *attempts,
+                paused_us: microseconds(exchange.started.since(past.ended)),
+            }));
+        }
+    }
+
+    /// The watch that was granted is one: it delivered, or it lived. An expired one is granted, too, and refused by its first event.
+    pub(super) fn confirm_resume(&mut self, told: &mut dyn FnMut(Told)) {
+        if let Some(resume) = self.resuming.take() {
+            self.interrupted = None;
+            self.past_watch = None;
+            self.counts.resumes = self.counts.resumes.saturating_add(1);
+            told(Told::Resumed(resume));
+        }
+    }
+
+    pub(super) fn delivered(&mut self, exchange: &Exchange, at: Timestamp, frames: &[WatchFrame], told: &mut dyn FnMut(Told)) {
+        let (mut events, mut bookmarks) = (0, 0);
+        for frame in frames {
+            if frame.event_type != EventType::Error {
+                self.confirm_resume(told);
+            }
+            match frame.event_type {
+                EventType::Error => {
+                    let code = frame.status.as_ref().map_or(0, |status| status.code);
+                    self.note_delivery(at, &mut events, &mut bookmarks);
+                    self.timeline.push(at, Happened::failed(code, frame.status.as_deref()));
+                    self.resuming = None;
+                    continue;
+                }
+                EventType::Bookmark => bookmarks += 1,
+                EventType::Added | EventType::Modified | EventType::Deleted => {
+                    events += 1;
+                    self.take(frame);
+                }
+                EventType::Unknown => events += 1,
+            }
+            match (ResourceVersion::number(&frame.object.resource_version), &mut self.state) {
+                // The client has none of a streaming list before it is whole.
+                (Some(revision), State::Listing(listing, _)) => listing.revision = Some(revision),
+                (Some(revision), State::Listed | State::Watching(_) | State::Waiting) => self.advance(at, revision),
+                (None, _) => {}
+            }
+            if frame.initial_events_end {
+                self.note_delivery(at, &mut events, &mut bookmarks);
+                self.initial_events_ended(exchange, at, told);
+            }
+        }
+        self.note_delivery(at, &mut events, &mut bookmarks);
+    }
+
+    /// An object of a watch: news, part of a streaming list, or what the reflector has already.
+    fn take(&mut self, frame: &WatchFrame) {
+        match &mut self.state {
+            State::Listing(listing, Some(_)) if frame.event_type == EventType::Deleted => listing.objects.remove(&frame.object),
+            State::Listing(listing, Some(_)) => listing.take(&frame.object, &self.objects, self.revision),
+            State::Listing(_, None) | State::Listed | State::Watching(_) | State::Waiting => {
+                if frame.event_type == EventType::Deleted {
+                    self.objects.remove(&frame.object);
+                } else {
+                    // What follows a revision is news.
+                    self.counts.repeats.note(Before::Other);
+                    self.objects.take(&frame.object);
+                }
+            }
+        }
+    }
+
+    fn note_delivery(&mut self, at: Timestamp, events: &mut u64, bookmarks: &mut u64) {
+        let (events, bookmarks) = (std::mem::take(events), std::mem::take(bookmarks));
+        if events + bookmarks == 0 {
+            return;
+        }
+        self.counts.events = self.counts.events.saturating_add(events);
+        self.counts.bookmarks = self.counts.bookmarks.saturating_add(bookmarks);
+        if let State::Watching(watching) | State::Listing(_, Some(watching)) = &mut self.state {
+            watching.events = watching.events.saturating_add(events);
+            watching.bookmarks = watching.bookmarks.saturating_add(bookmarks);
+            if bookmarks > 0 {
+                watching.last_bookmark = Some(at);
+            }
+        }
+        self.timeline.push_delivery(at, events, bookmarks, self.revision);
+    }
+
+    fn advance(&mut self, at: Timestamp, revision: u64) {
+        self.revision = Some(revision);
+        self.revision_since = at;
+        self.stuck = None;
+    }
+
+    fn initial_events_ended(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        match std::mem::replace(&mut self.state, State::Waiting) {
+            State::Listing(mut listing, Some(watching)) if watching.exchange == exchange.id => {
+                self.timeline.push(at, Happened::InitialEventsEnded { items: listing.items });
+                listing.count(exchange);
+                self.state = State::Watching(watching);
+                self.whole(*listing, at, told);
+            }
+            other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,
+        }
+    }
+
+    pub(super) fn watch_ended(
+        &mut self,
+        exchange: &Exchange,
+        watching: &Watching,
+        at: Timestamp,
+        told: &mut dyn FnMut(Told),
+    ) -> Option<WatchEnd> {
+        let end = WatchEnd::of(exchange)?;
+        let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
+        let failure = match end {
+            WatchEnd::Refused { status } => {
+                self.timeline.push(at, Happened::failed(status, exchange.status.as_ref()));
+                Some(kind(status, exchange.status.as_ref()))
+            }
+            WatchEnd::ErrorEvent { code } => Some(kind(code, error)),
+            WatchEnd::TimedOut
+            | WatchEnd::Early
+            | WatchEnd::VeryShort
+            | WatchEnd::StreamReset { .. }
+            | WatchEnd::ConnectionLost { .. }
+            | WatchEnd::Cancelled
+            | WatchEnd::ClientLeft
+            | WatchEnd::ByWatchtap
+            | WatchEnd::OutOfSight => None,
+        };
+        self.timeline.push(at, Happened::WatchEnded { end });
+        self.out_of_sight |= end == WatchEnd::OutOfSight;
+        let past = watching.over(end, at, failure);
+        if past.was_of_use() {
+            self.confirm_resume(told);
+            self.useful_watch = Some(past.clone());
+            self.interrupted = Some(Interrupted { past: past.clone(), attempts: 0 });
+        } else {
+            let interrupted = self.interrupted.get_or_insert_with(|| Interrupted { past: past.clone(), attempts: 0 });
+            interrupted.attempts = interrupted.attempts.saturating_add(1);
+        }
+        self.resuming = None;
+        self.counts.short_watches = if end == WatchEnd::VeryShort { self.counts.short_watches.saturating_add(1) } else { 0 };
+        self.past_watch = Some(past);
+        Some(end)
+    }
+}

@@ -1,0 +1,78 @@
+//! A watch of a reflector, and what remains of it when it is over.
+
+use super::listing::FailureKind;
+use super::watch_end::WatchEnd;
+use crate::exchange::Exchange;
+use crate::observation::ExchangeId;
+use crate::time::Timestamp;
+
+/// A watch that was asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Watching {
+    pub exchange: ExchangeId,
+    pub asked: Timestamp,
+    pub opened: Option<Timestamp>,
+    pub allows_bookmarks: bool,
+    pub events: u64,
+    pub bookmarks: u64,
+    pub last_bookmark: Option<Timestamp>,
+}
+
+/// A watch that is over.
+#[derive(Clone, Debug)]
+pub(super) struct PastWatch {
+    pub asked: Timestamp,
+    pub ended: Timestamp,
+    pub end: WatchEnd,
+    pub allows_bookmarks: bool,
+    pub bookmarks: u64,
+    /// Whether it was granted.
+    pub opened: bool,
+    /// What its refusal or its `ERROR` event means, if it had one.
+    pub failure: Option<FailureKind>,
+}
+
+impl Watching {
+    pub(super) fn begin(exchange: &Exchange) -> Self {
+        let options = &exchange.request.options;
+        Self {
+            exchange: exchange.id,
+            asked: exchange.started,
+            opened: None,
+            allows_bookmarks: options.allow_watch_bookmarks,
+            events: 0,
+            bookmarks: 0,
+            last_bookmark: None,
+        }
+    }
+
+    pub(super) fn over(&self, end: WatchEnd, ended: Timestamp, failure: Option<FailureKind>) -> PastWatch {
+        PastWatch {
+            asked: self.asked,
+            ended,
+            end,
+            allows_bookmarks: self.allows_bookmarks,
+            bookmarks: self.bookmarks,
+            opened: self.opened.is_some(),
+            failure,
+        }
+    }
+}
+
+impl PastWatch {
+    /// Whether it was granted, and not refused by its first event.
+    pub(super) fn was_of_use(&self) -> bool {
+        match self.end {
+            WatchEnd::TimedOut
+            | WatchEnd::Early
+            | WatchEnd::StreamReset { .. }
+            | WatchEnd::ConnectionLost { .. }
+            | WatchEnd::Cancelled
+            | WatchEnd::ClientLeft
+            | WatchEnd::ByWatchtap
+            | WatchEnd::OutOfSight => self.opened,
+            WatchEnd::ErrorEvent { .. } => self.ended.since(self.asked).as_nanos() > u128::from(WatchEnd::VERY_SHORT_NANOS),
+            WatchEnd::VeryShort | WatchEnd::Refused { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Which request belongs to which reflector.

@@ -1,0 +1,317 @@
+//! Which reflector of which client: restarts, several informers, several connections, pollers (§6.4 of the semantics reference, T18; §6.5).
+
+use expect_test::expect;
+
+use crate::script::check;
+
+/// T18, 1.16 to 1.34, a client known by its words only.
+#[test]
+fn restart_of_a_client_known_by_its_words_is_a_new_process() {
+    check(
+        "0s server v1.34.4
+         0s a connects client=manager/v1.2.0
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         200s a closed by client
+         215s b connects client=manager/v1.2.0
+         215100ms b1 GET /api/v1/pods?limit=500&resourceVersion=0
+         215120ms b1 whole rv=1200 x@500 y@600 z@1150
+         215130ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=333&watch=true
+         215135ms b3 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            215100ms relist-began #1 cause=new-process
+            215120ms relist #1 cause=new-process requests=1 items=3 known=0/3
+            #1 client 1 pods · all namespaces watching rv=1200 lists=2 watches=2 resumes=0 relists=0 known=0/5
+        "]],
+    );
+}
+
+/// T18, 1.16 to 1.34, a client whose process is known.
+#[test]
+fn restart_of_a_client_known_by_its_process_is_another_client() {
+    check(
+        "0s server v1.34.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         200s a closed by client
+         215s b connects client=manager/v1.2.0 pid=8
+         215100ms b1 GET /api/v1/pods?limit=500&resourceVersion=0
+         215120ms b1 whole rv=1200 x@500 y@600 z@1150
+         215130ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=333&watch=true
+         215135ms b3 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            215120ms initial-list #2 requests=1 items=3 known=0/3
+            #1 client 1 pods · all namespaces waiting rv=1100 lists=1 watches=1 resumes=0 relists=0 known=0/2
+            #2 client 2 pods · all namespaces watching rv=1200 lists=1 watches=1 resumes=0 relists=0 known=0/3
+        "]],
+    );
+}
+
+/// §6.5, "client rebuilt its informer": on another connection, by the same process.
+#[test]
+fn same_process_that_begins_from_nothing_on_another_connection_rebuilt_its_informer() {
+    check(
+        "0s server v1.34.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         200s a closed by client
+         203s b connects client=manager/v1.2.0 pid=7
+         203100ms b1 GET /api/v1/pods?limit=500&resourceVersion=0
+         203120ms b1 whole rv=1200 x@500 y@600
+         203130ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=333&watch=true
+         203135ms b3 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            203100ms relist-began #1 cause=rebuilt
+            203120ms relist #1 cause=rebuilt requests=1 items=2 known=0/2
+            #1 client 1 pods · all namespaces watching rv=1200 lists=2 watches=2 resumes=0 relists=0 known=0/4
+        "]],
+    );
+}
+
+/// Two informers of one client: the second begins while the first watches; then the first lists again.
+#[test]
+fn two_informers_of_one_client_are_two_reflectors() {
+    check(
+        "0s server v1.30.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         5s a5 GET /api/v1/pods?limit=500&resourceVersion=0
+         5020ms a5 whole rv=1010 x@500 y@600
+         5030ms a7 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1010&timeoutSeconds=400&watch=true
+         5035ms a7 opens
+         60s a3 BOOKMARK @1100
+         65s a7 BOOKMARK @1105
+         120s a3 ERROR 500 InternalError
+         120001ms a3 ends
+         121200ms a9 GET /api/v1/pods?resourceVersion=1100
+         121220ms a9 whole rv=1130 x@500 y@600
+         121230ms a11 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
+         121235ms a11 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            5020ms initial-list #2 requests=1 items=2 known=0/2
+            121200ms relist-began #1 cause=watch-error/500
+            121220ms relist #1 cause=watch-error/500 requests=1 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1130 age=From1_18 lists=2 watches=2 resumes=0 relists=1 known=2/4
+            #2 client 1 pods · all namespaces watching rv=1105 lists=1 watches=1 resumes=0 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// Two informers of one client: both lists are under way before any watch; then the second watches again.
+#[test]
+fn two_informers_of_one_client_that_begin_together_are_two_reflectors() {
+    check(
+        "0s server v1.30.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         1ms a3 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         22ms a3 whole rv=1002 x@500 y@600
+         30ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         32ms a7 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1002&timeoutSeconds=301&watch=true
+         35ms a5 opens
+         37ms a7 opens
+         60s a5 BOOKMARK @1100
+         61s a7 BOOKMARK @1101
+         301037ms a7 ends
+         301040ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1101&timeoutSeconds=333&watch=true
+         301045ms a9 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            22ms initial-list #2 requests=1 items=2 known=0/2
+            301045ms resume #2 rv=1101: the watch before ended after the time it asked for
+            #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=1 resumes=0 relists=0 known=0/2
+            #2 client 1 pods · all namespaces watching rv=1101 lists=1 watches=2 resumes=1 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// One connection for many informers, which is cut: each goes on or lists for itself.
+#[test]
+fn informers_on_one_connection_are_told_apart_by_what_they_ask_for() {
+    check(
+        "0s server v1.30.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         1ms a3 GET /api/v1/services?limit=500&resourceVersion=0
+         2ms a5 GET /api/v1/namespaces/default/pods?labelSelector=app%3Dx&limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         21ms a3 whole rv=1001 s@400
+         22ms a5 whole rv=1002 x@500
+         30ms a7 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         31ms a9 GET /api/v1/services?allowWatchBookmarks=true&resourceVersion=1001&timeoutSeconds=400&watch=true
+         32ms a11 GET /api/v1/namespaces/default/pods?allowWatchBookmarks=true&labelSelector=app%3Dx&resourceVersion=1002&timeoutSeconds=333&watch=true
+         40ms a7 opens
+         41ms a9 opens
+         42ms a11 opens
+         60s a7 BOOKMARK @1100
+         60s a9 BOOKMARK @1101
+         60s a11 BOOKMARK @1102
+         90s a closed by server
+         90010ms b connects client=manager/v1.2.0 pid=7
+         90020ms b1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&timeoutSeconds=500&watch=true
+         90021ms b3 GET /api/v1/namespaces/default/pods?allowWatchBookmarks=true&labelSelector=app%3Dx&resourceVersion=1102&timeoutSeconds=333&watch=true
+         90030ms b1 opens
+         90031ms b3 opens
+         91200ms b5 GET /api/v1/services?resourceVersion=1101
+         91220ms b5 whole rv=1130 s@400
+         91230ms b7 GET /api/v1/services?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=400&watch=true
+         91235ms b7 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            21ms initial-list #2 requests=1 items=1 known=0/1
+            22ms initial-list #3 requests=1 items=1 known=0/1
+            90030ms resume #1 rv=1100: the watch before ended with its connection
+            90031ms resume #3 rv=1102: the watch before ended with its connection
+            91200ms relist-began #2 cause=connection-lost
+            91220ms relist #2 cause=connection-lost requests=1 items=1 known=1/1
+            #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=2 resumes=1 relists=0 known=0/2
+            #2 client 1 services · all namespaces watching rv=1130 age=From1_18 lists=2 watches=2 resumes=0 relists=1 known=1/2
+            #3 client 1 pods · default/ · labels app=x watching rv=1102 lists=1 watches=2 resumes=1 relists=0 known=0/1
+        "]],
+    );
+}
+
+/// One connection each: the informers of a process are of one client, those of another process of another.
+#[test]
+fn informers_with_a_connection_each_are_of_one_client() {
+    check(
+        "0s server v1.30.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         1s b connects client=manager/v1.2.0 pid=7
+         1s b1 GET /api/v1/services?limit=500&resourceVersion=0
+         1020ms b1 whole rv=1001 s@400
+         1030ms b3 GET /api/v1/services?allowWatchBookmarks=true&resourceVersion=1001&timeoutSeconds=400&watch=true
+         1035ms b3 opens
+         2s c connects client=agent/v0.9.0 pid=8
+         2s c1 GET /api/v1/services?limit=500&resourceVersion=0
+         2020ms c1 whole rv=1002 s@400
+         2030ms c3 GET /api/v1/services?allowWatchBookmarks=true&resourceVersion=1002&timeoutSeconds=333&watch=true
+         2035ms c3 opens
+         60s b3 BOOKMARK @1100
+         90s b closed by server
+         90010ms d connects client=manager/v1.2.0 pid=7
+         90020ms d1 GET /api/v1/services?allowWatchBookmarks=true&resourceVersion=1100&timeoutSeconds=400&watch=true
+         90025ms d1 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=1 known=0/1
+            1020ms initial-list #2 requests=1 items=1 known=0/1
+            2020ms initial-list #3 requests=1 items=1 known=0/1
+            90025ms resume #2 rv=1100: the watch before ended with its connection
+            #1 client 1 pods · all namespaces watching rv=1000 lists=1 watches=1 resumes=0 relists=0 known=0/1
+            #2 client 1 services · all namespaces watching rv=1100 lists=1 watches=2 resumes=1 relists=0 known=0/1
+            #3 client 2 services · all namespaces watching rv=1002 lists=1 watches=1 resumes=0 relists=0 known=0/1
+        "]],
+    );
+}
+
+/// Two clients with the same words and without a process: one client with two reflectors, since both watch at once.
+#[test]
+fn two_clients_with_the_same_words_are_one_client_with_two_reflectors() {
+    check(
+        "0s server v1.30.4
+         0s a connects client=manager/v1.2.0
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         3s b connects client=manager/v1.2.0
+         3s b1 GET /api/v1/pods?limit=500&resourceVersion=0
+         3020ms b1 whole rv=1001 x@500
+         3030ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1001&timeoutSeconds=400&watch=true
+         3035ms b3 opens
+         60s a3 BOOKMARK @1100
+         61s b3 BOOKMARK @1101
+         400s b3 BOOKMARK @1700
+         403035ms b3 ends
+         403040ms b5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1700&timeoutSeconds=333&watch=true
+         403045ms b5 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=1 known=0/1
+            3020ms initial-list #2 requests=1 items=1 known=0/1
+            403045ms resume #2 rv=1700: the watch before ended after the time it asked for
+            #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=1 resumes=0 relists=0 known=0/1
+            #2 client 1 pods · all namespaces watching rv=1700 lists=1 watches=2 resumes=1 relists=0 known=0/1
+        "]],
+    );
+}
+
+/// T18, interleaved restarts of two replicas whose processes are known.
+#[test]
+fn replicas_that_restart_one_after_the_other_are_four_clients() {
+    check(
+        "0s server v1.30.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         3s b connects client=manager/v1.2.0 pid=8
+         3s b1 GET /api/v1/pods?limit=500&resourceVersion=0
+         3020ms b1 whole rv=1001 x@500
+         3030ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1001&timeoutSeconds=400&watch=true
+         3035ms b3 opens
+         100s c connects client=manager/v1.2.0 pid=9
+         100s c1 GET /api/v1/pods?limit=500&resourceVersion=0
+         105s a closed by client
+         105020ms c1 whole rv=1002 x@500
+         105030ms c3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1002&timeoutSeconds=400&watch=true
+         105035ms c3 opens
+         110s b closed by client
+         111s d connects client=manager/v1.2.0 pid=10
+         111s d1 GET /api/v1/pods?limit=500&resourceVersion=0
+         111020ms d1 whole rv=1003 x@500
+         111030ms d3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1003&timeoutSeconds=400&watch=true
+         111035ms d3 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=1 known=0/1
+            3020ms initial-list #2 requests=1 items=1 known=0/1
+            105020ms initial-list #3 requests=1 items=1 known=0/1
+            111020ms initial-list #4 requests=1 items=1 known=0/1
+            #1 client 1 pods · all namespaces waiting rv=1000 lists=1 watches=1 resumes=0 relists=0 known=0/1
+            #2 client 2 pods · all namespaces waiting rv=1001 lists=1 watches=1 resumes=0 relists=0 known=0/1
+            #3 client 3 pods · all namespaces watching rv=1002 lists=1 watches=1 resumes=0 relists=0 known=0/1
+            #4 client 4 pods · all namespaces watching rv=1003 lists=1 watches=1 resumes=0 relists=0 known=0/1
+        "]],
+    );
+}
+
+/// §6.7, kubectl get in a loop.
+#[test]
+fn client_that_only_lists_is_a_poller() {
+    check(
+        "0s server v1.34.4
+         0s a connects client=kubectl/v1.34.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500
+         20ms a1 whole rv=1000 x@500 y@600
+         10s a3 GET /api/v1/pods?limit=500
+         10020ms a3 whole rv=1010 x@500 y@600
+         20s a5 GET /api/v1/pods?limit=500
+         20020ms a5 whole rv=1020 x@500 y@1015",
+        &expect![[r"
+            #1 client 1 pods · all namespaces listed rv=1020 lists=3 watches=0 resumes=0 relists=0 known=3/6
+        "]],
+    );
+}

@@ -1,0 +1,95 @@
+//! What should be changed, and what a restart would cost, for scripts of what passes on the wire.
+
+use std::fmt::Write as _;
+
+use observer_core::observer::{FindingKind, Limits, Snapshot};
+
+use crate::script::play;
+
+#[test]
+fn poller_and_hot_loop_are_told_apart() {
+    let poll = |letter: char, step: u64| {
+        let mut script = format!("0s {letter} connects client={letter}/v1\n");
+        for number in 0..20 {
+            let (at, exchange) = (number * step, 2 * number + 1);
+            let _infallible =
+                writeln!(script, "{at}ms {letter}{exchange} GET /api/v1/pods\n{at}ms {letter}{exchange} whole rv=10 x@5");
+        }
+        script
+    };
+    let snapshot = snapshot(&(poll('a', 10_000) + &poll('b', 50)));
+    assert_eq!(ids(&snapshot), ["hot-loop:b/v1:pods/all-namespaces", "poller:a/v1:pods/all-namespaces"]);
+    assert_eq!(snapshot.findings[1].seen, "20 lists as a poller, one every 10.0 s (± 0 ms)");
+}
+
+#[test]
+fn two_informers_of_one_process_are_duplicates_and_of_two_processes_or_of_unknown_ones_none() {
+    let informer = |connection: &str, first: u64| {
+        format!(
+            "0s {connection}{first} GET /api/v1/pods?limit=500&resourceVersion=0\n0s {connection}{first} whole rv=10 x@5\n\
+             0s {connection}{0} GET /api/v1/pods?resourceVersion=10&watch=true\n0s {connection}{0} opens\n",
+            first + 2
+        )
+    };
+    let one = snapshot(&("0s a connects client=c/v1 pid=7\n".to_owned() + &informer("a", 1) + &informer("a", 11)));
+    assert_eq!(ids(&one), ["duplicate-informers:c/v1:pods/all-namespaces"]);
+    assert_eq!(one.findings[0].seen, "2 informers for the same in process 7");
+    assert_eq!(one.findings[0].reflectors.len(), 2);
+
+    let connects = "0s a connects client=c/v1 pid=7\n0s b connects client=c/v1 pid=8\n".to_owned();
+    assert_eq!(ids(&snapshot(&(connects + &informer("a", 1) + &informer("b", 11)))), [""; 0]);
+
+    let unknown = "0s a connects client=c/v1\n0s b connects client=c/v1\n".to_owned();
+    assert_eq!(ids(&snapshot(&(unknown + &informer("a", 1) + &informer("b", 11)))), [""; 0], "they may be two processes");
+}
+
+#[test]
+fn five_relists_are_a_loop_and_their_causes_are_counted() {
+    let mut script =
+        "0s server v1.34.4\n0s a connects client=c/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n0s a1 whole rv=10 x@5\n"
+            .to_owned();
+    for number in 0..6_u64 {
+        let (at, watch, list) = (10 + 2 * number, 4 * number + 3, 4 * number + 5);
+        let _infallible = writeln!(
+            script,
+            "{at}s a{watch} GET /api/v1/pods?resourceVersion=10&watch=true\n{at}s a{watch} opens\n{at}s a{watch} ends\n\
+             {}s a{list} GET /api/v1/pods?resourceVersion=10\n{0}s a{list} whole rv=10 x@5",
+            at + 1
+        );
+    }
+    let snapshot = snapshot(&script);
+    assert_eq!(ids(&snapshot), ["relist-loop:c/v1:pods/all-namespaces", "short-watches:c/v1:pods/all-namespaces"]);
+    assert_eq!(snapshot.findings[0].seen, "6 relists, the last five within ten minutes: 6 × very-short-watch");
+}
+
+#[test]
+fn restart_would_cost_what_is_behind() {
+    let script = "0s server v1.34.4\n0s a connects client=c/v1\n\
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n0s a1 whole rv=10 x@5 y@6\n\
+         0s a3 GET /api/v1/pods?resourceVersion=10&watch=true\n0s a3 opens\n\
+         0s a5 GET /api/v1/secrets?limit=500&resourceVersion=0\n0s a5 whole rv=10 s@7\n\
+         0s a7 GET /api/v1/secrets?resourceVersion=10&watch=true&allowWatchBookmarks=true\n0s a7 opens\n";
+    let none = snapshot(script).exposure;
+    assert_eq!((none.watching, none.reflectors, none.items), (2, 0, 0));
+    let behind = snapshot(&(script.to_owned() + "5s a7 MODIFIED s@20")).exposure;
+    assert_eq!((behind.watching, behind.reflectors, behind.items, behind.exposed[0].behind), (2, 1, 2, 10));
+    let level = snapshot(&(script.to_owned() + "5s a7 MODIFIED s@20\n6s a3 BOOKMARK @20")).exposure;
+    assert_eq!(level.reflectors, 0);
+}
+
+#[test]
+fn every_kind_has_an_identifier_of_its_own_and_advice() {
+    let mut ids: Vec<&str> = FindingKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), FindingKind::ALL.len());
+    assert!(FindingKind::ALL.iter().all(|kind| kind.advice().ends_with('.')));
+}
+
+fn snapshot(script: &str) -> Snapshot {
+    play(script, Limits::default()).0
+}
+
+fn ids(snapshot: &Snapshot) -> Vec<&str> {
+    snapshot.findings.iter().map(|finding| finding.id.as_str()).collect()
+}

@@ -1,0 +1,325 @@
+//! Lists that fail, and what clients of each age then ask; lists in pages (§6.3, §6.4 of the semantics reference, T11 to T14).
+
+use expect_test::expect;
+
+use crate::script::check;
+
+/// T11, 1.18 to 1.34: at once a second list, without revision and limit.
+#[test]
+fn list_refused_with_410_leads_to_a_full_list() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         120s a3 ERROR 500 InternalError
+         120001ms a3 ends
+         121200ms a5 GET /api/v1/pods?resourceVersion=1100
+         121205ms a5 refused 410 Expired
+         121210ms a7 GET /api/v1/pods
+         121250ms a7 whole rv=1130 x@500 y@600
+         121260ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
+         121265ms a9 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            121200ms relist-began #1 cause=watch-error/500
+            121210ms relist-began #1 cause=list-expired
+            121250ms relist #1 cause=list-expired requests=1 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1130 age=From1_18 lists=3 watches=2 resumes=0 relists=2 known=2/4
+        "]],
+    );
+}
+
+/// T11, 1.17.0: at once a second list, without revision, with a limit.
+#[test]
+fn list_refused_with_410_leads_1_17_0_to_a_list_with_a_limit() {
+    check(
+        "0s server v1.17.0
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         120s a3 ERROR 500 InternalError
+         120001ms a3 ends
+         121003ms a5 GET /api/v1/pods?limit=500&resourceVersion=1100
+         121010ms a5 refused 410 Expired
+         121015ms a7 GET /api/v1/pods?limit=500
+         121050ms a7 whole rv=1130 x@500 y@600
+         121060ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
+         121065ms a9 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            121003ms relist-began #1 cause=watch-error/500
+            121015ms relist-began #1 cause=list-expired
+            121050ms relist #1 cause=list-expired requests=1 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1130 lists=3 watches=2 resumes=0 relists=2 known=2/4
+        "]],
+    );
+}
+
+/// T12, 1.18.6 to 1.34: eleven attempts of the transport, then at once a list without revision and limit.
+#[test]
+fn list_refused_as_too_new_eleven_times_leads_to_a_full_list() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         300s a3 ERROR 500 InternalError
+         300001ms a3 ends
+         301100ms a5 GET /api/v1/pods?resourceVersion=1100
+         304100ms a5 refused 504 Timeout too-large retry-after=1
+         305105ms a7 GET /api/v1/pods?resourceVersion=1100
+         308105ms a7 refused 504 Timeout too-large retry-after=1
+         309110ms a9 GET /api/v1/pods?resourceVersion=1100
+         312110ms a9 refused 504 Timeout too-large retry-after=1
+         313115ms a11 GET /api/v1/pods?resourceVersion=1100
+         316115ms a11 refused 504 Timeout too-large retry-after=1
+         317120ms a13 GET /api/v1/pods?resourceVersion=1100
+         320120ms a13 refused 504 Timeout too-large retry-after=1
+         321125ms a15 GET /api/v1/pods?resourceVersion=1100
+         324125ms a15 refused 504 Timeout too-large retry-after=1
+         325130ms a17 GET /api/v1/pods?resourceVersion=1100
+         328130ms a17 refused 504 Timeout too-large retry-after=1
+         329135ms a19 GET /api/v1/pods?resourceVersion=1100
+         332135ms a19 refused 504 Timeout too-large retry-after=1
+         333140ms a21 GET /api/v1/pods?resourceVersion=1100
+         336140ms a21 refused 504 Timeout too-large retry-after=1
+         337145ms a23 GET /api/v1/pods?resourceVersion=1100
+         340145ms a23 refused 504 Timeout too-large retry-after=1
+         341150ms a25 GET /api/v1/pods?resourceVersion=1100
+         344150ms a25 refused 504 Timeout too-large retry-after=1
+         344155ms a27 GET /api/v1/pods
+         344900ms a27 whole rv=900 x@500 y@600
+         344910ms a29 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=900&timeoutSeconds=333&watch=true
+         344915ms a29 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            301100ms relist-began #1 cause=watch-error/500
+            344155ms relist-began #1 cause=too-large-resource-version
+            344900ms relist #1 cause=too-large-resource-version requests=1 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=900 age=From1_18 lists=13 watches=2 resumes=0 relists=2 known=2/4
+        "]],
+    );
+}
+
+/// T12, 1.18.0 to 1.18.5 (§6.6): the same list for ever.
+#[test]
+fn client_that_never_drops_a_revision_that_is_too_new_is_stuck() {
+    check(
+        "0s server v1.18.3
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         300s a3 ERROR 500 InternalError
+         300001ms a3 ends
+         301100ms a5 GET /api/v1/pods?resourceVersion=1100
+         304100ms a5 refused 504 Timeout too-large retry-after=1
+         305105ms a7 GET /api/v1/pods?resourceVersion=1100
+         308105ms a7 refused 504 Timeout too-large retry-after=1
+         309110ms a9 GET /api/v1/pods?resourceVersion=1100
+         312110ms a9 refused 504 Timeout too-large retry-after=1
+         313115ms a11 GET /api/v1/pods?resourceVersion=1100
+         316115ms a11 refused 504 Timeout too-large retry-after=1
+         317120ms a13 GET /api/v1/pods?resourceVersion=1100
+         320120ms a13 refused 504 Timeout too-large retry-after=1
+         321125ms a15 GET /api/v1/pods?resourceVersion=1100
+         324125ms a15 refused 504 Timeout too-large retry-after=1
+         325130ms a17 GET /api/v1/pods?resourceVersion=1100
+         328130ms a17 refused 504 Timeout too-large retry-after=1
+         329135ms a19 GET /api/v1/pods?resourceVersion=1100
+         332135ms a19 refused 504 Timeout too-large retry-after=1
+         333140ms a21 GET /api/v1/pods?resourceVersion=1100
+         336140ms a21 refused 504 Timeout too-large retry-after=1
+         337145ms a23 GET /api/v1/pods?resourceVersion=1100
+         340145ms a23 refused 504 Timeout too-large retry-after=1
+         341150ms a25 GET /api/v1/pods?resourceVersion=1100
+         344150ms a25 refused 504 Timeout too-large retry-after=1
+         345350ms a27 GET /api/v1/pods?resourceVersion=1100
+         348350ms a27 refused 504 Timeout too-large retry-after=1
+         349355ms a29 GET /api/v1/pods?resourceVersion=1100
+         352355ms a29 refused 504 Timeout too-large retry-after=1",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            301100ms relist-began #1 cause=watch-error/500
+            348350ms stuck #1 rv=1100 refusals=12
+            #1 client 1 pods · all namespaces stuck rv=1100 age=From1_18 lists=14 watches=1 resumes=0 relists=1 known=0/2
+        "]],
+    );
+}
+
+/// T12 (§6.6, heals when the cache catches up), 1.18 to 1.34.
+#[test]
+fn list_refused_as_too_new_until_the_server_catches_up_is_one_list() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         300s a3 ERROR 500 InternalError
+         300001ms a3 ends
+         301100ms a5 GET /api/v1/pods?resourceVersion=1100
+         304100ms a5 refused 504 Timeout too-large retry-after=1
+         305105ms a7 GET /api/v1/pods?resourceVersion=1100
+         308105ms a7 refused 504 Timeout too-large retry-after=1
+         309110ms a9 GET /api/v1/pods?resourceVersion=1100
+         312110ms a9 refused 504 Timeout too-large retry-after=1
+         313115ms a11 GET /api/v1/pods?resourceVersion=1100
+         313140ms a11 whole rv=1101 x@500 y@600
+         313150ms a13 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1101&timeoutSeconds=333&watch=true
+         313155ms a13 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            301100ms relist-began #1 cause=watch-error/500
+            313140ms relist #1 cause=watch-error/500 requests=4 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1101 age=From1_18 lists=5 watches=2 resumes=0 relists=1 known=2/4
+        "]],
+    );
+}
+
+/// T13, all ages: the server is not ready for the first list.
+#[test]
+fn first_list_refused_with_429_is_repeated_after_the_time_that_the_server_asks_for() {
+    check(
+        "0s server v1.34.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         10ms a1 refused 429 TooManyRequests retry-after=1
+         1015ms a3 GET /api/v1/pods?limit=500&resourceVersion=0
+         1025ms a3 refused 429 TooManyRequests retry-after=1
+         2030ms a5 GET /api/v1/pods?limit=500&resourceVersion=0
+         2050ms a5 whole rv=1000 x@500 y@600
+         2060ms a7 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=333&watch=true
+         2065ms a7 opens",
+        &expect![[r"
+            2050ms initial-list #1 requests=3 items=2 known=0/2
+            #1 client 1 pods · all namespaces watching rv=1000 lists=3 watches=1 resumes=0 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T13, 1.18 to 1.34: 500 without Retry-After, then the same form after the back-off.
+#[test]
+fn list_refused_with_500_is_asked_for_again_in_a_new_cycle() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         120s a3 ERROR 410 Expired
+         120001ms a3 ends
+         121200ms a5 GET /api/v1/pods?resourceVersion=1100
+         121210ms a5 refused 500 InternalError
+         123710ms a7 GET /api/v1/pods?resourceVersion=1100
+         123730ms a7 whole rv=1130 x@500 y@600
+         123740ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
+         123745ms a9 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            121200ms relist-began #1 cause=expired/cache-restarted
+            123730ms relist #1 cause=expired/cache-restarted requests=2 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1130 age=From1_18 lists=3 watches=2 resumes=0 relists=1 known=2/4
+        "]],
+    );
+}
+
+/// §6.3, all ages: the transport repeats a list whose connection breaks, after a second.
+#[test]
+fn list_whose_connection_breaks_is_repeated_after_a_second() {
+    check(
+        "0s server v1.30.4
+         0s a connects client=controller/v1.30.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         60s a3 BOOKMARK @1100
+         120s a3 ERROR 500 InternalError
+         120001ms a3 ends
+         121200ms a5 GET /api/v1/pods?resourceVersion=1100
+         121300ms a closed by server
+         122305ms b connects client=controller/v1.30.0 pid=7
+         122310ms b1 GET /api/v1/pods?resourceVersion=1100
+         122330ms b1 whole rv=1130 x@500 y@600
+         122340ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
+         122345ms b3 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            121200ms relist-began #1 cause=watch-error/500
+            122330ms relist #1 cause=watch-error/500 requests=2 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1130 age=From1_18 lists=3 watches=2 resumes=0 relists=1 known=2/4
+        "]],
+    );
+}
+
+/// T14, 1.18 to 1.34, after a first list in pages: the second page is refused, the pager asks for all at the same revision.
+#[test]
+fn page_refused_with_410_leads_to_a_list_without_pages() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=10 x@5 continue
+         25ms a3 GET /api/v1/pods?continue=@10&limit=500
+         40ms a3 whole rv=10 y@6
+         50ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds=500&watch=true
+         55ms a5 opens
+         120s a5 ERROR 500 InternalError
+         120001ms a5 ends
+         121200ms a7 GET /api/v1/pods?limit=500&resourceVersion=10
+         121220ms a7 whole rv=10 x@5 continue
+         121230ms a9 GET /api/v1/pods?continue=@10&limit=500
+         121240ms a9 refused 410 Expired
+         121250ms a11 GET /api/v1/pods?resourceVersion=10
+         121280ms a11 whole rv=50 x@5 y@6 z@45
+         121290ms a13 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=50&timeoutSeconds=333&watch=true
+         121295ms a13 opens",
+        &expect![[r"
+            40ms initial-list #1 requests=2 items=2 known=0/2
+            121200ms relist-began #1 cause=watch-error/500
+            121250ms relist-began #1 cause=continue-expired
+            121280ms relist #1 cause=continue-expired requests=1 items=3 known=2/3
+            #1 client 1 pods · all namespaces watching rv=50 age=From1_18 lists=5 watches=2 resumes=0 relists=2 known=2/5
+        "]],
+    );
+}
+
+/// Pages, 1.17 and later, with a page that the transport repeats.
+#[test]
+fn pages_and_their_repetitions_belong_to_one_list() {
+    check(
+        "0s server v1.34.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=10 x@5 continue
+         25ms a3 GET /api/v1/pods?continue=@10&limit=500
+         40ms a3 whole rv=10 y@6 continue
+         45ms a5 GET /api/v1/pods?continue=@10&limit=500
+         50ms a5 refused 429 TooManyRequests retry-after=1
+         1055ms a7 GET /api/v1/pods?continue=@10&limit=500
+         1070ms a7 whole rv=10 z@7
+         1080ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds=500&watch=true
+         1085ms a9 opens",
+        &expect![[r"
+            1070ms initial-list #1 requests=4 items=3 known=0/3
+            #1 client 1 pods · all namespaces watching rv=10 lists=4 watches=1 resumes=0 relists=0 known=0/3
+        "]],
+    );
+}

@@ -1,0 +1,278 @@
+//! Scripts in text, outcomes in text.
+//!
+//! A line is `TIME WORDS`; times are of a fixed day. A connection has a letter, a request the letter of its connection and a number:
+//!
+//! - `0s server v1.34.4` says the server's version, `5s refusing` and `7s listening` that it begins and ceases to refuse connections
+//! - `0s a connects`, with `client=NAME/VERSION` and `pid=7` where that matters; `5s a closed by server`, `5s a closed by client` cut all that
+//!   is open on it; `5s a goaway`
+//! - `1s a1 GET /api/v1/pods?limit=500&resourceVersion=0` asks
+//! - `2s a1 whole rv=10 x@5 y@6` answers a list in whole: its revision and items, each with its version; `continue` behind them says that
+//!   pages follow. In a URL `continue=@10` is a token of revision 10
+//! - `2s a1 refused 504 Timeout` refuses; behind it `too-large`, `retry-after=1`
+//! - `2s a2 opens` grants a watch; `3s a2 ADDED x@11`, `MODIFIED`, `DELETED`, `UNKNOWN`, `3s a2 BOOKMARK @12`, `3s a2 END-BOOKMARK @12` (of the initial
+//!   events), `3s a2 ERROR 410 Expired` are events
+//! - `4s a2 ends` ends a response as it should, `4s a2 reset by server`, `4s a2 reset by client`, `4s a2 missed 100` bytes
+//! - `9s unrecorded` is a span that a capture lacks
+//!
+//! Two seconds after the last line the script is over.
+
+use expect_test::Expect;
+use observer_core::http::{Direction, Protocol, StreamId};
+use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause};
+use observer_core::observation::{
+    Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext, Process,
+    RequestLine, ResponseLine, UpstreamName, What,
+};
+use observer_core::observer::{Event, Limits, Observer, Snapshot};
+use observer_core::reflector::{ListTold, ReflectorRow, Repeats};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_core::time::Timestamp;
+use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Plays `script` and compares what reflectors tell, and what they are in the end.
+#[track_caller]
+pub(crate) fn check(script: &str, expected: &Expect) {
+    let (snapshot, events) = play(script, Limits::default());
+    let told = events.iter().filter_map(describe);
+    let mut rows: Vec<&ReflectorRow> = snapshot.reflectors.iter().collect();
+    rows.sort_by_key(|row| row.reflector);
+    let rows = rows.into_iter().map(row);
+    let text: String = told.chain(rows).map(|line| line + "\n").collect();
+    expected.assert_eq(&text);
+}
+
+/// Plays `script`.
+pub(crate) fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
+    let mut observer = Observer::new(limits);
+    let mut events = Vec::new();
+    let mut wire = Wire::default();
+    let mut last = Timestamp::from_nanos(START);
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (time, words) = line.split_once(' ').unwrap();
+        let at = Timestamp::from_nanos(START).plus(humantime::parse_duration(time).unwrap());
+        last = at;
+        for what in wire.parse(words) {
+            observer.observe(Observation { at, what }, &mut |event| events.push(event));
+        }
+    }
+    let last = last.plus(Duration::from_secs(2));
+    observer.observe(Observation { at: last, what: What::Tick }, &mut |event| events.push(event));
+    (observer.snapshot(), events)
+}
+
+/// A day in January 2026.
+const START: u64 = 1_769_860_800_000_000_000;
+
+/// What is open, and who asked for it.
+#[derive(Default)]
+struct Wire {
+    user_agents: BTreeMap<char, Option<String>>,
+    open: BTreeSet<ExchangeId>,
+}
+
+impl Wire {
+    fn parse(&mut self, words: &str) -> Vec<What> {
+        let parts: Vec<&str> = words.split(' ').collect();
+        let upstream = UpstreamName::default();
+        match *parts.as_slice() {
+            ["server", version] => {
+                let profile = Box::new(ServerProfile::of_version(version.parse().unwrap(), Basis::VersionEndpoint));
+                vec![What::Profile { upstream, profile }]
+            }
+            ["refusing"] => vec![What::Listener { upstream, state: ListenerState::Refusing }],
+            ["listening"] => vec![What::Listener { upstream, state: ListenerState::Listening }],
+            ["unrecorded"] => vec![What::Unrecorded { observations: None, from: None, until: None }],
+            [letter, "connects", ref rest @ ..] => self.connects(letter, rest),
+            [letter, "closed", "by", side] => self.closed(letter, side),
+            [letter, "goaway"] => vec![What::GoAway { connection: connection(letter), by: Direction::Response, code: 0 }],
+            [name, ref rest @ ..] => self.exchange(name, rest),
+            [] => panic!("an empty line"),
+        }
+    }
+
+    fn connects(&mut self, letter: &str, rest: &[&str]) -> Vec<What> {
+        let value = |name| rest.iter().find_map(|word| word.strip_prefix(name)).map(str::to_owned);
+        self.user_agents.insert(letter.chars().next().unwrap(), value("client="));
+        let process = value("pid=").map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "controller".to_owned() });
+        let (connection, upstream) = (connection(letter), UpstreamName::default());
+        vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2), process }]
+    }
+
+    fn closed(&mut self, letter: &str, side: &str) -> Vec<What> {
+        let connection = connection(letter);
+        let direction = if side == "client" { Direction::Request } else { Direction::Response };
+        let end = ConnectionEnd { direction, manner: EndManner::Fin };
+        let cut: Vec<ExchangeId> = self.open.iter().copied().filter(|id| id.connection == connection).collect();
+        let mut whats = vec![What::ConnectionEnded { connection, end }];
+        for exchange in cut {
+            self.open.remove(&exchange);
+            whats.push(What::Ended { exchange, end: ExchangeEnd::Cut(Some(end)) });
+        }
+        whats.push(What::ConnectionClosed { connection, forwarded: Plaintext::default(), observed: Plaintext::default() });
+        whats
+    }
+
+    fn exchange(&mut self, name: &str, words: &[&str]) -> Vec<What> {
+        let (letter, number) = name.split_at(1);
+        let exchange = ExchangeId { connection: connection(letter), stream: StreamId(number.parse().unwrap()) };
+        let respond = |status| What::Responded {
+            exchange,
+            response: Box::new(ResponseLine { status: Some(status), ..ResponseLine::default() }),
+        };
+        let events = |frame| vec![What::Understood { exchange, body: Body::Events(vec![frame]) }];
+        match *words {
+            ["GET", url] => {
+                self.open.insert(exchange);
+                let user_agent = self.user_agents.get(&letter.chars().next().unwrap()).cloned().flatten();
+                vec![What::Requested { exchange, request: Box::new(RequestLine { user_agent, ..request(url) }) }]
+            }
+            ["opens"] => vec![respond(200)],
+            ["whole", revision, ref items @ ..] => {
+                let (continue_token, items) = match items {
+                    [items @ .., "continue"] => ("more".to_owned(), items),
+                    items => (String::new(), items),
+                };
+                let meta = ListMeta { resource_version: revision[3..].to_owned(), continue_token, remaining_item_count: None };
+                let items = items.iter().map(|item| object(item)).collect();
+                let said = [Body::List(meta), Body::Items(items)].map(|body| What::Understood { exchange, body });
+                [vec![respond(200)], said.to_vec(), self.ends(exchange, ExchangeEnd::Complete)].concat()
+            }
+            ["refused", code, reason, ref rest @ ..] => {
+                let code = code.parse().unwrap();
+                let retry_after_seconds =
+                    rest.iter().find_map(|word| word.strip_prefix("retry-after=")).map(|text| text.parse().unwrap());
+                let response = Box::new(ResponseLine { status: Some(code), retry_after_seconds, ..ResponseLine::default() });
+                let status = What::Understood { exchange, body: Body::Status(Box::new(status(code, reason, rest))) };
+                [vec![What::Responded { exchange, response }, status], self.ends(exchange, ExchangeEnd::Complete)].concat()
+            }
+            ["ends"] => self.ends(exchange, ExchangeEnd::Complete),
+            ["reset", "by", side] => {
+                let by = if side == "client" { Direction::Request } else { Direction::Response };
+                self.ends(exchange, ExchangeEnd::Reset { by, code: if side == "client" { 8 } else { 2 } })
+            }
+            ["missed", bytes] => {
+                let (bytes, direction) = (bytes.parse().unwrap(), Direction::Response);
+                vec![What::BodyMissed { exchange, direction, bytes }]
+            }
+            ["ERROR", code, reason, ref rest @ ..] => {
+                let status = Some(Box::new(status(code.parse().unwrap(), reason, rest)));
+                events(WatchFrame { status, ..frame(EventType::Error, ObjectRef::default()) })
+            }
+            ["END-BOOKMARK", revision] => {
+                events(WatchFrame { initial_events_end: true, ..frame(EventType::Bookmark, object(revision)) })
+            }
+            [kind, what] => events(frame(event_type(kind), object(what))),
+            _ => panic!("no such words: {words:?}"),
+        }
+    }
+
+    fn ends(&mut self, exchange: ExchangeId, end: ExchangeEnd) -> Vec<What> {
+        self.open.remove(&exchange);
+        vec![What::Ended { exchange, end }]
+    }
+}
+
+fn connection(letter: &str) -> ConnectionId {
+    ConnectionId(u64::from(letter.bytes().next().unwrap()))
+}
+
+fn request(url: &str) -> RequestLine {
+    const TOKEN_OF_10: &str = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAsInN0YXJ0IjoiZGVmYXVsdC94XHUwMDAwIn0";
+    let url = url.replace("continue=@10", &format!("continue={TOKEN_OF_10}"));
+    let (path, query) = url.split_once('?').unwrap_or((&url, ""));
+    let options = ListOptions::parse(query);
+    let info = RequestInfo::parse("GET", path, &options, "");
+    RequestLine { method: Some("GET".to_owned()), info: Some(info), options, ..RequestLine::default() }
+}
+
+fn status(code: u16, reason: &str, rest: &[&str]) -> Status {
+    let causes = if rest.contains(&"too-large") {
+        vec![StatusCause { reason: "ResourceVersionTooLarge".to_owned(), ..StatusCause::default() }]
+    } else {
+        Vec::new()
+    };
+    Status { code, reason: reason.to_owned(), causes, ..Status::default() }
+}
+
+fn event_type(word: &str) -> EventType {
+    match word {
+        "ADDED" => EventType::Added,
+        "MODIFIED" => EventType::Modified,
+        "DELETED" => EventType::Deleted,
+        "BOOKMARK" => EventType::Bookmark,
+        "UNKNOWN" => EventType::Unknown,
+        other => panic!("no such event: {other}"),
+    }
+}
+
+fn frame(event_type: EventType, object: ObjectRef) -> WatchFrame {
+    WatchFrame { event_type, object, initial_events_end: false, status: None, bytes: 100 }
+}
+
+/// `NAME@VERSION`.
+fn object(words: &str) -> ObjectRef {
+    let (name, version) = words.split_once('@').unwrap();
+    let namespace = if name.is_empty() { String::new() } else { "default".to_owned() };
+    ObjectRef { namespace, name: name.to_owned(), uid: String::new(), resource_version: version.to_owned() }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "events that are not about reflectors are not shown")]
+fn describe(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::InitialList { list } => listed("initial-list", list),
+        Event::Relist { list } => listed("relist", list),
+        Event::RelistBegan { began } => format!("{} relist-began {} cause={}", seconds(began.at), began.reflector, began.cause),
+        Event::Resume { resume } => {
+            let from = resume.resource_version.map_or_else(|| "?".to_owned(), |revision| revision.to_string());
+            format!("{} resume {} rv={from}: the watch before {}", seconds(resume.at), resume.reflector, resume.after.in_words())
+        }
+        Event::Stuck { stuck } => {
+            format!("{} stuck {} rv={} refusals={}", seconds(stuck.at), stuck.reflector, stuck.resource_version, stuck.refusals)
+        }
+        _ => return None,
+    })
+}
+
+fn listed(what: &str, list: &ListTold) -> String {
+    let cause = list.cause.map_or_else(String::new, |cause| format!(" cause={cause}"));
+    let fallback =
+        list.fallback_after.map_or_else(String::new, |status| format!(" in place of a streaming list refused with {status}"));
+    format!(
+        "{} {what} {}{cause} requests={} items={} known={}{fallback}",
+        seconds(list.ended_at),
+        list.reflector,
+        list.requests,
+        list.items,
+        known(list.repeats),
+    )
+}
+
+fn known(repeats: Repeats) -> String {
+    let more = if repeats.at_least { "+" } else { "" };
+    let error = if repeats.error > 0 { format!("±{}", repeats.error) } else { String::new() };
+    format!("{}{error}{more}/{}", repeats.repeated, repeats.objects)
+}
+
+fn row(row: &ReflectorRow) -> String {
+    let state = format!("{:?}", row.state).to_lowercase();
+    let revision = row.resource_version.map_or_else(String::new, |revision| format!(" rv={revision}"));
+    let age = row.age.map_or_else(String::new, |age| format!(" age={age:?}"));
+    format!(
+        "{} client {} {} {state}{revision}{age} lists={} watches={} resumes={} relists={} known={}",
+        row.reflector,
+        row.client_id,
+        row.shape,
+        row.list_requests,
+        row.watch_requests,
+        row.resumes,
+        row.relists,
+        known(row.repeats),
+    )
+}
+
+pub(crate) fn seconds(at: Timestamp) -> String {
+    let since = at.since(Timestamp::from_nanos(START));
+    if since.subsec_millis() == 0 { format!("{}s", since.as_secs()) } else { format!("{}ms", Duration::as_millis(&since)) }
+}

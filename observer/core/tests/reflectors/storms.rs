@@ -1,0 +1,156 @@
+//! When many relists are one storm, and when they are none.
+
+use std::fmt::Write as _;
+
+use observer_core::observer::{Event, Limits, Snapshot};
+use observer_core::storm::StormKind;
+
+use crate::script::play;
+
+/// Reflectors of `clients` clients with `informers` each, all of which watch at `0s`.
+fn fleet(clients: &str, informers: usize) -> String {
+    let mut script = "0s server v1.34.4\n".to_owned();
+    for client in clients.chars() {
+        let _infallible = writeln!(script, "0s {client} connects client={client}/v1");
+        for informer in 0..informers {
+            let (list, watch) = (4 * informer + 1, 4 * informer + 3);
+            let resource = format!("/apis/example.com/v1/kind{informer}s");
+            let _infallible = writeln!(
+                script,
+                "0s {client}{list} GET {resource}?limit=500&resourceVersion=0\n\
+                 0s {client}{list} whole rv=10 x@5 y@6\n\
+                 0s {client}{watch} GET {resource}?allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds=400&watch=true\n\
+                 0s {client}{watch} opens"
+            );
+        }
+    }
+    script
+}
+
+/// All of them relist, each `step` milliseconds after the one before, from `from` milliseconds on.
+fn relists(clients: &str, informers: usize, from: usize, step: usize) -> String {
+    let mut script = String::new();
+    let mut at = from;
+    for client in clients.chars() {
+        for informer in 0..informers {
+            let (watch, list, again) = (4 * informer + 3, 1_001 + 4 * informer, 1_003 + 4 * informer);
+            let resource = format!("/apis/example.com/v1/kind{informer}s");
+            let _infallible = writeln!(
+                script,
+                "{at}ms {client}{watch} ERROR 410 Expired\n{at}ms {client}{watch} ends\n\
+                 {at}ms {client}{list} GET {resource}?resourceVersion=10\n\
+                 {at}ms {client}{list} whole rv=20 x@5 y@16\n\
+                 {at}ms {client}{again} GET {resource}?allowWatchBookmarks=true&resourceVersion=20&timeoutSeconds=400&watch=true\n\
+                 {at}ms {client}{again} opens"
+            );
+            at += step;
+        }
+    }
+    script
+}
+
+#[test]
+fn tenth_reflector_within_ten_seconds_makes_a_storm_and_one_event_tells_it() {
+    let script = fleet("abcde", 4) + &relists("abcde", 4, 100_000, 100);
+    let (snapshot, events) = play(&(script + "200s listening"), Limits::default());
+    assert_eq!(named(&events), ["began at 100900ms"]);
+    let storm = &snapshot.storms[0];
+    assert_eq!((storm.reflectors, storm.clients, storm.relists, storm.items, storm.repeated), (20, 5, 20, 40, 20));
+    assert_eq!((storm.kind, storm.trigger.to_string().as_str()), (StormKind::Clients, "mass-expiry"));
+    assert!(storm.ended.is_some() && storm.peak_per_second >= 9, "{storm:?}");
+}
+
+#[test]
+fn nine_reflectors_are_none_and_neither_are_ten_that_take_their_time() {
+    for script in [fleet("abc", 3) + &relists("abc", 3, 100_000, 10), fleet("abcde", 2) + &relists("abcde", 2, 100_000, 1_200)] {
+        let (snapshot, events) = play(&script, Limits::default());
+        assert_eq!((named(&events).len(), snapshot.storms.len()), (0, 0));
+    }
+}
+
+#[test]
+fn storm_of_one_client_is_of_that_kind() {
+    let (snapshot, _) = play(&(fleet("a", 12) + &relists("a", 12, 100_000, 10)), Limits::default());
+    assert_eq!(snapshot.storms.iter().map(|storm| storm.kind).collect::<Vec<_>>(), [StormKind::Client]);
+}
+
+#[test]
+fn rollout_and_poller_are_no_storm() {
+    let mut script = fleet("a", 12) + "50s a closed by client\n51s b connects client=a/v1\n";
+    for informer in 0..12 {
+        let (list, watch) = (4 * informer + 1, 4 * informer + 3);
+        let resource = format!("/apis/example.com/v1/kind{informer}s");
+        let _infallible = writeln!(
+            script,
+            "51s b{list} GET {resource}?limit=500&resourceVersion=0\n51s b{list} whole rv=10 x@5\n\
+             51s b{watch} GET {resource}?resourceVersion=10&watch=true\n51s b{watch} opens"
+        );
+    }
+    for second in 60..120 {
+        let _infallible = writeln!(script, "{second}s b{0} GET /api/v1/pods\n{second}s b{0} whole rv=10 x@5", 10_001 + 2 * second);
+    }
+    let (snapshot, events) = play(&script, Limits::default());
+    assert_eq!((named(&events).len(), snapshot.storms.len()), (0, 0));
+    let causes: Vec<String> = snapshot.reflectors.iter().flat_map(|row| row.causes.keys().cloned()).collect();
+    assert_eq!(causes, vec!["new-process"; 12]);
+}
+
+#[test]
+fn refused_connections_before_make_it_a_restart() {
+    // client-go 0.15 asks for no bookmarks.
+    let mut script = fleet("abcd", 3).replace("allowWatchBookmarks=true&", "") + "100s refusing\n";
+    for client in "abcd".chars() {
+        let _infallible = writeln!(script, "100s {client} closed by server");
+    }
+    script.push_str("103s listening\n");
+    for (number, client) in "efgh".chars().enumerate() {
+        let words = "abcd".chars().nth(number).unwrap();
+        let _infallible = writeln!(script, "104s {client} connects client={words}/v1");
+        for informer in 0..3 {
+            let resource = format!("/apis/example.com/v1/kind{informer}s");
+            let (list, watch) = (4 * informer + 1, 4 * informer + 3);
+            let _infallible = writeln!(
+                script,
+                "104s {client}{list} GET {resource}?limit=500&resourceVersion=0\n104s {client}{list} whole rv=10 x@5 y@6\n\
+                 104s {client}{watch} GET {resource}?resourceVersion=10&watch=true\n104s {client}{watch} opens"
+            );
+        }
+    }
+    let (snapshot, events) = play(&script, Limits::default());
+    assert_eq!(named(&events), ["began at 104s"]);
+    let storm = &snapshot.storms[0];
+    assert_eq!((storm.trigger.to_string().as_str(), storm.repeated), ("api-server-restart", 24));
+    assert_eq!(storm.causes.keys().collect::<Vec<_>>(), ["refused-misread"]);
+    assert_eq!(storm.served_from.iter().collect::<Vec<_>>(), [(&"cache".to_owned(), &12)]);
+}
+
+#[test]
+fn storm_goes_on_while_members_come_and_ends_once() {
+    let mut script = fleet("abcdef", 4) + &relists("abcdef", 4, 100_000, 3_000 / 4);
+    for second in 118..160 {
+        let _infallible = writeln!(script, "{second}s listening");
+    }
+    let (snapshot, events) = play(&script, Limits::default());
+    assert_eq!(named(&events).len(), 1);
+    let ended = events.iter().filter(|event| matches!(event, Event::StormEnded { .. })).count();
+    assert_eq!((ended, snapshot.storms.len(), snapshot.totals.storms), (1, 1, 1));
+    assert_eq!(snapshot.storms[0].reflectors, 24);
+}
+
+#[test]
+fn members_beyond_the_limit_are_counted() {
+    let mut limits = Limits::default();
+    limits.storms.members = 5;
+    let (snapshot, _): (Snapshot, _) = play(&(fleet("abcd", 3) + &relists("abcd", 3, 100_000, 10)), limits);
+    let storm = &snapshot.storms[0];
+    assert_eq!((storm.members.len(), storm.members_not_told, storm.reflectors), (5, 7, 12));
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "other events are not about the beginning of a storm")]
+fn named(events: &[Event]) -> Vec<String> {
+    let began = |event: &Event| match event {
+        Event::StormBegan { record } => Some(format!("began at {}", crate::script::seconds(record.named))),
+        _ => None,
+    };
+    events.iter().filter_map(began).collect()
+}

@@ -1,0 +1,273 @@
+//! More streaming lists (§6.3 to §6.5 of the semantics reference).
+
+use expect_test::expect;
+
+use crate::script::check;
+
+/// T12, 1.35 and later: refused with the status 504, and at once a streaming list without a revision.
+#[test]
+fn streaming_list_refused_as_too_new_is_asked_for_without_a_revision() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         10ms a1 END-BOOKMARK @1000
+         60s a1 BOOKMARK @1100
+         120s a1 ERROR 500 InternalError
+         120001ms a1 ends
+         121200ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         124200ms a3 refused 504 Timeout too-large
+         124205ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=402&watch=true
+         124210ms a5 opens
+         124211ms a5 ADDED x@500
+         124220ms a5 END-BOOKMARK @900",
+        &expect![[r"
+            10ms initial-list #1 requests=1 items=1 known=0/1
+            121200ms relist-began #1 cause=watch-error/500
+            124205ms relist-began #1 cause=too-large-resource-version
+            124220ms relist #1 cause=too-large-resource-version requests=1 items=1 known=1/1
+            #1 client 1 pods · all namespaces watching rv=900 age=WatchList lists=0 watches=3 resumes=0 relists=2 known=1/2
+        "]],
+    );
+}
+
+/// §6.5, "WL: 200 + ERROR 504/410 → WL without RV", 1.35 and later.
+#[test]
+fn streaming_list_that_ends_as_expired_is_asked_for_without_a_revision() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         10ms a1 END-BOOKMARK @1000
+         60s a1 BOOKMARK @1100
+         120s a1 ERROR 500 InternalError
+         120001ms a1 ends
+         121200ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         121205ms a3 opens
+         121206ms a3 ERROR 410 Expired
+         121207ms a3 ends
+         121212ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=402&watch=true
+         121215ms a5 opens
+         121216ms a5 ADDED x@500
+         121220ms a5 END-BOOKMARK @1900",
+        &expect![[r"
+            10ms initial-list #1 requests=1 items=1 known=0/1
+            121200ms relist-began #1 cause=watch-error/500
+            121212ms relist-began #1 cause=list-expired
+            121220ms relist #1 cause=list-expired requests=1 items=1 known=1/1
+            #1 client 1 pods · all namespaces watching rv=1900 age=WatchList lists=0 watches=3 resumes=0 relists=2 known=1/2
+        "]],
+    );
+}
+
+/// T17, 1.27 and later, in a relist.
+#[test]
+fn streaming_relist_that_ends_before_its_bookmark_is_the_same_relist_when_repeated() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         7ms a1 ADDED y@600
+         10ms a1 END-BOOKMARK @1000
+         60s a1 BOOKMARK @1100
+         120s a1 ERROR 500 InternalError
+         120001ms a1 ends
+         121200ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         121205ms a3 opens
+         121206ms a3 ADDED x@500
+         123s a3 ends
+         123005ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=402&watch=true
+         123010ms a5 opens
+         123011ms a5 ADDED x@500
+         123012ms a5 ADDED y@600
+         123015ms a5 END-BOOKMARK @1130",
+        &expect![[r"
+            10ms initial-list #1 requests=1 items=2 known=0/2
+            121200ms relist-began #1 cause=watch-error/500
+            123015ms relist #1 cause=watch-error/500 requests=2 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=0 watches=3 resumes=0 relists=1 known=2/4
+        "]],
+    );
+}
+
+/// T13, 1.35 and later, in a relist.
+#[test]
+fn streaming_relist_refused_with_429_is_the_same_relist_when_repeated() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         10ms a1 END-BOOKMARK @1000
+         60s a1 BOOKMARK @1100
+         120s a1 ERROR 500 InternalError
+         120001ms a1 ends
+         121200ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         121205ms a3 refused 429 TooManyRequests retry-after=1
+         122210ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         122215ms a5 opens
+         122216ms a5 ADDED x@500
+         122220ms a5 END-BOOKMARK @1130",
+        &expect![[r"
+            10ms initial-list #1 requests=1 items=1 known=0/1
+            121200ms relist-began #1 cause=watch-error/500
+            122220ms relist #1 cause=watch-error/500 requests=2 items=1 known=1/1
+            #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=0 watches=3 resumes=0 relists=1 known=1/2
+        "]],
+    );
+}
+
+/// §6.5, "client rebuilt its informer", with a streaming list.
+#[test]
+fn streaming_list_from_nothing_after_a_watch_that_the_client_cancelled_is_a_rebuilt_informer() {
+    check(
+        "0s server v1.35.0
+         0s a connects client=controller/v1.35.0 pid=7
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         10ms a1 END-BOOKMARK @1000
+         60s a1 BOOKMARK @1100
+         90s a1 reset by client
+         90300ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         90305ms a3 opens
+         90306ms a3 ADDED x@500
+         90310ms a3 END-BOOKMARK @1130",
+        &expect![[r"
+            10ms initial-list #1 requests=1 items=1 known=0/1
+            90300ms relist-began #1 cause=rebuilt
+            90310ms relist #1 cause=rebuilt requests=1 items=1 known=0/1
+            #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=0 watches=2 resumes=0 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T2, 1.35 and later: the watch that a streaming list became ends early, then breaks.
+#[test]
+fn watch_of_a_streaming_list_that_is_cut_is_resumed_by_plain_watches() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         10ms a1 END-BOOKMARK @1000
+         60s a1 BOOKMARK @1100
+         90s a1 ends
+         90005ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&timeoutSeconds=391&watch=true
+         90010ms a3 opens
+         95s a3 MODIFIED x@1120
+         99s a3 reset by server
+         99005ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1120&timeoutSeconds=402&watch=true
+         99010ms a5 opens",
+        &expect![[r"
+            10ms initial-list #1 requests=1 items=1 known=0/1
+            90010ms resume #1 rv=1100: the watch before was ended early by the server
+            99010ms resume #1 rv=1120: the watch before was reset by the server (code 2)
+            #1 client 1 pods · all namespaces watching rv=1120 age=WatchList lists=0 watches=3 resumes=2 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T17 by a broken connection, 1.35 and later: every attempt belongs to the initial list.
+#[test]
+fn first_streaming_list_whose_connection_breaks_is_one_initial_list() {
+    check(
+        "0s server v1.35.0
+         0s a connects client=controller/v1.35.0 pid=7
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         2s a closed by server
+         3005ms b connects client=controller/v1.35.0 pid=7
+         3010ms b1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         3015ms b1 opens
+         3016ms b1 ADDED x@500
+         3017ms b1 ADDED y@600
+         3020ms b1 END-BOOKMARK @1000",
+        &expect![[r"
+            3020ms initial-list #1 requests=2 items=2 known=0/2
+            #1 client 1 pods · all namespaces watching rv=1000 age=WatchList lists=0 watches=2 resumes=0 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// A streaming list of nothing is a list.
+#[test]
+fn empty_streaming_list_is_a_list() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         10ms a1 END-BOOKMARK @1000
+         60s a1 BOOKMARK @1100",
+        &expect![[r"
+            10ms initial-list #1 requests=1 items=0 known=0/0
+            #1 client 1 pods · all watching rv=1100 age=WatchList lists=0 watches=1 resumes=0 relists=0 known=0/0
+        "]],
+    );
+}
+
+/// T15, 1.27 and later: the refused streaming list and the attempts of the transport at its fallback are one list.
+#[test]
+fn fallback_that_is_itself_repeated_is_one_list() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 refused 422 Invalid
+         10ms a3 GET /api/v1/pods?limit=500&resourceVersion=0
+         15ms a3 refused 429 TooManyRequests retry-after=1
+         1020ms a5 GET /api/v1/pods?limit=500&resourceVersion=0
+         1030ms a5 whole rv=10 x@5 continue
+         1035ms a7 GET /api/v1/pods?continue=@10&limit=500
+         1050ms a7 whole rv=10 y@6
+         1060ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds=500&watch=true
+         1065ms a9 opens",
+        &expect![[r"
+            1050ms initial-list #1 requests=4 items=2 known=0/2 in place of a streaming list refused with 422
+            #1 client 1 pods · all namespaces watching rv=10 age=WatchList lists=3 watches=2 resumes=0 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T11 in a fallback, 1.27 and later: the fallback at a known revision is refused with 410, at once a full list.
+#[test]
+fn fallback_refused_with_410_leads_to_a_full_list() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 refused 422 Invalid
+         10ms a3 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a3 whole rv=1000 x@500 y@600
+         30ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a5 opens
+         60s a5 BOOKMARK @1100
+         120s a5 ERROR 500 InternalError
+         120001ms a5 ends
+         121200ms a7 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=411&watch=true
+         121205ms a7 refused 422 Invalid
+         121210ms a9 GET /api/v1/pods?resourceVersion=1100
+         121215ms a9 refused 410 Expired
+         121220ms a11 GET /api/v1/pods
+         121240ms a11 whole rv=1130 x@500 y@600
+         121250ms a13 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
+         121255ms a13 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 422
+            121200ms relist-began #1 cause=watch-error/500
+            121220ms relist-began #1 cause=list-expired
+            121240ms relist #1 cause=list-expired requests=1 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=3 watches=4 resumes=0 relists=2 known=2/4
+        "]],
+    );
+}

@@ -1,0 +1,150 @@
+//! Reflectors, storms and findings in words, for lines and reports alike.
+
+use std::time::Duration;
+
+use observer_core::exchange::{Client, Shape};
+use observer_core::observer::{Exposure, Finding};
+use observer_core::reflector::{ListTold, ReflectorRow, ReflectorState, Repeats, ResumeTold, StuckTold};
+use observer_core::storm::{StormKind, StormRecord};
+use observer_core::time::Timestamp;
+
+use super::quantity::{bytes, count, counted, length, microseconds};
+
+/// `cause=expired/no-bookmarks → 1,704 items, 1,586 spurious 7.1 MB 90 ms  cache list-rv0`.
+pub(super) fn relist(list: &ListTold) -> String {
+    let cause = list.cause.map_or_else(String::new, |cause| format!(" cause={cause}"));
+    let items = if list.repeats.at_least { "≥ " } else { "" };
+    let served = list.served_from.as_ref().map_or_else(String::new, |served_from| format!("  {served_from}"));
+    let rule = list.rule.map_or_else(String::new, |rule| format!(" {rule}"));
+    format!(
+        "{}{cause} → {items}{}, {} spurious {} {}{served}{rule}",
+        subject(&list.client, &list.shape),
+        counted(list.items, "item"),
+        spurious(list.repeats),
+        bytes(list.bytes),
+        microseconds(list.took_us),
+    )
+}
+
+pub(super) fn resume(resume: &ResumeTold) -> String {
+    let from = resume.resource_version.map_or_else(String::new, |revision| format!(" from RV={revision}"));
+    let (paused, before) = (microseconds(resume.paused_us), resume.after.in_words());
+    let tried = if resume.attempts > 0 { format!(" and {}", counted(resume.attempts, "attempt")) } else { String::new() };
+    format!("{}{from} after {paused}{tried}, without a list; the watch before {before}", subject(&resume.client, &resume.shape))
+}
+
+pub(super) fn stuck(stuck: &StuckTold) -> String {
+    format!(
+        "{} asks for RV={} and was refused {} times since {}: the API server has not reached it",
+        subject(&stuck.client, &stuck.shape),
+        stuck.resource_version,
+        count(stuck.refusals),
+        length(stuck.at.since(stuck.since)),
+    )
+}
+
+/// `31 reflectors of 12 clients list again within 0.8 s, trigger=api-server-restart`.
+pub(super) fn storm_began(storm: &StormRecord) -> String {
+    format!(
+        "begins: {} of {} list again within {}, trigger={}",
+        counted(storm.reflectors, "reflector"),
+        clients(storm),
+        length(storm.named.since(storm.began)),
+        storm.trigger,
+    )
+}
+
+pub(super) fn storm_ended(storm: &StormRecord) -> String {
+    format!("over after {}: {}", length(storm.last.since(storm.began)), storm_account(storm))
+}
+
+/// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 items (48,100 spurious), 210 MB, cache 40, trigger=…`.
+fn storm_account(storm: &StormRecord) -> String {
+    let layers: Vec<String> = storm.served_from.iter().map(|(layer, lists)| format!("{layer} {}", count(*lists))).collect();
+    let layers = if layers.is_empty() { "no list is whole".to_owned() } else { format!("from {}", layers.join(" · ")) };
+    format!(
+        "{} of {}, {}, at most {} a second, {} ({} spurious), {}, {layers}, trigger={}",
+        counted(storm.reflectors, "reflector"),
+        clients(storm),
+        counted(storm.relists, "list"),
+        count(storm.peak_per_second),
+        counted(storm.items, "item"),
+        count(storm.repeated),
+        bytes(storm.bytes),
+        storm.trigger,
+    )
+}
+
+/// One line of a report.
+pub(super) fn storm(storm: &StormRecord, now: Timestamp) -> String {
+    let until = if storm.ended.is_some() { storm.last } else { now };
+    let state = if storm.ended.is_some() { "lasted" } else { "goes on for" };
+    format!("storm {} {state} {}: {}", storm.storm, length(until.since(storm.began)), storm_account(storm))
+}
+
+fn clients(storm: &StormRecord) -> String {
+    match storm.kind {
+        StormKind::Client => "one client".to_owned(),
+        StormKind::Clients => counted(storm.clients, "client"),
+    }
+}
+
+/// `my-controller/0.3 pods all namespaces`.
+pub(super) fn subject(client: &Client, shape: &Shape) -> String {
+    let program = super::lines::program(client);
+    let scope = shape.scope.as_ref().map_or_else(String::new, |scope| format!(" {scope}"));
+    let options = if shape.options.is_empty() { String::new() } else { format!(" {}", shape.options) };
+    format!("{program} {}{scope}{options}", shape.resource)
+}
+
+/// `1,586`, `~ 1,586 ± 40`, with `≥` where some of the traffic was not seen.
+pub(super) fn spurious(repeats: Repeats) -> String {
+    let least = if repeats.at_least { "≥ " } else { "" };
+    match repeats.error {
+        0 => format!("{least}{}", count(repeats.repeated)),
+        error => format!("{least}~ {} ± {}", count(repeats.repeated), count(error)),
+    }
+}
+
+pub(super) const fn state(state: ReflectorState) -> &'static str {
+    match state {
+        ReflectorState::Stuck => "stuck",
+        ReflectorState::Listing => "listing",
+        ReflectorState::Listed => "listed",
+        ReflectorState::Waiting => "waiting",
+        ReflectorState::Watching => "watching",
+    }
+}
+
+/// Why it last listed again.
+pub(super) fn last_cause(row: &ReflectorRow) -> String {
+    let cause = row.last_relist.as_ref().and_then(|relist| relist.cause);
+    cause.map_or_else(|| "-".to_owned(), |cause| cause.to_string())
+}
+
+/// Two sentences: what was seen, and what to change.
+pub(super) fn finding(finding: &Finding) -> String {
+    let whose = finding.client.as_ref().map(|client| subject(client, &finding.shape));
+    let whose = whose.unwrap_or_else(|| finding.shape.to_string());
+    format!("{} [{}]: {}. {}", whose, finding.kind, finding.seen, finding.advice)
+}
+
+/// What a restart of the API server would cost; nothing where nobody watches.
+pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
+    (exposure.watching > 0).then(|| {
+        format!(
+            "if the API server restarted now: {} of {} would list again ({}, {}), and {} if anything was written that is not seen here",
+            count(exposure.reflectors),
+            counted(exposure.watching, "reflector"),
+            counted(exposure.items, "object"),
+            bytes(exposure.bytes),
+            count(exposure.perhaps),
+        )
+    })
+}
+
+/// How long something has been so.
+pub(super) fn age(since: Timestamp, now: Timestamp) -> String {
+    let age = now.since(since);
+    if age < Duration::from_secs(1) { "now".to_owned() } else { length(Duration::from_secs(age.as_secs())) }
+}

@@ -1,0 +1,193 @@
+//! What reflectors, storms and findings show of themselves, for every list that the canary traffic asks for.
+
+use observer_core::exchange::Exchange;
+use observer_core::http::{Direction, StreamId};
+use observer_core::k8s::{ResourceVersion, Status, StatusCause, Verb};
+use observer_core::observation::{
+    Body, ConnectionDecoder, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, Process, RequestLine,
+    ResponseLine, UpstreamName, What,
+};
+use observer_core::observer::{Event, Limits, Observer};
+use observer_core::reflector::{self, ReflectorLimits, Reflectors};
+use observer_core::storm::{StormLimits, Storms};
+use observer_core::time::Timestamp;
+use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
+
+use super::debug_output::Shown;
+use super::traffic::Conversation;
+
+const CONNECTION: ConnectionId = ConnectionId(1);
+const EXPIRED: u16 = 410;
+const TOO_LARGE: u16 = 504;
+
+/// Each list becomes a reflector's: it lists, watches, resumes, expires, lists again, and is refused for ever.
+pub(super) fn followed(conversations: &[Conversation]) -> Shown {
+    let mut shown = Shown::new("reflectors and storms");
+    for request in conversations.iter().flat_map(lists) {
+        let observations = life(&request);
+        follow(&observations, &mut shown);
+        observe(&observations, &mut shown);
+    }
+    shown
+}
+
+/// The lists that a conversation asks for.
+fn lists(conversation: &Conversation) -> Vec<RequestLine> {
+    let mut decoder = ConnectionDecoder::new(CONNECTION, Some(super::debug_output::protocol(conversation)), "");
+    let mut found = Vec::new();
+    let mut note = |observation: Observation| {
+        if let What::Requested { request, .. } = observation.what
+            && request.info.as_ref().is_some_and(|info| info.verb == Verb::List)
+        {
+            found.push(*request);
+        }
+    };
+    for (direction, bytes) in &conversation.said {
+        decoder.bytes(Timestamp::default(), *direction, bytes, &mut note);
+    }
+    decoder.end(Timestamp::default(), Direction::Response, EndManner::CloseNotify, &mut note);
+    decoder.close(Timestamp::default(), Plaintext::default(), &mut note);
+    found
+}
+
+fn life(request: &RequestLine) -> Vec<Observation> {
+    let mut life = Life { at: Timestamp::default(), stream: 0, observations: Vec::new() };
+    let watch = of(request, Verb::Watch, 10);
+    let process = Some(Process { pid: 4711, started: 1, name: "controller".to_owned() });
+    life.tell(What::ConnectionOpened { connection: CONNECTION, upstream: UpstreamName::default(), protocol: None, process });
+    // Another reflector is behind from the end of the first watch on, and so exposed to a restart.
+    let mut beside = request.clone();
+    beside.options.label_selector.push_str("a=b");
+    life.list(&beside, "9");
+    life.ask(&of(&beside, Verb::Watch, 9), 200);
+    life.list(request, "10");
+    life.watch(&watch, None);
+    life.watch(&watch, Some(EXPIRED));
+    life.list(&of(request, Verb::List, 10), "10");
+    life.watch(&watch, Some(EXPIRED));
+    (0..12).for_each(|_| life.refused(&of(request, Verb::List, 10)));
+    life.observations
+}
+
+/// The same request for a watch or a list from a revision on.
+fn of(request: &RequestLine, verb: Verb, revision: u64) -> RequestLine {
+    let mut request = request.clone();
+    request.options.watch = verb == Verb::Watch;
+    request.options.resource_version = ResourceVersion::At(revision);
+    request.options.limit = 0;
+    if let Some(info) = &mut request.info {
+        info.verb = verb;
+    }
+    request
+}
+
+/// One request after another, a second each.
+struct Life {
+    at: Timestamp,
+    stream: u64,
+    observations: Vec<Observation>,
+}
+
+impl Life {
+    fn tell(&mut self, what: What) {
+        self.observations.push(Observation { at: self.at, what });
+    }
+
+    fn ask(&mut self, request: &RequestLine, status: u16) -> ExchangeId {
+        self.at = self.at.plus(std::time::Duration::from_secs(1));
+        self.stream += 2;
+        let exchange = ExchangeId { connection: CONNECTION, stream: StreamId(self.stream) };
+        self.tell(What::Requested { exchange, request: Box::new(request.clone()) });
+        let response = Box::new(ResponseLine { status: Some(status), retry_after_seconds: Some(1), ..ResponseLine::default() });
+        self.tell(What::Responded { exchange, response });
+        exchange
+    }
+
+    fn end(&mut self, exchange: ExchangeId) {
+        self.tell(What::Ended { exchange, end: ExchangeEnd::Complete });
+    }
+
+    fn list(&mut self, request: &RequestLine, revision: &str) {
+        let exchange = self.ask(request, 200);
+        let meta = ListMeta { resource_version: revision.to_owned(), ..ListMeta::default() };
+        let item = ObjectRef { name: "a".to_owned(), resource_version: "5".to_owned(), ..ObjectRef::default() };
+        self.tell(What::Understood { exchange, body: Body::List(meta) });
+        self.tell(What::Understood { exchange, body: Body::Items(vec![item]) });
+        self.end(exchange);
+    }
+
+    fn watch(&mut self, request: &RequestLine, error: Option<u16>) {
+        let exchange = self.ask(request, 200);
+        self.at = self.at.plus(std::time::Duration::from_secs(2));
+        if let Some(code) = error {
+            let status = Some(Box::new(Status { code, reason: "Expired".to_owned(), ..Status::default() }));
+            let object = ObjectRef::default();
+            let frame = WatchFrame { event_type: EventType::Error, object, initial_events_end: false, status, bytes: 10 };
+            self.tell(What::Understood { exchange, body: Body::Events(vec![frame]) });
+        }
+        self.end(exchange);
+    }
+
+    fn refused(&mut self, request: &RequestLine) {
+        let exchange = self.ask(request, TOO_LARGE);
+        let cause = StatusCause { reason: "ResourceVersionTooLarge".to_owned(), ..StatusCause::default() };
+        let status = Status { code: TOO_LARGE, causes: vec![cause], ..Status::default() };
+        self.tell(What::Understood { exchange, body: Body::Status(Box::new(status)) });
+        self.end(exchange);
+    }
+}
+
+/// Without an Observer around them, since it shows its insides as a whole only.
+fn follow(observations: &[Observation], shown: &mut Shown) {
+    let mut reflectors = Reflectors::new(ReflectorLimits::default());
+    let mut storms = Storms::new(StormLimits { reflectors: 1, ..StormLimits::default() });
+    let mut open: Option<Exchange> = None;
+    for Observation { at, what } in observations {
+        let mut told = Vec::new();
+        if let What::Requested { exchange, request } = what {
+            let exchange = Exchange::begin(*exchange, *at, UpstreamName::default(), RequestLine::clone(request), None);
+            reflectors.requested(&exchange, &mut |one| told.push(one));
+            open = Some(exchange);
+        } else if let Some(exchange) = &mut open {
+            exchange.apply(*at, what);
+            let mut tell = |one| told.push(one);
+            if let What::Responded { .. } = what {
+                reflectors.answered(exchange, *at, &mut tell);
+            } else if let What::Understood { body, .. } = what {
+                reflectors.understood(exchange, *at, body, &mut tell);
+            } else if let What::Ended { .. } = what {
+                reflectors.ended(exchange, &mut tell);
+            }
+        }
+        for one in told {
+            shown.note(&one);
+            match one {
+                reflector::Told::RelistBegan(began) => storms.began(*began, &mut |one| shown.note(&one)),
+                reflector::Told::Relist(list) => storms.listed(&list),
+                reflector::Told::InitialList(_) | reflector::Told::Resumed(_) | reflector::Told::Stuck(_) => {}
+            }
+        }
+        shown.note(&reflectors);
+        shown.note(&storms);
+    }
+    for mut row in reflectors.rows() {
+        reflectors.add_detail(&mut row);
+        shown.note(&row);
+        shown.note(&row.state);
+        shown.note(&row.representation);
+        row.timeline.iter().for_each(|moment| shown.note(&moment.what));
+    }
+    storms.records(1).iter().for_each(|storm| shown.note(&storm.kind));
+}
+
+fn observe(observations: &[Observation], shown: &mut Shown) {
+    let mut limits = Limits::default();
+    limits.storms.reflectors = 1;
+    let mut observer = Observer::new(limits);
+    for observation in observations {
+        observer.observe(observation.clone(), &mut |event: Event| shown.note(&event));
+    }
+    let snapshot = observer.snapshot();
+    snapshot.findings.iter().for_each(|finding| shown.note(finding));
+    shown.note(&snapshot.exposure);
+}
