@@ -1,6 +1,6 @@
 //! What a list says of a reflector.
 
-use super::cause::RelistCause;
+use super::cause::{RelistCause, UnknownCause};
 use super::listing::{Failure, FailureKind, Listing, Origin};
 use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
@@ -113,9 +113,10 @@ impl Reflector {
             age: self.age,
         };
         let cause = cause(&past, &exchange.request.options, at, context.server);
-        if cause.begins_from_nothing() {
+        let may_have_forgotten = cause == RelistCause::Unknown { reason: UnknownCause::AfterRefusal };
+        if cause.begins_from_nothing() || may_have_forgotten {
             self.objects = Versions::sampled_as(&self.objects);
-            self.objects.is_partial = cause != RelistCause::NewProcess && cause != RelistCause::Rebuilt;
+            self.objects.is_partial = may_have_forgotten;
         } else {
             self.note_age_of_relist(&exchange.request.options);
         }

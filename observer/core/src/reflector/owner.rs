@@ -249,7 +249,7 @@ impl Reflectors {
         let fits = |id: &ReflectorId| {
             let reflector = self.known.get(id).filter(|reflector| !reflector.is_busy())?;
             let same_connection = reflector.connection == exchange.id.connection;
-            let fit = if is_list { fit_of_list(reflector, options)? } else { fit_of_watch(reflector, options)? };
+            let fit = if is_list { fit_of_list(reflector, options, same_connection)? } else { fit_of_watch(reflector, options)? };
             // Of equals the one that was there last: others may be of clients that are gone.
             Some((fit, same_connection, reflector.last_seen, Reverse(*id)))
         };
@@ -323,7 +323,7 @@ struct Fit {
     likely: u8,
 }
 
-fn fit_of_list(reflector: &Reflector, options: &ListOptions) -> Option<Fit> {
+fn fit_of_list(reflector: &Reflector, options: &ListOptions, same_connection: bool) -> Option<Fit> {
     let is_page = options.continue_token != Continue::Unset;
     let names_its_revision =
         matches!(options.resource_version, ResourceVersion::At(revision) if reflector.revision == Some(revision));
@@ -338,7 +338,8 @@ fn fit_of_list(reflector: &Reflector, options: &ListOptions) -> Option<Fit> {
         State::Waiting if reflector.client_may_be_gone() => fit(false, 1),
         State::Waiting => fit(false, 2),
         State::Listed => fit(false, 1),
-        State::Listing(..) if is_poller => fit(false, 0),
+        // It had enough of the pages, and begins again.
+        State::Listing(..) if is_poller && same_connection => fit(false, 0),
         State::Listing(..) | State::Watching(_) => None,
     }
 }

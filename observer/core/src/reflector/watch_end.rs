@@ -76,7 +76,8 @@ impl WatchEnd {
 
     fn complete(exchange: &Exchange, ended: Timestamp) -> Self {
         let lived = ended.since(exchange.started).as_nanos();
-        let delivered = exchange.watch.as_ref().is_some_and(|watch| watch.last_event.is_some());
+        let is_dark = exchange.missed_bytes > 0 || (exchange.not_read.is_some() && exchange.response_bytes > 0);
+        let delivered = is_dark || exchange.watch.as_ref().is_some_and(|watch| watch.last_event.is_some());
         if lived < u128::from(Self::VERY_SHORT_NANOS) && !delivered {
             return Self::VeryShort;
         }
