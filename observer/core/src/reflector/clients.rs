@@ -1,6 +1,6 @@
 //! Who the clients are: which connections and requests come from the same one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,7 @@ enum Key {
 /// A client.
 #[derive(Clone, Debug)]
 pub(super) struct KnownClient {
+    key: Key,
     pub process: Option<Process>,
     pub open_connections: u64,
     /// When its last connection ended.
@@ -48,6 +49,8 @@ pub(super) struct KnownClient {
 pub(super) struct Clients {
     by_key: BTreeMap<Key, ClientId>,
     known: BTreeMap<ClientId, KnownClient>,
+    /// Those without a connection, by when the last ended.
+    gone: BTreeSet<(Timestamp, ClientId)>,
     connections: BTreeMap<ConnectionId, Connection>,
     next: u64,
     limit: usize,
@@ -62,7 +65,14 @@ struct Connection {
 
 impl Clients {
     pub(super) const fn new(limit: usize) -> Self {
-        Self { by_key: BTreeMap::new(), known: BTreeMap::new(), connections: BTreeMap::new(), next: 1, limit }
+        Self {
+            by_key: BTreeMap::new(),
+            known: BTreeMap::new(),
+            gone: BTreeSet::new(),
+            connections: BTreeMap::new(),
+            next: 1,
+            limit,
+        }
     }
 
     pub(super) fn get(&self, id: ClientId) -> Option<&KnownClient> {
@@ -98,12 +108,7 @@ impl Clients {
             if let Some(before) = before {
                 self.leave(before, at);
             }
-            if let Some(client) = self.known.get_mut(&id) {
-                client.open_connections = client.open_connections.saturating_add(1);
-                if client.left.take().is_some() {
-                    client.returned = Some(at);
-                }
-            }
+            self.arrive(id, at);
         }
         Some(id)
     }
@@ -114,25 +119,36 @@ impl Clients {
         }
         let id = ClientId(self.next);
         self.next = self.next.saturating_add(1);
-        self.by_key.insert(key, id);
-        self.known.insert(id, KnownClient { process, open_connections: 0, left: None, returned: None });
+        self.by_key.insert(key.clone(), id);
+        self.known.insert(id, KnownClient { key, process, open_connections: 0, left: None, returned: None });
         Some(id)
     }
 
     /// Drops the client that left first; whether there was one.
     fn forget_one(&mut self) -> bool {
-        let gone = self.known.iter().filter_map(|(id, client)| Some((client.left?, *id))).min();
-        let Some((_, gone)) = gone else { return false };
-        self.known.remove(&gone);
-        self.by_key.retain(|_, id| *id != gone);
+        let Some((_, gone)) = self.gone.pop_first() else { return false };
+        if let Some(client) = self.known.remove(&gone) {
+            self.by_key.remove(&client.key);
+        }
         true
+    }
+
+    fn arrive(&mut self, id: ClientId, at: Timestamp) {
+        if let Some(client) = self.known.get_mut(&id) {
+            client.open_connections = client.open_connections.saturating_add(1);
+            if let Some(left) = client.left.take() {
+                client.returned = Some(at);
+                self.gone.remove(&(left, id));
+            }
+        }
     }
 
     fn leave(&mut self, id: ClientId, at: Timestamp) {
         if let Some(client) = self.known.get_mut(&id) {
             client.open_connections = client.open_connections.saturating_sub(1);
-            if client.open_connections == 0 {
+            if client.open_connections == 0 && client.left.is_none() {
                 client.left = Some(at);
+                self.gone.insert((at, id));
             }
         }
     }

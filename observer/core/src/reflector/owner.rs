@@ -33,7 +33,7 @@ pub struct ReflectorLimits {
 
 impl Default for ReflectorLimits {
     fn default() -> Self {
-        Self { reflectors: 16_384, clients: 4_096, objects: 2_097_152, servers: 256, resources: 512 }
+        Self { reflectors: 16_384, clients: 16_384, objects: 2_097_152, servers: 256, resources: 512 }
     }
 }
 
