@@ -5,6 +5,7 @@
 mod cause;
 mod clients;
 mod identity;
+mod kin;
 mod listing;
 mod lists;
 mod moment;

@@ -1,11 +1,12 @@
 //! All reflectors: which request belongs to which, and bounds for their number and memory.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::clients::Clients;
 use super::identity::{Key, ReflectorId};
+use super::kin::Kin;
 use super::record::ReflectorRow;
 use super::servers::Servers;
 use super::state::{Context, Form, Reflector, State};
@@ -61,7 +62,7 @@ pub struct Reflectors {
     limits: ReflectorLimits,
     clients: Clients,
     servers: Servers,
-    by_key: BTreeMap<Key, Vec<ReflectorId>>,
+    by_key: BTreeMap<Key, Kin>,
     known: BTreeMap<ReflectorId, Box<Reflector>>,
     of_exchange: BTreeMap<ExchangeId, ReflectorId>,
     /// Versions of objects that all of them keep.
@@ -131,6 +132,9 @@ impl Reflectors {
             reflector.watches(exchange);
         }
         reflector.connection = exchange.id.connection;
+        if let Some(kin) = self.by_key.get_mut(&reflector.key) {
+            kin.take_up(id, reflector.place.take());
+        }
         let now = reflector.kept_objects();
         self.objects = (self.objects + now).saturating_sub(kept);
     }
@@ -190,7 +194,13 @@ impl Reflectors {
         reflector.ended(exchange, told);
         let now = reflector.kept_objects();
         self.objects = (self.objects + now).saturating_sub(kept);
-        self.of_exchange.remove(&exchange.id);
+        let id = self.of_exchange.remove(&exchange.id);
+        let Some(reflector) = id.and_then(|id| self.known.get_mut(&id)).filter(|reflector| !reflector.is_busy()) else { return };
+        let place = (reflector.last_seen, reflector.revision);
+        if let Some(kin) = self.by_key.get_mut(&reflector.key) {
+            kin.take_up(reflector.id, reflector.place.replace(place));
+            kin.rest(reflector.id, place);
+        }
     }
 
     /// Nothing is known of what happened until now: a capture lacks it.
@@ -246,14 +256,18 @@ impl Reflectors {
     /// Which reflector of those with `key` makes a request: of those that can be expected to, the one that fits best.
     fn find(&self, key: &Key, exchange: &Exchange, is_list: bool) -> Option<ReflectorId> {
         let options = &exchange.request.options;
-        let fits = |id: &ReflectorId| {
-            let reflector = self.known.get(id).filter(|reflector| !reflector.is_busy())?;
+        let fits = |id: ReflectorId| {
+            let reflector = self.known.get(&id).filter(|reflector| !reflector.is_busy())?;
             let same_connection = reflector.connection == exchange.id.connection;
             let fit = if is_list { fit_of_list(reflector, options, same_connection)? } else { fit_of_watch(reflector, options)? };
             // Of equals the one that was there last: others may be of clients that are gone.
-            Some((fit, same_connection, reflector.last_seen, Reverse(*id)))
+            Some((fit, same_connection, reflector.last_seen, Reverse(id)))
         };
-        self.by_key.get(key)?.iter().filter_map(fits).max().map(|(.., Reverse(id))| id)
+        let revision = match options.resource_version {
+            ResourceVersion::At(revision) => Some(revision),
+            ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid => None,
+        };
+        self.by_key.get(key)?.candidates(revision).filter_map(fits).max().map(|(.., Reverse(id))| id)
     }
 
     fn add(&mut self, key: Key, exchange: &Exchange) -> Option<ReflectorId> {
@@ -262,7 +276,7 @@ impl Reflectors {
         }
         let id = ReflectorId(self.next);
         self.next = self.next.saturating_add(1);
-        self.by_key.entry(key.clone()).or_default().push(id);
+        self.by_key.entry(key.clone()).or_default().join();
         self.known.insert(id, Box::new(Reflector::new(id, key, exchange)));
         Some(id)
     }
@@ -278,16 +292,15 @@ impl Reflectors {
         idle.sort_unstable();
         idle.truncate((self.limits.reflectors / 16).max(1));
         for (_, id) in &idle {
-            if let Some(reflector) = self.known.remove(id) {
-                self.objects = self.objects.saturating_sub(reflector.kept_objects());
-                self.missed.forgotten = self.missed.forgotten.saturating_add(1);
+            let Some(reflector) = self.known.remove(id) else { continue };
+            self.objects = self.objects.saturating_sub(reflector.kept_objects());
+            self.missed.forgotten = self.missed.forgotten.saturating_add(1);
+            if let Some(kin) = self.by_key.get_mut(&reflector.key)
+                && kin.leave(*id, reflector.place)
+            {
+                self.by_key.remove(&reflector.key);
             }
         }
-        let gone: BTreeSet<ReflectorId> = idle.iter().map(|(_, id)| *id).collect();
-        self.by_key.retain(|_, ids| {
-            ids.retain(|id| !gone.contains(id));
-            !ids.is_empty()
-        });
         !idle.is_empty()
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::cause::RelistCause;
 use super::identity::{Key, ReflectorId};
+use super::kin::Place;
 use super::listing::{Failure, Listing};
 use super::moment::{Happened, Timeline};
 use super::polling::PollClock;
@@ -63,6 +64,8 @@ pub(super) struct Reflector {
     pub watched_since_list: bool,
     /// In which form it last listed.
     pub last_form: Option<Form>,
+    /// Where it is found while it has nothing under way.
+    pub place: Option<Place>,
     /// On which connection it last asked for something.
     pub connection: ConnectionId,
     /// Whether it has had a whole list, seen or not: who watches from a revision has one.
@@ -232,6 +235,7 @@ impl Reflector {
             resuming: None,
             watched_since_list: false,
             last_form: None,
+            place: None,
             connection: exchange.id.connection,
             had_a_list: false,
             list_failure: None,

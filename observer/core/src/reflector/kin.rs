@@ -1,0 +1,93 @@
+//! Reflectors that only their history tells apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::identity::ReflectorId;
+use crate::time::Timestamp;
+
+/// Reflectors that are looked at for a request. Thousands of replicas may have one key; most of those that fit are alike.
+const LOOKED_AT: usize = 64;
+
+/// A place in the index: when the reflector was last seen, and the revision that it had then.
+pub(super) type Place = (Timestamp, Option<u64>);
+
+/// All reflectors with one key: how many, and those that have no request under way.
+#[derive(Debug, Default)]
+pub(super) struct Kin {
+    all: usize,
+    idle: BTreeSet<(Timestamp, ReflectorId)>,
+    at_revision: BTreeMap<u64, BTreeSet<(Timestamp, ReflectorId)>>,
+}
+
+impl Kin {
+    /// One more, which is about to ask for something.
+    pub(super) const fn join(&mut self) {
+        self.all += 1;
+    }
+
+    /// One is forgotten that was at `place`; whether it was the last.
+    pub(super) fn leave(&mut self, id: ReflectorId, place: Option<Place>) -> bool {
+        self.all = self.all.saturating_sub(1);
+        self.take_up(id, place);
+        self.all == 0
+    }
+
+    /// It has nothing under way.
+    pub(super) fn rest(&mut self, id: ReflectorId, (seen, revision): Place) {
+        self.idle.insert((seen, id));
+        if let Some(revision) = revision {
+            self.at_revision.entry(revision).or_default().insert((seen, id));
+        }
+    }
+
+    /// It has something under way, and was at `place` before.
+    pub(super) fn take_up(&mut self, id: ReflectorId, place: Option<Place>) {
+        let Some((seen, revision)) = place else { return };
+        self.idle.remove(&(seen, id));
+        if let Some(revision) = revision
+            && let Some(there) = self.at_revision.get_mut(&revision)
+        {
+            there.remove(&(seen, id));
+            if there.is_empty() {
+                self.at_revision.remove(&revision);
+            }
+        }
+    }
+
+    /// Those that may have made a request that names `revision`: who has that, the last seen first, and then who was seen last.
+    pub(super) fn candidates(&self, revision: Option<u64>) -> impl Iterator<Item = ReflectorId> {
+        let there = revision.and_then(|revision| self.at_revision.get(&revision));
+        let there = there.into_iter().flat_map(|there| there.iter().rev().take(LOOKED_AT));
+        there.chain(self.idle.iter().rev().take(LOOKED_AT)).map(|(_, id)| *id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_the_revision_comes_first_and_who_is_busy_not_at_all() {
+        let mut kin = Kin::default();
+        for number in 1..=4 {
+            kin.join();
+            kin.rest(ReflectorId(number), (at(number), Some(number % 2)));
+        }
+        kin.take_up(ReflectorId(3), Some((at(3), Some(1))));
+        let found: Vec<u64> = kin.candidates(Some(1)).map(|id| id.0).collect();
+        assert_eq!(found, [1, 4, 2, 1]);
+        assert!((1..=3).all(|number| !kin.leave(ReflectorId(number), None)));
+        assert!(kin.leave(ReflectorId(4), Some((at(4), Some(0)))));
+    }
+
+    #[test]
+    fn few_of_very_many_are_looked_at() {
+        let mut kin = Kin::default();
+        (0..10_000).for_each(|number| kin.rest(ReflectorId(number), (at(number), Some(7))));
+        assert_eq!(kin.candidates(Some(7)).count(), 2 * LOOKED_AT);
+    }
+
+    fn at(second: u64) -> Timestamp {
+        Timestamp::from_nanos(second * 1_000_000_000)
+    }
+}
