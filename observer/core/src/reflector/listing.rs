@@ -43,6 +43,7 @@ pub(super) struct Listing {
     /// The token of the next page, if it can be read.
     token: Option<ContinueToken>,
     pub items: u64,
+    /// Bytes of the answers, content coding included; of a streaming list those of its events, without.
     pub bytes: u64,
     /// Whether some of the answer was not seen, or not understood.
     pub is_partial: bool,
@@ -80,7 +81,7 @@ pub(super) enum FailureKind {
 }
 
 impl Listing {
-    pub(super) fn begin(origin: Origin, exchange: &Exchange, had: &Versions) -> Self {
+    pub(super) fn begin(origin: Origin, exchange: &Exchange) -> Self {
         Self {
             origin,
             began: exchange.started,
@@ -95,7 +96,7 @@ impl Listing {
             bytes: 0,
             is_partial: false,
             repeats: RepeatCounter::default(),
-            objects: Versions::sampled_as(had),
+            objects: Versions::default(),
             revision: None,
             served_from: None,
             fallback: None,
@@ -136,7 +137,7 @@ impl Listing {
         self.items = 0;
         self.is_partial = false;
         self.repeats = RepeatCounter::default();
-        self.objects = Versions::sampled_as(&self.objects);
+        self.objects = Versions::default();
         self.failure = None;
         self.awaits_page = false;
         self.next(exchange);
@@ -161,14 +162,15 @@ impl Listing {
     /// Takes an object of the list. `had` is what the reflector was sent before, `until` the revision up to which that had reached it.
     pub(super) fn take(&mut self, object: &ObjectRef, had: &Versions, until: Option<u64>) {
         self.items = self.items.saturating_add(1);
-        self.repeats.note(had.before(object, until));
+        self.repeats.note(had.before(object, until), had.weight());
         self.objects.take(object);
     }
 
     /// The request under way is over; whether the list is whole now.
     pub(super) fn end(&mut self, exchange: &Exchange, ended: Timestamp) -> bool {
         self.exchange = None;
-        self.count(exchange);
+        self.bytes = self.bytes.saturating_add(exchange.response_bytes);
+        self.note_answer(exchange);
         self.failure = failure(exchange, ended);
         if self.failure.is_some() {
             return false;
@@ -180,9 +182,8 @@ impl Listing {
         !self.awaits_page
     }
 
-    /// Takes the costs of a request that is over, and who answered it.
-    pub(super) fn count(&mut self, exchange: &Exchange) {
-        self.bytes = self.bytes.saturating_add(exchange.response_bytes);
+    /// Takes who answered, and whether all of it was understood.
+    pub(super) fn note_answer(&mut self, exchange: &Exchange) {
         self.is_partial |= exchange.missed_bytes > 0 || exchange.not_read.is_some();
         if let Some(verdict) = &exchange.verdict {
             self.served_from.get_or_insert_with(|| (verdict.served_from.clone(), verdict.rule.as_str(), verdict.certainty));

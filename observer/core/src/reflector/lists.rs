@@ -70,7 +70,7 @@ impl Reflector {
             // It had enough of the first pages.
             self.polls.whole();
             let origin = if matches!(listing.origin, Origin::Initial) { Origin::Initial } else { Origin::Plain };
-            return Box::new(Listing::begin(origin, exchange, &self.objects));
+            return Box::new(Listing::begin(origin, exchange));
         }
         self.list_failure = listing.failure;
         Box::new(self.begin_list(exchange, context, told))
@@ -90,7 +90,7 @@ impl Reflector {
         self.interrupted = None;
         self.resuming = None;
         self.out_of_sight = false;
-        Listing::begin(origin, exchange, &self.objects)
+        Listing::begin(origin, exchange)
     }
 
     fn begin_relist(
@@ -115,7 +115,7 @@ impl Reflector {
         let cause = cause(&past, &exchange.request.options, at, context.server);
         let may_have_forgotten = cause == RelistCause::Unknown { reason: UnknownCause::AfterRefusal };
         if cause.begins_from_nothing() || may_have_forgotten {
-            self.objects = Versions::sampled_as(&self.objects);
+            self.objects = Versions::default();
             self.objects.is_partial = may_have_forgotten;
         } else {
             self.note_age_of_relist(&exchange.request.options);

@@ -9,7 +9,7 @@ use super::identity::{Key, ReflectorId};
 use super::kin::Kin;
 use super::record::ReflectorRow;
 use super::servers::Servers;
-use super::state::{Context, Form, Reflector, State};
+use super::state::{Context, Form, Reflector, Room, State};
 use super::told::Told;
 use super::watch_end::WatchEnd;
 use crate::exchange::Exchange;
@@ -24,7 +24,8 @@ pub struct ReflectorLimits {
     pub reflectors: usize,
     /// Clients.
     pub clients: usize,
-    /// Versions of objects, over all reflectors: at up to 39 bytes each. Beyond it numbers of spurious updates are estimates.
+    /// Versions of objects, over all reflectors: at up to 39 bytes each. Who comes when they are used up keeps a sample, and its numbers are
+    /// estimates; so many as would be its even share it may keep in any case.
     pub objects: usize,
     /// API servers.
     pub servers: usize,
@@ -45,7 +46,7 @@ pub struct ReflectorsMissed {
     pub forgotten: u64,
     /// Requests that belong to no reflector, because there was no room for another one.
     pub requests: u64,
-    /// How often half of the objects of a reflector were dropped, so that its spurious updates are estimated.
+    /// How often half of the versions of a reflector were dropped, so that its spurious updates are estimated.
     pub thinned: u64,
 }
 
@@ -179,12 +180,16 @@ impl Reflectors {
         {
             self.servers.shown(&exchange.upstream, resource, revision);
         }
+        let (limit, share) = (self.limits.objects, self.limits.objects / self.limits.reflectors.max(1));
+        let all = self.objects;
         let Some(reflector) = self.of(exchange.id) else { return };
         let kept = reflector.kept_objects();
-        reflector.understood(exchange, at, body, told);
+        // It may have what the others leave, and its share in any case.
+        let mut room = Room { versions: (limit + kept).saturating_sub(all).max(share), exceeded: 0 };
+        reflector.understood(exchange, at, body, &mut room, told);
         let now = reflector.kept_objects();
         self.objects = (self.objects + now).saturating_sub(kept);
-        self.thin();
+        self.missed.thinned = self.missed.thinned.saturating_add(room.exceeded);
     }
 
     /// A request is over.
@@ -302,21 +307,6 @@ impl Reflectors {
             }
         }
         !idle.is_empty()
-    }
-
-    /// Keeps to the bound on versions of objects.
-    fn thin(&mut self) {
-        while self.objects > self.limits.objects {
-            let Some(largest) = self.known.values_mut().max_by_key(|reflector| reflector.kept_objects()) else { return };
-            let before = largest.kept_objects();
-            largest.thin();
-            let now = largest.kept_objects();
-            self.objects = self.objects.saturating_sub(before.saturating_sub(now));
-            self.missed.thinned = self.missed.thinned.saturating_add(1);
-            if before == 0 {
-                return;
-            }
-        }
     }
 }
 

@@ -103,6 +103,25 @@ impl Form {
     }
 }
 
+/// How many versions of objects a reflector may keep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub versions: usize,
+    /// How often it was exceeded.
+    pub exceeded: u64,
+}
+
+impl Room {
+    /// Whether so many are too many, so that half of them go.
+    pub(super) const fn is_exceeded_by(&mut self, kept: usize) -> bool {
+        let is_exceeded = kept > self.versions;
+        if is_exceeded {
+            self.exceeded = self.exceeded.saturating_add(1);
+        }
+        is_exceeded
+    }
+}
+
 /// What is known beside a reflector when it asks for something.
 #[derive(Debug)]
 pub(super) struct Context<'c> {
@@ -297,7 +316,14 @@ impl Reflector {
     }
 
     /// A part of a body came.
-    pub(super) fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, told: &mut dyn FnMut(Told)) {
+    pub(super) fn understood(
+        &mut self,
+        exchange: &Exchange,
+        at: Timestamp,
+        body: &Body,
+        room: &mut Room,
+        told: &mut dyn FnMut(Told),
+    ) {
         self.last_seen = at;
         if self.shape.scope == Some(Scope::All) && exchange.namespaced.is_some() {
             self.shape = Shape::watched(exchange);
@@ -310,10 +336,15 @@ impl Reflector {
                     let until = until(&listing.options, self.revision);
                     for item in items {
                         listing.take(item, &self.objects, until);
+                        let kept = self.objects.len() + listing.objects.len();
+                        if room.is_exceeded_by(kept) {
+                            self.objects.thin();
+                            listing.objects.thin();
+                        }
                     }
                 }
             }
-            Body::Events(events) => self.delivered(exchange, at, events, told),
+            Body::Events(events) => self.delivered(exchange, at, events, room, told),
             Body::MediaType(_) | Body::Kind(_) | Body::List(_) | Body::Object(_) | Body::Status(_) | Body::Version(_) => {}
         }
     }
@@ -338,7 +369,7 @@ impl Reflector {
             }
             State::Listing(mut listing, Some(watching)) if watching.exchange == exchange.id => {
                 listing.exchange = None;
-                listing.count(exchange);
+                listing.note_answer(exchange);
                 let end = self.watch_ended(exchange, &watching, at, told);
                 listing.failure = Some(Failure::of_streaming(exchange, end, at));
                 self.state = State::Listing(listing, None);

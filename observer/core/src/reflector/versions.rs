@@ -12,7 +12,7 @@ use crate::wire::ObjectRef;
 ///
 /// Both are hashes of 64 bits: of a million objects, two are taken for one with a probability of 3 in 10⁸. When the memory
 /// for all reflectors is used up, [`Versions::thin`] keeps half of the objects, chosen by their hashes, and numbers become
-/// estimates ([`Repeats`]).
+/// estimates ([`Repeats`]) until a list comes for which there is room.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Versions {
     by_object: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
@@ -34,11 +34,6 @@ pub(super) enum Before {
 }
 
 impl Versions {
-    /// An empty table that keeps the same objects as `other`.
-    pub(super) fn sampled_as(other: &Self) -> Self {
-        Self { by_object: HashMap::default(), thinned: other.thinned, is_partial: false }
-    }
-
     /// How many objects are kept.
     pub(super) fn len(&self) -> usize {
         self.by_object.len()
@@ -46,7 +41,12 @@ impl Versions {
 
     /// How many objects there are.
     pub(super) fn estimated_len(&self) -> u64 {
-        (self.len() as u64).checked_shl(self.thinned).unwrap_or(u64::MAX)
+        (self.len() as u64).saturating_mul(self.weight())
+    }
+
+    /// How many objects one that is kept stands for.
+    pub(super) fn weight(&self) -> u64 {
+        1_u64.checked_shl(self.thinned).unwrap_or(u64::MAX)
     }
 
     /// What there is of `object`. What was sent is not always what arrived: a version above `until` counts as not had.
@@ -155,55 +155,45 @@ pub struct Repeats {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RepeatCounter {
     objects: u64,
-    sampled: u64,
+    /// Those in the same version, each with the number of objects that it stands for (Horvitz and Thompson, 1952).
     same: u64,
+    /// The variance of that number.
+    variance: u128,
+    /// The most that one stood for.
+    heaviest: u64,
 }
 
 impl RepeatCounter {
-    pub(super) const fn note(&mut self, before: Before) {
+    /// Takes an object, of a table of which one object stands for `weight`.
+    pub(super) fn note(&mut self, before: Before, weight: u64) {
         self.objects = self.objects.saturating_add(1);
-        match before {
-            Before::NotSampled => return,
-            Before::Same => self.same = self.same.saturating_add(1),
-            Before::Other => {}
+        self.heaviest = self.heaviest.max(weight);
+        if before == Before::Same {
+            self.same = self.same.saturating_add(weight);
+            self.variance = self.variance.saturating_add(u128::from(weight) * u128::from(weight.saturating_sub(1)));
         }
-        self.sampled = self.sampled.saturating_add(1);
     }
 
     /// Takes the numbers of another counter, too.
-    pub(super) const fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.objects = self.objects.saturating_add(other.objects);
-        self.sampled = self.sampled.saturating_add(other.sampled);
         self.same = self.same.saturating_add(other.same);
+        self.variance = self.variance.saturating_add(other.variance);
+        self.heaviest = self.heaviest.max(other.heaviest);
     }
 
     pub(super) fn repeats(&self, at_least: bool) -> Repeats {
-        if self.sampled == self.objects {
-            return Repeats { objects: self.objects, repeated: self.same, error: 0, at_least };
-        }
-        let (repeated, error) = estimate(self.objects, self.sampled, self.same);
-        Repeats { objects: self.objects, repeated, error, at_least }
+        Repeats { objects: self.objects, repeated: self.same.min(self.objects), error: self.error(), at_least }
     }
-}
 
-/// Of `all`, how many are like the `same` among the `sampled`, and how far that may be off: the interval of Agresti and Coull (1998) for a
-/// proportion, at 95 %.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "an estimate of a count, within 0 and `all`"
-)]
-fn estimate(all: u64, sampled: u64, same: u64) -> (u64, u64) {
-    const Z: f64 = 1.96;
-    let (all_, sampled_, same_) = (all as f64, sampled as f64, same as f64);
-    let share = if sampled == 0 { 0.0 } else { same_ / sampled_ };
-    let adjusted_size = sampled_ + Z * Z;
-    let adjusted_share = (same_ + Z * Z / 2.0) / adjusted_size;
-    let half_width = Z * (adjusted_share * (1.0 - adjusted_share) / adjusted_size).sqrt();
-    // The interval is about the adjusted share; what is shown is the plain one.
-    let off = (adjusted_share - share).abs() + half_width;
-    ((all_ * share).round() as u64, (all_ * off).ceil().min(all_) as u64)
+    /// Twice the standard deviation; and where hardly anything was sampled, what three of the heaviest stand for.
+    fn error(&self) -> u64 {
+        if self.heaviest <= 1 {
+            return 0;
+        }
+        let deviation = u64::try_from(self.variance.isqrt()).unwrap_or(u64::MAX);
+        deviation.saturating_mul(2).max(self.heaviest.saturating_mul(3)).min(self.objects)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -255,7 +245,7 @@ mod tests {
             let mut counter = RepeatCounter::default();
             for (number, object) in objects.iter().enumerate() {
                 let changed = ObjectRef { resource_version: "1000000".to_owned(), ..object.clone() };
-                counter.note(versions.before(if number % 3 == 0 { &changed } else { object }, None));
+                counter.note(versions.before(if number % 3 == 0 { &changed } else { object }, None), versions.weight());
             }
             let repeats = counter.repeats(false);
             assert_eq!(repeats.objects, 20_000);
@@ -265,14 +255,23 @@ mod tests {
     }
 
     #[test]
-    fn estimate_without_a_sample_claims_nothing() {
-        assert_eq!(estimate(1_000, 0, 0).1, 1_000);
-        let (none, off) = estimate(10_000, 1_000, 0);
-        assert_eq!(none, 0);
-        assert!((20..80).contains(&off), "{off}");
-        let (all, off) = estimate(10_000, 1_000, 1_000);
-        assert_eq!(all, 10_000);
-        assert!((20..80).contains(&off), "{off}");
+    fn estimate_without_a_sample_claims_little() {
+        let mut counter = RepeatCounter::default();
+        (0..1_000).for_each(|_| counter.note(Before::NotSampled, 1 << 20));
+        assert_eq!(counter.repeats(false), Repeats { objects: 1_000, repeated: 0, error: 1_000, at_least: false });
+        let mut counter = RepeatCounter::default();
+        (0..10_000).for_each(|number| counter.note(if number % 10 == 0 { Before::Other } else { Before::NotSampled }, 10));
+        assert_eq!(counter.repeats(false), Repeats { objects: 10_000, repeated: 0, error: 30, at_least: false });
+    }
+
+    #[test]
+    fn sample_that_grows_thinner_on_the_way_is_no_worse() {
+        let mut counter = RepeatCounter::default();
+        (0..1_000).for_each(|_| counter.note(Before::Other, 1));
+        (0..1_000).for_each(|number| counter.note(if number % 8 == 0 { Before::Same } else { Before::NotSampled }, 8));
+        let repeats = counter.repeats(false);
+        assert_eq!((repeats.objects, repeats.repeated), (2_000, 1_000));
+        assert!((100..300).contains(&repeats.error), "{repeats:?}");
     }
 
     fn object(name: &str, resource_version: &str) -> ObjectRef {

@@ -2,7 +2,7 @@
 
 use super::listing::kind;
 use super::moment::Happened;
-use super::state::{Interrupted, Reflector, State};
+use super::state::{Interrupted, Reflector, Room, State};
 use super::told::{ResumeTold, Told};
 use super::versions::{Before, Versions};
 use super::watch_end::WatchEnd;
@@ -49,7 +49,7 @@ impl Reflector {
     }
 
     fn forget_what_was(&mut self) {
-        self.objects = Versions::sampled_as(&self.objects);
+        self.objects = Versions::default();
         self.past_watch = None;
         self.interrupted = None;
     }
@@ -95,11 +95,21 @@ impl Reflector {
         }
     }
 
-    pub(super) fn delivered(&mut self, exchange: &Exchange, at: Timestamp, frames: &[WatchFrame], told: &mut dyn FnMut(Told)) {
+    pub(super) fn delivered(
+        &mut self,
+        exchange: &Exchange,
+        at: Timestamp,
+        frames: &[WatchFrame],
+        room: &mut Room,
+        told: &mut dyn FnMut(Told),
+    ) {
         let (mut events, mut bookmarks) = (0, 0);
         for frame in frames {
             if frame.event_type != EventType::Error {
                 self.confirm_resume(told);
+            }
+            if let State::Listing(listing, Some(_)) = &mut self.state {
+                listing.bytes = listing.bytes.saturating_add(frame.bytes);
             }
             match frame.event_type {
                 EventType::Error => {
@@ -113,6 +123,9 @@ impl Reflector {
                 EventType::Added | EventType::Modified | EventType::Deleted => {
                     events += 1;
                     self.take(frame);
+                    if room.is_exceeded_by(self.kept_objects()) {
+                        self.thin();
+                    }
                 }
                 EventType::Unknown => events += 1,
             }
@@ -140,7 +153,7 @@ impl Reflector {
                     self.objects.remove(&frame.object);
                 } else {
                     // What follows a revision is news.
-                    self.counts.repeats.note(Before::Other);
+                    self.counts.repeats.note(Before::Other, 1);
                     self.objects.take(&frame.object);
                 }
             }
@@ -174,7 +187,7 @@ impl Reflector {
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, Some(watching)) if watching.exchange == exchange.id => {
                 self.timeline.push(at, Happened::InitialEventsEnded { items: listing.items });
-                listing.count(exchange);
+                listing.note_answer(exchange);
                 self.state = State::Watching(watching);
                 self.whole(*listing, at, told);
             }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
 mod attribution;
+mod bounds;
 mod causes;
 mod clients;
 mod clients_more;

@@ -1,0 +1,64 @@
+//! What is kept when there is more than may be kept, and that it is said.
+
+use std::fmt::Write as _;
+
+use observer_core::observer::Limits;
+
+use crate::script::play;
+
+fn objects(number: usize, changed: usize) -> String {
+    let version = |object| if object < changed { 5_000 + object } else { object + 1 };
+    (0..number).flat_map(|object| [" o".to_owned(), object.to_string(), "@".to_owned(), version(object).to_string()]).collect()
+}
+
+#[test]
+fn beyond_the_memory_for_versions_spurious_updates_are_estimated_and_the_error_is_said() {
+    let script = format!(
+        "0s a connects client=c/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n0s a1 whole rv=6000{}\n\
+         0s a3 GET /api/v1/pods?resourceVersion=6000&watch=true\n0s a3 opens\n60s a3 ERROR 500 InternalError\n60s a3 ends\n\
+         61s a5 GET /api/v1/pods?resourceVersion=6000\n61s a5 whole rv=7000{}",
+        objects(2_000, 0),
+        objects(2_000, 500)
+    );
+    let exact = play(&script, Limits::default()).0;
+    let relist = exact.reflectors[0].last_relist.as_ref().unwrap().repeats;
+    assert_eq!((relist.objects, relist.repeated, relist.error, exact.missed.reflectors.thinned), (2_000, 1_500, 0, 0));
+
+    let mut limits = Limits::default();
+    limits.reflectors.objects = 512;
+    limits.reflectors.reflectors = 8;
+    let sampled = play(&script, limits).0;
+    let relist = sampled.reflectors[0].last_relist.as_ref().unwrap().repeats;
+    assert!(sampled.missed.reflectors.thinned > 0 && relist.error > 0, "{relist:?}");
+    assert!(relist.repeated.abs_diff(1_500) <= relist.error && relist.error < 800, "{relist:?}");
+}
+
+#[test]
+fn reflectors_beyond_the_limit_are_forgotten_and_counted() {
+    let mut script = "0s a connects client=c/v1\n".to_owned();
+    for number in 0..40 {
+        let exchange = 2 * number + 1;
+        let _infallible =
+            writeln!(script, "{number}s a{exchange} GET /api/v1/namespaces/n{number}/pods\n{number}s a{exchange} whole rv=10 x@5");
+    }
+    let mut limits = Limits::default();
+    limits.reflectors.reflectors = 16;
+    let snapshot = play(&script, limits).0;
+    assert_eq!((snapshot.reflectors.len(), snapshot.missed.reflectors.forgotten, snapshot.missed.reflectors.requests), (16, 24, 0));
+}
+
+#[test]
+fn watches_that_find_no_room_are_counted_and_nobody_is_forgotten_for_them() {
+    let mut script = "0s a connects client=c/v1\n".to_owned();
+    for number in 0..10 {
+        let exchange = 2 * number + 1;
+        let _infallible = writeln!(
+            script,
+            "0s a{exchange} GET /api/v1/namespaces/n{number}/pods?resourceVersion=5&watch=true\n0s a{exchange} opens"
+        );
+    }
+    let mut limits = Limits::default();
+    limits.reflectors.reflectors = 4;
+    let snapshot = play(&script, limits).0;
+    assert_eq!((snapshot.reflectors.len(), snapshot.missed.reflectors.requests, snapshot.missed.reflectors.forgotten), (4, 6, 0));
+}
