@@ -52,7 +52,7 @@ impl CpuTime {
         Self::parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
-    /// The first line of `/proc/stat`, proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal; guests are in the first two.
+    /// The first line of `/proc/stat`, `proc_stat(5)`: user, nice, system, idle, iowait, irq, softirq, steal; guests are in the first two.
     fn parse(stat: &str) -> Self {
         let first = stat.lines().next().and_then(|line| line.strip_prefix("cpu ")).unwrap_or_default();
         let ticks: Vec<u64> = first.split_whitespace().take(8).filter_map(|ticks| ticks.parse().ok()).collect();
