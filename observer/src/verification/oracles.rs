@@ -1,5 +1,8 @@
 //! Better witnesses than counters.
 
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
 use observer_core::k8s::Resource;
 use observer_core::logs::{AuditEvent, EtcdRequest, RangeRead};
 use observer_core::verification::Counters;
@@ -15,6 +18,10 @@ pub struct Oracles {
     /// etcd's log at level debug: which keys were read.
     pub etcd_log: Option<LogTail>,
 }
+
+/// How far etcd's log may be behind: it tells of a read after it has answered.
+const LOG_BEHIND: Duration = Duration::from_secs(2);
+const LOG_PAUSE: Duration = Duration::from_millis(50);
 
 /// Where each log ended at one moment.
 pub(super) struct Ends([Option<u64>; 2]);
@@ -45,8 +52,17 @@ impl Oracles {
         if self.etcd_log.is_none() {
             return Ok(true);
         }
-        self.begin_at(ends);
-        Ok(!Counters::default().with_etcd_reads(resource, &self.etcd_reads()?).is_still())
+        let began = Instant::now();
+        loop {
+            self.begin_at(ends);
+            if !Counters::default().with_etcd_reads(resource, &self.etcd_reads()?).is_still() {
+                return Ok(true);
+            }
+            if began.elapsed() >= LOG_BEHIND {
+                return Ok(false);
+            }
+            sleep(LOG_PAUSE);
+        }
     }
 
     /// A log of etcd that does not tell of reads.
