@@ -4,7 +4,7 @@
 //! inputs give the same outputs, whatever the chunking of the bytes. Strange input yields a value ([`http::Event::Malformed`],
 //! `Unknown` with a reason), never a panic.
 //!
-//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], [`logs`], [`metrics`], [`time`], [`unshown`] → 1 [`http`], [`wire`], [`routing`] →
+//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], `left_out`, [`logs`], [`metrics`], [`time`], [`unshown`] → 1 [`http`], [`wire`], [`routing`] →
 //! 2 [`observation`], [`verification`] → 3 [`exchange`] → 4 [`reflector`] → 5 [`capture`], [`storm`] → 6 [`observer`].
 
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ pub mod capture;
 pub mod exchange;
 pub mod http;
 pub mod k8s;
+mod left_out;
 pub mod logs;
 pub mod metrics;
 pub mod observation;

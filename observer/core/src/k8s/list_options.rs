@@ -30,7 +30,12 @@ pub enum ResourceVersion {
 impl ResourceVersion {
     /// The revision that a `resourceVersion` in `metadata` names; nothing if it is no number, or 0.
     pub fn number(text: &str) -> Option<u64> {
-        match Self::parse(text) {
+        Self::parse(text).revision()
+    }
+
+    /// The revision that it names.
+    pub const fn revision(self) -> Option<u64> {
+        match self {
             Self::At(revision) => Some(revision),
             Self::Unset | Self::Any | Self::Invalid => None,
         }

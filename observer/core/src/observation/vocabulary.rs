@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::request::{RequestLine, ResponseLine};
 use crate::http::{Direction, Loss, Protocol, StreamId};
-use crate::k8s::Status;
+use crate::k8s::{ResourceVersion, Status};
 use crate::routing::{ServerProfile, ServerVersion};
 use crate::time::Timestamp;
 use crate::wire::{ListMeta, ObjectRef, WatchFrame};
@@ -351,6 +351,20 @@ pub enum Body {
     Status(Box<Status>),
     /// The server's version, which the client asked for.
     Version(ServerVersion),
+}
+
+impl Body {
+    /// The newest revision that it shows, of an item or of the whole.
+    pub fn newest_revision(&self) -> Option<u64> {
+        let number = |text: &String| ResourceVersion::number(text);
+        match self {
+            Self::List(meta) => number(&meta.resource_version),
+            Self::Items(items) => items.iter().filter_map(|item| number(&item.resource_version)).max(),
+            Self::Events(events) => events.iter().filter_map(|event| number(&event.object.resource_version)).max(),
+            Self::Object(object) => number(&object.resource_version),
+            Self::MediaType(_) | Self::Kind(_) | Self::Status(_) | Self::Version(_) => None,
+        }
+    }
 }
 
 /// Why a body is not understood.

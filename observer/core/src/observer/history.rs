@@ -57,7 +57,7 @@ impl Histories {
     /// Learns from a part of an answer which revisions there were.
     pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) {
         let Some(resource) = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref()) else { return };
-        let (shown, current) = (shown_by(body), current_by(exchange, at, body));
+        let (shown, current) = (body.newest_revision(), current_by(exchange, at, body));
         if shown.is_none() && current.is_none() {
             return;
         }
@@ -115,17 +115,6 @@ fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, T
         | Body::Object(_)
         | Body::Status(_)
         | Body::Version(_) => None,
-    }
-}
-
-/// The highest revision in a part of an answer.
-fn shown_by(body: &Body) -> Option<u64> {
-    match body {
-        Body::List(meta) => ResourceVersion::number(&meta.resource_version),
-        Body::Items(items) => items.iter().filter_map(|item| ResourceVersion::number(&item.resource_version)).max(),
-        Body::Events(events) => events.iter().filter_map(|event| ResourceVersion::number(&event.object.resource_version)).max(),
-        Body::Object(object) => ResourceVersion::number(&object.resource_version),
-        Body::MediaType(_) | Body::Kind(_) | Body::Status(_) | Body::Version(_) => None,
     }
 }
 

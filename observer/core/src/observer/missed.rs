@@ -39,10 +39,10 @@ pub struct Missed {
     pub connections: u64,
     /// Things that a tap told of itself and that found no room: its listeners, refusals, connections that failed. The numbers below of
     /// refusals and failures are lower bounds then.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub notices: u64,
     /// Open connections beyond those that are followed: what they carry is counted, but for an API server without a name.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub connections_forgotten: u64,
     /// Connections whose decoder failed on its own account.
     pub decoder_failures: u64,
@@ -55,12 +55,12 @@ pub struct Missed {
     /// Finished requests that are in the tables but no longer in the list of single requests.
     pub records_dropped: u64,
     /// Requests under way that are in the totals and tables but not among the single requests.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub open_not_shown: u64,
     /// Finished requests that are in the totals only, because their table was full.
     pub rows_dropped: u64,
     /// Connections to API servers beyond those that are told apart; nothing is known of these servers.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub upstreams_dropped: u64,
     /// Clients that were reset although the API server refused.
     pub reset_instead_of_refused: u64,
@@ -70,7 +70,7 @@ pub struct Missed {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_connect_failure: String,
     /// Reflectors that are followed and not among the rows.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub reflectors_not_shown: u64,
     /// What fell out of the tables of reflectors.
     #[serde(skip_serializing_if = "ReflectorsMissed::is_none")]
@@ -85,11 +85,6 @@ pub struct Missed {
     /// Why the capture of this run ended early, in words. It takes nothing from this snapshot, only from its later replay.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub capture_ended: String,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Missed {

@@ -78,7 +78,9 @@ impl Observer {
         let Observation { at, what } = observation;
         self.now = self.now.max(at);
         self.started.get_or_insert(at);
-        self.following.pass(self.now, Telling { told, several: self.upstreams.several() });
+        if self.following.awaits_time() {
+            self.following.pass(self.now, Telling { told, several: self.upstreams.several() });
+        }
         match what {
             What::Profile { upstream, profile } => {
                 if self.upstreams.learn(&upstream, ServerProfile::clone(&profile), self.limits.upstreams).is_ok() {
@@ -112,8 +114,7 @@ impl Observer {
                 if let Some(open) = self.open.get_mut(&exchange) {
                     open.apply(at, &what);
                     self.upstreams.learn_revision(open, at, body, &self.limits);
-                    let several = self.upstreams.several();
-                    self.following.understood(open, at, body, Telling { told, several });
+                    self.following.understood(open, at, body, Telling { told, several: self.upstreams.several() });
                     self.tell_contradiction(exchange, at, told);
                 }
             }
@@ -253,8 +254,7 @@ impl Observer {
         let resource = request.info.as_ref().and_then(|info| info.resource.as_ref());
         let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
         let exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown));
-        let several = self.upstreams.several();
-        self.following.requested(&exchange, Telling { told, several });
+        self.following.requested(&exchange, Telling { told, several: self.upstreams.several() });
         self.open.insert(id, exchange);
     }
 
@@ -308,8 +308,7 @@ impl Observer {
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
             let record = self.record(open);
             told(Event::WatchOpened { record });
-            let several = self.upstreams.several();
-            self.following.answered(open, at, Telling { told, several });
+            self.following.answered(open, at, Telling { told, several: self.upstreams.several() });
         }
     }
 
@@ -355,8 +354,7 @@ impl Observer {
         self.finished.push_back(RequestRecord::from(exchange.as_ref()));
         let record = self.record(&exchange);
         told(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
-        let several = self.upstreams.several();
-        self.following.ended(&exchange, Telling { told, several });
+        self.following.ended(&exchange, Telling { told, several: self.upstreams.several() });
     }
 
     /// Once for each exchange.

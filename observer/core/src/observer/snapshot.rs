@@ -34,13 +34,13 @@ pub struct Totals {
     /// Finished requests whose verdict the answer contradicted; with the number before, how far verdicts can be trusted here.
     pub contradicted: u64,
     /// Lists of reflectors that had one.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub relists: u64,
     /// Watches that went on where the one before had ended.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub resumes: u64,
     /// Storms, those that go on included.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub storms: u64,
     /// Watches, finished or not.
     pub watches: u64,
@@ -195,9 +195,4 @@ impl Snapshot {
         self.exposure.exposed.iter_mut().for_each(|exposed| exposed.shape.upstream = None);
         self
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

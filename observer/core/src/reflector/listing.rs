@@ -3,7 +3,7 @@
 use super::cause::RelistCause;
 use super::moment::Moment;
 use super::versions::{RepeatCounter, Versions};
-use super::watch_end::WatchEnd;
+use super::watching::PastWatch;
 use crate::exchange::Exchange;
 use crate::http::Direction;
 use crate::k8s::{Continue, ContinueToken, ListOptions, Status};
@@ -193,15 +193,8 @@ impl Listing {
 
 impl Failure {
     /// How a streaming list failed whose watch ended before it was whole.
-    pub(super) fn of_streaming(exchange: &Exchange, end: Option<WatchEnd>, at: Timestamp) -> Self {
-        let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
-        let code = match end {
-            Some(WatchEnd::Refused { status: code } | WatchEnd::ErrorEvent { code }) => Some(code),
-            Some(_) | None => None,
-        };
-        let status = error.or(exchange.status.as_ref());
-        let kind = code.map_or(FailureKind::Broken, |code| kind(code, status));
-        Self { at, code, kind, is_page: false }
+    pub(super) fn of_streaming(watch: &PastWatch) -> Self {
+        Self { at: watch.ended, code: watch.end.code(), kind: watch.failure.unwrap_or(FailureKind::Broken), is_page: false }
     }
 }
 

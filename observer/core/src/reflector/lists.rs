@@ -4,6 +4,7 @@ use super::cause::{RelistCause, UnknownCause};
 use super::listing::{Failure, FailureKind, Listing, Origin};
 use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
+use super::servers::Refusal;
 use super::state::{ClientAge, Context, Form, Reflector, STUCK_AFTER, State, Stuck};
 use super::told::{ListTold, RelistBegan, StuckTold, Told};
 use super::versions::Versions;
@@ -77,18 +78,17 @@ impl Reflector {
     }
 
     fn begin_list(&mut self, exchange: &Exchange, context: &Context<'_>, told: &mut dyn FnMut(Told)) -> Listing {
-        let idle_since = self.past_watch.as_ref().map_or(self.last_list_end(), |watch| watch.ended);
-        let refused = context.refused_between(idle_since, exchange.started);
-        let went_wrong = self.watched_since_list || self.list_failure.is_some() || refused.is_some();
+        let last_list = self.list_failure.as_ref().map_or(self.revision_since, |failure| failure.at);
+        let idle_since = self.past_watch.as_ref().map_or(last_list, |watch| watch.ended);
+        let refusal = context.refused_between(idle_since, exchange.started);
+        let went_wrong = self.watched_since_list || self.list_failure.is_some() || refusal.is_some();
         let origin = match (self.had_a_list && self.has_watched(), went_wrong) {
-            (true, true) => self.begin_relist(exchange, context, idle_since, told),
+            (true, true) => self.begin_relist(exchange, context, refusal, told),
             (true, false) => Origin::Plain,
             (false, _) => Origin::Initial,
         };
         self.list_failure = None;
-        self.past_watch = None;
-        self.interrupted = None;
-        self.resuming = None;
+        self.forget_watches();
         self.out_of_sight = false;
         Listing::begin(origin, exchange)
     }
@@ -97,7 +97,7 @@ impl Reflector {
         &mut self,
         exchange: &Exchange,
         context: &Context<'_>,
-        idle_since: Timestamp,
+        refusal: Option<Refusal>,
         told: &mut dyn FnMut(Told),
     ) -> Origin {
         let at = exchange.started;
@@ -107,12 +107,12 @@ impl Reflector {
             watch: self.past_watch.as_ref(),
             useful_watch: self.useful_watch.as_ref(),
             revision_since: self.revision_since,
-            idle_since,
+            refused: refusal.is_some(),
             out_of_sight: self.out_of_sight,
             may_be_another_process: context.client_returned.is_some_and(|returned| ended.is_none_or(|ended| ended <= returned)),
             age: self.age,
         };
-        let cause = cause(&past, &exchange.request.options, at, context.server);
+        let cause = cause(&past, &exchange.request.options, context.server);
         let may_have_forgotten = cause == RelistCause::Unknown { reason: UnknownCause::AfterRefusal };
         if cause.begins_from_nothing() || may_have_forgotten {
             self.objects = Versions::default();
@@ -121,7 +121,6 @@ impl Reflector {
             self.note_age_of_relist(&exchange.request.options);
         }
         let mut evidence = self.timeline.since_last_delivery();
-        let refusal = context.refused_between(idle_since, at);
         if let Some(refusal) = refusal {
             let what = Happened::ServerRefused { until: refusal.until };
             let place = evidence.partition_point(|moment| moment.at <= refusal.from);
@@ -138,10 +137,6 @@ impl Reflector {
             server_refused: refusal.is_some(),
         })));
         Origin::Again { cause, evidence }
-    }
-
-    fn last_list_end(&self) -> Timestamp {
-        self.list_failure.as_ref().map_or(self.last_seen.min(self.revision_since), |failure| failure.at)
     }
 
     pub(super) fn note_list_end(&mut self, exchange: &Exchange, listing: &Listing, at: Timestamp) {
@@ -198,9 +193,7 @@ impl Reflector {
         self.revision = listing.revision.or(self.revision);
         self.revision_since = at;
         self.stuck = None;
-        self.past_watch = None;
-        self.interrupted = None;
-        self.resuming = None;
+        self.forget_watches();
         self.had_a_list = true;
         self.watched_since_list = matches!(self.state, State::Watching(_));
         self.polls.whole();

@@ -32,8 +32,8 @@ pub(super) struct Past<'r> {
     pub useful_watch: Option<&'r PastWatch>,
     /// Since when the reflector has its revision.
     pub revision_since: Timestamp,
-    /// Since when it has done nothing.
-    pub idle_since: Timestamp,
+    /// Whether the server refused connections since it last did anything.
+    pub refused: bool,
     /// Whether observing lost sight of it since.
     pub out_of_sight: bool,
     /// Whether all connections of the client had ended since the watch did, and it is not known to be the same process.
@@ -42,15 +42,14 @@ pub(super) struct Past<'r> {
     pub age: Option<ClientAge>,
 }
 
-/// The one cause of a list with `options` at `at`.
-pub(super) fn cause(past: &Past<'_>, options: &ListOptions, at: Timestamp, server: Option<&Server>) -> RelistCause {
+/// The one cause of a list with `options`.
+pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Server>) -> RelistCause {
     if past.out_of_sight {
         return RelistCause::Unknown { reason: UnknownCause::OutOfSight };
     }
     if let Some(failure) = past.list_failure {
         return after_failed_list(failure);
     }
-    let refused = server.is_some_and(|server| server.refused_between(past.idle_since, at).is_some());
     let begins_from_nothing = matches!(options.resource_version, ResourceVersion::Unset | ResourceVersion::Any);
     let Some(watch) = past.watch else { return after_refusal(past, options, begins_from_nothing) };
     match (watch.end, watch.failure) {
@@ -65,7 +64,9 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, at: Timestamp, serve
         (WatchEnd::ClientLeft, _) if begins_from_nothing && past.may_be_another_process => RelistCause::NewProcess,
         (WatchEnd::ClientLeft | WatchEnd::Cancelled, _) if begins_from_nothing => RelistCause::Rebuilt,
         (WatchEnd::Cancelled, _) => RelistCause::Unknown { reason: UnknownCause::Cancelled },
-        (WatchEnd::TimedOut | WatchEnd::Early | WatchEnd::StreamReset { .. } | WatchEnd::ConnectionLost { .. }, _) if refused => {
+        (WatchEnd::TimedOut | WatchEnd::Early | WatchEnd::StreamReset { .. } | WatchEnd::ConnectionLost { .. }, _)
+            if past.refused =>
+        {
             after_refusal(past, options, begins_from_nothing)
         }
         (WatchEnd::StreamReset { .. }, _) => RelistCause::StreamReset,

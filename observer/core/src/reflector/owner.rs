@@ -176,7 +176,7 @@ impl Reflectors {
     /// A part of a body was understood.
     pub fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, told: &mut dyn FnMut(Told)) {
         if let (Some(revision), Some(resource)) =
-            (newest(body), exchange.request.info.as_ref().and_then(|info| info.resource.as_ref()))
+            (body.newest_revision(), exchange.request.info.as_ref().and_then(|info| info.resource.as_ref()))
         {
             self.servers.shown(&exchange.upstream, resource, revision);
         }
@@ -211,16 +211,6 @@ impl Reflectors {
     /// Nothing is known of what happened until now: a capture lacks it.
     pub fn lose_sight(&mut self, at: Timestamp) {
         self.known.values_mut().for_each(|reflector| reflector.lose_sight(at));
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.known.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
     }
 
     /// All of them, without what they did one by one: what is stuck, then what listed again most often, then what cost most.
@@ -268,11 +258,7 @@ impl Reflectors {
             // Of equals the one that was there last: others may be of clients that are gone.
             Some((fit, same_connection, reflector.last_seen, Reverse(id)))
         };
-        let revision = match options.resource_version {
-            ResourceVersion::At(revision) => Some(revision),
-            ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid => None,
-        };
-        self.by_key.get(key)?.candidates(revision).filter_map(fits).max().map(|(.., Reverse(id))| id)
+        self.by_key.get(key)?.candidates(options.resource_version.revision()).filter_map(fits).max().map(|(.., Reverse(id))| id)
     }
 
     fn add(&mut self, key: Key, exchange: &Exchange) -> Option<ReflectorId> {
@@ -369,15 +355,4 @@ fn fit_of_watch(reflector: &Reflector, options: &ListOptions) -> Option<Fit> {
     };
     let gone = u8::from(reflector.client_may_be_gone());
     Some(Fit { is_expected: is_waiting, names_its_revision, is_poller: false, likely: 2 * likely - gone })
-}
-
-/// The newest revision in a part of an answer.
-fn newest(body: &Body) -> Option<u64> {
-    match body {
-        Body::List(meta) => ResourceVersion::number(&meta.resource_version),
-        Body::Items(items) => items.iter().filter_map(|item| ResourceVersion::number(&item.resource_version)).max(),
-        Body::Events(events) => events.iter().filter_map(|event| ResourceVersion::number(&event.object.resource_version)).max(),
-        Body::Object(object) => ResourceVersion::number(&object.resource_version),
-        Body::MediaType(_) | Body::Kind(_) | Body::Status(_) | Body::Version(_) => None,
-    }
 }

@@ -79,13 +79,13 @@ pub struct ReflectorRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_bookmark: Option<Timestamp>,
     /// Lists of a revision below the one that it had.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub went_back: u64,
     /// Watches in a row that ended within a second, before any event.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub short_watches: u64,
     /// Lists in place of streaming lists that were refused.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub fallbacks: u64,
     /// Requests for lists, pages and repetitions included.
     pub list_requests: u64,
@@ -96,7 +96,7 @@ pub struct ReflectorRow {
     /// Lists although it had one.
     pub relists: u64,
     /// Lists of a client that had forgotten what it had: it was started anew, or began from nothing.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub beginnings: u64,
     /// Whether its last five relists were within ten minutes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -130,7 +130,7 @@ pub struct ReflectorRow {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<Moment>,
     /// How many moments before them are not kept.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub timeline_dropped: u64,
 }
 
@@ -173,7 +173,7 @@ impl ReflectorRow {
             bytes: counts.bytes,
             repeats: counts.repeats.repeats(counts.repeats_at_least),
             polling: reflector.polls.polling(),
-            last_end: reflector.past_watch().map(|watch| watch.end),
+            last_end: reflector.past_watch.as_ref().map(|watch| watch.end),
             last_relist: None,
             timeline: Vec::new(),
             timeline_dropped: 0,
@@ -228,11 +228,6 @@ fn since(reflector: &Reflector) -> Timestamp {
         (State::Listing(listing, _), _) => listing.began,
         (State::Watching(watching), _) => watching.opened.unwrap_or(watching.asked),
         (State::Listed, _) => reflector.revision_since,
-        (State::Waiting, _) => reflector.past_watch().map_or(reflector.last_seen, |watch| watch.ended),
+        (State::Waiting, _) => reflector.past_watch.as_ref().map_or(reflector.last_seen, |watch| watch.ended),
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

@@ -69,10 +69,13 @@ impl Servers {
     }
 
     fn entry(&mut self, name: &UpstreamName) -> Option<&mut Server> {
-        if !self.known.contains_key(name) && self.known.len() >= self.limit {
-            return None;
+        if !self.known.contains_key(name) {
+            if self.known.len() >= self.limit {
+                return None;
+            }
+            self.known.insert(name.clone(), Server::default());
         }
-        Some(self.known.entry(name.clone()).or_default())
+        self.known.get_mut(name)
     }
 }
 

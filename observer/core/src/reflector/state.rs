@@ -310,11 +310,6 @@ impl Reflector {
         }
     }
 
-    /// The watch that it last had.
-    pub(super) fn past_watch(&self) -> Option<&PastWatch> {
-        self.past_watch.as_ref()
-    }
-
     /// A part of a body came.
     pub(super) fn understood(
         &mut self,
@@ -333,7 +328,8 @@ impl Reflector {
                 if let State::Listing(listing, None) = &mut self.state
                     && listing.exchange == Some(exchange.id)
                 {
-                    let until = until(&listing.options, self.revision);
+                    // How far the client says that it has come, or is known to.
+                    let until = listing.options.resource_version.revision().or(self.revision);
                     for item in items {
                         listing.take(item, &self.objects, until);
                         let kept = self.objects.len() + listing.objects.len();
@@ -370,8 +366,8 @@ impl Reflector {
             State::Listing(mut listing, Some(watching)) if watching.exchange == exchange.id => {
                 listing.exchange = None;
                 listing.note_answer(exchange);
-                let end = self.watch_ended(exchange, &watching, at, told);
-                listing.failure = Some(Failure::of_streaming(exchange, end, at));
+                self.watch_ended(exchange, &watching, at, told);
+                listing.failure = self.past_watch.as_ref().map(Failure::of_streaming);
                 self.state = State::Listing(listing, None);
             }
             State::Watching(watching) if watching.exchange == exchange.id => {
@@ -388,13 +384,5 @@ impl Reflector {
         self.out_of_sight = true;
         self.objects.is_partial = true;
         self.timeline.push(at, Happened::OutOfSight);
-    }
-}
-
-/// How far the client says that it has come, or is known to.
-const fn until(options: &ListOptions, own: Option<u64>) -> Option<u64> {
-    match options.resource_version {
-        ResourceVersion::At(revision) => Some(revision),
-        ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid => own,
     }
 }

@@ -110,7 +110,7 @@ pub struct ResumeTold {
     /// How the watch before ended.
     pub after: WatchEnd,
     /// Attempts between them that came to nothing.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub attempts: u64,
     /// From the end of the watch before until it was asked for, in microseconds.
     pub paused_us: u64,
@@ -134,9 +134,4 @@ pub struct StuckTold {
     pub since: Timestamp,
     /// How often it was refused.
     pub refusals: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

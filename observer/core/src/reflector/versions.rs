@@ -144,7 +144,7 @@ pub struct Repeats {
     /// Those among them that the reflector had in the same version: exact, or estimated.
     pub repeated: u64,
     /// How far the estimate may be off, either way, at 95 % confidence; 0 when `repeated` is exact.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub error: u64,
     /// Whether some of the traffic was not seen, or not understood, so that both numbers are lower bounds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -194,11 +194,6 @@ impl RepeatCounter {
         let deviation = u64::try_from(self.variance.isqrt()).unwrap_or(u64::MAX);
         deviation.saturating_mul(2).max(self.heaviest.saturating_mul(3)).min(self.objects)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 #[cfg(test)]

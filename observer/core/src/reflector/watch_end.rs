@@ -89,6 +89,22 @@ impl WatchEnd {
         }
     }
 
+    /// The HTTP status, or the code of the `ERROR` event, by which the server ended it.
+    pub(super) const fn code(self) -> Option<u16> {
+        match self {
+            Self::Refused { status: code } | Self::ErrorEvent { code } => Some(code),
+            Self::TimedOut
+            | Self::Early
+            | Self::VeryShort
+            | Self::StreamReset { .. }
+            | Self::ConnectionLost { .. }
+            | Self::Cancelled
+            | Self::ClientLeft
+            | Self::ByWatchtap
+            | Self::OutOfSight => None,
+        }
+    }
+
     /// In words, as the end of "the watch …".
     pub fn in_words(self) -> String {
         match self {

@@ -36,8 +36,7 @@ impl Reflector {
             ResourceVersion::Invalid => self.continues_unseen(),
         }
         if std::mem::take(&mut self.out_of_sight) {
-            self.past_watch = None;
-            self.interrupted = None;
+            self.forget_watches();
         }
     }
 
@@ -50,8 +49,14 @@ impl Reflector {
 
     fn forget_what_was(&mut self) {
         self.objects = Versions::default();
+        self.forget_watches();
+    }
+
+    /// What comes next does not follow from the watches before.
+    pub(super) fn forget_watches(&mut self) {
         self.past_watch = None;
         self.interrupted = None;
+        self.resuming = None;
     }
 
     /// The head of an answer came.
@@ -195,34 +200,16 @@ impl Reflector {
         }
     }
 
-    pub(super) fn watch_ended(
-        &mut self,
-        exchange: &Exchange,
-        watching: &Watching,
-        at: Timestamp,
-        told: &mut dyn FnMut(Told),
-    ) -> Option<WatchEnd> {
-        let end = WatchEnd::of(exchange)?;
+    pub(super) fn watch_ended(&mut self, exchange: &Exchange, watching: &Watching, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        let Some(end) = WatchEnd::of(exchange) else { return };
         let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
-        let failure = match end {
-            WatchEnd::Refused { status } => {
-                self.timeline.push(at, Happened::failed(status, exchange.status.as_ref()));
-                Some(kind(status, exchange.status.as_ref()))
-            }
-            WatchEnd::ErrorEvent { code } => Some(kind(code, error)),
-            WatchEnd::TimedOut
-            | WatchEnd::Early
-            | WatchEnd::VeryShort
-            | WatchEnd::StreamReset { .. }
-            | WatchEnd::ConnectionLost { .. }
-            | WatchEnd::Cancelled
-            | WatchEnd::ClientLeft
-            | WatchEnd::ByWatchtap
-            | WatchEnd::OutOfSight => None,
-        };
+        let status = error.or(exchange.status.as_ref());
+        if let WatchEnd::Refused { status: code } = end {
+            self.timeline.push(at, Happened::failed(code, status));
+        }
         self.timeline.push(at, Happened::WatchEnded { end });
         self.out_of_sight |= end == WatchEnd::OutOfSight;
-        let past = watching.over(end, at, failure);
+        let past = watching.over(end, at, end.code().map(|code| kind(code, status)));
         if past.was_of_use() {
             self.confirm_resume(told);
             self.useful_watch = Some(past.clone());
@@ -234,6 +221,5 @@ impl Reflector {
         self.resuming = None;
         self.counts.short_watches = if end == WatchEnd::VeryShort { self.counts.short_watches.saturating_add(1) } else { 0 };
         self.past_watch = Some(past);
-        Some(end)
     }
 }

@@ -100,7 +100,7 @@ pub struct StormRecord {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<StormMember>,
     /// Members that are not among them.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub members_not_told: u64,
 }
 
@@ -110,9 +110,4 @@ impl StormRecord {
         self.upstream = UpstreamName::default();
         self.members.iter_mut().for_each(|member| member.shape.upstream = None);
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
