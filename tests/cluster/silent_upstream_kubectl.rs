@@ -49,29 +49,30 @@ struct Heard {
     ended: bool,
 }
 
-/// kubectl, made impatient: after a second of silence it sends a PING, and waits a second for its answer.
+/// kubectl, made impatient: after a second of silence it sends a PING, and waits three for its answer.
 fn watch(kubeconfig: &Path) -> (Option<i32>, String) {
     let mut command = Command::new(kubectl().expect("these tests need kubectl on the PATH"));
     command.args(["get", "--raw", WATCH]).env("KUBECONFIG", kubeconfig).env("HOME", kubeconfig.parent().unwrap());
-    command.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1").env("HTTP2_PING_TIMEOUT_SECONDS", "1");
+    command.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1").env("HTTP2_PING_TIMEOUT_SECONDS", "3");
     let Output { status, stderr, .. } = output_within(&mut command, LIMIT).unwrap();
     (status.code(), String::from_utf8(stderr).unwrap())
 }
 
-/// It answers the first request with a head, and nothing after that; it tells of each connection what it has heard.
+/// It answers the first request with a head, and nothing once that has been read; it tells of each connection what it has heard since.
 fn upstream_that_falls_silent() -> (ScriptedUpstream, Receiver<Heard>) {
     let (sender, heard) = channel();
     let upstream = ScriptedUpstream::start(&[b"h2"], move |stream| {
         stream.read_exact(&mut [0; PREFACE])?;
         stream.write_all(&frame(SETTINGS, 0, 0, &[]))?;
-        while next_frame(stream)? != HEADERS {}
+        answer_pings_until(stream, |frame| frame.kind == HEADERS)?;
         stream.write_all(&frame(SETTINGS, ACK, 0, &[]))?;
         stream.write_all(&frame(HEADERS, END_HEADERS, 1, &[STATUS_200]))?;
+        stream.write_all(&frame(PING, 0, 0, &[0; 8]))?;
+        answer_pings_until(stream, |frame| frame.kind == PING && frame.flags == ACK)?;
         let mut pings = 0;
         let end = loop {
             match next_frame(stream) {
-                Ok(PING) => pings += 1,
-                Ok(_) => {}
+                Ok(frame) => pings += usize::from(frame.kind == PING),
                 Err(error) => break error,
             }
         };
@@ -81,14 +82,33 @@ fn upstream_that_falls_silent() -> (ScriptedUpstream, Receiver<Heard>) {
     (upstream.unwrap(), heard)
 }
 
-/// Reads a frame; its type.
-fn next_frame(stream: &mut ServerStream) -> io::Result<u8> {
+/// On a machine that stands still for a second, the client's PINGs come earlier than the silence does.
+fn answer_pings_until(stream: &mut ServerStream, awaited: impl Fn(&Frame) -> bool) -> io::Result<()> {
+    loop {
+        let next = next_frame(stream)?;
+        if awaited(&next) {
+            return Ok(());
+        }
+        if next.kind == PING {
+            stream.write_all(&frame(PING, ACK, 0, &next.payload))?;
+        }
+    }
+}
+
+struct Frame {
+    kind: u8,
+    flags: u8,
+    payload: Vec<u8>,
+}
+
+fn next_frame(stream: &mut ServerStream) -> io::Result<Frame> {
     let mut head = [0; 9];
     stream.read_exact(&mut head)?;
-    let [high, middle, low, kind, ..] = head;
+    let [high, middle, low, kind, flags, ..] = head;
     let length = u32::from_be_bytes([0, high, middle, low]);
-    stream.read_exact(&mut vec![0; usize::try_from(length).unwrap()])?;
-    Ok(kind)
+    let mut payload = vec![0; usize::try_from(length).unwrap()];
+    stream.read_exact(&mut payload)?;
+    Ok(Frame { kind, flags, payload })
 }
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
