@@ -26,6 +26,13 @@ pub struct Resource {
     pub resource: String,
 }
 
+impl Resource {
+    /// Group and version as an object says them: `v1`, `apps/v1`.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+}
+
 impl fmt::Display for Resource {
     /// `pods`, `deployments.apps`: as people type it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

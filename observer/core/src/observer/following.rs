@@ -23,6 +23,8 @@ pub(super) struct Counted {
     pub relists: u64,
     pub resumes: u64,
     pub storms: u64,
+    /// Reflectors that are stuck now.
+    pub stuck: u64,
 }
 
 /// Where what follows from an observation goes.
@@ -92,8 +94,8 @@ impl Following {
     }
 
     /// All reflectors, those first that need attention most.
-    pub(super) fn rows(&self) -> Vec<ReflectorRow> {
-        self.reflectors.rows()
+    pub(super) fn rows(&self, now: Timestamp) -> Vec<ReflectorRow> {
+        self.reflectors.rows(now)
     }
 
     /// The first `most` of `rows` in detail, and how many others there are.
@@ -110,8 +112,8 @@ impl Following {
         self.storms.records(members)
     }
 
-    pub(super) const fn counted(&self) -> Counted {
-        Counted { relists: self.relists, resumes: self.resumes, storms: self.storms.named() }
+    pub(super) fn counted(&self) -> Counted {
+        Counted { relists: self.relists, resumes: self.resumes, storms: self.storms.named(), stuck: self.reflectors.stuck() }
     }
 
     pub(super) fn awaits_time(&self) -> bool {

@@ -7,6 +7,7 @@ use super::finding::{Exposure, find};
 use super::following::{Counted, Following, Telling};
 use super::limits::Limits;
 use super::missed::Missed;
+use super::recent::Recent;
 use super::record::RequestRecord;
 use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
@@ -34,6 +35,7 @@ pub struct Observer {
     finished: VecDeque<RequestRecord>,
     tables: Tables,
     following: Following,
+    recent: Recent,
     totals: Totals,
     pub(super) missed: Missed,
 }
@@ -68,6 +70,7 @@ impl Observer {
             finished: VecDeque::new(),
             tables: Tables::default(),
             following: Following::new(&limits),
+            recent: Recent::new(),
             totals: Totals::default(),
             missed: Missed::default(),
         }
@@ -81,6 +84,7 @@ impl Observer {
         if self.following.awaits_time() {
             self.following.pass(self.now, Telling { told, several: self.upstreams.several() });
         }
+        self.recent.note(self.now, &what);
         match what {
             What::Profile { upstream, profile } => {
                 if self.upstreams.learn(&upstream, ServerProfile::clone(&profile), self.limits.upstreams).is_ok() {
@@ -165,8 +169,9 @@ impl Observer {
 
     /// Totals now; cheap, as opposed to a whole [`Self::snapshot`].
     pub fn totals(&self) -> Totals {
-        let Counted { relists, resumes, storms } = self.following.counted();
-        Totals { open: self.open.len() as u64, relists, resumes, storms, ..self.totals.clone() }
+        let Counted { relists, resumes, storms, stuck } = self.following.counted();
+        let watches_open = self.open.values().filter(|open| open.watch.is_some() && open.response.is_some()).count() as u64;
+        Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, ..self.totals.clone() }
     }
 
     /// What was missed until now.
@@ -180,7 +185,7 @@ impl Observer {
         let mut requests: Vec<RequestRecord> = self.finished.iter().cloned().collect();
         requests.extend(self.open.values().take(self.limits.records).map(|exchange| RequestRecord::from(exchange.as_ref())));
         let open_not_shown = self.open.len().saturating_sub(self.limits.records) as u64;
-        let reflectors = self.following.rows();
+        let reflectors = self.following.rows(self.now);
         let lists = self.tables.lists();
         let findings = find(&reflectors, &lists);
         let exposure = Exposure::of(&reflectors, self.limits.rows);
@@ -191,6 +196,7 @@ impl Observer {
             profile: self.upstreams.main_profile().clone(),
             upstreams: self.upstreams.records(),
             totals: self.totals(),
+            rates: self.recent.rates(self.now),
             findings,
             exposure,
             lists,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::exchange::{Client, Exchange, Shape, WatchStream, ending};
-use crate::k8s::{ListOptions, Verb};
+use crate::k8s::{ListOptions, Resource, Verb};
 use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
 use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ProofId, ServedFrom, Verdict};
 use crate::time::{Timestamp, microseconds};
@@ -68,6 +68,9 @@ pub struct RequestRecord {
     /// With what.
     #[serde(flatten)]
     pub shape: Shape,
+    /// Group and version of the resource: `v1`, `apps/v1`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub api_version: String,
     /// The one object that is asked for.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -134,6 +137,7 @@ impl From<&Exchange> for RequestRecord {
     fn from(exchange: &Exchange) -> Self {
         let request = &exchange.request;
         let response = exchange.response.as_ref().map(|(_, response)| response);
+        let resource = request.info.as_ref().and_then(|info| info.resource.as_ref());
         let list_version = exchange.list.as_ref().map(|list| list.resource_version.clone());
         let object_version = exchange.object.as_ref().map(|object| object.resource_version.clone());
         Self {
@@ -142,6 +146,7 @@ impl From<&Exchange> for RequestRecord {
             client: Client::of(exchange),
             verb: exchange.verb(),
             shape: Shape::of(exchange),
+            api_version: resource.map(Resource::api_version).unwrap_or_default(),
             name: request.info.as_ref().map(|info| info.name.clone()).unwrap_or_default(),
             list_options: request.options.clone(),
             status: exchange.status_code(),

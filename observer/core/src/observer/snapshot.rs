@@ -12,7 +12,7 @@ use crate::observation::Plaintext;
 use crate::reflector::ReflectorRow;
 use crate::routing::ServerProfile;
 use crate::storm::StormRecord;
-use crate::time::Timestamp;
+use crate::time::{PerSecond, Timestamp};
 
 /// Totals over everything that was seen, whatever fell out of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -42,8 +42,13 @@ pub struct Totals {
     /// Storms, those that go on included.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub storms: u64,
+    /// Reflectors that are stuck now.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub stuck: u64,
     /// Watches, finished or not.
     pub watches: u64,
+    /// Those among them that were granted and are open.
+    pub watches_open: u64,
     /// Items of all finished lists.
     pub items: u64,
     /// Events of all finished watches, bookmarks not counted.
@@ -54,6 +59,17 @@ pub struct Totals {
     pub forwarded: Plaintext,
     /// What decoders were shown of it; the rest is in [`Missed::bytes`].
     pub observed: Plaintext,
+}
+
+/// How much there was of late, over everything that was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Rates {
+    /// Requests of any kind.
+    pub requests_per_second: PerSecond,
+    /// Events of watches, bookmarks not counted.
+    pub watch_events_per_second: PerSecond,
+    /// Bytes of response bodies.
+    pub response_bytes_per_second: PerSecond,
 }
 
 /// Finished lists of one shape that were answered by one rule.
@@ -156,6 +172,8 @@ pub struct Snapshot {
     pub upstreams: Vec<UpstreamRecord>,
     /// Totals.
     pub totals: Totals,
+    /// How much there was of late.
+    pub rates: Rates,
     /// Lists by shape and rule, the most bytes first.
     pub lists: Vec<ListRow>,
     /// Watches by shape and rule, the most bytes first.

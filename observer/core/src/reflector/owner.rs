@@ -214,7 +214,7 @@ impl Reflectors {
     }
 
     /// All of them, without what they did one by one: what is stuck, then what listed again most often, then what cost most.
-    pub fn rows(&self) -> Vec<ReflectorRow> {
+    pub fn rows(&self, now: Timestamp) -> Vec<ReflectorRow> {
         let mut worst: Vec<&Reflector> = self.known.values().map(Box::as_ref).collect();
         worst.sort_by_key(|reflector| {
             let counts = &reflector.counts;
@@ -223,10 +223,15 @@ impl Reflectors {
         let row = |reflector: &Reflector| {
             let client = self.clients.get(reflector.key.client);
             let process = client.and_then(|client| client.process.clone());
-            let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream));
-            ReflectorRow { client_left: client.is_none_or(|client| client.open_connections == 0), ..row }
+            let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream), now);
+            ReflectorRow { client_left: self.client_left(reflector), ..row }
         };
         worst.into_iter().map(row).collect()
+    }
+
+    /// How many are stuck, of clients that are connected.
+    pub fn stuck(&self) -> u64 {
+        self.known.values().filter(|reflector| reflector.is_stuck() && !self.client_left(reflector)).count() as u64
     }
 
     /// Adds to `row` what its reflector did, and the evidence of its last relist.
@@ -241,6 +246,10 @@ impl Reflectors {
     /// What fell out.
     pub const fn missed(&self) -> ReflectorsMissed {
         self.missed
+    }
+
+    fn client_left(&self, reflector: &Reflector) -> bool {
+        self.clients.get(reflector.key.client).is_none_or(|client| client.open_connections == 0)
     }
 
     fn of(&mut self, exchange: ExchangeId) -> Option<&mut Reflector> {

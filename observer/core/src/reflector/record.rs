@@ -13,10 +13,11 @@ use super::state::{ClientAge, Reflector, State};
 use super::told::ListTold;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
+use super::watching::Watching;
 use crate::exchange::{Client, Shape};
 use crate::k8s::ResourceVersion;
 use crate::observation::Process;
-use crate::time::Timestamp;
+use crate::time::{PerSecond, Timestamp, microseconds};
 
 /// What a reflector is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -49,6 +50,8 @@ pub struct ReflectorRow {
     /// What it lists and watches.
     #[serde(flatten)]
     pub shape: Shape,
+    /// Group and version in which it asks for it: `v1`, `apps/v1`.
+    pub api_version: String,
     /// How much of each object it gets.
     pub representation: Representation,
     /// What its requests show of the client's age.
@@ -75,6 +78,15 @@ pub struct ReflectorRow {
     pub objects: u64,
     /// Bytes of its last whole list.
     pub last_list_bytes: u64,
+    /// When the last event about an object came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_event: Option<Timestamp>,
+    /// Events about objects, of late.
+    #[serde(skip_serializing_if = "PerSecond::is_none")]
+    pub events_per_second: PerSecond,
+    /// The mean time between bookmarks of its watch, in microseconds; nothing before the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bookmark_every_us: Option<u64>,
     /// When the last bookmark of its watch came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_bookmark: Option<Timestamp>,
@@ -135,8 +147,9 @@ pub struct ReflectorRow {
 }
 
 impl ReflectorRow {
-    pub(super) fn of(reflector: &Reflector, process: Option<Process>, server: Option<&Server>) -> Self {
+    pub(super) fn of(reflector: &Reflector, process: Option<Process>, server: Option<&Server>, now: Timestamp) -> Self {
         let counts = &reflector.counts;
+        let watching = watching(reflector);
         let newest = server.and_then(|server| server.newest(&reflector.key.resource));
         Self {
             reflector: reflector.id,
@@ -144,6 +157,7 @@ impl ReflectorRow {
             client: reflector.client.clone(),
             process,
             shape: reflector.shape.clone(),
+            api_version: reflector.key.resource.api_version(),
             representation: reflector.key.representation,
             age: reflector.age,
             state: state(reflector),
@@ -155,7 +169,10 @@ impl ReflectorRow {
             behind_store: behind(server.and_then(|server| server.newest_beside(&reflector.key.resource)), reflector.revision),
             objects: reflector.objects.estimated_len(),
             last_list_bytes: counts.last_list_bytes,
-            last_bookmark: last_bookmark(reflector),
+            last_event: reflector.last_event,
+            events_per_second: PerSecond::rounded(reflector.events_rate.per_second(now)),
+            last_bookmark: watching.and_then(|watching| watching.last_bookmark),
+            bookmark_every_us: watching.and_then(Watching::bookmark_every).map(microseconds),
             went_back: counts.went_back,
             short_watches: counts.short_watches,
             fallbacks: counts.fallbacks,
@@ -203,9 +220,9 @@ fn behind(newest: Option<u64>, own: Option<u64>) -> Option<u64> {
     newest.zip(own).map(|(newest, own)| newest.saturating_sub(own))
 }
 
-fn last_bookmark(reflector: &Reflector) -> Option<Timestamp> {
+fn watching(reflector: &Reflector) -> Option<&Watching> {
     match &reflector.state {
-        State::Watching(watching) | State::Listing(_, Some(watching)) => watching.last_bookmark,
+        State::Watching(watching) | State::Listing(_, Some(watching)) => Some(watching),
         State::Listing(_, None) | State::Listed | State::Waiting => None,
     }
 }

@@ -17,7 +17,7 @@ use super::watching::{PastWatch, Watching};
 use crate::exchange::{Client, Exchange, Scope, Shape};
 use crate::k8s::{ListOptions, ResourceVersion, ResourceVersionMatch};
 use crate::observation::{Body, ConnectionId};
-use crate::time::Timestamp;
+use crate::time::{Rate, Timestamp};
 
 /// A list and a watch after it, again and again, as client-go's `Reflector` does (client-go tools/cache/reflector.go), and others like it.
 ///
@@ -73,6 +73,9 @@ pub(super) struct Reflector {
     pub list_failure: Option<Failure>,
     pub past_watch: Option<PastWatch>,
     pub useful_watch: Option<PastWatch>,
+    pub events_rate: Rate,
+    /// When the last event about an object came.
+    pub last_event: Option<Timestamp>,
     pub out_of_sight: bool,
 }
 
@@ -213,6 +216,8 @@ impl Counts {
     }
 }
 
+/// Over which time events are counted for their rate.
+const EVENTS_OVER: Duration = Duration::from_secs(10);
 /// Times of relists that are kept of a reflector: so many within a short time are a loop.
 const RELISTS_KEPT: usize = 5;
 const LOOP: Duration = Duration::from_mins(10);
@@ -260,6 +265,8 @@ impl Reflector {
             list_failure: None,
             past_watch: None,
             useful_watch: None,
+            events_rate: Rate::new(EVENTS_OVER),
+            last_event: None,
             out_of_sight: false,
         }
     }

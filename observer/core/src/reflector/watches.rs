@@ -171,13 +171,13 @@ impl Reflector {
             return;
         }
         self.counts.events = self.counts.events.saturating_add(events);
+        self.events_rate.note(at, events);
+        if events > 0 {
+            self.last_event = Some(at);
+        }
         self.counts.bookmarks = self.counts.bookmarks.saturating_add(bookmarks);
         if let State::Watching(watching) | State::Listing(_, Some(watching)) = &mut self.state {
-            watching.events = watching.events.saturating_add(events);
-            watching.bookmarks = watching.bookmarks.saturating_add(bookmarks);
-            if bookmarks > 0 {
-                watching.last_bookmark = Some(at);
-            }
+            watching.note(at, events, bookmarks);
         }
         self.timeline.push_delivery(at, events, bookmarks, self.revision);
     }

@@ -1,5 +1,7 @@
 //! A watch of a reflector, and what remains of it when it is over.
 
+use std::time::Duration;
+
 use super::listing::FailureKind;
 use super::watch_end::WatchEnd;
 use crate::exchange::Exchange;
@@ -15,6 +17,7 @@ pub(super) struct Watching {
     pub allows_bookmarks: bool,
     pub events: u64,
     pub bookmarks: u64,
+    pub first_bookmark: Option<Timestamp>,
     pub last_bookmark: Option<Timestamp>,
 }
 
@@ -42,8 +45,25 @@ impl Watching {
             allows_bookmarks: options.allow_watch_bookmarks,
             events: 0,
             bookmarks: 0,
+            first_bookmark: None,
             last_bookmark: None,
         }
+    }
+
+    pub(super) fn note(&mut self, at: Timestamp, events: u64, bookmarks: u64) {
+        self.events = self.events.saturating_add(events);
+        self.bookmarks = self.bookmarks.saturating_add(bookmarks);
+        if bookmarks > 0 {
+            self.first_bookmark.get_or_insert(at);
+            self.last_bookmark = Some(at);
+        }
+    }
+
+    /// The mean time between its bookmarks, once there are two.
+    pub(super) fn bookmark_every(&self) -> Option<Duration> {
+        let (first, last) = self.first_bookmark.zip(self.last_bookmark)?;
+        let between = self.bookmarks.checked_sub(1).filter(|between| *between > 0)?;
+        Some(Duration::from_nanos_u128(last.since(first).as_nanos() / u128::from(between)))
     }
 
     pub(super) fn over(&self, end: WatchEnd, ended: Timestamp, failure: Option<FailureKind>) -> PastWatch {

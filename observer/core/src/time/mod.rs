@@ -1,9 +1,11 @@
 //! Points in time, and what happens in a span of it.
 
 mod microseconds;
+mod per_second;
 mod rate;
 mod timestamp;
 
 pub use microseconds::microseconds;
+pub use per_second::PerSecond;
 pub use rate::Rate;
 pub use timestamp::Timestamp;

@@ -12,6 +12,7 @@ mod lists;
 mod lists_more;
 mod odd;
 mod odd_more;
+mod pace;
 mod script;
 mod storms;
 mod streaming;
