@@ -67,6 +67,13 @@ pub enum TapEvent {
         /// What is missing.
         gap: Gap,
     },
+    /// The client's socket has taken nothing more for a while, or takes it again.
+    ClientBlocked {
+        /// When.
+        at: Timestamp,
+        /// Since when; `None` when it takes it again.
+        since: Option<Timestamp>,
+    },
     /// One direction is over.
     Ended {
         /// When the end was read.

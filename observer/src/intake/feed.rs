@@ -18,6 +18,8 @@ pub struct ConnectionFeed {
     response: Way,
     /// Pays for the ends until the last of them is taken.
     closing: Option<Charge>,
+    /// Pays for the news that the client reads again: who was told the one must be told the other.
+    relaxing: Option<Charge>,
 }
 
 /// One direction.
@@ -39,7 +41,13 @@ impl ConnectionFeed {
             |direction, walker: fn() -> FrameWalker| Way { direction, walker: framed.then(walker), dark: false, forwarded: 0 };
         let request = way(Direction::Request, FrameWalker::of_requests);
         let response = way(Direction::Response, FrameWalker::of_responses);
-        outbox.event(at, TapEvent::Opened { at, info }, None).then_some(Self { outbox, request, response, closing: Some(closing) })
+        outbox.event(at, TapEvent::Opened { at, info }, None).then_some(Self {
+            outbox,
+            request,
+            response,
+            closing: Some(closing),
+            relaxing: None,
+        })
     }
 
     /// Offers the next bytes of one direction.
@@ -53,6 +61,20 @@ impl ConnectionFeed {
     /// Whether the server has announced with GOAWAY that it takes no more requests.
     pub fn saw_goaway(&self) -> bool {
         self.response.walker.as_ref().is_some_and(FrameWalker::saw_goaway)
+    }
+
+    /// Notes that the client's socket takes nothing more since then, or that it does again.
+    pub fn client_blocked(&mut self, at: Timestamp, since: Option<Timestamp>) {
+        let paid = match since {
+            Some(_) => self.outbox.reserved_room(&[]).zip(self.outbox.reserved_room(&[])).map(|(now, later)| {
+                self.relaxing = Some(later);
+                now
+            }),
+            None => self.relaxing.take(),
+        };
+        if paid.is_some() {
+            self.outbox.event(at, TapEvent::ClientBlocked { at, since }, paid);
+        }
     }
 
     /// Notes the end of one direction.

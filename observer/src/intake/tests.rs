@@ -228,6 +228,9 @@ fn line(delivery: Delivery) -> String {
         Delivery::Connection(_, TapEvent::Gap { at, direction, gap }) => {
             format!("{} {} gap stream={:?} length={}", at.as_nanos(), word(direction), gap.stream, gap.length)
         }
+        Delivery::Connection(_, TapEvent::ClientBlocked { at, since }) => {
+            format!("{} client blocked since {:?}", at.as_nanos(), since.map(Timestamp::as_nanos))
+        }
         Delivery::Connection(_, TapEvent::Ended { at, direction, manner }) => {
             format!("{} {} ended {manner:?}", at.as_nanos(), word(direction))
         }

@@ -81,6 +81,9 @@ impl Decoding {
                 decoder.bytes(*at, *direction, bytes, told);
             }),
             TapEvent::Gap { at, direction, gap } => self.on(id, |decoder| decoder.gap(*at, *direction, *gap, told)),
+            TapEvent::ClientBlocked { at, since } => {
+                self.on(id, |decoder| decoder.socket_blocked(*at, *since, told));
+            }
             TapEvent::Ended { at, direction, manner } => {
                 self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), told));
             }
@@ -181,6 +184,7 @@ fn time_of(event: &TapEvent) -> Timestamp {
         TapEvent::Opened { at, .. }
         | TapEvent::Bytes { at, .. }
         | TapEvent::Gap { at, .. }
+        | TapEvent::ClientBlocked { at, .. }
         | TapEvent::Ended { at, .. }
         | TapEvent::Closed { at, .. } => *at,
     }

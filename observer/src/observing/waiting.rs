@@ -65,9 +65,10 @@ impl Waiting {
                 Some(name)
             }
             Delivery::Connection(id, TapEvent::Closed { .. }) => self.connections.remove(id),
-            Delivery::Connection(id, TapEvent::Bytes { .. } | TapEvent::Gap { .. } | TapEvent::Ended { .. }) => {
-                self.connections.get(id).cloned()
-            }
+            Delivery::Connection(
+                id,
+                TapEvent::Bytes { .. } | TapEvent::Gap { .. } | TapEvent::ClientBlocked { .. } | TapEvent::Ended { .. },
+            ) => self.connections.get(id).cloned(),
             Delivery::Notice(_) => None,
         }
     }

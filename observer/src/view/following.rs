@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use observer_core::exchange::{Client, Shape};
 use observer_core::observer::{Exposure, Finding};
-use observer_core::reflector::{ListTold, ReflectorRow, ReflectorState, Repeats, ResumeTold, StuckTold};
+use observer_core::reflector::{ListTold, ReflectorRow, ReflectorState, Repeats, ResumeTold, StallTold, StuckTold};
 use observer_core::storm::{StormKind, StormRecord};
 use observer_core::time::Timestamp;
 
@@ -41,6 +41,16 @@ pub(super) fn stuck(stuck: &StuckTold) -> String {
         count(stuck.refusals),
         length(stuck.at.since(stuck.since)),
     )
+}
+
+/// `slow/1.0 pods all namespaces has not read for 1.0 s: the server waits for the flow-control window of the stream`.
+pub(super) fn stalled(stall: &StallTold) -> String {
+    let lasted = microseconds(stall.lasted_us);
+    format!("{} has not read for {lasted}: the API server waits for the {}", subject(&stall.client, &stall.shape), stall.by)
+}
+
+pub(super) fn stall_ended(stall: &StallTold) -> String {
+    format!("{} is over after {}", subject(&stall.client, &stall.shape), microseconds(stall.lasted_us))
 }
 
 /// `31 reflectors of 12 clients list again within 0.8 s, trigger=api-server-restart`.
@@ -112,6 +122,7 @@ pub(super) const fn state(state: ReflectorState) -> &'static str {
         ReflectorState::Listing => "listing",
         ReflectorState::Listed => "listed",
         ReflectorState::Waiting => "waiting",
+        ReflectorState::Stalled => "stalled",
         ReflectorState::Watching => "watching",
     }
 }

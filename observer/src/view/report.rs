@@ -330,7 +330,7 @@ fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut S
 
 const fn state_tone(state: ReflectorState) -> Tone {
     match state {
-        ReflectorState::Stuck => Tone::Bad,
+        ReflectorState::Stuck | ReflectorState::Stalled => Tone::Bad,
         ReflectorState::Listing | ReflectorState::Waiting => Tone::Notable,
         ReflectorState::Listed | ReflectorState::Watching => Tone::Plain,
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::http::Direction;
-use crate::observation::{Body, ConnectionId, ExchangeId, Observation, UpstreamName, What};
+use crate::http::{Direction, StreamId};
+use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, Observation, UpstreamName, What};
 use crate::time::Timestamp;
 
 /// Most connections and exchanges that are said again; what happens on others is ignored by who reads a later part alone.
@@ -21,6 +21,7 @@ pub(super) struct Standing {
     listeners: Vec<(UpstreamName, Observation)>,
     connections: BTreeMap<ConnectionId, Vec<Observation>>,
     exchanges: BTreeMap<ExchangeId, Open>,
+    blocked: BTreeMap<(ConnectionId, Option<StreamId>, Blockage), Observation>,
 }
 
 /// An exchange that is under way.
@@ -48,6 +49,7 @@ impl Standing {
             }
             What::ConnectionClosed { connection, .. } => {
                 self.connections.remove(connection);
+                self.blocked.retain(|(blocked, ..), _| blocked != connection);
             }
             What::DecoderFailed { connection } => self.exchanges.retain(|id, _| id.connection != *connection),
             What::Requested { exchange, .. } if self.exchanges.len() < MAX_OPEN => {
@@ -56,6 +58,13 @@ impl Standing {
             }
             What::Ended { exchange, .. } => {
                 self.exchanges.remove(exchange);
+                self.blocked.remove(&(exchange.connection, Some(exchange.stream), Blockage::StreamWindow));
+            }
+            What::Blocked { connection, stream, by, .. } if self.blocked.len() < MAX_OPEN => {
+                self.blocked.insert((*connection, *stream, *by), observation.clone());
+            }
+            What::Unblocked { connection, stream, by } => {
+                self.blocked.remove(&(*connection, *stream, *by));
             }
             What::Informed { exchange, .. }
             | What::Responded { exchange, .. }
@@ -71,6 +80,7 @@ impl Standing {
             What::ConnectionOpened { .. }
             | What::Requested { .. }
             | What::GoAway { .. }
+            | What::Blocked { .. }
             | What::Missed { .. }
             | What::Malformed { .. }
             | What::Dark { .. }
@@ -91,7 +101,7 @@ impl Standing {
         let alone = self.profiles.iter().chain(&self.listeners).map(|(_, latest)| latest.clone());
         let connections = self.connections.values().flatten().cloned();
         let exchanges = self.exchanges.iter().flat_map(|(id, open)| open.observations(*id));
-        alone.chain(connections).chain(exchanges)
+        alone.chain(connections).chain(exchanges).chain(self.blocked.values().cloned())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::stall::Stall;
 use super::watch::WatchStream;
 use crate::http::Direction;
 use crate::k8s::{Status, Verb};
@@ -50,6 +51,8 @@ pub struct Exchange {
     pub missed_bytes: u64,
     /// Why the body is not understood.
     pub not_read: Option<BodyNotRead>,
+    /// How long it had to wait for its reader.
+    pub stall: Stall,
     /// The protocol it was upgraded to.
     pub upgraded: Option<String>,
     /// When and how it ended.
@@ -80,6 +83,7 @@ impl Exchange {
             response_bytes: 0,
             missed_bytes: 0,
             not_read: None,
+            stall: Stall::default(),
             upgraded: None,
             ended: None,
         }
@@ -111,7 +115,7 @@ impl Exchange {
         self.ended.map(|(at, _)| at.since(self.started))
     }
 
-    /// Takes an observation of this exchange; others change nothing.
+    /// Takes an observation of this exchange, or of what blocks its connection; others change nothing.
     pub fn apply(&mut self, at: Timestamp, what: &What) {
         match what {
             What::Responded { response, .. } => self.respond(at, response),
@@ -127,6 +131,8 @@ impl Exchange {
                 self.missed_bytes = self.missed_bytes.saturating_add(*bytes);
             }
             What::Upgraded { protocol, .. } => self.upgraded = Some(protocol.clone()),
+            What::Blocked { by, since, .. } => self.stall.block(*by, *since),
+            What::Unblocked { by, .. } => self.stall.unblock(*by, at),
             What::Ended { end, .. } => self.end(at, *end),
             What::Profile { .. }
             | What::ConnectionOpened { .. }
@@ -162,6 +168,7 @@ impl Exchange {
 
     fn end(&mut self, at: Timestamp, end: ExchangeEnd) {
         self.ended = Some((at, end));
+        self.stall.end(at);
         self.weigh();
     }
 

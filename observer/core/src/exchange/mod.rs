@@ -4,9 +4,11 @@ mod client;
 pub mod ending;
 mod lifecycle;
 mod shape;
+mod stall;
 mod watch;
 
 pub use client::Client;
 pub use lifecycle::Exchange;
 pub use shape::{Scope, Shape};
+pub use stall::{Stall, StallRecord};
 pub use watch::WatchStream;

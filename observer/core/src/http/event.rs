@@ -161,6 +161,16 @@ pub enum Event<'a> {
         /// How many.
         length: u64,
     },
+    /// A flow-control window (RFC 9113 §5.2) is used up, or is not any more: nothing can be sent in this direction while it is. What is not known
+    /// any more counts as not used up.
+    Window {
+        /// Of which stream; `None` for that of the whole connection.
+        stream: Option<StreamId>,
+        /// Of the DATA that has to wait.
+        direction: Direction,
+        /// Whether it is used up from here on.
+        used_up: bool,
+    },
     /// GOAWAY.
     GoAway {
         /// `Response` when the server sent it.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::blockage::Blockage;
 use super::request::{RequestLine, ResponseLine};
 use super::stream::Stream;
 use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, What};
@@ -31,6 +32,8 @@ struct State {
     touched: Vec<StreamId>,
     /// Whether responses can no longer be seen: what is asked then is told, and is out of sight at once.
     response_is_dark: bool,
+    /// When what is decoded now was read.
+    at: Timestamp,
     /// The end that came first: what an exchange without an end of its own died of.
     first_end: Option<ConnectionEnd>,
 }
@@ -45,6 +48,7 @@ impl ConnectionDecoder {
             streams: BTreeMap::new(),
             touched: Vec::new(),
             response_is_dark: false,
+            at: Timestamp::default(),
             first_end: None,
         };
         Self {
@@ -78,6 +82,16 @@ impl ConnectionDecoder {
         self.decode(at, told, |http, sink| http.end(direction, sink));
     }
 
+    /// Notes that the client's socket takes nothing more since `since`, or that it does again.
+    pub fn socket_blocked(&mut self, at: Timestamp, since: Option<Timestamp>, told: &mut dyn FnMut(Observation)) {
+        let (connection, stream, by) = (self.state.connection, None, Blockage::Socket);
+        let what = match since {
+            Some(since) => What::Blocked { connection, stream, by, since },
+            None => What::Unblocked { connection, stream, by },
+        };
+        told(Observation { at, what });
+    }
+
     /// What was shown so far.
     pub const fn observed(&self) -> Plaintext {
         self.observed
@@ -108,6 +122,7 @@ impl ConnectionDecoder {
     ) {
         let mut tell = |what| told(Observation { at, what });
         let state = &mut self.state;
+        state.at = at;
         feed(&mut self.http, &mut |event| state.event(event, &mut tell));
         for stream in std::mem::take(&mut state.touched) {
             if let Some(open) = state.streams.get_mut(&stream) {
@@ -144,6 +159,15 @@ impl State {
             Event::Upgraded { stream, protocol } => {
                 self.on(stream, |open| open.upgrade(&protocol));
                 told(What::Upgraded { exchange: self.exchange(stream), protocol });
+            }
+            Event::Window { direction: Direction::Request, .. } => {}
+            Event::Window { stream, direction: Direction::Response, used_up } => {
+                let by = if stream.is_some() { Blockage::StreamWindow } else { Blockage::ConnectionWindow };
+                told(if used_up {
+                    What::Blocked { connection, stream, by, since: self.at }
+                } else {
+                    What::Unblocked { connection, stream, by }
+                });
             }
             Event::GoAway { by, code, .. } => told(What::GoAway { connection, by, code }),
             Event::Malformed { direction, at, what } => {

@@ -4,6 +4,7 @@
 //! without harm to the others, and it knows nothing of server versions. An observation holds no secret and no object body, so it may be
 //! stored, sent and shown.
 
+mod blockage;
 mod connection;
 mod request;
 mod stream;
@@ -14,6 +15,7 @@ mod vocabulary;
 #[cfg(test)]
 mod tests;
 
+pub use blockage::Blockage;
 pub use connection::ConnectionDecoder;
 pub use request::{RequestLine, ResponseLine};
 pub use vocabulary::{

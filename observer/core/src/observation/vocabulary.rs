@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use super::blockage::Blockage;
 use super::request::{RequestLine, ResponseLine};
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::{ResourceVersion, Status};
@@ -201,6 +202,26 @@ pub enum What {
         exchange: ExchangeId,
         /// How.
         end: ExchangeEnd,
+    },
+    /// Nothing more can be sent to the client for now.
+    Blocked {
+        /// On which connection.
+        connection: ConnectionId,
+        /// Of which exchange; `None` where all of the connection wait.
+        stream: Option<StreamId>,
+        /// Why.
+        by: Blockage,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// What was blocked can go on.
+    Unblocked {
+        /// On which connection.
+        connection: ConnectionId,
+        /// Of which exchange; `None` where all of the connection waited.
+        stream: Option<StreamId>,
+        /// Why it had to wait.
+        by: Blockage,
     },
     /// Forwarded bytes that the decoder was not shown.
     Missed {

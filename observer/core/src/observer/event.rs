@@ -8,7 +8,7 @@ use crate::exchange::{Client, Shape};
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::Verb;
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, Plaintext, Process, UpstreamName};
-use crate::reflector::{self, ListTold, RelistBegan, ResumeTold, StuckTold};
+use crate::reflector::{self, ListTold, RelistBegan, ResumeTold, StallTold, StuckTold};
 use crate::routing::ServerProfile;
 use crate::storm::{self, StormRecord};
 use crate::time::Timestamp;
@@ -115,6 +115,18 @@ pub enum Event {
         /// All about it.
         #[serde(flatten)]
         stuck: Box<StuckTold>,
+    },
+    /// A reflector does not read what it asked for, so that the server cannot send.
+    Stalled {
+        /// All about it.
+        #[serde(flatten)]
+        stall: Box<StallTold>,
+    },
+    /// It reads again, or the response is over.
+    StallEnded {
+        /// All about it.
+        #[serde(flatten)]
+        stall: Box<StallTold>,
     },
     /// So many reflectors list again that it is a storm.
     StormBegan {
@@ -244,6 +256,8 @@ impl Event {
             reflector::Told::Relist(list) => Self::Relist { list },
             reflector::Told::Resumed(resume) => Self::Resume { resume },
             reflector::Told::Stuck(stuck) => Self::Stuck { stuck },
+            reflector::Told::Stalled(stall) => Self::Stalled { stall },
+            reflector::Told::StallEnded(stall) => Self::StallEnded { stall },
         }
     }
 
@@ -263,6 +277,7 @@ impl Event {
             Self::RelistBegan { began } => began.shape.upstream = None,
             Self::Resume { resume } => resume.shape.upstream = None,
             Self::Stuck { stuck } => stuck.shape.upstream = None,
+            Self::Stalled { stall } | Self::StallEnded { stall } => stall.shape.upstream = None,
             Self::StormBegan { record } | Self::StormEnded { record } => record.drop_upstream_name(),
             Self::Profile { .. }
             | Self::ConnectionOpened { .. }

@@ -85,6 +85,12 @@ impl Following {
         self.follow(told, &mut telling);
     }
 
+    pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, mut telling: Telling<'_>) {
+        let mut told = Vec::new();
+        self.reflectors.blockage_changed(exchange, at, &mut |one| told.push(one));
+        self.follow(told, &mut telling);
+    }
+
     /// Time has come to `at`.
     pub(super) fn pass(&mut self, at: Timestamp, mut telling: Telling<'_>) {
         let mut told = Vec::new();
@@ -135,7 +141,10 @@ impl Following {
                 }
                 reflector::Told::Relist(list) => self.storms.listed(&list),
                 reflector::Told::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
-                reflector::Told::InitialList(_) | reflector::Told::Stuck(_) => {}
+                reflector::Told::InitialList(_)
+                | reflector::Told::Stuck(_)
+                | reflector::Told::Stalled(_)
+                | reflector::Told::StallEnded(_) => {}
             }
         }
     }

@@ -65,6 +65,8 @@ impl Observer {
             | What::Upgraded { .. }
             | What::Ended { .. }
             | What::BodyMissed { .. }
+            | What::Blocked { .. }
+            | What::Unblocked { .. }
             | What::Listener { .. }
             | What::Tick => {}
         }

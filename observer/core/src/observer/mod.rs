@@ -3,6 +3,7 @@
 //! Everything is bounded ([`Limits`]), and what fell out is counted in [`Missed`]. Views read events and snapshots and nothing else.
 
 mod alike;
+mod blockage;
 mod comparison;
 mod event;
 mod finding;

@@ -28,13 +28,13 @@ pub struct Observer {
     limits: Limits,
     started: Option<Timestamp>,
     now: Timestamp,
-    upstreams: Upstreams,
+    pub(super) upstreams: Upstreams,
     connections: BTreeMap<ConnectionId, Connection>,
     /// Boxed, since half of the places in the nodes of a map that grows at its end stay free.
-    open: BTreeMap<ExchangeId, Box<Exchange>>,
+    pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
     finished: VecDeque<RequestRecord>,
     tables: Tables,
-    following: Following,
+    pub(super) following: Following,
     recent: Recent,
     totals: Totals,
     pub(super) missed: Missed,
@@ -127,6 +127,9 @@ impl Observer {
                 self.on(exchange, at, &what);
             }
             What::Bytes { exchange, .. } | What::BodyMissed { exchange, .. } => self.on(exchange, at, &what),
+            What::Blocked { connection, stream, .. } | What::Unblocked { connection, stream, .. } => {
+                self.note_blockage(connection, stream, at, &what, told);
+            }
             What::Upgraded { exchange, ref protocol } => {
                 told(Event::Upgraded { at, exchange, protocol: protocol.clone() });
                 self.on(exchange, at, &what);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::exchange::{Client, Exchange, Shape, WatchStream, ending};
+use crate::exchange::{Client, Exchange, Shape, StallRecord, WatchStream, ending};
 use crate::k8s::{ListOptions, Resource, Verb};
 use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
 use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ProofId, ServedFrom, Verdict};
@@ -107,6 +107,9 @@ pub struct RequestRecord {
     /// What a watch delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<WatchStream>,
+    /// How long it had to wait because the client did not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<StallRecord>,
     /// `reason` of a `Status` answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
@@ -161,6 +164,7 @@ impl From<&Exchange> for RequestRecord {
             total_us: exchange.total().map(microseconds),
             end: exchange.ended.map(|(_, end)| end),
             watch: exchange.watch.clone(),
+            stalled: exchange.stall.record(),
             reason: exchange.status.as_ref().map(|status| status.reason.clone()).unwrap_or_default(),
             not_read: exchange.not_read.clone(),
             content_type: response.and_then(|response| response.content_type.clone()),

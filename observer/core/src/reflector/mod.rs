@@ -2,6 +2,7 @@
 //!
 //! Upstream: client-go tools/cache/reflector.go, 1.15 to 1.36; what other libraries do, §6.7 of the semantics reference.
 
+mod alarms;
 mod cause;
 mod clients;
 mod identity;
@@ -14,6 +15,7 @@ mod owner;
 mod polling;
 mod record;
 mod servers;
+mod stalling;
 mod state;
 mod told;
 mod versions;
@@ -29,6 +31,6 @@ pub use owner::{ReflectorLimits, Reflectors, ReflectorsMissed};
 pub use polling::Polling;
 pub use record::{ReflectorRow, ReflectorState};
 pub use state::ClientAge;
-pub use told::{ListTold, RelistBegan, ResumeTold, StuckTold, Told};
+pub use told::{ListTold, RelistBegan, ResumeTold, StallTold, StuckTold, Told};
 pub use versions::Repeats;
 pub use watch_end::WatchEnd;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::watch_end::WatchEnd;
 use crate::k8s::{ResourceVersion, Status};
-use crate::observation::ExchangeId;
+use crate::observation::{Blockage, ExchangeId};
 use crate::time::Timestamp;
 
 /// Moments that are kept of a reflector, the latest.
@@ -95,6 +95,18 @@ pub enum Happened {
     ServerRefused {
         /// Until when; `None` while it does.
         until: Option<Timestamp>,
+    },
+    /// It does not read, so that the server cannot send; that is told once it has lasted a second.
+    Stalled {
+        /// What keeps the server from sending.
+        by: Blockage,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// It reads again, or what it read is over.
+    ReadAgain {
+        /// How long it had not, in microseconds.
+        after_us: u64,
     },
     /// Observing lost sight of the reflector; what it did until the next moment is not known.
     OutOfSight,

@@ -104,7 +104,7 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
         return Stale::CacheRestarted;
     }
     let Some(watch) = past.useful_watch else { return Stale::Unknown };
-    if watch.ended <= expired.asked && expired.asked.since(watch.ended) >= STALLED {
+    if watch.stalled || (watch.ended <= expired.asked && expired.asked.since(watch.ended) >= STALLED) {
         return Stale::ClientStalled;
     }
     match (watch.allows_bookmarks, watch.bookmarks) {

@@ -1,9 +1,10 @@
 //! All reflectors: which request belongs to which, and bounds for their number and memory.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::alarms::Alarms;
 use super::clients::Clients;
 use super::identity::{Key, ReflectorId};
 use super::kin::Kin;
@@ -68,8 +69,8 @@ pub struct Reflectors {
     of_exchange: BTreeMap<ExchangeId, ReflectorId>,
     /// Versions of objects that all of them keep.
     objects: usize,
-    /// Watches that may be resumes, and when each will have shown it.
-    resuming: VecDeque<(Timestamp, ReflectorId)>,
+    /// When what is under way will have shown what it is.
+    alarms: Alarms,
     next: u64,
     missed: ReflectorsMissed,
 }
@@ -85,7 +86,7 @@ impl Reflectors {
             known: BTreeMap::new(),
             of_exchange: BTreeMap::new(),
             objects: 0,
-            resuming: VecDeque::new(),
+            alarms: Alarms::new(limits.reflectors.saturating_mul(2)),
             next: 1,
             missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0 },
         }
@@ -147,30 +148,36 @@ impl Reflectors {
         if reflector.resuming.is_some() {
             let due = at.plus(Duration::from_nanos(WatchEnd::VERY_SHORT_NANOS));
             let id = reflector.id;
-            if self.resuming.len() >= self.limits.reflectors {
-                self.resuming.pop_front();
-            }
-            self.resuming.push_back((due, id));
+            self.alarms.set(due, id);
         }
     }
 
-    /// Time has come to `at`: watches that were granted and still live go on from where the ones before had ended.
+    /// What a request of a reflector delivers has to wait for its reader, or can go on.
+    pub fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        let Some(reflector) = self.of(exchange.id) else { return };
+        let before = reflector.stalling;
+        reflector.blockage_changed(exchange, at, told);
+        let (id, after) = (reflector.id, reflector.stalling);
+        if let Some(before) = before {
+            self.alarms.unset(before.due(), id);
+        }
+        if let Some(after) = after.filter(|stalling| !stalling.told) {
+            self.alarms.set(after.due(), id);
+        }
+    }
+
+    /// Time has come to `at`.
     pub fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
-        while let Some((due, id)) = self.resuming.front().copied() {
-            if due > at {
-                return;
-            }
-            self.resuming.pop_front();
-            // One that was granted later than this has an entry of its own.
-            if let Some(reflector) = self.known.get_mut(&id).filter(|reflector| reflector.is_resuming_since(due)) {
-                reflector.confirm_resume(told);
+        while let Some(id) = self.alarms.next(at) {
+            if let Some(reflector) = self.known.get_mut(&id) {
+                reflector.pass(at, told);
             }
         }
     }
 
     /// Whether something will be told once time has passed.
     pub fn awaits_time(&self) -> bool {
-        !self.resuming.is_empty()
+        !self.alarms.is_empty()
     }
 
     /// A part of a body was understood.

@@ -16,7 +16,7 @@ use super::watch_end::WatchEnd;
 use super::watching::Watching;
 use crate::exchange::{Client, Shape};
 use crate::k8s::ResourceVersion;
-use crate::observation::Process;
+use crate::observation::{Blockage, Process};
 use crate::time::{PerSecond, Timestamp, microseconds};
 
 /// What a reflector is about.
@@ -31,6 +31,8 @@ pub enum ReflectorState {
     Listed,
     /// Its watch is over, and nothing followed yet.
     Waiting,
+    /// It watches, and has not read for a second or more: the server cannot send.
+    Stalled,
     /// It watches.
     Watching,
 }
@@ -93,6 +95,18 @@ pub struct ReflectorRow {
     /// Lists of a revision below the one that it had.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub went_back: u64,
+    /// What keeps the server from sending to it, where it has not read for a second or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stalled_by: Option<Blockage>,
+    /// How often it had not read for a second or more, the present time not counted.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub stalls: u64,
+    /// How long it has not read, all together and until now, in microseconds.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub stalled_us: u64,
+    /// Watches that the server ended early in or after such a time.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub ended_stalled: u64,
     /// Watches in a row that ended within a second, before any event.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub short_watches: u64,
@@ -149,6 +163,7 @@ pub struct ReflectorRow {
 impl ReflectorRow {
     pub(super) fn of(reflector: &Reflector, process: Option<Process>, server: Option<&Server>, now: Timestamp) -> Self {
         let counts = &reflector.counts;
+        let stalling = reflector.stalling.filter(|stalling| stalling.told);
         let watching = watching(reflector);
         let newest = server.and_then(|server| server.newest(&reflector.key.resource));
         Self {
@@ -174,6 +189,10 @@ impl ReflectorRow {
             last_bookmark: watching.and_then(|watching| watching.last_bookmark),
             bookmark_every_us: watching.and_then(Watching::bookmark_every).map(microseconds),
             went_back: counts.went_back,
+            stalled_by: stalling.map(|stalling| stalling.by),
+            stalls: counts.stalls,
+            stalled_us: counts.stalled_us.saturating_add(stalling.map_or(0, |stalling| microseconds(now.since(stalling.since)))),
+            ended_stalled: counts.ended_stalled,
             short_watches: counts.short_watches,
             fallbacks: counts.fallbacks,
             list_requests: counts.list_requests,
@@ -210,6 +229,11 @@ impl ReflectorRow {
         matches!(self.shape.resource.as_str(), "events" | "events.events.k8s.io")
     }
 
+    /// Whether a watch of it is open.
+    pub const fn is_watching(&self) -> bool {
+        matches!(self.state, ReflectorState::Watching | ReflectorState::Stalled)
+    }
+
     /// Whether it is a reflector, or something like it: it has watched.
     pub const fn has_watched(&self) -> bool {
         self.watch_requests > 0
@@ -234,6 +258,7 @@ fn state(reflector: &Reflector) -> ReflectorState {
         }
         State::Listing(..) => ReflectorState::Listing,
         State::Listed => ReflectorState::Listed,
+        State::Watching(_) if reflector.stalling.is_some_and(|stalling| stalling.told) => ReflectorState::Stalled,
         State::Watching(_) => ReflectorState::Watching,
         State::Waiting => ReflectorState::Waiting,
     }
@@ -243,7 +268,10 @@ fn since(reflector: &Reflector) -> Timestamp {
     match (&reflector.state, &reflector.stuck) {
         (State::Listing(..), Some(stuck)) if reflector.is_stuck() => stuck.since,
         (State::Listing(listing, _), _) => listing.began,
-        (State::Watching(watching), _) => watching.opened.unwrap_or(watching.asked),
+        (State::Watching(watching), _) => {
+            let stalled = reflector.stalling.filter(|stalling| stalling.told).map(|stalling| stalling.since);
+            stalled.or(watching.opened).unwrap_or(watching.asked)
+        }
         (State::Listed, _) => reflector.revision_since,
         (State::Waiting, _) => reflector.past_watch.as_ref().map_or(reflector.last_seen, |watch| watch.ended),
     }

@@ -10,6 +10,7 @@ use super::listing::{Failure, Listing};
 use super::moment::{Happened, Timeline};
 use super::polling::PollClock;
 use super::servers::{Refusal, Server};
+use super::stalling::Stalling;
 use super::told::{ListTold, ResumeTold, Told};
 use super::versions::{RepeatCounter, Versions};
 use super::watch_end::WatchEnd;
@@ -73,6 +74,7 @@ pub(super) struct Reflector {
     pub list_failure: Option<Failure>,
     pub past_watch: Option<PastWatch>,
     pub useful_watch: Option<PastWatch>,
+    pub stalling: Option<Stalling>,
     pub events_rate: Rate,
     /// When the last event about an object came.
     pub last_event: Option<Timestamp>,
@@ -188,6 +190,11 @@ pub(super) struct Counts {
     pub short_watches: u64,
     /// Streaming lists that were refused, so that a list in the old form followed.
     pub fallbacks: u64,
+    /// Times of a second and more in which it did not read, and how long they lasted.
+    pub stalls: u64,
+    pub stalled_us: u64,
+    /// Watches that the server ended early in or after such a time.
+    pub ended_stalled: u64,
     pub causes: BTreeMap<RelistCause, u64>,
     pub repeats: RepeatCounter,
     /// Whether some of the traffic that it counts was not seen.
@@ -265,6 +272,7 @@ impl Reflector {
             list_failure: None,
             past_watch: None,
             useful_watch: None,
+            stalling: None,
             events_rate: Rate::new(EVENTS_OVER),
             last_event: None,
             out_of_sight: false,
@@ -295,9 +303,14 @@ impl Reflector {
         self.past_watch.as_ref().is_some_and(|watch| watch.end == WatchEnd::ClientLeft)
     }
 
-    /// Whether the watch that may be a resume was granted so long before `due` as shows that it is one.
-    pub(super) fn is_resuming_since(&self, due: Timestamp) -> bool {
-        self.resuming.as_ref().is_some_and(|resume| u128::from(WatchEnd::VERY_SHORT_NANOS) <= due.since(resume.at).as_nanos())
+    /// Time has come to `at`: a watch that was granted and still lives goes on from where the one before had ended, and what was not read for
+    /// long is a stall.
+    pub(super) fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        let lived = |resume: &ResumeTold| at.since(resume.at).as_nanos() >= u128::from(WatchEnd::VERY_SHORT_NANOS);
+        if self.resuming.as_deref().is_some_and(lived) {
+            self.confirm_resume(told);
+        }
+        self.pass_stall(at, told);
     }
 
     /// Versions of objects that are kept for it.
@@ -357,6 +370,7 @@ impl Reflector {
         let Some((at, _)) = exchange.ended else { return };
         self.last_seen = at;
         self.counts.bytes = self.counts.bytes.saturating_add(exchange.response_bytes);
+        self.end_stall(at, told);
         let is_lossy = exchange.missed_bytes > 0 || exchange.not_read.is_some();
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, None) if listing.exchange == Some(exchange.id) => {

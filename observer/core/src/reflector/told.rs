@@ -9,6 +9,7 @@ use super::moment::Moment;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
 use crate::exchange::{Client, Shape};
+use crate::observation::Blockage;
 use crate::routing::{Certainty, ServedFrom};
 use crate::time::Timestamp;
 
@@ -25,6 +26,10 @@ pub enum Told {
     Resumed(Box<ResumeTold>),
     /// It asks for a revision that the server does not reach, again and again.
     Stuck(Box<StuckTold>),
+    /// It does not read, so that the server cannot send.
+    Stalled(Box<StallTold>),
+    /// It reads again, or the response is over.
+    StallEnded(Box<StallTold>),
 }
 
 /// A reflector that begins to list again.
@@ -134,4 +139,24 @@ pub struct StuckTold {
     pub since: Timestamp,
     /// How often it was refused.
     pub refusals: u64,
+}
+
+/// A reflector that does not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StallTold {
+    /// When that is told.
+    pub at: Timestamp,
+    /// Which reflector.
+    pub reflector: ReflectorId,
+    /// Of which client.
+    pub client: Client,
+    /// What it lists or watches.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// What keeps the server from sending.
+    pub by: Blockage,
+    /// Since when.
+    pub since: Timestamp,
+    /// Until `at`, in microseconds.
+    pub lasted_us: u64,
 }

@@ -209,7 +209,11 @@ impl Reflector {
         }
         self.timeline.push(at, Happened::WatchEnded { end });
         self.out_of_sight |= end == WatchEnd::OutOfSight;
-        let past = watching.over(end, at, end.code().map(|code| kind(code, status)));
+        let stalled = exchange.stall.has_counted();
+        if stalled && matches!(end, WatchEnd::Early | WatchEnd::StreamReset { .. }) {
+            self.counts.ended_stalled = self.counts.ended_stalled.saturating_add(1);
+        }
+        let past = watching.over(end, at, stalled, end.code().map(|code| kind(code, status)));
         if past.was_of_use() {
             self.confirm_resume(told);
             self.useful_watch = Some(past.clone());

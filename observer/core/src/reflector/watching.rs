@@ -31,6 +31,8 @@ pub(super) struct PastWatch {
     pub bookmarks: u64,
     /// Whether it was granted.
     pub opened: bool,
+    /// Whether the client did not read for a second or more.
+    pub stalled: bool,
     /// What its refusal or its `ERROR` event means, if it had one.
     pub failure: Option<FailureKind>,
 }
@@ -66,7 +68,7 @@ impl Watching {
         Some(Duration::from_nanos_u128(last.since(first).as_nanos() / u128::from(between)))
     }
 
-    pub(super) fn over(&self, end: WatchEnd, ended: Timestamp, failure: Option<FailureKind>) -> PastWatch {
+    pub(super) fn over(&self, end: WatchEnd, ended: Timestamp, stalled: bool, failure: Option<FailureKind>) -> PastWatch {
         PastWatch {
             asked: self.asked,
             ended,
@@ -74,6 +76,7 @@ impl Watching {
             allows_bookmarks: self.allows_bookmarks,
             bookmarks: self.bookmarks,
             opened: self.opened.is_some(),
+            stalled,
             failure,
         }
     }

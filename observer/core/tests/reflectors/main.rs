@@ -14,6 +14,7 @@ mod odd;
 mod odd_more;
 mod pace;
 mod script;
+mod stalls;
 mod storms;
 mod streaming;
 mod streaming_more;

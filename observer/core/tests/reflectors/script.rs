@@ -12,6 +12,7 @@
 //! - `2s a2 opens` grants a watch; `3s a2 ADDED x@11`, `MODIFIED`, `DELETED`, `UNKNOWN`, `3s a2 BOOKMARK @12`, `3s a2 END-BOOKMARK @12` (of the initial
 //!   events), `3s a2 ERROR 410 Expired` are events
 //! - `4s a2 ends` ends a response as it should, `4s a2 reset by server`, `4s a2 reset by client`, `4s a2 missed 100` bytes
+//! - `5s a2 blocked` and `6s a2 unblocked` use up the window of a stream and give room again, `5s a blocked` and `6s a unblocked` the client's socket
 //! - `9s unrecorded` is a span that a capture lacks
 //!
 //! Two seconds after the last line the script is over.
@@ -20,8 +21,8 @@ use expect_test::Expect;
 use observer_core::http::{Direction, Protocol, StreamId};
 use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::{
-    Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext, Process,
-    RequestLine, ResponseLine, UpstreamName, What,
+    Blockage, Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
+    Process, RequestLine, ResponseLine, UpstreamName, What,
 };
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
 use observer_core::reflector::{ListTold, ReflectorRow, Repeats};
@@ -53,7 +54,10 @@ pub(crate) fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
         let (time, words) = line.split_once(' ').unwrap();
         let at = Timestamp::from_nanos(START).plus(humantime::parse_duration(time).unwrap());
         last = at;
-        for what in wire.parse(words) {
+        for mut what in wire.parse(words) {
+            if let What::Blocked { since, .. } = &mut what {
+                *since = at;
+            }
             observer.observe(Observation { at, what }, &mut |event| events.push(event));
         }
     }
@@ -86,6 +90,8 @@ impl Wire {
             ["unrecorded"] => vec![What::Unrecorded { observations: None, from: None, until: None }],
             [letter, "connects", ref rest @ ..] => self.connects(letter, rest),
             [letter, "closed", "by", side] => self.closed(letter, side),
+            [letter, "blocked"] if letter.len() == 1 => vec![blocked(connection(letter), None)],
+            [letter, "unblocked"] if letter.len() == 1 => vec![unblocked(connection(letter), None)],
             [letter, "goaway"] => vec![What::GoAway { connection: connection(letter), by: Direction::Response, code: 0 }],
             [name, ref rest @ ..] => self.exchange(name, rest),
             [] => panic!("an empty line"),
@@ -152,6 +158,8 @@ impl Wire {
                 let by = if side == "client" { Direction::Request } else { Direction::Response };
                 self.ends(exchange, ExchangeEnd::Reset { by, code: if side == "client" { 8 } else { 2 } })
             }
+            ["blocked"] => vec![blocked(exchange.connection, Some(exchange.stream))],
+            ["unblocked"] => vec![unblocked(exchange.connection, Some(exchange.stream))],
             ["missed", bytes] => {
                 let (bytes, direction) = (bytes.parse().unwrap(), Direction::Response);
                 vec![What::BodyMissed { exchange, direction, bytes }]
@@ -172,6 +180,19 @@ impl Wire {
         self.open.remove(&exchange);
         vec![What::Ended { exchange, end }]
     }
+}
+
+/// `since` is filled in by who knows the time.
+fn blocked(connection: ConnectionId, stream: Option<StreamId>) -> What {
+    What::Blocked { connection, stream, by: blockage(stream), since: Timestamp::default() }
+}
+
+fn unblocked(connection: ConnectionId, stream: Option<StreamId>) -> What {
+    What::Unblocked { connection, stream, by: blockage(stream) }
+}
+
+const fn blockage(stream: Option<StreamId>) -> Blockage {
+    if stream.is_some() { Blockage::StreamWindow } else { Blockage::Socket }
 }
 
 fn connection(letter: &str) -> ConnectionId {
@@ -230,6 +251,10 @@ fn describe(event: &Event) -> Option<String> {
         }
         Event::Stuck { stuck } => {
             format!("{} stuck {} rv={} refusals={}", seconds(stuck.at), stuck.reflector, stuck.resource_version, stuck.refusals)
+        }
+        Event::Stalled { stall } => format!("{} stalled {} by {}", seconds(stall.at), stall.reflector, stall.by),
+        Event::StallEnded { stall } => {
+            format!("{} reads again {} after {}s", seconds(stall.at), stall.reflector, stall.lasted_us / 1_000_000)
         }
         _ => return None,
     })

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 
 use observer_core::http::Direction;
 
+use super::patience::Patience;
 use super::side::{PeerGone, Side};
 use super::tee::Tee;
 use crate::intake::EndManner;
@@ -21,6 +22,7 @@ pub(super) struct Flow {
     state: State,
     /// Bytes at the front of the source's plaintext that were shown to the tee already and did not fit into the sink yet.
     shown: usize,
+    patience: Patience,
 }
 
 enum State {
@@ -53,7 +55,7 @@ enum Supply {
 
 impl Flow {
     pub(super) fn new(direction: Direction) -> Self {
-        Self { direction, state: State::Open, shown: 0 }
+        Self { direction, state: State::Open, shown: 0, patience: Patience::default() }
     }
 
     /// Moves what can be moved now. `withhold` is asked once, when the end has been read and all before it was written.
@@ -108,7 +110,18 @@ impl Flow {
     ) -> Poll<Result<EndManner, PeerGone>> {
         loop {
             let supply = self.fill(context, source, sink, tee);
-            ready!(sink.poll_flush(context))?;
+            match sink.poll_flush(context) {
+                Poll::Pending => {
+                    if self.direction == Direction::Response {
+                        self.patience.wait(context, tee);
+                    }
+                    return Poll::Pending;
+                }
+                Poll::Ready(flushed) => {
+                    self.patience.relax(tee);
+                    flushed?;
+                }
+            }
             match supply {
                 Supply::Dry => return Poll::Pending,
                 Supply::SinkFull => {}

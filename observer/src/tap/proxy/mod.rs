@@ -18,6 +18,7 @@ mod gate;
 mod http_connect;
 mod insecure;
 mod listener;
+mod patience;
 mod port;
 mod probe;
 mod route;

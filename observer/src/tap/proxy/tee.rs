@@ -2,6 +2,8 @@
 
 use observer_core::http::{Direction, FrameWalker};
 
+use observer_core::time::Timestamp;
+
 use crate::intake::{ConnectionFeed, EndManner};
 use crate::tap::Clock;
 
@@ -22,6 +24,21 @@ impl Tee {
             (Self::Observed(feed, clock), direction) => feed.bytes(clock.now(), direction, bytes),
             (Self::Framed(walker), Direction::Response) => walker.walk(bytes, |_| {}),
             (Self::Framed(_), Direction::Request) | (Self::Blind, Direction::Request | Direction::Response) => {}
+        }
+    }
+
+    /// The time, if anybody looks.
+    pub(super) fn now(&self) -> Option<Timestamp> {
+        match self {
+            Self::Observed(_, clock) => Some(clock.now()),
+            Self::Framed(_) | Self::Blind => None,
+        }
+    }
+
+    /// Tells that the client's socket takes nothing more since then, or that it does again.
+    pub(super) fn client_blocked(&mut self, since: Option<Timestamp>) {
+        if let Self::Observed(feed, clock) = self {
+            feed.client_blocked(clock.now(), since);
         }
     }
 

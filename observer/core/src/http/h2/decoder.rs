@@ -1,6 +1,6 @@
 //! Both directions of one connection into events.
 
-use super::super::{Direction, Event, Gap, Loss, Start};
+use super::super::{Direction, Event, Gap, Loss, Start, StreamId};
 use super::flow::Flow;
 use super::frame::{FrameHeader, FrameType};
 use super::framing::Part;
@@ -10,6 +10,9 @@ use super::side::{Block, Frame, Life, Opens, Side, Stop};
 use super::stream::{ResponseState, StreamError};
 use super::streams::Streams;
 use crate::unshown::Unshown;
+
+/// The stream identifier that stands for the connection as a whole (RFC 9113 §6.9).
+const CONNECTION: u32 = 0;
 
 /// Decodes an HTTP/2 connection.
 ///
@@ -100,6 +103,8 @@ impl Decoder {
             if let Some(stream) = self.streams.get_mut(header.stream) {
                 stream.flow.sent(direction, header.length);
             }
+            self.tell_window(direction, header.stream, sink);
+            self.tell_window(direction, CONNECTION, sink);
             let outcome = self.streams.data(direction, header.stream, sink);
             self.stream_outcome(direction, header.stream, outcome, sink);
         }
@@ -123,7 +128,9 @@ impl Decoder {
             (Frame::WindowUpdate { stream, increment }, Piece::Content(Unshown(mut bytes))) => {
                 let stream = *stream;
                 if let Some(increment) = increment.take(&mut bytes) {
-                    self.grant(opposite(direction), stream, u32::from_be_bytes(increment) & 0x7fff_ffff);
+                    let granted = opposite(direction);
+                    self.grant(granted, stream, u32::from_be_bytes(increment) & 0x7fff_ffff);
+                    self.tell_window(granted, stream, sink);
                 }
             }
             (Frame::GoAway(fields), Piece::Content(Unshown(mut bytes))) => {
@@ -153,11 +160,11 @@ impl Decoder {
                 let change = *change;
                 let bound = opposite(direction);
                 let overdue = self.side(bound).settings.announce(change);
-                self.follow_settings(bound, overdue.and_then(|change| change.initial_window));
+                self.follow_settings(bound, overdue.and_then(|change| change.initial_window), sink);
             }
             Frame::SettingsAck => {
                 let change = self.side(direction).settings.acknowledge();
-                self.follow_settings(direction, change.and_then(|change| change.initial_window));
+                self.follow_settings(direction, change.and_then(|change| change.initial_window), sink);
             }
             Frame::Data { end_stream: false, .. }
             | Frame::Fragment { end_headers: false }
@@ -218,16 +225,49 @@ impl Decoder {
         if let Some(stream) = self.streams.get_mut(stream) {
             stream.flow.granted(direction, increment);
         } else if let Some(flow) = &mut self.flow
-            && stream == 0
+            && stream == CONNECTION
         {
             flow.granted(direction, increment);
         }
     }
 
-    fn follow_settings(&mut self, direction: Direction, initial_window: Option<u32>) {
+    fn follow_settings(&mut self, direction: Direction, initial_window: Option<u32>, sink: &mut dyn FnMut(Event<'_>)) {
         self.side(direction).follow_settings();
         if let (Some(flow), Some(window)) = (&mut self.flow, initial_window) {
             flow.set_initial(direction, window);
+            for id in self.streams.ids() {
+                self.tell_window(direction, id, sink);
+            }
+        }
+    }
+
+    /// Tells of the window of a stream, or of the connection, if it has become used up or has room again.
+    fn tell_window(&mut self, direction: Direction, stream: u32, sink: &mut dyn FnMut(Event<'_>)) {
+        let Some(flow) = &mut self.flow else { return };
+        let change = match self.streams.get_mut(stream) {
+            Some(stream) => flow.stream_change(direction, &mut stream.flow),
+            None if stream == CONNECTION => flow.connection_change(direction),
+            None => None,
+        };
+        if let Some(used_up) = change {
+            let stream = (stream != CONNECTION).then(|| StreamId(u64::from(stream)));
+            sink(Event::Window { stream, direction, used_up });
+        }
+    }
+
+    /// Windows are not known any more: those that were used up are not waited for.
+    fn forget_windows(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
+        let Some(flow) = self.flow.take() else { return };
+        for direction in [Direction::Request, Direction::Response] {
+            let of_streams = self
+                .streams
+                .ids()
+                .into_iter()
+                .filter(|id| self.streams.get(*id).is_some_and(|stream| stream.flow.is_told(direction)));
+            let streams = of_streams.map(|id| Some(StreamId(u64::from(id))));
+            for stream in streams.chain(flow.is_told(direction).then_some(None)) {
+                sink(Event::Window { stream, direction, used_up: false });
+            }
         }
     }
 
@@ -241,8 +281,8 @@ impl Decoder {
             Stop::Gap => Loss::Gap,
         };
         self.side(direction).close();
+        self.forget_windows(sink);
         self.streams.lose_all(direction);
-        self.flow = None;
         sink(Event::Dark { direction, loss });
     }
 }

@@ -14,18 +14,22 @@ const DEFAULT_WINDOW: i64 = 65_535;
 pub(super) struct Flow {
     connection: PerDirection<i64>,
     initial: PerDirection<i64>,
+    told: PerDirection<bool>,
 }
 
 /// What one stream's windows have over the initial window: granted less sent, by the direction of the DATA.
 ///
 /// So a change of `SETTINGS_INITIAL_WINDOW_SIZE` changes all streams at once (RFC 9113 §6.9.2).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct StreamFlow(PerDirection<i64>);
+pub(super) struct StreamFlow {
+    over: PerDirection<i64>,
+    told: PerDirection<bool>,
+}
 
 impl Flow {
     pub(super) fn new() -> Self {
         let default = PerDirection { request: DEFAULT_WINDOW, response: DEFAULT_WINDOW };
-        Self { connection: default, initial: default }
+        Self { connection: default, initial: default, told: PerDirection::default() }
     }
 
     /// The window of the connection.
@@ -35,7 +39,24 @@ impl Flow {
 
     /// The window of a stream; negative after a reduction of the initial window.
     pub(super) fn stream(&self, direction: Direction, stream: &StreamFlow) -> i64 {
-        self.initial.of(direction).saturating_add(*stream.0.of(direction))
+        self.initial.of(direction).saturating_add(*stream.over.of(direction))
+    }
+
+    /// Whether the window of the connection is used up, if that has changed since the last time.
+    pub(super) fn connection_change(&mut self, direction: Direction) -> Option<bool> {
+        let used_up = self.connection(direction) <= 0;
+        change(self.told.of_mut(direction), used_up)
+    }
+
+    /// Whether the window of a stream is used up, if that has changed since the last time.
+    pub(super) fn stream_change(&self, direction: Direction, stream: &mut StreamFlow) -> Option<bool> {
+        let used_up = self.stream(direction, stream) <= 0;
+        change(stream.told.of_mut(direction), used_up)
+    }
+
+    /// Whether it was told that the window of the connection is used up.
+    pub(super) fn is_told(&self, direction: Direction) -> bool {
+        *self.told.of(direction)
     }
 
     /// Notes DATA payload that was sent in `direction`, padding included.
@@ -57,15 +78,24 @@ impl Flow {
 }
 
 impl StreamFlow {
+    /// Whether it was told that the window is used up.
+    pub(super) fn is_told(&self, direction: Direction) -> bool {
+        *self.told.of(direction)
+    }
+
     /// Notes DATA payload that was sent on the stream.
     pub(super) fn sent(&mut self, direction: Direction, length: u32) {
-        let window = self.0.of_mut(direction);
+        let window = self.over.of_mut(direction);
         *window = window.saturating_sub(i64::from(length));
     }
 
     /// Notes a `WINDOW_UPDATE` of the stream.
     pub(super) fn granted(&mut self, direction: Direction, increment: u32) {
-        let window = self.0.of_mut(direction);
+        let window = self.over.of_mut(direction);
         *window = window.saturating_add(i64::from(increment));
     }
+}
+
+fn change(told: &mut bool, used_up: bool) -> Option<bool> {
+    (std::mem::replace(told, used_up) != used_up).then_some(used_up)
 }

@@ -41,6 +41,11 @@ impl Streams {
         self.open.get_mut(&id)
     }
 
+    /// All of them.
+    pub(super) fn ids(&self) -> Vec<u32> {
+        self.open.keys().copied().collect()
+    }
+
     /// Whether a header block on `id` in the direction of requests begins a request; otherwise it is trailers, or of a stream that is
     /// over, or of one from before the decoder's start.
     pub(super) fn begins_request(&self, id: u32, fields: &Fields) -> bool {

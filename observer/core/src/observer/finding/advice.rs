@@ -14,6 +14,9 @@ impl FindingKind {
             Self::ShortWatches => {
                 "Let watches live: raise the idle and request timeouts of the proxy or load balancer in front of the API server above 10 minutes."
             }
+            Self::SlowReader => {
+                "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the whole process stands still, look for CPU limits and garbage collection."
+            }
             Self::NoBookmarks => {
                 "Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision moves on while the resource is quiet; the API server must be 1.16 or later."
             }

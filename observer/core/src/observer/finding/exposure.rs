@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::exchange::{Client, Shape};
-use crate::reflector::{ReflectorId, ReflectorRow, ReflectorState};
+use crate::reflector::{ReflectorId, ReflectorRow};
 
 /// What would list again if the API server were restarted now.
 ///
@@ -49,7 +49,7 @@ pub struct Exposed {
 impl Exposure {
     /// What would list again, of `reflectors`; `most` of them are named.
     pub(in crate::observer) fn of(reflectors: &[ReflectorRow], most: usize) -> Self {
-        let watching = reflectors.iter().filter(|row| row.has_watched() && row.state == ReflectorState::Watching);
+        let watching = reflectors.iter().filter(|row| row.is_watching());
         let mut exposure = Self::default();
         for row in watching {
             exposure.watching = exposure.watching.saturating_add(1);

@@ -14,6 +14,8 @@ use crate::routing::ServedFrom;
 const MAX_FINDINGS: usize = 64;
 /// Watches in a row that ended within a second.
 const SHORT_WATCHES: u64 = 3;
+/// How long a client has not read, in microseconds, until that is worth a word.
+const LONG_STALL_US: u64 = 5_000_000;
 /// Items that a list of one shape reads from etcd on average until that is worth a word.
 const ETCD_ITEMS: u64 = 500;
 /// The rule of resources without a watch cache: for them there is no other way.
@@ -91,6 +93,9 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
     if row.short_watches >= SHORT_WATCHES {
         found.push(one(FindingKind::ShortWatches, format!("{} watches in a row ended within a second", row.short_watches)));
     }
+    if row.ended_stalled > 0 || row.stalled_us >= LONG_STALL_US {
+        found.push(one(FindingKind::SlowReader, slow_reader(row)));
+    }
     let relists_for = |cause: RelistCause| row.causes.get(&cause.id()).copied().unwrap_or(0);
     let stale = relists_for(RelistCause::Expired { because: Stale::BookmarksNotAsked });
     if stale > 0 {
@@ -115,7 +120,7 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
 /// Reflectors of one process that watch the same thing at the same time. What is known by its words only may be several processes.
 fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     let mut alike: BTreeMap<_, Vec<&ReflectorRow>> = BTreeMap::new();
-    for row in reflectors.iter().filter(|row| row.state == ReflectorState::Watching && row.process.is_some()) {
+    for row in reflectors.iter().filter(|row| row.is_watching() && row.process.is_some()) {
         alike.entry((row.client_id, row.shape.clone(), row.representation)).or_default().push(row);
     }
     let several = alike.into_values().filter(|rows| rows.len() > 1);
@@ -145,6 +150,15 @@ fn finding(kind: FindingKind, client: Option<Client>, shape: Shape, reflectors: 
     let scope = shape.scope.as_ref().map(|scope| format!("/{scope}")).unwrap_or_default();
     let id = format!("{kind}:{program}:{}{scope}", shape.resource).replace(' ', "-");
     Finding { id, kind, client, shape, reflectors, seen, advice: kind.advice() }
+}
+
+fn slow_reader(row: &ReflectorRow) -> String {
+    let now = row.stalled_by.map_or_else(String::new, |by| format!(", and does not now ({by})"));
+    let ended = match row.ended_stalled {
+        0 => String::new(),
+        watches => format!("; the server ended {watches} of its watches early"),
+    };
+    format!("it had not read for {} in all{now}{ended}", seconds(row.stalled_us))
 }
 
 fn causes(row: &ReflectorRow) -> String {

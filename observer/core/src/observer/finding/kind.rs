@@ -16,6 +16,8 @@ pub enum FindingKind {
     RelistLoop,
     /// Watches are ended within a second.
     ShortWatches,
+    /// A client does not read the watch that it asked for.
+    SlowReader,
     /// A reflector listed again because no bookmark had moved its revision on.
     NoBookmarks,
     /// A client lists again after refused connections, which later clients do not.
@@ -34,11 +36,12 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::StuckReflector,
         Self::HotLoop,
         Self::RelistLoop,
         Self::ShortWatches,
+        Self::SlowReader,
         Self::NoBookmarks,
         Self::RefusedMisread,
         Self::Poller,
@@ -55,6 +58,7 @@ impl FindingKind {
             Self::HotLoop => "hot-loop",
             Self::RelistLoop => "relist-loop",
             Self::ShortWatches => "short-watches",
+            Self::SlowReader => "slow-reader",
             Self::NoBookmarks => "no-bookmarks",
             Self::RefusedMisread => "refused-misread",
             Self::Poller => "poller",

@@ -163,6 +163,7 @@ impl Log {
             | Event::MessageEnd { .. }
             | Event::MessageCut { .. }
             | Event::Reset { .. }
+            | Event::Window { .. }
             | Event::Upgraded { .. }
             | Event::GoAway { .. }
             | Event::Malformed { .. }
@@ -236,7 +237,7 @@ impl Rules {
                 assert!(!self.dark.contains(direction));
             }
             Event::Dark { direction, .. } => assert!(self.dark.insert(*direction), "{direction:?} is dark twice"),
-            Event::Reset { .. } | Event::GoAway { .. } => panic!("{event:?} on HTTP/1.1"),
+            Event::Reset { .. } | Event::Window { .. } | Event::GoAway { .. } => panic!("{event:?} on HTTP/1.1"),
         }
     }
 
@@ -262,7 +263,9 @@ fn line(event: &Event<'_>) -> String {
         Event::Upgraded { stream, protocol } => format!("#{} upgraded {protocol:?}", stream.0),
         Event::Malformed { direction, at, what } => format!("{} malformed at {at}: {what}", arrow(*direction)),
         Event::Dark { direction, loss } => format!("{} dark: {loss:?}", arrow(*direction)),
-        Event::Body { .. } | Event::Opaque { .. } | Event::Reset { .. } | Event::GoAway { .. } => format!("{event:?}"),
+        Event::Body { .. } | Event::Opaque { .. } | Event::Reset { .. } | Event::Window { .. } | Event::GoAway { .. } => {
+            format!("{event:?}")
+        }
     }
 }
 

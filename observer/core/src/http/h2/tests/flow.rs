@@ -64,3 +64,52 @@ fn watching() -> Tap {
 fn windows(tap: &Tap) -> (Option<i64>, Option<i64>) {
     (tap.decoder.send_window(Response, None), tap.decoder.send_window(Response, Some(1)))
 }
+
+#[test]
+fn windows_that_are_used_up_are_told_once_and_so_is_their_room() {
+    let mut tap = watching();
+    tap.bytes(Request, &window_update(0, 100_000));
+    for _ in 0..3 {
+        tap.bytes(Response, &data(0, 1, &[0; 16_384]));
+    }
+    tap.bytes(Response, &data(0, 1, &[0; 16_383]));
+    tap.bytes(Response, &data(0, 1, &[]));
+    tap.bytes(Request, &window_update(1, 10));
+    tap.bytes(Request, &window_update(1, 10));
+    assert_eq!(told_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
+}
+
+#[test]
+fn window_of_the_connection_is_told_apart() {
+    let mut tap = watching();
+    tap.bytes(Request, &window_update(1, 100_000));
+    for length in [16_384, 16_384, 16_384, 16_383] {
+        tap.bytes(Response, &data(0, 1, &vec![0; length]));
+    }
+    tap.bytes(Request, &window_update(0, 10));
+    assert_eq!(told_of_windows(tap), ["< connection window used up", "< connection window open"]);
+}
+
+#[test]
+fn settings_use_up_windows_and_give_room() {
+    let mut tap = watching();
+    tap.bytes(Response, &data(0, 1, &[0; 1000]));
+    for window in [1000, 1001] {
+        tap.bytes(Request, &settings(&[(4, window)]));
+        tap.bytes(Response, &settings_ack());
+    }
+    assert_eq!(told_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
+}
+
+#[test]
+fn window_that_is_not_known_any_more_is_not_waited_for() {
+    let mut tap = watching();
+    tap.bytes(Request, &settings(&[(4, 0)]));
+    tap.bytes(Response, &settings_ack());
+    tap.bytes(Request, &frame(6, 0, 0, b"1"));
+    assert_eq!(told_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
+}
+
+fn told_of_windows(tap: Tap) -> Vec<String> {
+    tap.text().lines().filter(|line| line.contains(" window ")).map(str::to_owned).collect()
+}

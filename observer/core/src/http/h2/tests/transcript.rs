@@ -99,6 +99,10 @@ fn of(event: Event<'_>) -> Told {
             return Told::Opaque(direction, stream.0, u64::try_from(bytes.len()).unwrap());
         }
         Event::OpaqueGap { stream, direction, length } => return Told::Opaque(direction, stream.0, length),
+        Event::Window { stream, direction, used_up } => {
+            let whose = stream.map_or_else(|| "connection".to_owned(), |stream| stream.0.to_string());
+            format!("{} {whose} window {}", arrow(direction), if used_up { "used up" } else { "open" })
+        }
         Event::GoAway { by, last_stream, code } => format!("{} goaway last={last_stream} code={code}", arrow(by)),
         Event::Malformed { direction, at, what } => format!("{} malformed at {at}: {what}", arrow(direction)),
         Event::Dark { direction, loss } => format!("{} dark {loss:?}", arrow(direction)),

@@ -1,0 +1,49 @@
+//! A client that takes nothing more.
+
+use std::pin::Pin;
+use std::task::Context;
+use std::time::Duration;
+
+use observer_core::time::Timestamp;
+use tokio::time::{Sleep, sleep};
+
+use super::tee::Tee;
+
+/// A socket that is full for less is not worth telling: it is what buffers are for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Whether a client's socket is full, and for how long.
+#[derive(Debug, Default)]
+pub(super) enum Patience {
+    /// It takes what there is.
+    #[default]
+    Unneeded,
+    /// It is full since then.
+    Waiting(Timestamp, Pin<Box<Sleep>>),
+    /// It has been for so long that it was told.
+    Over,
+}
+
+impl Patience {
+    /// The socket is full. Whoever asks is woken when that has to be told.
+    pub(super) fn wait(&mut self, context: &mut Context<'_>, tee: &mut Tee) {
+        if let Self::Unneeded = self
+            && let Some(now) = tee.now()
+        {
+            *self = Self::Waiting(now, Box::pin(sleep(PATIENCE)));
+        }
+        if let Self::Waiting(since, over) = self
+            && over.as_mut().poll(context).is_ready()
+        {
+            tee.client_blocked(Some(*since));
+            *self = Self::Over;
+        }
+    }
+
+    /// The socket has taken everything.
+    pub(super) fn relax(&mut self, tee: &mut Tee) {
+        if let Self::Over = std::mem::take(self) {
+            tee.client_blocked(None);
+        }
+    }
+}
