@@ -99,6 +99,7 @@ const TYPES: &[&str] = &[
     "reflector::RelistBegan",
     "reflector::Representation",
     "reflector::ResumeTold",
+    "reflector::StallTold",
     "reflector::StuckTold",
     "reflector::Told",
     "storm::StormKind",

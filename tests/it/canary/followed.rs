@@ -4,8 +4,8 @@ use observer_core::exchange::Exchange;
 use observer_core::http::{Direction, StreamId};
 use observer_core::k8s::{ResourceVersion, Status, StatusCause, Verb};
 use observer_core::observation::{
-    Body, ConnectionDecoder, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, Process, RequestLine,
-    ResponseLine, UpstreamName, What,
+    Blockage, Body, ConnectionDecoder, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, Process,
+    RequestLine, ResponseLine, UpstreamName, What,
 };
 use observer_core::observer::{Event, Limits, Observer};
 use observer_core::reflector::{self, ReflectorLimits, Reflectors};
@@ -118,7 +118,11 @@ impl Life {
 
     fn watch(&mut self, request: &RequestLine, error: Option<u16>) {
         let exchange = self.ask(request, 200);
+        let ExchangeId { connection, stream } = exchange;
+        let (stream, by) = (Some(stream), Blockage::StreamWindow);
+        self.tell(What::Blocked { connection, stream, by, since: self.at });
         self.at = self.at.plus(std::time::Duration::from_secs(2));
+        self.tell(What::Unblocked { connection, stream, by });
         if let Some(code) = error {
             let status = Some(Box::new(Status { code, reason: "Expired".to_owned(), ..Status::default() }));
             let object = ObjectRef::default();
@@ -155,6 +159,8 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
                 reflectors.answered(exchange, *at, &mut tell);
             } else if let What::Understood { body, .. } = what {
                 reflectors.understood(exchange, *at, body, &mut tell);
+            } else if let What::Blocked { .. } | What::Unblocked { .. } = what {
+                reflectors.blockage_changed(exchange, *at, &mut tell);
             } else if let What::Ended { .. } = what {
                 reflectors.ended(exchange, &mut tell);
             }
@@ -164,13 +170,17 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
             match one {
                 reflector::Told::RelistBegan(began) => storms.began(*began, &mut |one| shown.note(&one)),
                 reflector::Told::Relist(list) => storms.listed(&list),
-                reflector::Told::InitialList(_) | reflector::Told::Resumed(_) | reflector::Told::Stuck(_) => {}
+                reflector::Told::InitialList(_)
+                | reflector::Told::Resumed(_)
+                | reflector::Told::Stuck(_)
+                | reflector::Told::Stalled(_)
+                | reflector::Told::StallEnded(_) => {}
             }
         }
         shown.note(&reflectors);
         shown.note(&storms);
     }
-    for mut row in reflectors.rows() {
+    for mut row in reflectors.rows(Timestamp::default()) {
         reflectors.add_detail(&mut row);
         shown.note(&row);
         shown.note(&row.state);

@@ -119,7 +119,7 @@ fn observe(recording: &Recording) -> Vec<String> {
             Event::Response { head, .. } => {
                 heads.push(format!("{:?} {:?}", head.status, kept(|name| head.headers.get(name))));
             }
-            Event::MessageEnd { .. } | Event::GoAway { .. } => {}
+            Event::MessageEnd { .. } | Event::Window { .. } | Event::GoAway { .. } => {}
             other @ (Event::Informational { .. }
             | Event::Body { .. }
             | Event::BodyGap { .. }

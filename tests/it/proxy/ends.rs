@@ -143,7 +143,11 @@ async fn assert_tcp_fin(tcp: &mut TcpStream) {
 async fn ends(receiver: IntakeReceiver) -> Vec<(Direction, EndManner)> {
     let end = |event: TapEvent| match event {
         TapEvent::Ended { direction, manner, .. } => Some((direction, manner)),
-        TapEvent::Opened { .. } | TapEvent::Bytes { .. } | TapEvent::Gap { .. } | TapEvent::Closed { .. } => None,
+        TapEvent::Opened { .. }
+        | TapEvent::Bytes { .. }
+        | TapEvent::Gap { .. }
+        | TapEvent::ClientBlocked { .. }
+        | TapEvent::Closed { .. } => None,
     };
     read_to_close(receiver).await.into_iter().filter_map(end).collect()
 }

@@ -16,5 +16,6 @@ mod refused;
 mod relist_burst;
 mod rig;
 mod slow_clients;
+mod stalls;
 mod upstream;
 mod versions;

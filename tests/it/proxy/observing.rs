@@ -103,7 +103,11 @@ async fn carry(from: &mut (impl AsyncWrite + Unpin), to: &mut (impl AsyncRead + 
 fn bytes(event: &TapEvent) -> Option<(Direction, &[u8])> {
     match event {
         TapEvent::Bytes { direction, bytes, .. } => Some((*direction, bytes)),
-        TapEvent::Opened { .. } | TapEvent::Gap { .. } | TapEvent::Ended { .. } | TapEvent::Closed { .. } => None,
+        TapEvent::Opened { .. }
+        | TapEvent::Gap { .. }
+        | TapEvent::ClientBlocked { .. }
+        | TapEvent::Ended { .. }
+        | TapEvent::Closed { .. } => None,
     }
 }
 
@@ -121,6 +125,7 @@ fn check(events: &[TapEvent], wanted: Direction, sent: &[u8]) {
             TapEvent::Opened { .. }
             | TapEvent::Bytes { .. }
             | TapEvent::Gap { .. }
+            | TapEvent::ClientBlocked { .. }
             | TapEvent::Ended { .. }
             | TapEvent::Closed { .. } => {}
         }
@@ -143,7 +148,11 @@ fn check_data_gaps(events: &[TapEvent], sent: &[u8]) {
                 assert_eq!(gap.stream, Some(*stream));
                 (at, gaps) = (at + length, gaps + 1);
             }
-            TapEvent::Opened { .. } | TapEvent::Bytes { .. } | TapEvent::Ended { .. } | TapEvent::Closed { .. } => {}
+            TapEvent::Opened { .. }
+            | TapEvent::Bytes { .. }
+            | TapEvent::ClientBlocked { .. }
+            | TapEvent::Ended { .. }
+            | TapEvent::Closed { .. } => {}
         }
     }
     assert!(gaps > 0, "the test needs a limit that is too small");
