@@ -1,7 +1,7 @@
 //! The report of one run, as text.
 
 use observer_core::observer::{Finding, ListRow, Missed, OtherRow, Snapshot, Unrecorded, VerdictRecord, WatchRow};
-use observer_core::reflector::{ReflectorRow, ReflectorState};
+use observer_core::reflector::{PropagationRow, ReflectorRow, ReflectorState};
 use observer_core::time::Timestamp;
 
 use super::colour::{Colour, Tone};
@@ -36,6 +36,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
     lists(&snapshot.lists, colour, &mut out);
     watches(&snapshot.watches, colour, &mut out);
     reflectors(&snapshot.reflectors, snapshot.at, colour, &mut out);
+    own_writes(&snapshot.propagation, colour, &mut out);
     others(&snapshot.others, colour, &mut out);
     findings(&snapshot.findings, colour, &mut out);
     legend(snapshot, colour, &mut out);
@@ -293,6 +294,33 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut String) {
 }
 
 /// What has watched; clients that only list are among the lists.
+fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut String) {
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("OWN WRITES, BACK BY OWN WATCH", Align::Left),
+        ("N", Align::Right),
+        ("BEFORE ANSWER", Align::Right),
+        ("MEDIAN AFTER", Align::Right),
+        ("P99 AFTER", Align::Right),
+        ("LONGEST", Align::Right),
+    ]);
+    for row in rows.iter().take(MAX_ROWS) {
+        let cells = [
+            format!("{} {}", super::lines::program(&row.client), row.resource),
+            count(row.writes),
+            count(row.before_answer),
+            microseconds(row.median_us),
+            microseconds(row.p99_us),
+            microseconds(row.max_us),
+        ];
+        table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
+    }
+    table.render(colour, out);
+    left_out(rows.len(), out);
+}
+
 fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut String) {
     let rows: Vec<&ReflectorRow> = rows.iter().filter(|row| row.has_watched()).collect();
     if rows.is_empty() {

@@ -93,6 +93,7 @@ const TYPES: &[&str] = &[
     "reflector::Happened",
     "reflector::ListTold",
     "reflector::Moment",
+    "reflector::PropagationRow",
     "reflector::ReflectorRow",
     "reflector::ReflectorState",
     "reflector::Reflectors",

@@ -66,6 +66,7 @@ fn life(request: &RequestLine) -> Vec<Observation> {
     life.list(&of(request, Verb::List, 10), "10");
     life.watch(&watch, Some(EXPIRED));
     (0..12).for_each(|_| life.refused(&of(request, Verb::List, 10)));
+    life.writes(request);
     life.observations
 }
 
@@ -132,6 +133,22 @@ impl Life {
         self.end(exchange);
     }
 
+    /// An own write, which comes back by an own watch.
+    fn writes(&mut self, request: &RequestLine) {
+        let object = ObjectRef { name: "a".to_owned(), resource_version: "11".to_owned(), ..ObjectRef::default() };
+        let mut write = request.clone();
+        if let Some(info) = &mut write.info {
+            info.verb = Verb::Patch;
+        }
+        let exchange = self.ask(&write, 200);
+        self.tell(What::Understood { exchange, body: Body::Object(object.clone()) });
+        self.end(exchange);
+        let exchange = self.ask(&of(request, Verb::Watch, 10), 200);
+        let frame = WatchFrame { event_type: EventType::Modified, object, initial_events_end: false, status: None, bytes: 10 };
+        self.tell(What::Understood { exchange, body: Body::Events(vec![frame]) });
+        self.end(exchange);
+    }
+
     fn refused(&mut self, request: &RequestLine) {
         let exchange = self.ask(request, TOO_LARGE);
         let cause = StatusCause { reason: "ResourceVersionTooLarge".to_owned(), ..StatusCause::default() };
@@ -187,6 +204,7 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
         shown.note(&row.representation);
         row.timeline.iter().for_each(|moment| shown.note(&moment.what));
     }
+    reflectors.propagation().iter().for_each(|row| shown.note(row));
     storms.records(1).iter().for_each(|storm| shown.note(&storm.kind));
 }
 

@@ -4,7 +4,7 @@ use super::event::Event;
 use super::limits::Limits;
 use crate::exchange::Exchange;
 use crate::observation::{Body, ConnectionId, ListenerState, Process, UpstreamName};
-use crate::reflector::{self, ReflectorRow, Reflectors, ReflectorsMissed};
+use crate::reflector::{self, PropagationRow, ReflectorRow, Reflectors, ReflectorsMissed};
 use crate::storm::{StormRecord, Storms};
 use crate::time::Timestamp;
 
@@ -112,6 +112,12 @@ impl Following {
             self.reflectors.add_detail(row);
         }
         (rows, not_shown)
+    }
+
+    pub(super) fn propagation(&self, most: usize) -> Vec<PropagationRow> {
+        let mut rows = self.reflectors.propagation();
+        rows.truncate(most);
+        rows
     }
 
     pub(super) fn storms(&self, members: usize) -> Vec<StormRecord> {

@@ -9,7 +9,6 @@ mod event;
 mod finding;
 mod following;
 mod history;
-mod latency;
 mod limits;
 mod missed;
 mod missing;

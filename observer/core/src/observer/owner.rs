@@ -207,6 +207,7 @@ impl Observer {
             others: self.tables.others(),
             storms: self.following.storms(self.limits.rows),
             reflectors,
+            propagation: self.following.propagation(self.limits.rows),
             requests,
             missed: Missed { open_not_shown, reflectors_not_shown, reflectors: self.following.missed(), ..self.missed.clone() },
         };

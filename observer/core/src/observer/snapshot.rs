@@ -9,7 +9,7 @@ use super::upstreams::UpstreamRecord;
 use crate::exchange::Shape;
 use crate::k8s::Verb;
 use crate::observation::Plaintext;
-use crate::reflector::ReflectorRow;
+use crate::reflector::{PropagationRow, ReflectorRow};
 use crate::routing::ServerProfile;
 use crate::storm::StormRecord;
 use crate::time::{PerSecond, Timestamp};
@@ -191,6 +191,9 @@ pub struct Snapshot {
     /// Reflectors, and clients that list or watch otherwise: what is stuck, then what listed again most often, then what cost most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reflectors: Vec<ReflectorRow>,
+    /// How long clients wait for their own writes to come back by their own watches, the slowest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub propagation: Vec<PropagationRow>,
     /// Single requests: the latest finished ones in the order of their end, then those that are under way.
     pub requests: Vec<RequestRecord>,
     /// What all this leaves out.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::latency::Latency;
 use super::record::VerdictRecord;
 use super::snapshot::{ListRow, OtherRow, WatchRow};
 use crate::exchange::{Exchange, Shape, ending};
 use crate::k8s::Verb;
 use crate::routing::{Certainty, Layer, ServedFrom, Verdict};
+use crate::time::Latency;
 use crate::time::{Timestamp, microseconds};
 
 /// What makes a row, so that each has one layer and one reason.

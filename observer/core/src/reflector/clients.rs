@@ -92,6 +92,11 @@ impl Clients {
         self.leave(client, at);
     }
 
+    /// Who last made a request on `connection`.
+    pub(super) fn on(&self, connection: ConnectionId) -> Option<ClientId> {
+        self.connections.get(&connection)?.client
+    }
+
     /// Who makes a request; nothing when there is no room for another client.
     pub(super) fn of(&mut self, connection: ConnectionId, request: &RequestLine, at: Timestamp) -> Option<ClientId> {
         let process = self.connections.get(&connection).and_then(|connection| connection.process.clone());

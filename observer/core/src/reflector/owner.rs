@@ -8,6 +8,7 @@ use super::alarms::Alarms;
 use super::clients::Clients;
 use super::identity::{Key, ReflectorId};
 use super::kin::Kin;
+use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
 use super::servers::Servers;
 use super::state::{Context, Form, Reflector, Room, State};
@@ -71,6 +72,7 @@ pub struct Reflectors {
     objects: usize,
     /// When what is under way will have shown what it is.
     alarms: Alarms,
+    propagation: Propagation,
     next: u64,
     missed: ReflectorsMissed,
 }
@@ -87,6 +89,7 @@ impl Reflectors {
             of_exchange: BTreeMap::new(),
             objects: 0,
             alarms: Alarms::new(limits.reflectors.saturating_mul(2)),
+            propagation: Propagation::new(),
             next: 1,
             missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0 },
         }
@@ -109,6 +112,12 @@ impl Reflectors {
 
     /// A request began.
     pub fn requested(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+        if Propagation::is_write(exchange) {
+            if let Some(client) = self.clients.of(exchange.id.connection, &exchange.request, exchange.started) {
+                self.propagation.asked(client, exchange);
+            }
+            return;
+        }
         if !Key::is_of_interest(exchange) {
             return;
         }
@@ -194,13 +203,22 @@ impl Reflectors {
         // It may have what the others leave, and its share in any case.
         let mut room = Room { versions: (limit + kept).saturating_sub(all).max(share), exceeded: 0 };
         reflector.understood(exchange, at, body, &mut room, told);
-        let now = reflector.kept_objects();
+        let (client, now) = (reflector.key.client, reflector.kept_objects());
         self.objects = (self.objects + now).saturating_sub(kept);
         self.missed.thinned = self.missed.thinned.saturating_add(room.exceeded);
+        if let Body::Events(frames) = body {
+            self.propagation.delivered(client, exchange, frames, at);
+        }
     }
 
     /// A request is over.
     pub fn ended(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+        if Propagation::is_write(exchange) {
+            if let Some(client) = self.clients.on(exchange.id.connection) {
+                self.propagation.written(client, exchange);
+            }
+            return;
+        }
         let Some(reflector) = self.of(exchange.id) else { return };
         let kept = reflector.kept_objects();
         reflector.ended(exchange, told);
@@ -248,6 +266,11 @@ impl Reflectors {
             row.timeline = reflector.timeline.moments();
             row.timeline_dropped = reflector.timeline.dropped();
         }
+    }
+
+    /// How long clients wait for their own writes to come back, the slowest first.
+    pub fn propagation(&self) -> Vec<PropagationRow> {
+        self.propagation.rows()
     }
 
     /// What fell out.

@@ -1,10 +1,12 @@
 //! Points in time, and what happens in a span of it.
 
+mod latency;
 mod microseconds;
 mod per_second;
 mod rate;
 mod timestamp;
 
+pub(crate) use latency::Latency;
 pub use microseconds::microseconds;
 pub use per_second::PerSecond;
 pub use rate::Rate;

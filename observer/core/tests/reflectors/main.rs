@@ -13,6 +13,7 @@ mod lists_more;
 mod odd;
 mod odd_more;
 mod pace;
+mod propagation;
 mod script;
 mod stalls;
 mod storms;

@@ -12,6 +12,7 @@
 //! - `2s a2 opens` grants a watch; `3s a2 ADDED x@11`, `MODIFIED`, `DELETED`, `UNKNOWN`, `3s a2 BOOKMARK @12`, `3s a2 END-BOOKMARK @12` (of the initial
 //!   events), `3s a2 ERROR 410 Expired` are events
 //! - `4s a2 ends` ends a response as it should, `4s a2 reset by server`, `4s a2 reset by client`, `4s a2 missed 100` bytes
+//! - `3s a5 PATCH /api/v1/namespaces/default/pods/x` writes (`POST`, `PUT`), and `4s a5 written x@12` answers with the object
 //! - `5s a2 blocked` and `6s a2 unblocked` use up the window of a stream and give room again, `5s a blocked` and `6s a unblocked` the client's socket
 //! - `9s unrecorded` is a span that a capture lacks
 //!
@@ -129,10 +130,10 @@ impl Wire {
         };
         let events = |frame| vec![What::Understood { exchange, body: Body::Events(vec![frame]) }];
         match *words {
-            ["GET", url] => {
+            [method @ ("GET" | "POST" | "PUT" | "PATCH"), url] => {
                 self.open.insert(exchange);
                 let user_agent = self.user_agents.get(&letter.chars().next().unwrap()).cloned().flatten();
-                vec![What::Requested { exchange, request: Box::new(RequestLine { user_agent, ..request(url) }) }]
+                vec![What::Requested { exchange, request: Box::new(RequestLine { user_agent, ..request(method, url) }) }]
             }
             ["opens"] => vec![respond(200)],
             ["whole", revision, ref items @ ..] => {
@@ -152,6 +153,10 @@ impl Wire {
                 let response = Box::new(ResponseLine { status: Some(code), retry_after_seconds, ..ResponseLine::default() });
                 let status = What::Understood { exchange, body: Body::Status(Box::new(status(code, reason, rest))) };
                 [vec![What::Responded { exchange, response }, status], self.ends(exchange, ExchangeEnd::Complete)].concat()
+            }
+            ["written", what] => {
+                let body = What::Understood { exchange, body: Body::Object(object(what)) };
+                [vec![respond(200), body], self.ends(exchange, ExchangeEnd::Complete)].concat()
             }
             ["ends"] => self.ends(exchange, ExchangeEnd::Complete),
             ["reset", "by", side] => {
@@ -199,13 +204,13 @@ fn connection(letter: &str) -> ConnectionId {
     ConnectionId(u64::from(letter.bytes().next().unwrap()))
 }
 
-fn request(url: &str) -> RequestLine {
+fn request(method: &str, url: &str) -> RequestLine {
     const TOKEN_OF_10: &str = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAsInN0YXJ0IjoiZGVmYXVsdC94XHUwMDAwIn0";
     let url = url.replace("continue=@10", &format!("continue={TOKEN_OF_10}"));
     let (path, query) = url.split_once('?').unwrap_or((&url, ""));
     let options = ListOptions::parse(query);
-    let info = RequestInfo::parse("GET", path, &options, "");
-    RequestLine { method: Some("GET".to_owned()), info: Some(info), options, ..RequestLine::default() }
+    let info = RequestInfo::parse(method, path, &options, "");
+    RequestLine { method: Some(method.to_owned()), info: Some(info), options, ..RequestLine::default() }
 }
 
 fn status(code: u16, reason: &str, rest: &[&str]) -> Status {

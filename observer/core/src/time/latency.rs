@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::time::microseconds;
+use super::microseconds;
 
 /// A distribution of durations, from 1 µs to 24 h with two significant digits; what is longer counts as 24 h.
 ///
 /// It takes memory from the first duration on, and as much as the longest needs: 4 KiB up to 16 ms, 16 KiB for 24 h. There is one in each row
 /// of the tables, and most rows are of quick requests.
 #[derive(Debug, Default)]
-pub(super) struct Latency(Option<Histogram<u32>>);
+pub(crate) struct Latency(Option<Histogram<u32>>);
 
 impl Latency {
     const MAX_US: u64 = 24 * 60 * 60 * 1_000_000;
     const DIGITS: u8 = 2;
 
-    pub(super) fn record(&mut self, duration: Option<Duration>) {
+    pub(crate) fn record(&mut self, duration: Option<Duration>) {
         let Some(duration) = duration else { return };
         if self.0.is_none() {
             // The digits are within the library's limits; without a histogram the median would read 0.
@@ -33,8 +33,13 @@ impl Latency {
     }
 
     /// The median in microseconds; 0 while there is none.
-    pub(super) fn median_us(&self) -> u64 {
-        self.0.as_ref().filter(|histogram| !histogram.is_empty()).map_or(0, |histogram| histogram.value_at_quantile(0.5))
+    pub(crate) fn median_us(&self) -> u64 {
+        self.quantile_us(0.5)
+    }
+
+    /// What so large a share is not above, in microseconds; 0 while there is none.
+    pub(crate) fn quantile_us(&self, share: f64) -> u64 {
+        self.0.as_ref().filter(|histogram| !histogram.is_empty()).map_or(0, |histogram| histogram.value_at_quantile(share))
     }
 }
 
