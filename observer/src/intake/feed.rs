@@ -19,7 +19,7 @@ pub struct ConnectionFeed {
     /// Pays for the ends until the last of them is taken.
     closing: Option<Charge>,
     /// Pays for the news that the client reads again: who was told the one must be told the other.
-    relaxing: Option<Charge>,
+    relaxing: Option<Box<Charge>>,
 }
 
 /// One direction.
@@ -67,10 +67,10 @@ impl ConnectionFeed {
     pub fn client_blocked(&mut self, at: Timestamp, since: Option<Timestamp>) {
         let paid = match since {
             Some(_) => self.outbox.reserved_room(&[]).zip(self.outbox.reserved_room(&[])).map(|(now, later)| {
-                self.relaxing = Some(later);
+                self.relaxing = Some(Box::new(later));
                 now
             }),
-            None => self.relaxing.take(),
+            None => self.relaxing.take().map(|paid| *paid),
         };
         if paid.is_some() {
             self.outbox.event(at, TapEvent::ClientBlocked { at, since }, paid);

@@ -154,13 +154,14 @@ impl State {
             Event::MessageCut { stream, direction: Direction::Response } => {
                 self.finish(stream, ExchangeEnd::Cut(self.first_end), told);
             }
-            Event::MessageEnd { direction: Direction::Request, .. } | Event::MessageCut { direction: Direction::Request, .. } => {}
+            Event::MessageEnd { direction: Direction::Request, .. }
+            | Event::MessageCut { direction: Direction::Request, .. }
+            | Event::Window { direction: Direction::Request, .. } => {}
             Event::Reset { stream, by, code } => self.finish(stream, ExchangeEnd::Reset { by, code }, told),
             Event::Upgraded { stream, protocol } => {
                 self.on(stream, |open| open.upgrade(&protocol));
                 told(What::Upgraded { exchange: self.exchange(stream), protocol });
             }
-            Event::Window { direction: Direction::Request, .. } => {}
             Event::Window { stream, direction: Direction::Response, used_up } => {
                 let by = if stream.is_some() { Blockage::StreamWindow } else { Blockage::ConnectionWindow };
                 told(if used_up {

@@ -58,14 +58,8 @@ fn writes_of_others_and_to_what_is_not_watched_do_not_count() {
 
 #[test]
 fn what_never_comes_back_is_forgotten() {
-    let mut script = String::new();
-    for number in 0..1_000 {
-        script += &format!(
-            "5s a{0} PATCH /api/v1/namespaces/default/secrets/x\n 5s a{0} written x@{1}\n",
-            number * 2 + 101,
-            number + 1_000
-        );
-    }
+    let write = |number| format!("5s a{0} PATCH /api/v1/namespaces/default/secrets/x\n 5s a{0} written x@{0}\n", number * 2 + 101);
+    let mut script: String = (0..1_000).map(write).collect();
     script += "6s a9 PATCH /api/v1/namespaces/default/pods/x\n 6s a9 written x@9000\n 7s a2 MODIFIED x@9000";
     assert_eq!(rows(&script).iter().map(|row| row.writes).collect::<Vec<_>>(), [1]);
 }

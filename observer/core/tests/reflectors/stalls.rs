@@ -18,12 +18,12 @@ const INFORMER: &str = "
 fn stall_is_told_after_a_second_and_when_it_is_over() {
     check(
         &format!("{INFORMER} 10s a2 blocked\n 12s a2 unblocked\n 20s a2 MODIFIED x@11"),
-        &expect![[r#"
+        &expect![[r"
         1s initial-list #1 requests=1 items=1 known=0/1
         12s stalled #1 by flow-control window of the stream
         12s reads again #1 after 2s
         #1 client 1 pods · all namespaces watching rv=11 lists=1 watches=1 resumes=0 relists=0 known=0/2
-    "#]],
+    "]],
     );
 }
 
@@ -31,10 +31,10 @@ fn stall_is_told_after_a_second_and_when_it_is_over() {
 fn short_waits_are_what_flow_control_is_for() {
     check(
         &format!("{INFORMER} 10s a2 blocked\n 10s a2 unblocked\n 11s a2 blocked\n 11s a2 unblocked"),
-        &expect![[r#"
+        &expect![[r"
         1s initial-list #1 requests=1 items=1 known=0/1
         #1 client 1 pods · all namespaces watching rv=10 lists=1 watches=1 resumes=0 relists=0 known=0/1
-    "#]],
+    "]],
     );
 }
 
@@ -48,7 +48,7 @@ fn socket_stalls_all_that_is_open_on_it_and_a_stream_only_itself() {
     ";
     check(
         &format!("{INFORMER}{second} 10s a blocked\n 15s a unblocked\n 20s a4 blocked\n 25s a4 unblocked"),
-        &expect![[r#"
+        &expect![[r"
         1s initial-list #1 requests=1 items=1 known=0/1
         3s initial-list #2 requests=1 items=1 known=0/1
         15s stalled #1 by socket
@@ -59,7 +59,7 @@ fn socket_stalls_all_that_is_open_on_it_and_a_stream_only_itself() {
         25s reads again #2 after 5s
         #1 client 1 pods · all namespaces watching rv=10 lists=1 watches=1 resumes=0 relists=0 known=0/1
         #2 client 1 secrets · all namespaces watching rv=10 lists=1 watches=1 resumes=0 relists=0 known=0/1
-    "#]],
+    "]],
     );
 }
 
@@ -67,12 +67,12 @@ fn socket_stalls_all_that_is_open_on_it_and_a_stream_only_itself() {
 fn two_blockages_at_once_are_one_stall_and_end_with_the_later() {
     check(
         &format!("{INFORMER} 10s a2 blocked\n 11s a blocked\n 13s a2 unblocked\n 16s a unblocked"),
-        &expect![[r#"
+        &expect![[r"
         1s initial-list #1 requests=1 items=1 known=0/1
         11s stalled #1 by flow-control window of the stream
         16s reads again #1 after 6s
         #1 client 1 pods · all namespaces watching rv=10 lists=1 watches=1 resumes=0 relists=0 known=0/1
-    "#]],
+    "]],
     );
 }
 
@@ -99,12 +99,12 @@ fn server_that_gives_up_a_slow_reader_is_counted() {
 fn end_of_the_watch_is_the_end_of_its_stall() {
     check(
         &format!("{INFORMER} 10s a2 blocked\n 13s a closed by client"),
-        &expect![[r#"
+        &expect![[r"
         1s initial-list #1 requests=1 items=1 known=0/1
         13s stalled #1 by flow-control window of the stream
         13s reads again #1 after 3s
         #1 client 1 pods · all namespaces waiting rv=10 lists=1 watches=1 resumes=0 relists=0 known=0/1
-    "#]],
+    "]],
     );
 }
 
@@ -125,14 +125,14 @@ fn revision_that_expired_after_a_stall_is_the_clients() {
     );
     check(
         &script,
-        &expect![[r#"
+        &expect![[r"
         1s initial-list #1 requests=1 items=1 known=0/1
         100s stalled #1 by flow-control window of the stream
         100s reads again #1 after 90s
         102s relist-began #1 cause=expired/client-stalled
         102s relist #1 cause=expired/client-stalled requests=1 items=1 known=1/1
         #1 client 1 pods · all namespaces listed rv=50 age=From1_18 lists=2 watches=2 resumes=0 relists=1 known=1/2
-    "#]],
+    "]],
     );
 }
 
@@ -144,10 +144,10 @@ fn lists_that_are_not_read_stall_too() {
         1s a1 opens
         2s a1 blocked
         9s a1 ends",
-        &expect![[r#"
+        &expect![[r"
             9s stalled #1 by flow-control window of the stream
             9s reads again #1 after 7s
             #1 client 1 pods · all listed lists=1 watches=0 resumes=0 relists=0 known=0/0
-        "#]],
+        "]],
     );
 }
