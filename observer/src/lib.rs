@@ -5,6 +5,7 @@
 
 pub mod capture;
 pub mod child;
+pub mod client_process;
 pub mod command;
 pub mod credential;
 pub mod demo;

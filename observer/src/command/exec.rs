@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::budget_flags::{BudgetFiles, BudgetFlags};
 use super::output::say_error;
 use super::profiles::Profiles;
 use super::recording::{self, Recording};
@@ -23,6 +24,9 @@ use crate::view::Run;
 /// Our own failure, as env(1) has it: the command was not run, or its report could not be written.
 pub(super) const OWN_FAILURE: u8 = 125;
 
+/// The command ended well and cost more than it may.
+const BUDGET_EXCEEDED: u8 = 124;
+
 /// How long connections that outlive the command may go on, so that their ends are seen.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -35,14 +39,18 @@ const GRACE: Duration = Duration::from_millis(500);
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
+  watchtap exec --write-budget budget.json -- ./my-controller  and in CI: --budget budget.json
   watchtap exec --capture run.cap -- ./my-controller      and later: watchtap read run.cap
   watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'
 
 EXIT CODES:
-  the command's own · 128+n ended by signal n · 125 watchtap failed · 126 the command cannot be run · 127 it does not exist")]
+  the command's own · 124 it ended well and exceeded its budget · 128+n ended by signal n · 125 watchtap failed · 126 the command cannot be run · 127 it does not exist")]
 pub(super) struct Exec {
     #[command(flatten)]
     recording: Recording,
+
+    #[command(flatten)]
+    budget: BudgetFlags,
 
     #[command(flatten)]
     upstream: UpstreamFlags,
@@ -61,6 +69,7 @@ struct Observed {
     outcome: Outcome,
     silence: Vec<String>,
     report: Report,
+    budget: BudgetFiles,
 }
 
 impl Exec {
@@ -79,16 +88,19 @@ impl Exec {
         let observed = runtime.block_on(self.observe());
         // A name look-up that hangs would hold the runtime's end up.
         runtime.shutdown_background();
-        let Observed { code, outcome, silence, report } = observed?;
+        let Observed { code, outcome, silence, report, budget } = observed?;
+        let budget = budget.judge(&outcome.snapshot)?;
+        let is_kept = budget.as_ref().is_none_or(|budget| budget.exceeded.is_empty());
         let run = Run {
             subcommand: "exec",
             command: Run::shown(self.command.iter().map(|word| word.to_string_lossy())),
             exit_code: Some(i32::from(code)),
             silence,
+            budget,
             notes: outcome.troubles,
         };
         recording::write(report, &run, &outcome.snapshot)?;
-        Ok(code)
+        Ok(if code == 0 && !is_kept { BUDGET_EXCEEDED } else { code })
     }
 
     async fn observe(&self) -> Result<Observed> {
@@ -96,7 +108,8 @@ impl Exec {
         let pairs = kubeconfig.pairs()?;
         // Files are opened before the command runs: a report that cannot be written is better known then. And before signals are held
         // back: a pipe that nobody reads can still be interrupted.
-        let (report, outputs) = self.recording.open()?;
+        let (report, outputs) = self.recording.open(self.budget.files())?;
+        let budget = self.budget.open()?;
         // From here on there are private files, so a signal must not end us without their removal.
         let mut signals = SignalStream::open().context("cannot listen for signals")?;
         let bound = Bound::new(&kubeconfig, pairs, &self.upstream)?;
@@ -111,7 +124,7 @@ impl Exec {
         };
         // From here on a signal ends us at once, so what is private goes first.
         let outcome = session.end(GRACE).await;
-        Ok(Observed { code: code?, outcome: outcome?, silence, report })
+        Ok(Observed { code: code?, outcome: outcome?, silence, report, budget })
     }
 
     async fn run_command(&self, session: &Session, kubeconfig: &OsStr, signals: SignalStream) -> Result<u8> {

@@ -81,7 +81,7 @@ impl Follow {
     /// Opens the files, and from here on signals ask for an end that can be a proper one. In this order: a pipe that nobody reads can still
     /// be interrupted.
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
-        let (report, mut outputs) = self.recording.open()?;
+        let (report, mut outputs) = self.recording.open((None, None))?;
         if let Some(lines) = self.live_lines() {
             outputs.add(lines);
         }
@@ -148,7 +148,7 @@ impl Followed<'_> {
         };
         let silence =
             vec!["Nobody came through watchtap: a client is seen only with the KUBECONFIG that was shown at the start.".to_owned()];
-        let run = Run { subcommand, command: Vec::new(), exit_code: None, silence, notes: outcome.troubles };
+        let run = Run { subcommand, command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
         recording::write(report, &run, &outcome.snapshot)?;
         say_farewell(&kubeconfig);
         Ok(ExitCode::SUCCESS)

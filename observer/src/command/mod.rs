@@ -12,6 +12,7 @@ mod read;
 mod run;
 mod verify;
 
+mod budget_flags;
 mod capture_flags;
 mod coverage;
 mod follow;

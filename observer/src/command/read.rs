@@ -85,6 +85,7 @@ impl Read {
             command: Run::shown(self.files.iter().map(|file| file.to_string_lossy())),
             exit_code: None,
             silence: vec!["No request was recorded in this capture.".to_owned()],
+            budget: None,
             notes: replayed.notes.clone(),
         };
         Ok(match report.format() {

@@ -1,6 +1,7 @@
 //! What a run leaves behind: flags, files, and the report at its end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -14,6 +15,9 @@ use crate::injected_fault::{self, Place};
 use crate::observing::Outputs;
 use crate::view::{EventSink, Run, report_json, report_text};
 
+/// A file and its flag.
+type Named<'f> = (&'static str, &'f Path);
+
 /// Where the report, the events and the capture go.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Recording {
@@ -26,10 +30,11 @@ pub(super) struct Recording {
 
 impl Recording {
     /// Opens the files, so that one that cannot be written is known before anything runs.
-    pub(super) fn open(&self) -> Result<(Report, Outputs)> {
+    /// `beside` are files of other flags that are read and written.
+    pub(super) fn open(&self, beside: (Option<Named<'_>>, Option<Named<'_>>)) -> Result<(Report, Outputs)> {
         let captures = self.capture.files();
         let captures = captures.iter().map(|file| ("--capture", file.as_path()));
-        same_file::check(std::iter::empty(), self.report.files().chain(captures))?;
+        same_file::check(beside.0.into_iter(), self.report.files().chain(captures).chain(beside.1))?;
         let (report, events) = self.report.open(Otherwise::Stderr)?;
         let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>).collect();
         Ok((report, Outputs::new(sinks, self.capture.create()?)))

@@ -10,6 +10,7 @@ use super::descriptor_limit::DescriptorLimit;
 use super::profiles::Profiles;
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
+use crate::client_process::ProcessFinder;
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
 use crate::kubeconfig::{Kubeconfig, Pairs};
 use crate::observing::{Observing, Outcome, Outputs};
@@ -50,6 +51,8 @@ impl Bound {
     pub(super) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, flags: &UpstreamFlags) -> Result<Self> {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let processes = ProcessFinder::start().context("cannot start the thread that finds the processes of clients")?;
+        let intake = intake.with_processes(processes);
         let descriptor_limit = DescriptorLimit::raise();
         let descriptors = Descriptors::within(descriptor_limit.count());
         let taps = TapSet::bind(kubeconfig, pairs, flags, &intake, clock, &descriptors)?;

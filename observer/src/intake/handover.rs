@@ -3,6 +3,7 @@
 //! It is a lock-free list without a bound of its own; every entry carries a [`Charge`] against a bounded account, so its length has
 //! one all the same. No lock is shared with the observing thread: one that is descheduled at the wrong moment would stop traffic.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -15,12 +16,14 @@ use super::account::{Account, Charge};
 use super::losses::LossCounters;
 use super::outbox::Outbox;
 use super::{ConnectionFeed, ConnectionId, ConnectionInfo, IntakeLimits, IntakeLosses, Notice, TapEvent};
+use crate::client_process::{Inquiry, ProcessFinder};
 
 /// Where taps put what they see. Cheap to clone; all clones are one queue.
 #[derive(Clone, Debug)]
 pub struct Intake {
     sender: Sender<Delivered>,
     shared: Arc<Shared>,
+    processes: Option<ProcessFinder>,
 }
 
 /// Where the observing thread takes it.
@@ -81,7 +84,19 @@ impl Intake {
         });
         let receiver =
             IntakeReceiver { receiver, hurry: hurry_receiver, shared: Arc::clone(&shared), batch: Vec::new(), closed: false };
-        (Self { sender, shared }, receiver)
+        (Self { sender, shared, processes: None }, receiver)
+    }
+
+    /// The same, with somebody who finds out which processes clients are.
+    #[must_use]
+    pub fn with_processes(self, processes: ProcessFinder) -> Self {
+        Self { processes: Some(processes), ..self }
+    }
+
+    /// Begins to find out which process is connected from `client` to `listener`. Asked as soon as it is, that is known when it has shaken
+    /// hands.
+    pub fn ask_for_process(&self, client: SocketAddr, listener: SocketAddr) -> Inquiry {
+        self.processes.as_ref().map(|processes| processes.ask(client, listener)).unwrap_or_default()
     }
 
     /// Begins to observe a connection; `None` when there is no room for another one or nobody to observe it.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use observer_core::http::Direction;
 use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, What};
@@ -11,6 +12,9 @@ use observer_core::time::Timestamp;
 use super::Upstream;
 use crate::injected_fault::{self, Place};
 use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
+
+/// How long the process of a client is waited for, beyond the time that its handshakes took: what comes meanwhile has room in the intake.
+const PROCESS_WITHIN: Duration = Duration::from_millis(5);
 
 /// The decoders of all connections that are open.
 #[derive(Debug)]
@@ -70,9 +74,10 @@ impl Decoding {
                 let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
                 let decoder = ConnectionDecoder::new(connection, info.protocol, path_prefix);
                 let upstream = name(upstream);
+                let process = info.process.answer(PROCESS_WITHIN);
                 told(Observation {
                     at: *at,
-                    what: What::ConnectionOpened { connection, upstream, protocol: info.protocol, process: None },
+                    what: What::ConnectionOpened { connection, upstream, protocol: info.protocol, process },
                 });
                 self.connections.insert(id, Connection::Decoded(Box::new(decoder)));
             }

@@ -11,6 +11,7 @@ use observer_core::time::Timestamp;
 
 use super::*;
 use crate::capture::{Bounds, CaptureFile, Pace, Recording};
+use crate::client_process::Inquiry;
 use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
 use crate::view::EventLines;
 
@@ -105,7 +106,13 @@ fn observe(outputs: Outputs, act: impl FnOnce(&Intake)) -> Outcome {
 }
 
 fn exchange(intake: &Intake) {
-    let info = ConnectionInfo { client: anywhere(), listener: anywhere(), upstream: anywhere(), protocol: Some(Protocol::Http1) };
+    let info = ConnectionInfo {
+        client: anywhere(),
+        listener: anywhere(),
+        upstream: anywhere(),
+        process: Inquiry::default(),
+        protocol: Some(Protocol::Http1),
+    };
     let mut feed = intake.register(now(), info).unwrap();
     feed.bytes(now(), Direction::Request, REQUEST);
     feed.bytes(now(), Direction::Response, RESPONSE);

@@ -3,7 +3,7 @@
 use observer_core::observer::{Comparison, Snapshot};
 use serde::Serialize;
 
-use super::run::Run;
+use super::run::{BudgetKept, Run};
 
 /// Schema of `--events`.
 pub const EVENTS_SCHEMA: &str = "watchtap.events/v1";
@@ -21,6 +21,8 @@ struct Report<'r> {
     command: &'r [String],
     exit_code: Option<i32>,
     notes: &'r [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<&'r BudgetKept>,
     #[serde(flatten)]
     snapshot: &'r Snapshot,
 }
@@ -33,6 +35,7 @@ pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<String>
         command: &run.command,
         exit_code: run.exit_code,
         notes: &run.notes,
+        budget: run.budget.as_ref(),
         snapshot,
     };
     let mut text = serde_json::to_string_pretty(&report)?;

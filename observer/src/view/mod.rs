@@ -1,5 +1,6 @@
 //! Views: an [`observer_core::observer::Snapshot`] or an event in, text or JSON out. They compute nothing of their own.
 
+mod budget;
 mod colour;
 mod comparison;
 mod discovery;
@@ -27,6 +28,6 @@ pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, 
 pub use lines::LiveLines;
 pub(crate) use quantity::counted;
 pub use report::report_text;
-pub use run::Run;
+pub use run::{BudgetKept, Run};
 pub use sink::EventSink;
 pub use verification::{VERIFY_SCHEMA, verification_json, verification_text};

@@ -4,6 +4,7 @@ use observer_core::observer::{Finding, ListRow, Missed, OtherRow, Snapshot, Unre
 use observer_core::reflector::{PropagationRow, ReflectorRow, ReflectorState};
 use observer_core::time::Timestamp;
 
+use super::budget::budget;
 use super::colour::{Colour, Tone};
 use super::following;
 use super::quantity::{bytes, count, counted, length, microseconds};
@@ -18,6 +19,9 @@ const MAX_ROWS: usize = 40;
 pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
     let mut out = String::new();
     header(run, snapshot, colour, &mut out);
+    if let Some(kept) = &run.budget {
+        budget(kept, colour, &mut out);
+    }
     answer(snapshot, colour, &mut out);
     storms(snapshot, colour, &mut out);
     missed(&snapshot.missed, colour, &mut out);

@@ -1,5 +1,8 @@
 //! What was run, in a form that may be shown.
 
+use observer_core::observer::Excess;
+use serde::Serialize;
+
 /// What was run, beside what was observed.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -11,8 +14,19 @@ pub struct Run {
     pub exit_code: Option<i32>,
     /// What to say when nothing came through.
     pub silence: Vec<String>,
+    /// Whether it kept its budget, where it had one.
+    pub budget: Option<BudgetKept>,
     /// Things to know about this run, each a sentence (an assumption, observing that stopped).
     pub notes: Vec<String>,
+}
+
+/// What came of a budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BudgetKept {
+    /// The limits that were exceeded; none where it was kept.
+    pub exceeded: Vec<Excess>,
+    /// Some of what the run cost is not known: it was at least so much.
+    pub at_least: bool,
 }
 
 /// Words behind which a credential stands, in small letters: flags of kubectl and its kin, and the schemes of an `Authorization`, for curl and

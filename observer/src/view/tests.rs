@@ -12,6 +12,7 @@ use super::*;
 #[test]
 fn silent_run_says_what_that_usually_means() {
     let run = Run {
+        budget: None,
         subcommand: "exec",
         command: vec!["kubectl".to_owned(), "version".to_owned()],
         exit_code: Some(0),

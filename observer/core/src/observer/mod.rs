@@ -4,6 +4,7 @@
 
 mod alike;
 mod blockage;
+mod budget;
 mod comparison;
 mod event;
 mod finding;
@@ -22,6 +23,7 @@ mod upstreams;
 #[cfg(test)]
 mod tests;
 
+pub use budget::{Allowance, Budget, Excess, Quantity, Usage};
 pub use comparison::{Change, ComparedRun, Comparison, ComparisonRow, Layer, Side};
 pub use event::Event;
 pub use finding::{Exposed, Exposure, Finding, FindingKind};

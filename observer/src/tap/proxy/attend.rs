@@ -14,12 +14,14 @@ use super::shared::Shared;
 use super::splice::Splice;
 use super::tee::Tee;
 use super::{ListenerState, UpstreamError};
+use crate::client_process::Inquiry;
 use crate::intake::ConnectionInfo;
 
 /// Serves one client from its first byte to its last.
 pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Spare>, mut farewell: Farewell) {
     let deadline = Instant::now() + shared.handshake_limit;
     let Client { tcp, address, descriptors: _until_the_end } = client;
+    let process = shared.intake.as_ref().map(|intake| intake.ask_for_process(address, shared.address)).unwrap_or_default();
     // Boxed, since it is several times larger than what stays for the life of the connection.
     let establishing = Box::pin(establish(&shared, tcp, spare, deadline));
     let established = tokio::select! {
@@ -29,7 +31,7 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Sp
     match established {
         Ok(established) => {
             shared.counters.established.add(1);
-            let tee = tee(&shared, &established, address);
+            let tee = tee(&shared, &established, address, process);
             Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run(farewell).await;
             shared.counters.over.add(1);
         }
@@ -46,9 +48,9 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Sp
     }
 }
 
-fn tee(shared: &Shared, established: &Established, client: SocketAddr) -> Tee {
+fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: Inquiry) -> Tee {
     let (listener, upstream, protocol) = (shared.address, established.upstream_address, established.protocol);
-    let info = ConnectionInfo { client, listener, upstream, protocol };
+    let info = ConnectionInfo { client, listener, upstream, process, protocol };
     match (shared.intake.as_ref().and_then(|intake| intake.register(shared.clock.now(), info)), protocol) {
         (Some(feed), _) => Tee::Observed(feed, shared.clock),
         (None, Some(Protocol::Http2)) => Tee::Framed(FrameWalker::of_responses()),

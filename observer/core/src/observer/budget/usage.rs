@@ -1,0 +1,71 @@
+//! What a run cost.
+
+use std::collections::BTreeMap;
+
+use super::quantity::Quantity;
+use crate::observer::finding::FindingKind;
+use crate::observer::snapshot::Snapshot;
+use crate::routing::ServedFrom;
+
+/// What a run cost, in all and by resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// In all.
+    pub total: BTreeMap<Quantity, u64>,
+    /// By resource, as people type it: `pods`, `deployments.apps`. Nothing is left out that is not nought.
+    pub resources: BTreeMap<String, BTreeMap<Quantity, u64>>,
+    /// Whether some of it is not known, so that the numbers are lower bounds.
+    pub at_least: bool,
+}
+
+impl Usage {
+    /// What the run behind a snapshot cost.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let mut usage = Self::default();
+        for row in &snapshot.lists {
+            let resource = &row.shape.resource;
+            usage.add(resource, Quantity::Lists, row.count);
+            if row.verdict.as_ref().is_some_and(|verdict| verdict.served_from == ServedFrom::Etcd) {
+                usage.add(resource, Quantity::ListsFromEtcd, row.count);
+            }
+            usage.add(resource, Quantity::Items, row.items);
+            usage.add(resource, Quantity::Bytes, row.bytes);
+        }
+        for (resource, bytes) in snapshot
+            .watches
+            .iter()
+            .map(|row| (&row.shape.resource, row.bytes))
+            .chain(snapshot.others.iter().map(|row| (&row.shape.resource, row.bytes)))
+        {
+            usage.add(resource, Quantity::Bytes, bytes);
+        }
+        for row in &snapshot.reflectors {
+            usage.add(&row.shape.resource, Quantity::Relists, row.relists);
+        }
+        let duplicates = snapshot.findings.iter().filter(|finding| finding.kind == FindingKind::DuplicateInformers);
+        for finding in duplicates {
+            usage.add(&finding.shape.resource, Quantity::DuplicateInformers, finding.reflectors.len().saturating_sub(1) as u64);
+        }
+        let missed = &snapshot.missed;
+        usage.at_least = missed.rows_dropped > 0
+            || missed.reflectors_not_shown > 0
+            || !missed.reflectors.is_none()
+            || missed.connections > 0
+            || missed.bytes > 0;
+        // Counted apart from the tables, so that what fell out of these is in it.
+        for (quantity, used) in [(Quantity::Lists, snapshot.totals.lists), (Quantity::Relists, snapshot.totals.relists)] {
+            usage.total.insert(quantity, used);
+        }
+        usage
+    }
+
+    fn add(&mut self, resource: &str, quantity: Quantity, used: u64) {
+        if used == 0 {
+            return;
+        }
+        let of_resource = self.resources.entry(resource.to_owned()).or_default();
+        for sum in [of_resource.entry(quantity).or_default(), self.total.entry(quantity).or_default()] {
+            *sum = sum.saturating_add(used);
+        }
+    }
+}

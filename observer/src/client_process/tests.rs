@@ -1,0 +1,83 @@
+//! Real sockets, real processes.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::lookup::ClientProcesses;
+use super::{Inquiry, ProcessFinder};
+
+/// A process that is connected to `listener`, and its address.
+fn connected(listener: &TcpListener) -> (Child, SocketAddr, TcpStream) {
+    let port = listener.local_addr().unwrap().port();
+    let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; echo ready; read -r _ <&3");
+    let mut child = Command::new("bash").args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
+    let (stream, address) = listener.accept().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    (child, address, stream)
+}
+
+#[test]
+fn client_on_this_machine_is_known_by_its_process_and_another_connection_of_it_too() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut processes = ClientProcesses::new();
+    let (mut child, address, stream) = connected(&listener);
+    let process = processes.of(address, listener.local_addr().unwrap()).unwrap();
+    assert_eq!((process.pid, process.name.as_str()), (child.id(), "bash"));
+    assert!(process.started > 0);
+    assert_eq!(processes.of(address, listener.local_addr().unwrap()), Some(process.clone()));
+
+    let (mut other, elsewhere, other_stream) = connected(&listener);
+    // A look at all processes is not due yet, perhaps: then it is asked for until it is.
+    let found = (0..10_000).find_map(|_| processes.of(elsewhere, listener.local_addr().unwrap())).unwrap();
+    assert_eq!(found.pid, other.id());
+    drop((stream, other_stream));
+    assert!(child.wait().is_ok() && other.wait().is_ok());
+}
+
+#[test]
+fn who_is_not_there_is_unknown() {
+    let mut processes = ClientProcesses::new();
+    let nobody: SocketAddr = "192.0.2.1:4711".parse().unwrap();
+    let listener: SocketAddr = "127.0.0.1:6443".parse().unwrap();
+    assert_eq!(processes.of(nobody, listener), None);
+    assert_eq!(processes.of("[2001:db8::1]:1".parse().unwrap(), "[::1]:6443".parse().unwrap()), None);
+}
+
+#[test]
+fn our_own_sockets_are_no_clients() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut processes = ClientProcesses::new();
+    assert_eq!(processes.of(stream.local_addr().unwrap(), listener.local_addr().unwrap()), None);
+}
+
+#[test]
+fn whoever_asks_the_finder_need_not_wait_and_may() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let finder = ProcessFinder::start().unwrap();
+    let (mut child, address, stream) = connected(&listener);
+    let inquiry = finder.ask(address, listener.local_addr().unwrap());
+    let found = inquiry.answer(Duration::from_secs(30)).unwrap();
+    assert_eq!(found.pid, child.id());
+    assert_eq!(inquiry.answer(Duration::ZERO), Some(found), "the answer stays");
+    drop(stream);
+    assert!(child.wait().is_ok());
+}
+
+#[test]
+fn inquiry_that_nobody_made_is_unknown_at_once() {
+    assert_eq!(Inquiry::default().answer(Duration::from_secs(3600)), None);
+}
+
+#[test]
+fn inquiries_of_a_finder_that_is_overrun_are_unknown_at_once() {
+    let finder = ProcessFinder::start().unwrap();
+    let nobody: SocketAddr = "192.0.2.1:4711".parse().unwrap();
+    let inquiries: Vec<Inquiry> = (0..100_000).map(|_| finder.ask(nobody, nobody)).collect();
+    drop(finder);
+    assert!(inquiries.iter().all(|inquiry| inquiry.answer(Duration::from_secs(3600)).is_none()));
+}
