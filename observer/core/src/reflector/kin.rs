@@ -1,6 +1,7 @@
 //! Reflectors that only their history tells apart.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::identity::ReflectorId;
 use crate::time::Timestamp;
@@ -15,14 +16,46 @@ pub(super) type Place = (Timestamp, Option<u64>);
 #[derive(Debug, Default)]
 pub(super) struct Kin {
     all: usize,
+    together: Option<Together>,
+    /// Most that were busy at once for long.
+    most_together: usize,
     idle: BTreeSet<(Timestamp, ReflectorId)>,
     at_revision: BTreeMap<u64, BTreeSet<(Timestamp, ReflectorId)>>,
 }
 
+/// A time in which two and more are busy.
+#[derive(Clone, Copy, Debug)]
+struct Together {
+    since: Timestamp,
+    most: usize,
+}
+
+/// Shorter times are those of a watch whose end is not seen yet, and the next one of the same reflector.
+const TOGETHER: Duration = Duration::from_secs(3);
+
 impl Kin {
-    /// One more, which is about to ask for something.
-    pub(super) const fn join(&mut self) {
+    /// One more, which asks for something at `at`.
+    pub(super) fn join(&mut self, at: Timestamp) {
         self.all += 1;
+        self.note(at);
+    }
+
+    /// Most that were busy at once for three seconds, until `now`; at most one where they took turns.
+    pub(super) fn most_together(&self, now: Timestamp) -> usize {
+        let present = self.together.filter(|together| now.since(together.since) >= TOGETHER);
+        self.most_together.max(present.map_or(1, |together| together.most))
+    }
+
+    /// Some began or ceased to be busy at `at`.
+    fn note(&mut self, at: Timestamp) {
+        let busy = self.all.saturating_sub(self.idle.len());
+        if busy > 1 {
+            let together = self.together.get_or_insert(Together { since: at, most: busy });
+            together.most = together.most.max(busy);
+        } else {
+            self.most_together = self.most_together(at);
+            self.together = None;
+        }
     }
 
     /// One is forgotten that was at `place`; whether it was the last.
@@ -32,15 +65,22 @@ impl Kin {
         self.all == 0
     }
 
-    /// It has nothing under way.
+    /// It has had nothing under way since `seen`.
     pub(super) fn rest(&mut self, id: ReflectorId, (seen, revision): Place) {
         self.idle.insert((seen, id));
+        self.note(seen);
         if let Some(revision) = revision {
             self.at_revision.entry(revision).or_default().insert((seen, id));
         }
     }
 
-    /// It has something under way, and was at `place` before.
+    /// It asks for something at `at`, and was at `place` before.
+    pub(super) fn begin(&mut self, id: ReflectorId, place: Option<Place>, at: Timestamp) {
+        self.take_up(id, place);
+        self.note(at);
+    }
+
+    /// It is not at `place` any more.
     pub(super) fn take_up(&mut self, id: ReflectorId, place: Option<Place>) {
         let Some((seen, revision)) = place else { return };
         self.idle.remove(&(seen, id));
@@ -70,7 +110,7 @@ mod tests {
     fn who_has_the_revision_comes_first_and_who_is_busy_not_at_all() {
         let mut kin = Kin::default();
         for number in 1..=4 {
-            kin.join();
+            kin.join(at(0));
             kin.rest(ReflectorId(number), (at(number), Some(number % 2)));
         }
         kin.take_up(ReflectorId(3), Some((at(3), Some(1))));
@@ -78,6 +118,19 @@ mod tests {
         assert_eq!(found, [1, 4, 2, 1]);
         assert!((1..=3).all(|number| !kin.leave(ReflectorId(number), None)));
         assert!(kin.leave(ReflectorId(4), Some((at(4), Some(0)))));
+    }
+
+    #[test]
+    fn together_is_who_is_busy_at_once_for_three_seconds() {
+        let mut kin = Kin::default();
+        kin.join(at(0));
+        kin.join(at(1));
+        assert_eq!((kin.most_together(at(3)), kin.most_together(at(4))), (1, 2));
+        kin.rest(ReflectorId(1), (at(3), None));
+        assert_eq!(kin.most_together(at(60)), 1, "it was for two seconds only");
+        kin.begin(ReflectorId(1), Some((at(3), None)), at(60));
+        kin.rest(ReflectorId(2), (at(71), None));
+        assert_eq!(kin.most_together(at(100)), 2, "it was, once");
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl Reflectors {
         }
         reflector.connection = exchange.id.connection;
         if let Some(kin) = self.by_key.get_mut(&reflector.key) {
-            kin.take_up(id, reflector.place.take());
+            kin.begin(id, reflector.place.take(), exchange.started);
         }
         let now = reflector.kept_objects();
         self.objects = (self.objects + now).saturating_sub(kept);
@@ -248,8 +248,9 @@ impl Reflectors {
         let row = |reflector: &Reflector| {
             let client = self.clients.get(reflector.key.client);
             let process = client.and_then(|client| client.process.clone());
+            let together = self.by_key.get(&reflector.key).filter(|_| process.is_some()).map_or(1, |kin| kin.most_together(now));
             let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream), now);
-            ReflectorRow { client_left: self.client_left(reflector), ..row }
+            ReflectorRow { client_left: self.client_left(reflector), duplicates: together.saturating_sub(1) as u64, ..row }
         };
         worst.into_iter().map(row).collect()
     }
@@ -306,7 +307,7 @@ impl Reflectors {
         }
         let id = ReflectorId(self.next);
         self.next = self.next.saturating_add(1);
-        self.by_key.entry(key.clone()).or_default().join();
+        self.by_key.entry(key.clone()).or_default().join(exchange.started);
         self.known.insert(id, Box::new(Reflector::new(id, key, exchange)));
         Some(id)
     }

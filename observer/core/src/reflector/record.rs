@@ -127,6 +127,9 @@ pub struct ReflectorRow {
     /// Whether its last five relists were within ten minutes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub relists_in_a_loop: bool,
+    /// How many others of its process listed or watched the same at the same time, for three seconds and more; nought where the process is not known.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub duplicates: u64,
     /// Whether its client has no connection any more.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub client_left: bool,
@@ -201,6 +204,7 @@ impl ReflectorRow {
             relists: counts.relists,
             beginnings: counts.beginnings,
             relists_in_a_loop: counts.is_loop(),
+            duplicates: 0,
             client_left: false,
             causes: counts.causes.iter().map(|(cause, number)| (cause.id(), *number)).collect(),
             events: counts.events,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use observer_core::observer::{FindingKind, Limits, Snapshot};
+use observer_core::observer::{FindingKind, Limits, Quantity, Snapshot, Usage};
 
 use crate::script::play;
 
@@ -31,16 +31,33 @@ fn two_informers_of_one_process_are_duplicates_and_of_two_processes_or_of_unknow
             first + 2
         )
     };
-    let one = snapshot(&("0s a connects client=c/v1 pid=7\n".to_owned() + &informer("a", 1) + &informer("a", 11)));
-    assert_eq!(ids(&one), ["duplicate-informers:c/v1:pods/all-namespaces"]);
-    assert_eq!(one.findings[0].seen, "2 informers for the same in process 7");
-    assert_eq!(one.findings[0].reflectors.len(), 2);
+    let both = "0s a connects client=c/v1 pid=7\n".to_owned() + &informer("a", 1) + &informer("a", 11);
+    let soon = snapshot(&format!("{both} 0s a3 BOOKMARK @10"));
+    assert_eq!(ids(&soon), [""; 0], "the second may be the first again, whose end is not seen yet");
+    let live = snapshot(&format!("{both} 9s a3 BOOKMARK @10"));
+    let over = snapshot(&format!("{both} 9s a closed by client"));
+    for one in [live, over] {
+        assert_eq!(ids(&one), ["duplicate-informers:c/v1:pods/all-namespaces"]);
+        assert_eq!(one.findings[0].seen, "2 informers for the same at once in process 7");
+        assert_eq!(one.findings[0].reflectors.len(), 2);
+        assert_eq!(Usage::of(&one).total[&Quantity::DuplicateInformers], 1);
+    }
 
+    let later = " 9s a connects\n".to_owned();
     let connects = "0s a connects client=c/v1 pid=7\n0s b connects client=c/v1 pid=8\n".to_owned();
-    assert_eq!(ids(&snapshot(&(connects + &informer("a", 1) + &informer("b", 11)))), [""; 0]);
+    assert_eq!(ids(&snapshot(&(connects + &informer("a", 1) + &informer("b", 11) + &later))), [""; 0]);
 
     let unknown = "0s a connects client=c/v1\n0s b connects client=c/v1\n".to_owned();
-    assert_eq!(ids(&snapshot(&(unknown + &informer("a", 1) + &informer("b", 11)))), [""; 0], "they may be two processes");
+    assert_eq!(ids(&snapshot(&(unknown + &informer("a", 1) + &informer("b", 11) + &later))), [""; 0], "they may be two processes");
+}
+
+#[test]
+fn findings_stay_when_their_client_has_left() {
+    let poll = |number: u64| format!("{0}s a{1} GET /api/v1/pods\n{0}s a{1} whole rv=10 x@5\n", number * 10, 2 * number + 1);
+    let script: String = (0..6).map(poll).collect();
+    let snapshot = snapshot(&format!("0s a connects client=a/v1\n{script}60s a closed by client"));
+    assert_eq!(ids(&snapshot), ["poller:a/v1:pods/all-namespaces"]);
+    assert!(snapshot.findings[0].seen.ends_with(" (its client has left)"), "{}", snapshot.findings[0].seen);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub enum Quantity {
     Bytes,
     /// Lists of reflectors that had one.
     Relists,
-    /// Reflectors beyond the first that watch the same in one process at the end.
+    /// Reflectors beyond the first that listed or watched the same in one process at once.
     DuplicateInformers,
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::quantity::Quantity;
-use crate::observer::finding::FindingKind;
 use crate::observer::snapshot::Snapshot;
 use crate::routing::ServedFrom;
 
@@ -42,9 +41,11 @@ impl Usage {
         for row in &snapshot.reflectors {
             usage.add(&row.shape.resource, Quantity::Relists, row.relists);
         }
-        let duplicates = snapshot.findings.iter().filter(|finding| finding.kind == FindingKind::DuplicateInformers);
-        for finding in duplicates {
-            usage.add(&finding.shape.resource, Quantity::DuplicateInformers, finding.reflectors.len().saturating_sub(1) as u64);
+        // All of a group say the same number.
+        let alike: BTreeMap<_, u64> =
+            snapshot.reflectors.iter().map(|row| ((row.client_id, &row.shape, row.representation), row.duplicates)).collect();
+        for ((_, shape, _), duplicates) in alike {
+            usage.add(&shape.resource, Quantity::DuplicateInformers, duplicates);
         }
         let missed = &snapshot.missed;
         usage.at_least = missed.rows_dropped > 0

@@ -66,11 +66,11 @@ pub(in crate::observer) fn find(reflectors: &[ReflectorRow], lists: &[ListRow]) 
 }
 
 fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
-    let one = |kind, seen| finding(kind, Some(row.client.clone()), row.shape.clone(), vec![row.reflector], seen);
+    let one = |kind, seen: String| {
+        let seen = if row.client_left { format!("{seen} (its client has left)") } else { seen };
+        finding(kind, Some(row.client.clone()), row.shape.clone(), vec![row.reflector], seen)
+    };
     let mut found = Vec::new();
-    if row.client_left {
-        return found;
-    }
     if row.state == ReflectorState::Stuck {
         let revision = row.resource_version.unwrap_or_default();
         found.push(one(
@@ -117,19 +117,19 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
     found
 }
 
-/// Reflectors of one process that watch the same thing at the same time. What is known by its words only may be several processes.
+/// Reflectors of one process that watch the same thing at the same time.
 fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     let mut alike: BTreeMap<_, Vec<&ReflectorRow>> = BTreeMap::new();
-    for row in reflectors.iter().filter(|row| row.is_watching() && row.process.is_some()) {
+    for row in reflectors.iter().filter(|row| row.duplicates > 0) {
         alike.entry((row.client_id, row.shape.clone(), row.representation)).or_default().push(row);
     }
-    let several = alike.into_values().filter(|rows| rows.len() > 1);
-    several
+    alike
+        .into_values()
         .filter_map(|rows| {
             let first = rows.first()?;
             let pid = first.process.as_ref()?.pid;
             let ids = rows.iter().map(|row| row.reflector).collect();
-            let seen = format!("{} informers for the same in process {pid}", rows.len());
+            let seen = format!("{} informers for the same at once in process {pid}", first.duplicates.saturating_add(1));
             Some(finding(FindingKind::DuplicateInformers, Some(first.client.clone()), first.shape.clone(), ids, seen))
         })
         .collect()
