@@ -10,7 +10,7 @@ use std::time::Duration;
 use observer_tests::{kubectl, output_within};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use watchtap::demo::{DemoConfig, DemoServer, company};
+use watchtap::demo::{DemoConfig, DemoServer, Script, story};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -117,7 +117,11 @@ impl Demo {
         let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&kubeconfig).unwrap();
         file.write_all(server.kubeconfig().as_bytes()).unwrap();
         let clients = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        clients.spawn(company::play(kubeconfig, 1));
+        let handle = server.handle();
+        clients.spawn(async move {
+            let rollouts = Script::parse("rollouts", "0s start rollouts rollout-controller/0.2").unwrap();
+            story::tell(&rollouts, handle, kubeconfig, 1, |_line| {}).await
+        });
         let kubectl = kubectl().expect("these tests need kubectl on the PATH");
         Self { _server: server, _clients: clients, folder, kubectl }
     }

@@ -1,9 +1,9 @@
 //! `watchtap demo`.
 
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -15,7 +15,7 @@ use super::profiles::Profiles;
 use super::session::Bound;
 use super::tap_set::run_folder;
 use super::upstream_flags::UpstreamFlags;
-use crate::demo::{DemoConfig, DemoServer, company, story};
+use crate::demo::{DemoConfig, DemoServer, Script, furnish, reference, story};
 use crate::kubeconfig::{Environment, Kubeconfig};
 
 /// A cluster that lives in this process, with clients of many kinds, seen through watchtap as a real one would be.
@@ -38,22 +38,48 @@ pub(super) struct Demo {
     /// How many times faster than usual the story and the server's own periods pass
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     speed: u32,
+
+    /// Play this script instead of the standard one (docs/demo.md)
+    #[arg(long, value_name = "FILE", value_parser = script)]
+    script: Option<Script>,
+
+    /// Print what can stand in a script, and end
+    #[arg(long, conflicts_with_all = ["script", "print_script"])]
+    list: bool,
+
+    /// Print the standard script, and end
+    #[arg(long, conflicts_with = "script")]
+    print_script: bool,
+}
+
+/// Reads a script, for clap, which says which flag was wrong.
+fn script(file: &str) -> Result<Script, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    Script::parse(file, &text).map_err(|error| error.to_string())
 }
 
 impl Demo {
     pub(super) fn run(&self) -> ExitCode {
-        follow::to_the_end(play(&self.follow, self.speed))
+        let text = match (self.list, self.print_script) {
+            (true, _) => reference(),
+            (false, true) => Script::standard_text().to_owned(),
+            (false, false) => return follow::to_the_end(play(&self.follow, self.speed, self.script.clone())),
+        };
+        // A closed stdout leaves nobody to tell.
+        let _written = io::stdout().lock().write_all(text.as_bytes());
+        ExitCode::SUCCESS
     }
 }
 
 /// Starts the API server, leads its clients through a tap, and follows that until the end.
-pub(super) async fn play(follow: &Follow, speed: u32) -> Result<ExitCode> {
+pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<ExitCode> {
+    let script = script.map_or_else(Script::standard, Ok)?;
     let server = DemoServer::start(DemoConfig { speed, ..DemoConfig::default() })?;
     say(format!("the demo's API server listens on {}", server.address()));
     let mut ready = follow.ready()?;
     let folder = run_folder()?;
     let own = folder.write("demo-kubeconfig", server.kubeconfig().as_bytes()).context("cannot write the demo's kubeconfig")?;
-    match ready.unless_ended(company::furnish(&own)).await {
+    match ready.unless_ended(furnish(&own)).await {
         Some(furnished) => furnished?,
         None => return Ok(ExitCode::SUCCESS),
     }
@@ -61,8 +87,8 @@ pub(super) async fn play(follow: &Follow, speed: u32) -> Result<ExitCode> {
     let bound = Bound::new(&kubeconfig, kubeconfig.pairs()?, &UpstreamFlags::default())?;
     let Some(mut followed) = ready.begin("demo", bound, &Profiles::default()).await? else { return Ok(ExitCode::SUCCESS) };
     let mut cast = JoinSet::new();
-    cast.spawn(company::play(followed.kubeconfig().clone(), speed));
-    cast.spawn(story::tell(server.handle(), Duration::from_secs(1) / speed, |line| say(line)));
+    let (handle, kubeconfig) = (server.handle(), followed.kubeconfig().clone());
+    cast.spawn(async move { story::tell(&script, handle, kubeconfig, speed, |line| say(line)).await });
     tokio::select! {
         () = followed.asked_to_end() => {}
         Some(ended) = cast.join_next() => ended.context("the demo's clients failed")??,

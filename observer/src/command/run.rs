@@ -54,7 +54,7 @@ impl Run {
                 Ok(kubeconfig) => kubeconfig,
                 Err(error) => {
                     say(format!("no cluster to watch, so this is the demo: {}", in_words(&error)));
-                    return Box::pin(demo::play(&self.follow, 1)).await;
+                    return Box::pin(demo::play(&self.follow, 1, None)).await;
                 }
             },
             found => found?,

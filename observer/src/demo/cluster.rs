@@ -20,7 +20,7 @@ use super::store::{Bounds, Change, Store, WriteError};
 /// A demo is small; whoever fills it gets the answers of a full etcd.
 const BOUNDS: Bounds = Bounds { objects: 100_000, bytes: 256 << 20, changes: 100_000 };
 
-/// How long a read waits for a revision, in real time (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` v0.34, `blockTimeout`).
+/// How long a read waits for a revision (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` v0.34, `blockTimeout`).
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
 /// The demo's state, shared by all connections.
@@ -40,6 +40,8 @@ pub(super) struct State {
     storages: BTreeMap<(&'static str, &'static str), Storage>,
     pub(super) counters: Counters,
     pub(super) faults: Faults,
+    /// The store as it was when it was saved last.
+    backup: Option<Store>,
     clock: Clock,
 }
 
@@ -59,7 +61,7 @@ impl Cluster {
             storages.entry((resource.group, resource.name)).or_insert_with(|| Storage::new(resource, config.event_window));
         }
         let mut state =
-            State { store: Store::new(BOUNDS), storages, counters: Counters::default(), faults: Faults::default(), clock };
+            State { store: Store::new(BOUNDS), storages, counters: Counters::default(), faults: Faults::default(), backup: None, clock };
         state.refill_caches();
         Self { config, clock, state: Mutex::new(state), moved: Notify::new() }
     }
@@ -78,7 +80,7 @@ impl Cluster {
 
     /// Waits until a resource's cache has heard of a revision.
     pub(super) async fn reached(&self, resource: &Resource, revision: u64) -> Result<(), NotReached> {
-        let deadline = Instant::now() + LONGEST_WAIT;
+        let deadline = Instant::now() + self.clock.lasts(LONGEST_WAIT);
         loop {
             let moved = self.moved.notified();
             let current = self.lock().reached(resource, revision);
@@ -146,6 +148,25 @@ impl State {
     pub(super) fn refill_caches(&mut self) {
         for storage in self.storages.values_mut() {
             storage.refill(&self.store, &mut self.counters);
+        }
+    }
+
+    /// The same of one resource.
+    pub(super) fn refill_cache(&mut self, resource: &Resource) {
+        if let Some(storage) = self.storages.get_mut(&(resource.group, resource.name)) {
+            storage.refill(&self.store, &mut self.counters);
+        }
+    }
+
+    /// Saves the store as it is.
+    pub(super) fn back_up(&mut self) {
+        self.backup = Some(self.store.clone());
+    }
+
+    /// Puts the store back as it was saved, if it was; caches are to be filled anew then.
+    pub(super) fn restore(&mut self) {
+        if let Some(backup) = &self.backup {
+            self.store = backup.clone();
         }
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 pub struct DemoConfig {
     /// Where to listen; a loopback address, anything else is refused. Port 0 is a free one.
     pub address: SocketAddr,
-    /// How many seconds of the periods below pass in one second; at least 1. The 3 s for which a read waits for a revision, and the
-    /// `timeoutSeconds` of clients, are real seconds whatever this is.
+    /// How many seconds of the periods below, and of the 3 s for which a read waits for a revision, pass in one second; at least 1. The
+    /// `timeoutSeconds` of clients are real seconds whatever this is.
     pub speed: u32,
     /// What `/version` reports, `v1.34` with a patch level: the rules are those of this minor.
     pub version: String,

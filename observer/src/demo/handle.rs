@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::api::Resource;
 use super::cluster::{Cluster, State};
 use super::faults::FaultAnswer;
-use super::serve::Restart;
+use super::serve::{Restart, StoreAfter};
 
 /// Faults and other acts; cheap to clone, without effect once the server is gone.
 #[derive(Clone, Debug)]
@@ -24,8 +25,20 @@ impl DemoHandle {
     /// Await the receiver, or block on it; it ends with an error when the server is gone, or when restarts already wait.
     pub fn restart(&self, down_for: Duration) -> oneshot::Receiver<()> {
         let (done, receiver) = oneshot::channel();
-        // A refused one is dropped, which its receiver sees.
-        let _outcome = self.restarts.try_send(Restart { down_for, done });
+        self.ask_for(Restart { down_for, store: StoreAfter::AsItWas, done });
+        receiver
+    }
+
+    /// Saves the store, for [`DemoHandle::restore`]; what was saved before is dropped.
+    pub fn back_up(&self) {
+        self.cluster.lock().back_up();
+    }
+
+    /// Restarts the API server as [`DemoHandle::restart`] does, and meanwhile etcd is restored from the backup: all that was written since
+    /// is gone, and the revision is what it was then.
+    pub fn restore(&self, down_for: Duration) -> oneshot::Receiver<()> {
+        let (done, receiver) = oneshot::channel();
+        self.ask_for(Restart { down_for, store: StoreAfter::FromBackup, done });
         receiver
     }
 
@@ -42,6 +55,14 @@ impl DemoHandle {
         self.cluster.change(|state| {
             state.write_own();
             state.refill_caches();
+        });
+    }
+
+    /// The same of one resource alone.
+    pub fn expire_watches_of(&self, resource: &Resource) {
+        self.cluster.change(|state| {
+            state.write_own();
+            state.refill_cache(resource);
         });
     }
 
@@ -89,5 +110,10 @@ impl DemoHandle {
     /// How many watches are open.
     pub fn open_watches(&self) -> usize {
         self.cluster.lock().open_watches()
+    }
+
+    fn ask_for(&self, restart: Restart) {
+        // A refused one is dropped, which its receiver sees.
+        let _outcome = self.restarts.try_send(restart);
     }
 }

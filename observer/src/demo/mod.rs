@@ -23,10 +23,11 @@
 //! - The rare event that arrives while a list is sent: each answer is made under one lock.
 
 pub mod api;
-pub mod company;
 pub mod story;
 
 mod cache;
+mod cast;
+mod client_go;
 mod clock;
 mod cluster;
 mod config;
@@ -37,7 +38,7 @@ mod options;
 mod periodic;
 mod read;
 mod refusal;
-mod rollout;
+mod script;
 mod select;
 mod serve;
 mod server;
@@ -47,7 +48,9 @@ mod token;
 mod watchers;
 mod write;
 
+pub use cast::furnish;
 pub use config::DemoConfig;
 pub use faults::FaultAnswer;
 pub use handle::DemoHandle;
+pub use script::{Script, ScriptError, reference};
 pub use server::{DemoError, DemoServer};

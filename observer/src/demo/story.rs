@@ -1,31 +1,62 @@
-//! What happens to the demo cluster, over and over.
+//! Plays a script: brings clients and takes them away, and does to the API server what is due.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use tokio::time::sleep;
 
 use super::DemoHandle;
+use super::cast::Stage;
+use super::clock::Clock;
+use super::script::{Act, Script, Step};
 
-/// How long the API server is away.
-const AWAY: u32 = 3;
+/// Plays until it is dropped, `speed` times as fast as the script says; clients come by way of `kubeconfig`. It ends with an error when a
+/// client cannot begin. What the script says is said before the act that it is about.
+pub async fn tell(script: &Script, handle: DemoHandle, kubeconfig: PathBuf, speed: u32, say: impl Fn(&str) + Send + Sync) -> Result<()> {
+    let clock = Clock::start(speed);
+    let mut telling = Telling { stage: Stage::new(kubeconfig, clock)?, clock, handle, say };
+    telling.steps(&script.once).await?;
+    while !script.round.is_empty() {
+        telling.steps(&script.round).await?;
+    }
+    // Nothing more happens, and the clients stay.
+    std::future::pending().await
+}
 
-/// Acts until it is dropped; a `beat` is a second of the story. What is done is said before, so that the reader knows what to look for.
-pub async fn tell(handle: DemoHandle, beat: Duration, say: impl Fn(&str) + Send) -> Result<()> {
-    loop {
-        sleep(beat * 25).await;
-        say(
-            "demo: the watch caches start anew behind a write of the server's own: watches that resume find their revision expired (410)",
-        );
-        handle.expire_watches();
-        sleep(beat * 25).await;
-        say(
-            "demo: the API server restarts: for a while it refuses connections, and our port with it; watchers resume, or list again",
-        );
-        // An error means that the server is gone, and so will we be.
-        let _restarted = handle.restart(beat * AWAY).await;
-        sleep(beat * 25).await;
-        say("demo: the store forgets its history: a list that is continued from an old page gets 410");
-        handle.compact();
+struct Telling<S> {
+    stage: Stage,
+    clock: Clock,
+    handle: DemoHandle,
+    say: S,
+}
+
+impl<S: Fn(&str)> Telling<S> {
+    /// An act that takes time puts off those behind it, so that the pauses between them stay.
+    async fn steps(&mut self, steps: &[Step]) -> Result<()> {
+        let mut before = Duration::ZERO;
+        for step in steps {
+            sleep(self.clock.lasts(step.at.saturating_sub(before))).await;
+            before = step.at;
+            self.act(&step.act).await?;
+        }
+        Ok(())
+    }
+
+    async fn act(&mut self, act: &Act) -> Result<()> {
+        match act {
+            Act::Say(text) => (self.say)(&format!("demo: {text}")),
+            Act::Start(actor) => self.stage.start(actor).await?,
+            Act::Stop(name) => self.stage.stop(name),
+            // An error means that the server is gone, and so will we be.
+            Act::Restart { down_for } => drop(self.handle.restart(self.clock.lasts(*down_for)).await),
+            Act::Restore { down_for } => drop(self.handle.restore(self.clock.lasts(*down_for)).await),
+            Act::Expire(resource) => self.handle.expire_watches_of(resource),
+            Act::EndWatches => self.handle.end_watches(),
+            Act::Compact => self.handle.compact(),
+            Act::Backup => self.handle.back_up(),
+            Act::Wait => {}
+        }
+        Ok(())
     }
 }

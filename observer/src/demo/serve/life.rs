@@ -28,8 +28,16 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(in crate::demo) struct Restart {
     pub(in crate::demo) down_for: Duration,
+    pub(in crate::demo) store: StoreAfter,
     /// Told when the server listens again.
     pub(in crate::demo) done: oneshot::Sender<()>,
+}
+
+/// What the server finds when it comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::demo) enum StoreAfter {
+    AsItWas,
+    FromBackup,
 }
 
 /// Everything that a connection needs, and the port.
@@ -46,7 +54,12 @@ impl Life {
         let mut listener = first;
         while let Some(restart) = self.serve(listener).await {
             sleep(restart.down_for).await;
-            self.responder.cluster.change(State::refill_caches);
+            self.responder.cluster.change(|state| {
+                if restart.store == StoreAfter::FromBackup {
+                    state.restore();
+                }
+                state.refill_caches();
+            });
             listener = match self.listen_again().await {
                 Some(listener) => listener,
                 None => return,

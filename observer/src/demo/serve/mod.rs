@@ -12,6 +12,6 @@ mod respond;
 mod scale;
 mod stream;
 
-pub(super) use life::{Life, Restart};
+pub(super) use life::{Life, Restart, StoreAfter};
 pub(super) use port::Port;
 pub(super) use respond::Responder;

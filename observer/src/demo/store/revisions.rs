@@ -19,8 +19,8 @@ pub(crate) struct Bounds {
     pub(crate) changes: usize,
 }
 
-/// Every object of the demo, in memory.
-#[derive(Debug)]
+/// Every object of the demo, in memory. A copy shares the objects.
+#[derive(Clone, Debug)]
 pub(crate) struct Store {
     bounds: Bounds,
     revision: u64,

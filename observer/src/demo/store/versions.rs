@@ -9,13 +9,13 @@ use super::object::Object;
 /// The history of some keys, back to a revision that whoever holds it decides.
 ///
 /// It is what etcd calls a multi-version map. The store has one for all keys, and each watch cache one for its resource.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Versions {
     keys: BTreeMap<Arc<str>, Vec<Version>>,
 }
 
 /// What a key held from one revision on, oldest first in its list.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Version {
     revision: u64,
     /// `None` after a deletion.

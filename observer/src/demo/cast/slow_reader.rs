@@ -1,0 +1,43 @@
+//! A client that opens a watch and never reads from it.
+//!
+//! It is a watch of its own, not an informer: a slow handler behind a shared informer does not show on the wire, since the informer reads on
+//! and its buffer grows. With HTTP/2's smallest windows 64 KiB are on their way before the server has to wait.
+
+use std::future::pending;
+use std::time::Duration;
+
+use http::StatusCode;
+use http_body_util::{BodyExt as _, Limited};
+use serde_json::Value;
+use tokio::time::sleep;
+
+use crate::demo::api::Resource;
+use crate::demo::client_go::Process;
+
+const ACCEPT: &str = "application/json";
+
+/// The longest list that is read for its revision, in bytes.
+const LONGEST_LIST: usize = 16 << 20;
+
+/// Opens the watch, as often as it takes, and holds it.
+pub(super) async fn hold(process: Process, resource: &'static Resource, retry_after: Duration) {
+    let prefix = if resource.group.is_empty() { "/api" } else { "/apis" };
+    let path = format!("{prefix}/{}/{}", resource.api_version(), resource.name);
+    let stream = loop {
+        match open(&process, &path).await {
+            Some(stream) => break stream,
+            None => sleep(retry_after).await,
+        }
+    };
+    pending::<()>().await;
+    drop(stream);
+}
+
+async fn open(process: &Process, path: &str) -> Option<hyper::body::Incoming> {
+    let list = process.get(&format!("{path}?limit=1"), ACCEPT).await.ok()?;
+    let list = Limited::new(list.into_body(), LONGEST_LIST).collect().await.ok()?.to_bytes();
+    let list: Value = serde_json::from_slice(&list).ok()?;
+    let revision = list.pointer("/metadata/resourceVersion")?.as_str()?;
+    let watch = process.get(&format!("{path}?resourceVersion={revision}&watch=true"), ACCEPT).await.ok()?;
+    (watch.status() == StatusCode::OK).then(|| watch.into_body())
+}
