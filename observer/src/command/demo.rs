@@ -20,13 +20,16 @@ use crate::kubeconfig::{Environment, Kubeconfig};
 
 /// A cluster that lives in this process, with clients of many kinds, seen through watchtap as a real one would be.
 ///
-/// The API server is a small one of our own that answers by the rules of Kubernetes 1.34; its clients are controllers, watchers and pollers
-/// of kube-rs, which come through the same proxy as `watchtap run`. Every minute something happens to them: their watches expire, the API
-/// server restarts. Nothing leaves this machine. kubectl can be pointed here, too.
+/// The API server is a small one of our own that answers by the rules of Kubernetes 1.34. Its clients, of kube-rs and as client-go of
+/// several ages has them, come through the same proxy as those of `watchtap run`. A script says what happens to them: watches expire, the
+/// API server restarts, etcd is restored from an older backup, a client stops reading. Nothing leaves this machine. kubectl can be pointed
+/// here, too.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap demo
-  watchtap demo --speed 5
+  watchtap demo --speed 3
+  watchtap demo --print-script > my.script
+  watchtap demo --script my.script
   watchtap demo --events - | jq .event
 
 EXIT CODES:

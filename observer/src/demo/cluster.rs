@@ -60,8 +60,14 @@ impl Cluster {
         for resource in api::resources() {
             storages.entry((resource.group, resource.name)).or_insert_with(|| Storage::new(resource, config.event_window));
         }
-        let mut state =
-            State { store: Store::new(BOUNDS), storages, counters: Counters::default(), faults: Faults::default(), backup: None, clock };
+        let mut state = State {
+            store: Store::new(BOUNDS),
+            storages,
+            counters: Counters::default(),
+            faults: Faults::default(),
+            backup: None,
+            clock,
+        };
         state.refill_caches();
         Self { config, clock, state: Mutex::new(state), moved: Notify::new() }
     }

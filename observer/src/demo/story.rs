@@ -13,7 +13,13 @@ use super::script::{Act, Script, Step};
 
 /// Plays until it is dropped, `speed` times as fast as the script says; clients come by way of `kubeconfig`. It ends with an error when a
 /// client cannot begin. What the script says is said before the act that it is about.
-pub async fn tell(script: &Script, handle: DemoHandle, kubeconfig: PathBuf, speed: u32, say: impl Fn(&str) + Send + Sync) -> Result<()> {
+pub async fn tell(
+    script: &Script,
+    handle: DemoHandle,
+    kubeconfig: PathBuf,
+    speed: u32,
+    say: impl Fn(&str) + Send + Sync,
+) -> Result<()> {
     let clock = Clock::start(speed);
     let mut telling = Telling { stage: Stage::new(kubeconfig, clock)?, clock, handle, say };
     telling.steps(&script.once).await?;

@@ -35,7 +35,8 @@ pub(super) async fn write(client: Client, every: Duration, kib: u32) {
         let data = Patch::Merge(json!({"data": {"page": page}}));
         let written = config_maps.patch(&name, &PatchParams::default(), &data).await;
         if matches!(&written, Err(kube::Error::Api(refused)) if refused.code == 404) {
-            let large = ConfigMap { metadata: kube::api::ObjectMeta { name: Some(name), ..Default::default() }, ..Default::default() };
+            let large =
+                ConfigMap { metadata: kube::api::ObjectMeta { name: Some(name), ..Default::default() }, ..Default::default() };
             report(config_maps.create(&PostParams::default(), &large).await.map(drop));
             continue;
         }

@@ -26,12 +26,13 @@ impl Process {
         Ok(Self { door, windows, user_agent: HeaderValue::from_str(user_agent)?, connection: Mutex::new(None) })
     }
 
-    /// Asks for a path. Go's transport asks once more on a new connection if one that was there before did not take the request.
+    /// Asks for a path. Go's transport asks once more on a new connection if the one that was there did not take the request, as one does not
+    /// that is draining (golang.org/x/net `http2/transport.go`, `shouldRetryRequest`); the demo's server ends no connection otherwise.
     pub(in crate::demo) async fn get(&self, path: &str, accept: &'static str) -> Result<Response<Incoming>, Lost> {
         let (mut sender, was_open) = self.sender().await?;
         match sender.send_request(self.request(path, accept)?).await {
             Ok(response) => Ok(response),
-            Err(error) if was_open && (error.is_canceled() || error.is_closed()) => {
+            Err(_not_taken) if was_open => {
                 self.connection.lock().await.take();
                 let (mut sender, _) = self.sender().await?;
                 sender.send_request(self.request(path, accept)?).await.or(Err(Lost::Broken))

@@ -38,7 +38,9 @@ pub(super) struct Rest {
 pub(super) enum Asked {
     Open(Response<Incoming>),
     /// The connection broke: the reflector gets a watch that is already closed, which lasted so long.
-    Closed { lasted: Duration },
+    Closed {
+        lasted: Duration,
+    },
     Failed(Failure),
 }
 

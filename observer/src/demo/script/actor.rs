@@ -47,9 +47,10 @@ impl Role {
     /// Reads what stands behind the name.
     pub(super) fn parse(kind: &str, mut options: Options<'_>) -> Result<Self, String> {
         let role = match kind {
-            "reflectors" => {
-                Self::Reflectors { client_go: client_go(options.required("client-go")?)?, resources: several(options.required("watches")?)? }
-            }
+            "reflectors" => Self::Reflectors {
+                client_go: client_go(options.required("client-go")?)?,
+                resources: several(options.required("watches")?)?,
+            },
             "watcher" => Self::Watcher { resource: options.resource("watches")? },
             "controller" => Self::Controller { resource: options.resource("watches")? },
             "rollouts" => Self::Rollouts,
@@ -85,7 +86,8 @@ impl Role {
 /// The name of a client, as it can stand in a `User-Agent`.
 pub(super) fn name(word: &str) -> Result<String, String> {
     const LONGEST: usize = 64;
-    let fits = (1..=LONGEST).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
+    let fits =
+        (1..=LONGEST).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
     if fits { Ok(word.to_owned()) } else { Err(format!("{word:?} is no name; a name is name/version, such as mesh-agent/1.9")) }
 }
 

@@ -76,7 +76,8 @@ impl<'l> Options<'l> {
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     /// Of a script that people watch.
     const LONGEST: Duration = Duration::from_hours(1);
-    let duration = humantime::parse_duration(text).map_err(|_not_one| format!("{text:?} is no time; a time is 400ms, 5s or 1m30s"))?;
+    let duration =
+        humantime::parse_duration(text).map_err(|_not_one| format!("{text:?} is no time; a time is 400ms, 5s or 1m30s"))?;
     if duration > LONGEST { Err(format!("{text} is longer than an hour")) } else { Ok(duration) }
 }
 

@@ -5,7 +5,10 @@ pub(super) const ACTS: &[(&str, &str)] = &[
     ("say TEXT", "tells the reader what comes, and where to look"),
     ("start KIND NAME OPTION…", "a client comes; one of this name that is there is ended first, as a process that is started anew"),
     ("stop NAME", "a client ends"),
-    ("expire RESOURCE", "the watch cache of a resource begins anew behind a write of the server's own: its watches end, and to go on is 410"),
+    (
+        "expire RESOURCE",
+        "the watch cache of a resource begins anew behind a write of the server's own: its watches end, and to go on is 410",
+    ),
     ("end-watches", "all watches end, cleanly; they can be resumed"),
     ("restart for=TIME", "the API server drains, refuses connections for so long, and comes back with empty event rings"),
     ("compact", "the store forgets its history: a list that is continued from an old page gets 410"),
@@ -16,7 +19,10 @@ pub(super) const ACTS: &[(&str, &str)] = &[
 
 /// Kinds of clients, and what each does.
 pub(super) const KINDS: &[(&str, &str)] = &[
-    ("reflectors NAME client-go=RELEASE watches=RESOURCE,…", "a process with a reflector a resource, as client-go 1.15, 1.18.2, 1.34 or 1.36 has it"),
+    (
+        "reflectors NAME client-go=RELEASE watches=RESOURCE,…",
+        "a process with a reflector a resource, as client-go 1.15, 1.18.2, 1.34 or 1.36 has it",
+    ),
     ("watcher NAME watches=RESOURCE", "a watcher of kube-rs"),
     ("controller NAME watches=RESOURCE", "a controller of kube-rs"),
     ("rollouts NAME", "says of each deployment that it is rolled out, so that kubectl rollout ends"),

@@ -74,9 +74,15 @@ fn errors_name_the_line_and_what_is_allowed_there() {
         ("0s start poller", "s:1: the client's name is missing"),
         ("0s start rollouts a(1)", "s:1: \"a(1)\" is no name; a name is name/version, such as mesh-agent/1.9"),
         ("0s start poller a/1 lists=pods every=1ms", "s:1: every= is at least 100ms"),
-        ("0s start poller a/1 lists=pods every=1s resourceVersion=7", "s:1: resourceVersion=7 is not 0, which is all that is allowed here"),
+        (
+            "0s start poller a/1 lists=pods every=1s resourceVersion=7",
+            "s:1: resourceVersion=7 is not 0, which is all that is allowed here",
+        ),
         ("0s start pager a/1 lists=pods every=1s page=0", "s:1: page=0 is no number from 1 to 500"),
-        ("0s start reflectors a/1 client-go=1.17 watches=pods", "s:1: unknown release of client-go \"1.17\"; allowed here: 1.15, 1.18.2, 1.34, 1.36"),
+        (
+            "0s start reflectors a/1 client-go=1.17 watches=pods",
+            "s:1: unknown release of client-go \"1.17\"; allowed here: 1.15, 1.18.2, 1.34, 1.36",
+        ),
         ("0s wait\nrepeat\n0s wait", "s:3: a round takes a second at least; end it with a line such as \"60s wait\""),
         ("repeat\n1s wait\nrepeat", "s:3: repeat stands twice; what is behind the first is repeated to the end"),
     ] {
@@ -84,7 +90,11 @@ fn errors_name_the_line_and_what_is_allowed_there() {
     }
     for (text, begins, names) in [
         ("0s restrat", "s:1: unknown act \"restrat\"; allowed here: ", ACTS.iter().map(|(usage, _)| *usage).collect::<Vec<_>>()),
-        ("0s start informer a/1", "s:1: unknown kind of client \"informer\"; allowed here: ", KINDS.iter().map(|(usage, _)| *usage).collect()),
+        (
+            "0s start informer a/1",
+            "s:1: unknown kind of client \"informer\"; allowed here: ",
+            KINDS.iter().map(|(usage, _)| *usage).collect(),
+        ),
         ("0s expire widgets", "s:1: unknown resource \"widgets\"; allowed here: ", vec!["pods", "configmaps"]),
     ] {
         let said = parse(text).unwrap_err().to_string();
@@ -106,7 +116,9 @@ fn scripts_are_bounded() {
             "s:1: 17 reflectors of one client; at most 16 are allowed",
         ),
         (
-            (0..17).map(|number| format!("0s start reflectors a/{number} client-go=1.15 watches={}\n", vec!["pods"; 16].join(","))).collect(),
+            (0..17)
+                .map(|number| format!("0s start reflectors a/{number} client-go=1.15 watches={}\n", vec!["pods"; 16].join(",")))
+                .collect(),
             "s:17: more than 256 reflectors",
         ),
     ] {
@@ -121,7 +133,9 @@ fn standard_script_has_a_cast_for_a_storm_and_tells_all_within_two_minutes() {
     let reflectors = |release: ClientGo| {
         steps()
             .map(|step| match &step.act {
-                Act::Start(Actor { role: Role::Reflectors { client_go, resources }, .. }) if *client_go == release => resources.len(),
+                Act::Start(Actor { role: Role::Reflectors { client_go, resources }, .. }) if *client_go == release => {
+                    resources.len()
+                }
                 _other => 0,
             })
             .sum::<usize>()

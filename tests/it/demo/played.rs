@@ -1,0 +1,101 @@
+//! `watchtap demo` with a script, and the events that it tells of.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use observer_tests::{Lines, wait_within, watchtap};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// No test waits longer for a line.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A demo that runs, killed when it is dropped.
+pub(super) struct Played {
+    watchtap: Child,
+    events: Lines,
+    report: PathBuf,
+    _folder: TempDir,
+}
+
+impl Played {
+    /// Plays a script, or the standard one, so many times faster.
+    pub(super) fn start(script: Option<&str>, speed: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join("report");
+        let mut command = watchtap().unwrap();
+        command.args(["demo", "--quiet", "--grace", "0s", "--format", "json", "--events", "-", "--speed", &speed.to_string()]);
+        command.arg("--report").arg(&report);
+        if let Some(script) = script {
+            let file = folder.path().join("script");
+            fs::write(&file, script).unwrap();
+            command.arg("--script").arg(file);
+        }
+        command.env("HOME", folder.path()).env("TMPDIR", folder.path()).env_remove("KUBECONFIG").env_remove("XDG_RUNTIME_DIR");
+        let mut watchtap = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let events = Lines::of(watchtap.stdout.take().unwrap(), LIMIT);
+        Self { watchtap, events, report, _folder: folder }
+    }
+
+    /// The next event.
+    #[track_caller]
+    pub(super) fn event(&self) -> Value {
+        let line = self.events.next_line().unwrap().expect("the demo ended");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// What the clients of a name ask for and get from now on, until so many requests have had an answer: `list RV=N limit=500 200`.
+    #[track_caller]
+    pub(super) fn asked(&self, program: &str, requests: usize) -> Vec<String> {
+        let mut asked = Vec::new();
+        while asked.len() < requests {
+            let event = self.event();
+            if event["client"]["program"] == program {
+                asked.extend(request(&event));
+            }
+        }
+        asked
+    }
+
+    /// Ends it as ctrl-C does, and returns its report.
+    #[track_caller]
+    pub(super) fn report(mut self) -> Value {
+        kill_process(Pid::from_child(&self.watchtap), Signal::INT).unwrap();
+        assert!(wait_within(&mut self.watchtap, LIMIT).unwrap().success());
+        serde_json::from_str(&fs::read_to_string(&self.report).unwrap()).unwrap()
+    }
+}
+
+impl Drop for Played {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _outcome = self.watchtap.kill();
+        let _status = self.watchtap.wait();
+    }
+}
+
+/// A list that was answered, or a watch that was opened, in words.
+pub(super) fn request(event: &Value) -> Option<String> {
+    let is_told_once =
+        matches!((event["event"].as_str()?, event["verb"].as_str()?), ("request", "list") | ("watch-opened", "watch"));
+    let status = event["status"].as_u64().filter(|_| is_told_once)?;
+    let options = &event["list_options"];
+    let mut words = event["verb"].as_str()?.to_owned();
+    match &options["resource_version"] {
+        Value::String(any) if any == "any" => words.push_str(" RV=0"),
+        Value::Object(_at) => words.push_str(" RV=N"),
+        _unset => {}
+    }
+    if let Some(limit) = options["limit"].as_u64().filter(|limit| *limit > 0) {
+        words.push_str(&format!(" limit={limit}"));
+    }
+    for (name, word) in [("send_initial_events", " initial-events"), ("allow_watch_bookmarks", " bookmarks")] {
+        if options[name] == true {
+            words.push_str(word);
+        }
+    }
+    Some(format!("{words} {status}"))
+}

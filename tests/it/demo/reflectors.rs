@@ -1,0 +1,67 @@
+//! What the scripted reflectors of each release of client-go ask for, seen by watchtap on the wire.
+
+use super::played::Played;
+
+#[test]
+fn client_go_1_15_lists_from_the_cache_after_a_refused_connection() {
+    let played = Played::start(Some("0s start reflectors old/1 client-go=1.15 watches=nodes\n2s restart for=2s\n"), 4);
+    assert_eq!(
+        played.asked("old/1", 4),
+        ["list RV=0 limit=500 200", "watch RV=N 200", "list RV=0 limit=500 200", "watch RV=N 200"]
+    );
+}
+
+#[test]
+fn client_go_from_1_18_on_watches_again_after_a_refused_connection() {
+    for release in ["1.18.2", "1.34"] {
+        // No cache of events can have begun anew, so that the watch can go on.
+        let script = format!("0s start reflectors newer/1 client-go={release} watches=events\n2s restart for=2s\n");
+        let asked = Played::start(Some(&script), 4).asked("newer/1", 3);
+        assert_eq!(asked, ["list RV=0 limit=500 200", "watch RV=N bookmarks 200", "watch RV=N bookmarks 200"], "{release}");
+    }
+}
+
+#[test]
+fn expired_watch_makes_each_release_list_as_it_does() {
+    let watch = "watch RV=N bookmarks 200";
+    let streamed = "watch initial-events bookmarks 200";
+    for (release, expected) in [
+        ("1.15", vec!["list RV=0 limit=500 200", "watch RV=N 200", "watch RV=N 200", "list RV=0 limit=500 200", "watch RV=N 200"]),
+        ("1.18.2", vec!["list RV=0 limit=500 200", watch, watch, "list RV=N 200", watch]),
+        ("1.34", vec!["list RV=0 limit=500 200", watch, watch, "list RV=N 200", watch]),
+        ("1.36", vec![streamed, watch, "watch RV=N initial-events bookmarks 200"]),
+    ] {
+        let script = format!("0s start reflectors mine/1 client-go={release} watches=nodes\n2s expire nodes\n");
+        assert_eq!(Played::start(Some(&script), 4).asked("mine/1", expected.len()), expected, "{release}");
+    }
+}
+
+#[test]
+fn client_go_1_18_2_is_stuck_behind_a_restored_store_and_newer_releases_are_not() {
+    let script = "\
+        0s     backup\n\
+        0s     start changer deployer/1 every=200ms\n\
+        4s     stop deployer/1\n\
+        4s     start reflectors stuck/1 client-go=1.18.2 watches=configmaps\n\
+        4s     start reflectors later/1 client-go=1.34 watches=configmaps\n\
+        4s     start reflectors streaming/1 client-go=1.36 watches=configmaps\n\
+        6s     expire configmaps\n\
+        6400ms restore for=2s\n";
+    let played = Played::start(Some(script), 4);
+    let (mut later, mut streaming, mut is_stuck) = (Vec::new(), Vec::new(), false);
+    while !is_stuck || later.len() < 16 || streaming.len() < 4 {
+        let event = played.event();
+        let asked = super::played::request(&event);
+        match event["client"]["program"].as_str() {
+            Some("stuck/1") => is_stuck |= event["event"] == "stuck",
+            Some("later/1") => later.extend(asked),
+            Some("streaming/1") => streaming.extend(asked),
+            _other => {}
+        }
+    }
+    let watch = "watch RV=N bookmarks 200";
+    let refused = vec!["list RV=N 504"; 11];
+    assert_eq!(later, [vec!["list RV=0 limit=500 200", watch, watch], refused, vec!["list 200", watch]].concat());
+    let streamed = "watch initial-events bookmarks 200";
+    assert_eq!(streaming, [streamed, watch, "watch RV=N initial-events bookmarks 200", streamed]);
+}

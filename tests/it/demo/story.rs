@@ -1,0 +1,77 @@
+//! The standard script, and scripts that cannot be read, as the person before `watchtap demo` has them.
+
+use std::fs;
+use std::time::Duration;
+
+use observer_tests::{output_within, watchtap};
+use serde_json::Value;
+
+use super::played::Played;
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+#[test]
+fn standard_script_shows_what_it_promises() {
+    let played = Played::start(None, 5);
+    let mut missing = vec!["expired relist", "streaming list", "storm", "resume", "stuck reflector", "slow reader"];
+    while !missing.is_empty() {
+        let event = played.event();
+        let seen = match event["event"].as_str().unwrap_or_default() {
+            "relist" if event["cause"]["name"] == "expired" => "expired relist",
+            "watch-opened" if event["list_options"]["send_initial_events"] == true => "streaming list",
+            "watch-opened" if event["client"]["program"] == "archive-tail/0.1" => "slow reader",
+            "storm-began" => {
+                assert_eq!(event["trigger"], "api-server-restart", "{event}");
+                "storm"
+            }
+            "resume" => "resume",
+            "stuck" => {
+                assert_eq!(event["client"]["program"], "node-tuner/v0.4.2");
+                "stuck reflector"
+            }
+            _other => continue,
+        };
+        missing.retain(|one| *one != seen);
+    }
+    let report = played.report();
+    let findings: Vec<&str> =
+        report["findings"].as_array().unwrap().iter().map(|finding| finding["kind"].as_str().unwrap()).collect();
+    for kind in ["stuck-reflector", "poller", "refused-misread"] {
+        assert!(findings.contains(&kind), "{kind} of {findings:?}");
+    }
+    let members = report["storms"].as_array().unwrap().iter().flat_map(|storm| storm["members"].as_array().unwrap());
+    let programs: Vec<&Value> = members.map(|member| &member["client"]["program"]).collect();
+    for old in ["old-ingress/v0.26.1", "log-shipper/v1.3.0", "disk-provisioner/v2.1.0"] {
+        assert!(programs.contains(&&old.into()), "{old} of {programs:?}");
+    }
+}
+
+#[test]
+fn script_that_cannot_be_read_is_wrong_usage_and_the_line_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.script");
+    fs::write(&file, "0s wait\n1s restrat for=3s\n").unwrap();
+    for (file, expected) in
+        [(file, "mine.script:2: unknown act \"restrat\"; allowed here: backup, "), (folder.path().join("none"), "No such file")]
+    {
+        let output = output_within(watchtap().unwrap().args(["demo", "--script"]).arg(file), LIMIT).unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn list_says_what_can_stand_in_a_script_and_the_standard_one_is_such_a_script() {
+    let stdout = |flag: &str| {
+        let output = output_within(watchtap().unwrap().args(["demo", flag]), LIMIT).unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (list, standard) = (stdout("--list"), stdout("--print-script"));
+    for word in ["start KIND NAME", "restore for=TIME", "slow-reader NAME"] {
+        assert!(list.contains(word), "{list}");
+    }
+    let script = watchtap::demo::Script::parse("printed", &standard).unwrap();
+    assert_eq!(script, watchtap::demo::Script::standard().unwrap());
+}
