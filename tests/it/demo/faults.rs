@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use observer_tests::ListCounters;
-use watchtap::demo::FaultAnswer;
+use watchtap::demo::{DemoConfig, FaultAnswer};
 
 use super::place::{CONFIGMAPS, Place, events, names, revision, summary, until};
 
@@ -73,4 +73,20 @@ fn cache_that_is_filled_asks_to_come_back() {
     assert_eq!(place.get(&format!("{CONFIGMAPS}?watch=true&timeoutSeconds=1")).status, 429);
     place.handle().set_caches_ready(true);
     assert_eq!(place.get(CONFIGMAPS).status, 200);
+}
+
+#[test]
+fn restored_store_is_behind_what_clients_have_seen() {
+    let place = Place::with(DemoConfig { speed: 10, ..DemoConfig::default() });
+    place.create("kept");
+    let saved = place.handle().revision();
+    place.handle().back_up();
+    let lost = revision(&place.create("lost"));
+    assert_eq!(place.handle().restore(Duration::ZERO).blocking_recv(), Ok(()));
+    assert_eq!((names(&place.get(CONFIGMAPS)), place.handle().revision()), (vec!["kept".to_owned()], saved));
+    let refused = place.get(&format!("{CONFIGMAPS}?resourceVersion={lost}"));
+    assert_eq!(refused.status, 504, "{}", refused.text());
+    assert!(refused.text().contains("ResourceVersionTooLarge"), "{}", refused.text());
+    assert_eq!(revision(&place.create("other")), lost, "the revision is given a second time");
+    assert_eq!(names(&place.get(&format!("{CONFIGMAPS}?resourceVersion={lost}"))), ["kept", "other"]);
 }

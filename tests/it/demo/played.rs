@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// No test waits longer for a line.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// A demo that runs, killed when it is dropped.
 pub(super) struct Played {
@@ -83,15 +83,16 @@ pub(super) fn request(event: &Value) -> Option<String> {
         matches!((event["event"].as_str()?, event["verb"].as_str()?), ("request", "list") | ("watch-opened", "watch"));
     let status = event["status"].as_u64().filter(|_| is_told_once)?;
     let options = &event["list_options"];
-    let mut words = event["verb"].as_str()?.to_owned();
-    match &options["resource_version"] {
-        Value::String(any) if any == "any" => words.push_str(" RV=0"),
-        Value::Object(_at) => words.push_str(" RV=N"),
-        _unset => {}
-    }
-    if let Some(limit) = options["limit"].as_u64().filter(|limit| *limit > 0) {
-        words.push_str(&format!(" limit={limit}"));
-    }
+    let revision = &options["resource_version"];
+    let revision = if revision == "any" {
+        " RV=0"
+    } else if revision["at"].is_u64() {
+        " RV=N"
+    } else {
+        ""
+    };
+    let limit = options["limit"].as_u64().filter(|limit| *limit > 0).map(|limit| format!(" limit={limit}"));
+    let mut words = [event["verb"].as_str()?, revision, &limit.unwrap_or_default()].concat();
     for (name, word) in [("send_initial_events", " initial-events"), ("allow_watch_bookmarks", " bookmarks")] {
         if options[name] == true {
             words.push_str(word);

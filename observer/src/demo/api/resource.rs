@@ -48,6 +48,13 @@ impl Resource {
         if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// Where the objects of all namespaces are listed: `/api/v1/pods`, `/apis/apps/v1/deployments`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let root = if self.group.is_empty() { "api" } else { "apis" };
+        format!("/{root}/{}/{}", self.api_version(), self.name)
+    }
+
     /// The `kind` of a list of such objects.
     #[must_use]
     pub fn list_kind(&self) -> String {

@@ -21,8 +21,7 @@ const LONGEST_LIST: usize = 16 << 20;
 
 /// Opens the watch, as often as it takes, and holds it.
 pub(super) async fn hold(process: Process, resource: &'static Resource, retry_after: Duration) {
-    let prefix = if resource.group.is_empty() { "/api" } else { "/apis" };
-    let path = format!("{prefix}/{}/{}", resource.api_version(), resource.name);
+    let path = resource.path();
     let stream = loop {
         match open(&process, &path).await {
             Some(stream) => break stream,

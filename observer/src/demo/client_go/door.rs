@@ -87,10 +87,9 @@ impl Door {
     }
 
     async fn connect(&self, windows: Windows) -> Result<SendRequest<Empty<Bytes>>, Lost> {
-        let tcp = TcpStream::connect(&self.address).await.map_err(|error| match error.kind() {
-            io::ErrorKind::ConnectionRefused => Lost::Refused,
-            _other => Lost::Broken,
-        })?;
+        let tcp = TcpStream::connect(&self.address)
+            .await
+            .map_err(|error| if error.kind() == io::ErrorKind::ConnectionRefused { Lost::Refused } else { Lost::Broken })?;
         let stream = self.tls.connect(self.name.clone(), tcp).await.or(Err(Lost::Broken))?;
         let mut builder = Builder::new(TokioExecutor::new());
         builder.timer(TokioTimer::new());

@@ -60,10 +60,9 @@ enum Streamed {
 
 impl Reflector {
     pub(in crate::demo) fn new(process: Arc<Process>, client_go: ClientGo, clock: Clock, resource: &Resource) -> Self {
-        let prefix = if resource.group.is_empty() { "/api" } else { "/apis" };
         Self {
             rest: Rest { process, client_go, clock },
-            path: format!("{prefix}/{}/{}", resource.api_version(), resource.name),
+            path: resource.path(),
             revision: String::new(),
             revision_unavailable: false,
             paginated: false,
@@ -266,5 +265,5 @@ impl Reflector {
 
 /// How long the client lets a watch last: 5 to 10 minutes, by chance.
 fn timeout_seconds() -> u64 {
-    Duration::from_secs(300).mul_f64(1.0 + chance()).as_secs()
+    Duration::from_mins(5).mul_f64(1.0 + chance()).as_secs()
 }

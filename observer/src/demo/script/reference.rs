@@ -40,9 +40,9 @@ pub fn reference() -> String {
          Behind a line \"repeat\" times count anew, and what stands there comes over and over.\n",
     );
     for (title, rows) in [("ACTS", ACTS), ("KINDS OF CLIENTS, each with a connection of its own", KINDS)] {
-        text.push_str(&format!("\n{title}\n"));
+        text.extend(["\n", title, "\n"]);
         for (usage, sentence) in rows {
-            text.push_str(&format!("  {usage}\n      {sentence}\n"));
+            text.extend(["  ", usage, "\n      ", sentence, "\n"]);
         }
     }
     text
