@@ -7,6 +7,11 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
     ("observer/src/command/completions.rs", &["completions"], "the script"),
     (
+        "observer/src/command/demo.rs",
+        &["demo --list", "demo --print-script", "demo with a script of something else"],
+        "what is no script",
+    ),
+    (
         "observer/src/command/credential.rs",
         &["credential", "credential of nobody"],
         "the plug-in's credential, which is the client's",

@@ -161,6 +161,13 @@ pub(super) const ALONE: &[Run] = &[
         arguments: &["explain", "GET https://u:@explained-url-password@x/version?token=@explained-query"],
     },
     Run { name: "completions", shows: "COMPREPLY", arguments: &["completions", "bash"] },
+    Run { name: "demo --list", shows: "KINDS OF CLIENTS", arguments: &["demo", "--list"] },
+    Run { name: "demo --print-script", shows: "repeat", arguments: &["demo", "--print-script"] },
+    Run {
+        name: "demo with a script of something else",
+        shows: "kubeconfig:1: ",
+        arguments: &["demo", "--script", "@given/kubeconfig"],
+    },
     Run {
         name: "credential of nobody",
         shows: "cannot reach watchtap",

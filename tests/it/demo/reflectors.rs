@@ -1,23 +1,40 @@
 //! What the scripted reflectors of each release of client-go ask for, seen by watchtap on the wire.
 
+use watchtap::demo::{Script, story};
+
+use super::place::{Place, until};
 use super::played::Played;
 
 #[test]
 fn client_go_1_15_lists_from_the_cache_after_a_refused_connection() {
     let played = Played::start(Some("0s start reflectors old/1 client-go=1.15 watches=nodes\n2s restart for=2s\n"), 4);
-    assert_eq!(
-        played.asked("old/1", 4),
-        ["list RV=0 limit=500 200", "watch RV=N 200", "list RV=0 limit=500 200", "watch RV=N 200"]
-    );
+    let mut lists = Vec::new();
+    while lists.len() < 2 {
+        // A server that drains may take another watch, which lasts as long as it does.
+        lists.extend(played.asked("old/1", 1).into_iter().filter(|asked| asked != "watch RV=N 200"));
+    }
+    assert_eq!(lists, ["list RV=0 limit=500 200"; 2]);
 }
 
 #[test]
 fn client_go_from_1_18_on_watches_again_after_a_refused_connection() {
     for release in ["1.18.2", "1.34"] {
-        // No cache of events can have begun anew, so that the watch can go on.
-        let script = format!("0s start reflectors newer/1 client-go={release} watches=events\n2s restart for=2s\n");
-        let asked = Played::start(Some(&script), 4).asked("newer/1", 3);
-        assert_eq!(asked, ["list RV=0 limit=500 200", "watch RV=N bookmarks 200", "watch RV=N bookmarks 200"], "{release}");
+        // Past the tap, which may reset the first connection after a restart: to that, 1.18.2 lists again. No cache of events can have begun
+        // anew, so that the watch can go on.
+        let place = Place::start();
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = folder.path().join("kubeconfig");
+        std::fs::write(&kubeconfig, place.server.kubeconfig()).unwrap();
+        let script = format!("0s start reflectors newer/1 client-go={release} watches=events\n4s restart for=2s");
+        let script = Script::parse("events", &script).unwrap();
+        let handle = place.handle();
+        let clients = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        clients.spawn(async move { story::tell(&script, handle, kubeconfig, 4, |_line| {}).await });
+        until(|| place.handle().open_watches() == 1);
+        for open in [0, 1] {
+            until(|| place.handle().open_watches() == open);
+        }
+        assert_eq!(place.counters("events").storage_lists, 1, "{release}");
     }
 }
 

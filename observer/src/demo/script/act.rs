@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::actor::{Actor, Role, name};
-use super::options::{Options, resource};
+use super::options::{Options, quoted, resource};
 use crate::demo::api::Resource;
 
 /// An act, and when it is due.
@@ -72,7 +72,8 @@ impl Act {
             "wait" => Self::Wait,
             other => {
                 return Err(format!(
-                    "unknown act {other:?}; allowed here: backup, compact, end-watches, expire, restart, restore, say, start, stop, wait"
+                    "unknown act {}; allowed here: backup, compact, end-watches, expire, restart, restore, say, start, stop, wait",
+                    quoted(other)
                 ));
             }
         };

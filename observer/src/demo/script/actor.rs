@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::options::{Options, resource};
+use super::options::{Options, quoted, resource};
 use crate::demo::api::Resource;
 use crate::demo::client_go::ClientGo;
 
@@ -60,7 +60,9 @@ impl Role {
                 from_cache: match options.optional("resourceVersion") {
                     None => false,
                     Some("0") => true,
-                    Some(other) => return Err(format!("resourceVersion={other} is not 0, which is all that is allowed here")),
+                    Some(other) => {
+                        return Err(format!("resourceVersion={} is not 0, which is all that is allowed here", quoted(other)));
+                    }
                 },
             },
             "pager" => Self::Pager {
@@ -73,8 +75,9 @@ impl Role {
             "slow-reader" => Self::SlowReader { resource: options.resource("watches")? },
             other => {
                 return Err(format!(
-                    "unknown kind of client {other:?}; allowed here: changer, controller, pager, poller, reflectors, rollouts, \
-                     slow-reader, watcher, writer"
+                    "unknown kind of client {}; allowed here: changer, controller, pager, poller, reflectors, rollouts, \
+                     slow-reader, watcher, writer",
+                    quoted(other)
                 ));
             }
         };
@@ -88,13 +91,17 @@ pub(super) fn name(word: &str) -> Result<String, String> {
     const LONGEST: usize = 64;
     let fits =
         (1..=LONGEST).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
-    if fits { Ok(word.to_owned()) } else { Err(format!("{word:?} is no name; a name is name/version, such as mesh-agent/1.9")) }
+    if fits {
+        Ok(word.to_owned())
+    } else {
+        Err(format!("{} is no name; a name is name/version, such as mesh-agent/1.9", quoted(word)))
+    }
 }
 
 fn client_go(word: &str) -> Result<ClientGo, String> {
     ClientGo::ALL.into_iter().find(|release| release.as_str() == word).ok_or_else(|| {
         let known: Vec<&str> = ClientGo::ALL.iter().map(|release| release.as_str()).collect();
-        format!("unknown release of client-go {word:?}; allowed here: {}", known.join(", "))
+        format!("unknown release of client-go {}; allowed here: {}", quoted(word), known.join(", "))
     })
 }
 

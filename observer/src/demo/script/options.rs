@@ -18,9 +18,10 @@ impl<'l> Options<'l> {
     pub(super) fn of(words: impl Iterator<Item = &'l str>) -> Result<Self, String> {
         let mut given: Vec<(&str, &str)> = Vec::new();
         for word in words {
-            let (name, value) = word.split_once('=').ok_or_else(|| format!("{word:?} is no option; an option is name=value"))?;
+            let (name, value) =
+                word.split_once('=').ok_or_else(|| format!("{} is no option; an option is name=value", quoted(word)))?;
             if given.iter().any(|(other, _)| *other == name) {
-                return Err(format!("{name} is given twice"));
+                return Err(format!("{} is given twice", quoted(name)));
             }
             given.push((name, value));
         }
@@ -56,7 +57,7 @@ impl<'l> Options<'l> {
     pub(super) fn number(&mut self, name: &'static str, most: u32) -> Result<u32, String> {
         let value = self.required(name)?;
         let number = value.parse().ok().filter(|number| (1..=most).contains(number));
-        number.ok_or_else(|| format!("{name}={value} is no number from 1 to {most}"))
+        number.ok_or_else(|| format!("{name}={} is no number from 1 to {most}", quoted(value)))
     }
 
     /// A resource of the demo.
@@ -68,8 +69,16 @@ impl<'l> Options<'l> {
     pub(super) fn end(self) -> Result<(), String> {
         let Some((name, _)) = self.given.first() else { return Ok(()) };
         let allowed = if self.known.is_empty() { "none".to_owned() } else { self.known.join(", ") };
-        Err(format!("unknown option {name:?}; allowed here: {allowed}"))
+        Err(format!("unknown option {}; allowed here: {allowed}", quoted(name)))
     }
+}
+
+/// A word of the script as an error shows it: enough to find it, whatever file was taken for a script.
+pub(super) fn quoted(word: &str) -> String {
+    const MOST: usize = 24;
+    let shown: String = word.chars().take(MOST).collect();
+    let more = if shown.len() < word.len() { "…" } else { "" };
+    format!("{shown:?}{more}")
 }
 
 /// A time as `1m30s` or `400ms`.
@@ -77,7 +86,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     /// Of a script that people watch.
     const LONGEST: Duration = Duration::from_hours(1);
     let duration =
-        humantime::parse_duration(text).map_err(|_not_one| format!("{text:?} is no time; a time is 400ms, 5s or 1m30s"))?;
+        humantime::parse_duration(text).map_err(|_not_one| format!("{} is no time; a time is 400ms, 5s or 1m30s", quoted(text)))?;
     if duration > LONGEST { Err(format!("{text} is longer than an hour")) } else { Ok(duration) }
 }
 
@@ -85,6 +94,6 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 pub(super) fn resource(name: &str) -> Result<&'static Resource, String> {
     resources().iter().find(|resource| resource.name == name).ok_or_else(|| {
         let known: Vec<&str> = resources().iter().map(|resource| resource.name).collect();
-        format!("unknown resource {name:?}; allowed here: {}", known.join(", "))
+        format!("unknown resource {}; allowed here: {}", quoted(name), known.join(", "))
     })
 }
