@@ -321,7 +321,7 @@ impl Place {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    fn with_upstream() -> Self {
+    pub(super) fn with_upstream() -> Self {
         let place = Self::new();
         place.write("kubeconfig", &Upstream::start().kubeconfig());
         place

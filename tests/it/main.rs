@@ -19,6 +19,8 @@ mod descriptors;
 #[cfg(test)]
 mod dialogue;
 #[cfg(test)]
+mod exec_budget;
+#[cfg(test)]
 mod exec_cli;
 #[cfg(test)]
 mod exec_forward_proxy;

@@ -40,7 +40,10 @@ fn peak_memory_does_not_grow_with_the_list() {
     assert_eq!(report["missed"]["bytes"], 0, "{:#}", report["missed"]);
     assert_eq!(lists(&report), expected);
     let allowed = MOST_GROWTH + EACH_OBJECT * objects;
-    assert!(growth < allowed, "a list of 200 MB adds {growth} bytes to the peak that lists of 5 MB left, {before} bytes; {objects} objects");
+    assert!(
+        growth < allowed,
+        "a list of 200 MB adds {growth} bytes to the peak that lists of 5 MB left, {before} bytes; {objects} objects"
+    );
 }
 
 /// What the report says of each list, in the order in which they ended.

@@ -88,7 +88,8 @@ impl Exec {
         let observed = runtime.block_on(self.observe());
         // A name look-up that hangs would hold the runtime's end up.
         runtime.shutdown_background();
-        let Observed { code, outcome, silence, report, budget } = observed?;
+        let Observed { code, mut outcome, silence, report, budget } = observed?;
+        outcome.snapshot = outcome.snapshot.without_findings(report.mute());
         let budget = budget.judge(&outcome.snapshot)?;
         let is_kept = budget.as_ref().is_none_or(|budget| budget.exceeded.is_empty());
         let run = Run {

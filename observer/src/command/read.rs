@@ -67,7 +67,8 @@ impl Read {
         same_file::check(captures, self.report.files())?;
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
-        let after = Replayed::of(&self.files, pace, &mut events)?;
+        let mut after = Replayed::of(&self.files, pace, &mut events)?;
+        after.snapshot = after.snapshot.without_findings(report.mute());
         if self.against.is_empty() {
             let text = self.report_of(&after, &report)?;
             report.write(&text)?;

@@ -24,6 +24,10 @@ pub(super) struct ReportFlags {
     /// Write what happens as JSON lines to a file, or to stdout for - (docs/events.md)
     #[arg(long, value_name = "FILE|-")]
     events: Option<PathBuf>,
+
+    /// Leave out the finding of this identifier, or all of a kind: `poller:` (may be given more than once)
+    #[arg(long, value_name = "ID")]
+    mute: Vec<String>,
 }
 
 /// Where a report goes when no flag says it.
@@ -40,6 +44,7 @@ pub(super) enum Otherwise {
 pub(super) struct Report {
     place: Place,
     format: Format,
+    mute: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -61,7 +66,7 @@ impl ReportFlags {
             None => Place::Stdout,
         };
         let events = self.events.as_deref().map(events_to).transpose()?;
-        Ok((Report { place, format: self.format }, events))
+        Ok((Report { place, format: self.format, mute: self.mute.clone() }, events))
     }
 
     /// The files that will be written, each with its flag.
@@ -82,6 +87,11 @@ impl ReportFlags {
 }
 
 impl Report {
+    /// Findings that are not wanted, by their identifiers.
+    pub(super) fn mute(&self) -> &[String] {
+        &self.mute
+    }
+
     /// How it is wanted.
     pub(super) const fn format(&self) -> Format {
         self.format

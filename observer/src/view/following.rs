@@ -133,11 +133,11 @@ pub(super) fn last_cause(row: &ReflectorRow) -> String {
     cause.map_or_else(|| "-".to_owned(), |cause| cause.to_string())
 }
 
-/// Two sentences: what was seen, and what to change.
+/// What was seen, what to change, and by which name it can be muted.
 pub(super) fn finding(finding: &Finding) -> String {
     let whose = finding.client.as_ref().map(|client| subject(client, &finding.shape));
     let whose = whose.unwrap_or_else(|| finding.shape.to_string());
-    format!("{} [{}]: {}. {}", whose, finding.kind, finding.seen, finding.advice)
+    format!("{whose}: {}. {} [{}]", finding.seen, finding.advice, finding.id)
 }
 
 /// What a restart of the API server would cost; nothing where nobody watches.

@@ -1,6 +1,6 @@
 //! The report of one run, as text.
 
-use observer_core::observer::{Finding, ListRow, Missed, OtherRow, Snapshot, Unrecorded, VerdictRecord, WatchRow};
+use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, Unrecorded, VerdictRecord, WatchRow};
 use observer_core::reflector::{PropagationRow, ReflectorRow, ReflectorState};
 use observer_core::time::Timestamp;
 
@@ -42,7 +42,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
     reflectors(&snapshot.reflectors, snapshot.at, colour, &mut out);
     own_writes(&snapshot.propagation, colour, &mut out);
     others(&snapshot.others, colour, &mut out);
-    findings(&snapshot.findings, colour, &mut out);
+    findings(snapshot, colour, &mut out);
     legend(snapshot, colour, &mut out);
     out
 }
@@ -368,14 +368,16 @@ const fn state_tone(state: ReflectorState) -> Tone {
     }
 }
 
-fn findings(findings: &[Finding], colour: Colour, out: &mut String) {
-    if findings.is_empty() {
+fn findings(snapshot: &Snapshot, colour: Colour, out: &mut String) {
+    if snapshot.findings.is_empty() && snapshot.findings_muted == 0 {
         return;
     }
     out.push('\n');
     out.push_str(&colour.paint(Tone::Heading, "FINDINGS"));
+    let muted = if snapshot.findings_muted > 0 { format!(" ({} muted)", count(snapshot.findings_muted)) } else { String::new() };
+    out.push_str(&muted);
     out.push('\n');
-    for (number, finding) in findings.iter().enumerate() {
+    for (number, finding) in snapshot.findings.iter().enumerate() {
         let line = format!("{}. {}\n", number + 1, following::finding(finding));
         out.push_str(&line);
     }

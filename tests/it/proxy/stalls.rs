@@ -132,12 +132,11 @@ impl EventSink for Stalls {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        let told = match event {
-            Event::Stalled { stall } => (true, stall.by),
-            Event::StallEnded { stall } => (false, stall.by),
-            _ => return Ok(()),
-        };
-        self.0.send(told).map_err(io::Error::other)
+        if let Event::Stalled { stall } | Event::StallEnded { stall } = event {
+            let begins = matches!(event, Event::Stalled { .. });
+            self.0.send((begins, stall.by)).map_err(io::Error::other)?;
+        }
+        Ok(())
     }
 
     fn totals(&mut self, _at: Timestamp, _totals: &Totals, _missed: &Missed) -> io::Result<()> {

@@ -201,6 +201,7 @@ impl Observer {
             totals: self.totals(),
             rates: self.recent.rates(self.now),
             findings,
+            findings_muted: 0,
             exposure,
             lists,
             watches: self.tables.watches(open_watches, self.now),

@@ -183,6 +183,9 @@ pub struct Snapshot {
     /// What should be changed, the worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// Findings that are not told because nobody wants to hear them.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub findings_muted: u64,
     /// What a restart of the API server would cost now.
     pub exposure: Exposure,
     /// Storms: those that go on, then the latest of those that are over.
@@ -201,6 +204,16 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// The same without the findings of these identifiers; `poller:` mutes all of a kind, since identifiers begin with it.
+    #[must_use]
+    pub fn without_findings(mut self, muted: &[String]) -> Self {
+        let before = self.findings.len();
+        let is_muted = |id: &str| muted.iter().any(|muted| id == muted || (muted.ends_with(':') && id.starts_with(muted)));
+        self.findings.retain(|finding| !is_muted(&finding.id));
+        self.findings_muted = self.findings_muted.saturating_add(before.saturating_sub(self.findings.len()) as u64);
+        self
+    }
+
     /// Where there is one API server, nobody needs to hear its name at every request.
     pub(super) fn without_upstream_names(mut self) -> Self {
         let lists = self.lists.iter_mut().map(|row| &mut row.shape);

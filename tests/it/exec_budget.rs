@@ -1,0 +1,104 @@
+//! `watchtap exec --budget`: what a client may cost, and `--mute`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use observer_tests::ExecSession;
+use serde_json::{Value, json};
+
+use super::exec_cli::{LIMIT, Place, get, stderr};
+use super::upstream::Upstream;
+use observer_tests::output_within;
+
+const SECRETS: &str = "/api/v1/namespaces/a/secrets";
+
+#[test]
+fn run_within_its_budget_keeps_its_exit_code_and_one_beyond_ends_with_124() {
+    for (limit, code, exceeded) in [(1, 0, json!([])), (0, 124, json!([{"quantity": "lists", "allowed": 0, "used": 1}]))] {
+        let budget = json!({"schema": "watchtap.budget/v1", "total": {"lists": limit}});
+        let finished = run(|place| vec!["--budget".into(), place.write("budget.json", &budget.to_string())]);
+        assert_eq!(finished.status.code(), Some(code), "{}", finished.stderr);
+        assert_eq!(finished.report["budget"], json!({"exceeded": exceeded, "at_least": false}));
+    }
+}
+
+#[test]
+fn budget_of_a_run_is_kept_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let budget = folder.path().join("budget.json");
+    assert_eq!(run(|_| vec!["--write-budget".into(), budget.clone()]).status.code(), Some(0));
+    let written: Value = serde_json::from_str(&fs::read_to_string(&budget).unwrap()).unwrap();
+    assert_eq!(written["resources"]["secrets"]["lists"], 1, "{written:#}");
+    let finished = run(|_| vec!["--budget".into(), budget.clone()]);
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.report["budget"]);
+}
+
+#[test]
+fn command_that_fails_keeps_its_own_exit_code() {
+    let place = Place::with_upstream();
+    let budget = place.write("budget.json", r#"{"schema": "watchtap.budget/v1", "total": {"lists": 0}}"#);
+    let output = output_within(place.command(&["exec", "--budget"]).arg(budget).args(["--", "false"]), LIMIT).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("budget kept"), "{}", stderr(&output));
+}
+
+#[test]
+fn budget_that_is_none_is_named_before_the_command_runs() {
+    let place = Place::with_upstream();
+    for (text, said) in [
+        (r#"{"schema": "watchtap.budget/v1", "total": {"list": 0}}"#, "unknown variant `list`"),
+        (r#"{"schema": "watchtap.budget/v2"}"#, "watchtap.budget/v1"),
+        ("lists: 1", "docs/budget.md"),
+    ] {
+        check_refusal(&place, &place.write("budget.json", text), said);
+    }
+    check_refusal(&place, Path::new("/no/such/budget"), "cannot read /no/such/budget");
+}
+
+#[test]
+fn budget_is_not_written_over_the_one_that_is_read() {
+    let place = Place::with_upstream();
+    let text = r#"{"schema": "watchtap.budget/v1"}"#;
+    let budget = place.write("budget.json", text);
+    let arguments = ["exec", "--budget", budget.to_str().unwrap(), "--write-budget", budget.to_str().unwrap(), "--", "true"];
+    let output = output_within(&mut place.command(&arguments), LIMIT).unwrap();
+    assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&budget).unwrap(), text);
+}
+
+#[test]
+fn findings_that_nobody_wants_are_left_out_and_counted() {
+    let findings = |flags: &[&str]| {
+        let server = Upstream::start();
+        let place = Place::new();
+        let session = ExecSession::start(&place.write("kubeconfig", &server.kubeconfig()), flags).unwrap();
+        // A hot loop.
+        (0..20).for_each(|_| drop(get(&session, SECRETS)));
+        let report = session.finish().unwrap().report;
+        (report["findings"].as_array().map_or(0, Vec::len), report["findings_muted"].as_u64().unwrap_or(0))
+    };
+    assert_eq!(findings(&[]), (1, 0));
+    assert_eq!(findings(&["--mute", "poller:"]), (1, 0));
+    assert_eq!(findings(&["--mute", "hot-loop:"]), (0, 1));
+}
+
+/// A run that lists once, with the flags that `flags` makes.
+fn run(flags: impl FnOnce(&Place) -> Vec<PathBuf>) -> observer_tests::Finished {
+    let server = Upstream::start();
+    let place = Place::new();
+    let kubeconfig = place.write("kubeconfig", &server.kubeconfig());
+    let flags = flags(&place);
+    let flags: Vec<&str> = flags.iter().map(|flag| flag.to_str().unwrap()).collect();
+    let session = ExecSession::start(&kubeconfig, &flags).unwrap();
+    assert!(get(&session, SECRETS).starts_with("HTTP/1.1 200 OK"));
+    session.finish().unwrap()
+}
+
+#[track_caller]
+fn check_refusal(place: &Place, budget: &Path, said: &str) {
+    let arguments = ["exec", "--budget", budget.to_str().unwrap(), "--", "sh", "-c", "echo it ran"];
+    let output = output_within(&mut place.command(&arguments), LIMIT).unwrap();
+    assert_eq!(output.status.code(), Some(125));
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    assert!(output.stdout.is_empty());
+}
