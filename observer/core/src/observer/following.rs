@@ -4,7 +4,7 @@ use super::event::Event;
 use super::limits::Limits;
 use crate::exchange::Exchange;
 use crate::observation::{Body, ConnectionId, ListenerState, Process, UpstreamName};
-use crate::reflector::{self, PropagationRow, ReflectorRow, Reflectors, ReflectorsMissed};
+use crate::reflector::{self, PropagationRow, RateLimit, ReflectorRow, Reflectors, ReflectorsMissed};
 use crate::storm::{StormRecord, Storms};
 use crate::time::Timestamp;
 
@@ -118,6 +118,10 @@ impl Following {
         let mut rows = self.reflectors.propagation();
         rows.truncate(most);
         rows
+    }
+
+    pub(super) fn rate_limits(&self) -> Vec<RateLimit> {
+        self.reflectors.rate_limits()
     }
 
     pub(super) fn storms(&self, members: usize) -> Vec<StormRecord> {

@@ -190,7 +190,7 @@ impl Observer {
         let open_not_shown = self.open.len().saturating_sub(self.limits.records) as u64;
         let reflectors = self.following.rows(self.now);
         let lists = self.tables.lists();
-        let findings = find(&reflectors, &lists);
+        let findings = find(&reflectors, &lists, &self.following.rate_limits());
         let exposure = Exposure::of(&reflectors, self.limits.rows);
         let (reflectors, reflectors_not_shown) = self.following.in_detail(reflectors, self.limits.rows);
         let snapshot = Snapshot {

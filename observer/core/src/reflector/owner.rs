@@ -8,6 +8,7 @@ use super::alarms::Alarms;
 use super::clients::Clients;
 use super::identity::{Key, ReflectorId};
 use super::kin::Kin;
+use super::pacing::{Pacing, RateLimit};
 use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
 use super::servers::Servers;
@@ -73,6 +74,7 @@ pub struct Reflectors {
     /// When what is under way will have shown what it is.
     alarms: Alarms,
     propagation: Propagation,
+    pacing: Pacing,
     next: u64,
     missed: ReflectorsMissed,
 }
@@ -90,6 +92,7 @@ impl Reflectors {
             objects: 0,
             alarms: Alarms::new(limits.reflectors.saturating_mul(2)),
             propagation: Propagation::new(),
+            pacing: Pacing::new(),
             next: 1,
             missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0 },
         }
@@ -112,16 +115,17 @@ impl Reflectors {
 
     /// A request began.
     pub fn requested(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
-        if Propagation::is_write(exchange) {
-            if let Some(client) = self.clients.of(exchange.id.connection, &exchange.request, exchange.started) {
+        let client = self.clients.of(exchange.id.connection, &exchange.request, exchange.started);
+        if let Some(client) = client {
+            self.pacing.asked(client, exchange);
+            if Propagation::is_write(exchange) {
                 self.propagation.asked(client, exchange);
             }
-            return;
         }
         if !Key::is_of_interest(exchange) {
             return;
         }
-        let Some(client) = self.clients.of(exchange.id.connection, &exchange.request, exchange.started) else {
+        let Some(client) = client else {
             self.missed.requests = self.missed.requests.saturating_add(1);
             return;
         };
@@ -272,6 +276,11 @@ impl Reflectors {
     /// How long clients wait for their own writes to come back, the slowest first.
     pub fn propagation(&self) -> Vec<PropagationRow> {
         self.propagation.rows()
+    }
+
+    /// Clients that hold their own requests back.
+    pub fn rate_limits(&self) -> Vec<RateLimit> {
+        self.pacing.limits()
     }
 
     /// What fell out.

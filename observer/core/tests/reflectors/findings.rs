@@ -110,3 +110,28 @@ fn snapshot(script: &str) -> Snapshot {
 fn ids(snapshot: &Snapshot) -> Vec<&str> {
     snapshot.findings.iter().map(|finding| finding.id.as_str()).collect()
 }
+
+#[test]
+fn clients_that_hold_their_requests_back_are_told_with_their_limit() {
+    let mut script = "0s a connects client=slow/v1\n".to_owned();
+    for number in 0..20_u64 {
+        let at = if number < 10 { number } else { (number - 9) * 200 };
+        let _infallible = writeln!(script, "{at}ms a{} GET /api/v1/namespaces/n/pods/p{number}", 2 * number + 1);
+    }
+    let snapshot = snapshot(&script);
+    assert_eq!(ids(&snapshot), ["client-rate-limit:slow/v1:all-resources"]);
+    let seen = "its requests come evenly behind a burst: it holds them back to 5.0 a second, 10 at once";
+    assert_eq!(snapshot.findings[0].seen, seen);
+}
+
+#[test]
+fn selectors_that_read_all_from_etcd_for_little_are_told_where_it_is_known_how_much_there_is() {
+    let items: String = (0..600).map(|number| format!(" p{number}@5")).collect();
+    let selected =
+        "0s server v1.20.15\n0s a connects client=a/v1\n1s a1 GET /api/v1/pods?labelSelector=app%3Dx\n1s a1 whole rv=10 x@5\n";
+    let whole = format!("2s a3 GET /api/v1/pods?limit=500&resourceVersion=0\n2s a3 whole rv=10{items}\n");
+    assert_eq!(ids(&snapshot(selected)), [""; 0]);
+    let known = snapshot(&format!("{selected}{whole}3s a5 GET /api/v1/pods?watch=1&resourceVersion=10\n3s a5 opens"));
+    assert_eq!(ids(&known), ["filter-after-reading:pods/all-namespaces"].map(|id| id.replace(":pods", "::pods")));
+    assert_eq!(known.findings[0].seen, "1 list read all 600 objects from etcd to give 1 of them (list-unset-etcd)");
+}

@@ -33,6 +33,12 @@ impl FindingKind {
             Self::ListsFromEtcd => {
                 "List with resourceVersion=0 if a state some seconds old will do, or watch; API servers from 1.31 on answer such lists from the watch cache."
             }
+            Self::FilterAfterReading => {
+                "Selectors filter what was read: list with resourceVersion=0, which reads the watch cache, or keep an informer and look objects up in its index."
+            }
+            Self::ClientRateLimit => {
+                "Raise QPS and Burst of the client's rest.Config if the API server can take it (client-go's defaults are 5 and 10, and priority and fairness protects the server since 1.20), or ask for less."
+            }
             Self::RevisionWentBack => {
                 "Check whether the client reaches API servers of different etcds by one address, and whether etcd was restored from a backup without raising its revision (etcdutl snapshot restore --bump-revision)."
             }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::kind::FindingKind;
 use crate::exchange::{Client, Scope, Shape};
 use crate::observer::snapshot::ListRow;
-use crate::reflector::{ReflectorId, ReflectorRow, ReflectorState, RelistCause, Stale};
+use crate::reflector::{RateLimit, ReflectorId, ReflectorRow, ReflectorState, RelistCause, Stale};
 use crate::routing::ServedFrom;
 
 /// Findings that are told, the worst first.
@@ -18,6 +18,8 @@ const SHORT_WATCHES: u64 = 3;
 const LONG_STALL_US: u64 = 5_000_000;
 /// Items that a list of one shape reads from etcd on average until that is worth a word.
 const ETCD_ITEMS: u64 = 500;
+/// A selector that leaves less than one in so many is worth a word.
+const FILTERED_TO: u64 = 10;
 /// The rule of resources without a watch cache: for them there is no other way.
 const UNCACHED: &str = "uncached-resource";
 
@@ -44,10 +46,12 @@ pub struct Finding {
 }
 
 /// Everything that should be changed, the worst first.
-pub(in crate::observer) fn find(reflectors: &[ReflectorRow], lists: &[ListRow]) -> Vec<Finding> {
+pub(in crate::observer) fn find(reflectors: &[ReflectorRow], lists: &[ListRow], limits: &[RateLimit]) -> Vec<Finding> {
     let mut found: Vec<Finding> = reflectors.iter().flat_map(of_reflector).collect();
     found.extend(duplicates(reflectors));
     found.extend(lists.iter().filter_map(from_etcd));
+    found.extend(lists.iter().filter_map(|row| filtered(row, lists, reflectors)));
+    found.extend(limits.iter().map(held_back));
     found.sort_by(|one, other| (one.kind, &one.id).cmp(&(other.kind, &other.id)));
     found.dedup_by(|later, first| {
         let same = later.id == first.id;
@@ -82,12 +86,12 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
         let (kind, how) =
             if polling.hot { (FindingKind::HotLoop, "without a pause") } else { (FindingKind::Poller, "as a poller") };
         let (every, jitter) = (seconds(polling.every_us), seconds(polling.jitter_us));
-        found.push(one(kind, format!("{} lists {how}, one every {every} (± {jitter})", polling.lists)));
+        found.push(one(kind, format!("{} {how}, one every {every} (± {jitter})", counted(polling.lists, "list"))));
     }
     if row.relists_in_a_loop {
         found.push(one(
             FindingKind::RelistLoop,
-            format!("{} relists, the last five within ten minutes: {}", row.relists, causes(row)),
+            format!("{}, the last five within ten minutes: {}", counted(row.relists, "relist"), causes(row)),
         ));
     }
     if row.short_watches >= SHORT_WATCHES {
@@ -99,20 +103,26 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
     let relists_for = |cause: RelistCause| row.causes.get(&cause.id()).copied().unwrap_or(0);
     let stale = relists_for(RelistCause::Expired { because: Stale::BookmarksNotAsked });
     if stale > 0 {
-        found.push(one(FindingKind::NoBookmarks, format!("{stale} relists because the revision had expired without a bookmark")));
+        found.push(one(
+            FindingKind::NoBookmarks,
+            format!("{} because the revision had expired without a bookmark", counted(stale, "relist")),
+        ));
     }
     let misread = relists_for(RelistCause::RefusedMisread);
     if misread > 0 {
-        found.push(one(FindingKind::RefusedMisread, format!("{misread} relists after refused connections")));
+        found.push(one(FindingKind::RefusedMisread, format!("{} after refused connections", counted(misread, "relist"))));
     }
     if row.fallbacks > 0 {
         found.push(one(
             FindingKind::StreamingListRefused,
-            format!("{} streaming lists refused, and listed in the old form", row.fallbacks),
+            format!("{} refused, and listed in the old form", counted(row.fallbacks, "streaming list")),
         ));
     }
     if row.went_back > 0 {
-        found.push(one(FindingKind::RevisionWentBack, format!("{} lists of a revision below the one before", row.went_back)));
+        found.push(one(
+            FindingKind::RevisionWentBack,
+            format!("{} of a revision below the one before", counted(row.went_back, "list")),
+        ));
     }
     found
 }
@@ -140,9 +150,37 @@ fn from_etcd(row: &ListRow) -> Option<Finding> {
     let of_each = row.items.checked_div(row.count).unwrap_or(0);
     let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= ETCD_ITEMS && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
-        let seen = format!("{} lists read {} items from etcd ({})", row.count, row.items, verdict.rule);
+        let seen = format!("{} read {} items from etcd ({})", counted(row.count, "list"), row.items, verdict.rule);
         finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen)
     })
+}
+
+/// A list with a selector for which far more was read than given, where it is known how much there is.
+fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Option<Finding> {
+    let verdict = row.verdict.as_ref().filter(|verdict| verdict.served_from == ServedFrom::Etcd)?;
+    let has_selector = |shape: &Shape| shape.options.contains("labels ") || shape.options.contains("fields ");
+    let same = |shape: &Shape| shape.resource == row.shape.resource && shape.scope == row.shape.scope && !has_selector(shape);
+    if !has_selector(&row.shape) {
+        return None;
+    }
+    let whole =
+        |list: &&ListRow| same(&list.shape) && !list.shape.options.contains("limit=") && !list.shape.options.contains("continue");
+    let listed = lists.iter().filter(whole).filter_map(|list| list.items.checked_div(list.count));
+    let kept = reflectors.iter().filter(|row| same(&row.shape) && row.has_watched()).map(|row| row.objects);
+    let there = listed.chain(kept).max()?;
+    let given = row.items.checked_div(row.count)?;
+    (there >= ETCD_ITEMS && given <= there / FILTERED_TO).then(|| {
+        let seen =
+            format!("{} read all {there} objects from etcd to give {given} of them ({})", counted(row.count, "list"), verdict.rule);
+        finding(FindingKind::FilterAfterReading, None, row.shape.clone(), Vec::new(), seen)
+    })
+}
+
+fn held_back(limit: &RateLimit) -> Finding {
+    let seen =
+        format!("its requests come evenly behind a burst: it holds them back to {} a second, {} at once", limit.qps, limit.burst);
+    let shape = Shape { resource: "all resources".to_owned(), scope: None, options: String::new(), upstream: None };
+    finding(FindingKind::ClientRateLimit, Some(limit.client.clone()), shape, Vec::new(), seen)
 }
 
 fn finding(kind: FindingKind, client: Option<Client>, shape: Shape, reflectors: Vec<ReflectorId>, seen: String) -> Finding {
@@ -165,6 +203,10 @@ fn causes(row: &ReflectorRow) -> String {
     let mut causes: Vec<_> = row.causes.iter().collect();
     causes.sort_by_key(|(cause, number)| (std::cmp::Reverse(**number), *cause));
     causes.iter().map(|(cause, number)| format!("{number} × {cause}")).collect::<Vec<_>>().join(", ")
+}
+
+fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 fn seconds(micros: u64) -> String {

@@ -30,13 +30,17 @@ pub enum FindingKind {
     StreamingListRefused,
     /// Lists of all namespaces, read from etcd.
     ListsFromEtcd,
+    /// Lists with a selector read far more from etcd than they give.
+    FilterAfterReading,
+    /// A client holds its own requests back.
+    ClientRateLimit,
     /// The revision of a reflector went back: it talks to another API server, or etcd was restored.
     RevisionWentBack,
 }
 
 impl FindingKind {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::StuckReflector,
         Self::HotLoop,
         Self::RelistLoop,
@@ -48,6 +52,8 @@ impl FindingKind {
         Self::DuplicateInformers,
         Self::StreamingListRefused,
         Self::ListsFromEtcd,
+        Self::FilterAfterReading,
+        Self::ClientRateLimit,
         Self::RevisionWentBack,
     ];
 
@@ -65,6 +71,8 @@ impl FindingKind {
             Self::DuplicateInformers => "duplicate-informers",
             Self::StreamingListRefused => "streaming-list-refused",
             Self::ListsFromEtcd => "lists-from-etcd",
+            Self::FilterAfterReading => "filter-after-reading",
+            Self::ClientRateLimit => "client-rate-limit",
             Self::RevisionWentBack => "revision-went-back",
         }
     }

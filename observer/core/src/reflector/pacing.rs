@@ -1,0 +1,124 @@
+//! Clients that hold their own requests back.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use super::clients::ClientId;
+use crate::exchange::{Client, Exchange};
+use crate::time::{PerSecond, Timestamp};
+
+/// Clients that are followed; those that asked for nothing for longest are forgotten for others.
+const MAX_FOLLOWED: usize = 1_024;
+/// Requests of each whose times are kept: more than the burst of client-go's default (10) and of controller-runtime's (30), and what is even
+/// behind them.
+const KEPT: usize = 64;
+/// So many requests in a row at even distances are no accident.
+const EVEN: usize = 8;
+/// The densest requests that a limit of their number is looked for in, and the sparsest.
+const SHORTEST: Duration = Duration::from_millis(5);
+const LONGEST: Duration = Duration::from_secs(2);
+/// Fewer requests close together are no burst.
+const BURST: usize = 4;
+
+/// A limit of a client's own: a token bucket, as client-go has it (`rest.Config`, `QPS` and `Burst`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    /// The number of the client.
+    pub client_id: ClientId,
+    /// The client.
+    pub client: Client,
+    /// Requests a second that it lets through for long.
+    pub qps: PerSecond,
+    /// Requests that it lets through at once.
+    pub burst: u64,
+}
+
+/// When clients asked for something, and the limits that it shows.
+#[derive(Debug)]
+pub(super) struct Pacing {
+    recent: BTreeMap<ClientId, VecDeque<Timestamp>>,
+    limits: BTreeMap<ClientId, RateLimit>,
+}
+
+impl Pacing {
+    pub(super) const fn new() -> Self {
+        Self { recent: BTreeMap::new(), limits: BTreeMap::new() }
+    }
+
+    /// A client asked for something.
+    pub(super) fn asked(&mut self, client_id: ClientId, exchange: &Exchange) {
+        if self.recent.len() >= MAX_FOLLOWED && !self.recent.contains_key(&client_id) {
+            let idle = self.recent.iter().min_by_key(|(_, times)| times.back().copied()).map(|(id, _)| *id);
+            idle.and_then(|idle| self.recent.remove(&idle));
+        }
+        let times = self.recent.entry(client_id).or_default();
+        if times.len() >= KEPT {
+            times.pop_front();
+        }
+        times.push_back(exchange.started);
+        if let Some((every, burst)) = limit(times)
+            && (self.limits.len() < MAX_FOLLOWED || self.limits.contains_key(&client_id))
+        {
+            let qps = PerSecond::rounded(1.0 / every.as_secs_f64());
+            self.limits.insert(client_id, RateLimit { client_id, client: Client::of(exchange), qps, burst });
+        }
+    }
+
+    /// The limits that were seen.
+    pub(super) fn limits(&self) -> Vec<RateLimit> {
+        self.limits.values().cloned().collect()
+    }
+}
+
+/// How far apart requests are let through and how many at once, where the last ones came evenly behind a burst.
+fn limit(times: &VecDeque<Timestamp>) -> Option<(Duration, u64)> {
+    let gaps: Vec<Duration> = times.iter().zip(times.iter().skip(1)).map(|(before, after)| after.since(*before)).collect();
+    let (_, tail) = gaps.split_at_checked(gaps.len().checked_sub(EVEN)?)?;
+    let every = tail.iter().sum::<Duration>() / u32::try_from(EVEN).ok()?;
+    if !(SHORTEST..=LONGEST).contains(&every) {
+        return None;
+    }
+    let is_even = |gap: &Duration| gap.abs_diff(every) <= every / 5;
+    let even = gaps.iter().rev().take_while(|gap| is_even(gap)).count();
+    if even < EVEN {
+        return None;
+    }
+    let dense = gaps.iter().rev().skip(even).take_while(|gap| **gap <= every / 4).count();
+    // The first of a burst has no gap before it, and the last of it is the first of what is even.
+    (dense + 1 >= BURST).then_some((every, dense as u64 + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_is_what_comes_evenly_behind_a_burst() {
+        let times = |gaps: &[(usize, u64)]| -> VecDeque<Timestamp> {
+            let mut at = 0;
+            let mut times = VecDeque::from([Timestamp::default()]);
+            for (number, millis) in gaps {
+                for _ in 0..*number {
+                    at += millis * 1_000_000;
+                    times.push_back(Timestamp::from_nanos(at));
+                }
+            }
+            times
+        };
+        for (gaps, expected) in [
+            (&[][..], None),
+            (&[(9, 1), (8, 200)][..], Some((200, 10))),
+            (&[(9, 1), (7, 200)][..], None),
+            (&[(29, 0), (20, 50)][..], Some((50, 30))),
+            (&[(3, 1), (40, 200)][..], Some((200, 4))),
+            // A loop, a poller and a burst alone have no limit that shows.
+            (&[(40, 200)][..], None),
+            (&[(9, 1), (20, 10_000)][..], None),
+            (&[(40, 1)][..], None),
+            (&[(9, 1), (1, 5_000), (10, 200)][..], None),
+        ] {
+            let found = limit(&times(gaps)).map(|(every, burst)| (every.as_millis(), burst));
+            assert_eq!(found, expected, "{gaps:?}");
+        }
+    }
+}
