@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::workspace;
 
-/// Measure how fast watchtap decodes and forwards, as ratios to named peers.
+/// Measure how fast watchtap decodes, follows and forwards, as ratios to named peers.
 ///
 /// `docs/benches.md` has figures, and says how to read them. On a machine that does something else meanwhile they mean nothing.
 #[derive(clap::Args)]
@@ -42,6 +42,8 @@ pub(crate) struct Args {
 enum Bench {
     /// List bodies, beside a full parse
     Decode,
+    /// Watch events of ten thousand reflectors, beside a full parse
+    Following,
     /// Connections, beside nginx, haproxy and stunnel
     Forward,
     /// The memory of idle watches, 9 000 and more
@@ -52,7 +54,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     // Apart, so that the program under measurement is the one that ships, with its features and no others.
     build(&["--package", "observer", "--bin", "watchtap"])?;
     build(&["--package", "observer-bench"])?;
-    for bench in [Bench::Decode, Bench::Forward, Bench::Watches] {
+    for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches] {
         if args.bench.is_none_or(|chosen| chosen == bench) {
             // Through cargo, because only cargo knows which target folder is in use.
             let mut command = release("run", &["--package", "observer-bench", "--"]);
@@ -68,6 +70,7 @@ impl Args {
     fn of(&self, bench: Bench) -> Vec<String> {
         let mut arguments = vec![String::from(match bench {
             Bench::Decode => "decode",
+            Bench::Following => "following",
             Bench::Forward => "forward",
             Bench::Watches => "watches",
         })];
@@ -124,6 +127,7 @@ mod tests {
             install: true,
         };
         assert_eq!(args.of(Bench::Decode), ["decode", "--rounds=3", "--format=json"]);
+        assert_eq!(args.of(Bench::Following), ["following", "--rounds=3", "--format=json"]);
         assert_eq!(args.of(Bench::Forward), ["forward", "--rounds=3", "--format=json", "--only=list-h1,get-h2", "--install"]);
         assert_eq!(args.of(Bench::Watches), ["watches", "--format=json"]);
     }

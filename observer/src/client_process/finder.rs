@@ -31,11 +31,19 @@ struct Question {
     slot: Arc<Slot>,
 }
 
-/// Where the answer will be: that there is one, and the process if it was found.
+/// Where the answer will be.
 #[derive(Debug, Default)]
 struct Slot {
-    answer: Mutex<Option<Option<Process>>>,
+    answer: Mutex<Answer>,
     answered: Condvar,
+}
+
+#[derive(Debug, Default)]
+enum Answer {
+    #[default]
+    Awaited,
+    Unknown,
+    Found(Process),
 }
 
 impl ProcessFinder {
@@ -59,8 +67,11 @@ impl Inquiry {
     pub fn answer(&self, within: Duration) -> Option<Process> {
         let slot = self.0.as_ref()?;
         let answer = slot.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = slot.answered.wait_timeout_while(answer, within, |answer| answer.is_none());
-        waited.unwrap_or_else(PoisonError::into_inner).0.clone().flatten()
+        let waited = slot.answered.wait_timeout_while(answer, within, |answer| matches!(answer, Answer::Awaited));
+        match &*waited.unwrap_or_else(PoisonError::into_inner).0 {
+            Answer::Found(process) => Some(process.clone()),
+            Answer::Awaited | Answer::Unknown => None,
+        }
     }
 }
 
@@ -79,7 +90,11 @@ impl Eq for Inquiry {}
 /// A question that is dropped unanswered is answered: nobody knows.
 impl Drop for Question {
     fn drop(&mut self) {
-        self.slot.answer.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(None);
+        let mut answer = self.slot.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*answer, Answer::Awaited) {
+            *answer = Answer::Unknown;
+        }
+        drop(answer);
         self.slot.answered.notify_all();
     }
 }
@@ -88,6 +103,6 @@ fn answer_all(asked: &Receiver<Question>) {
     let mut processes = ClientProcesses::new();
     for question in asked {
         let found = processes.of(question.client, question.listener);
-        *question.slot.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        *question.slot.answer.lock().unwrap_or_else(PoisonError::into_inner) = found.map_or(Answer::Unknown, Answer::Found);
     }
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use observer_core::observer::{Budget, Snapshot, Usage};
 
 use super::output::create;
+use super::recording::Beside;
 use crate::view::BudgetKept;
 
 /// Longest budget that is read, in bytes.
@@ -41,10 +42,10 @@ impl BudgetFlags {
         Ok(BudgetFiles { budget, write })
     }
 
-    /// The files, each with its flag: what is read, and what is written.
-    pub(super) fn files(&self) -> (Option<(&'static str, &Path)>, Option<(&'static str, &Path)>) {
+    /// What is read and what is written.
+    pub(super) fn files(&self) -> Beside<'_> {
         let read = self.budget.as_deref().map(|file| ("--budget", file));
-        (read, self.write_budget.as_deref().map(|file| ("--write-budget", file)))
+        Beside { read, written: self.write_budget.as_deref().map(|file| ("--write-budget", file)) }
     }
 }
 

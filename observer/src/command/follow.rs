@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::output::{say, say_error};
 use super::profiles::Profiles;
-use super::recording::{self, Recording};
+use super::recording::{self, Beside, Recording};
 use super::report_flags::Report;
 use super::session::{self, Bound, Session};
 use super::tap_set::TapSet;
@@ -81,7 +81,7 @@ impl Follow {
     /// Opens the files, and from here on signals ask for an end that can be a proper one. In this order: a pipe that nobody reads can still
     /// be interrupted.
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
-        let (report, mut outputs) = self.recording.open((None, None))?;
+        let (report, mut outputs) = self.recording.open(Beside::default())?;
         if let Some(lines) = self.live_lines() {
             outputs.add(lines);
         }

@@ -15,8 +15,12 @@ use crate::injected_fault::{self, Place};
 use crate::observing::Outputs;
 use crate::view::{EventSink, Run, report_json, report_text};
 
-/// A file and its flag.
-type Named<'f> = (&'static str, &'f Path);
+/// Files of other flags, each with its flag.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside<'f> {
+    pub read: Option<(&'static str, &'f Path)>,
+    pub written: Option<(&'static str, &'f Path)>,
+}
 
 /// Where the report, the events and the capture go.
 #[derive(Clone, Debug, Args)]
@@ -30,11 +34,10 @@ pub(super) struct Recording {
 
 impl Recording {
     /// Opens the files, so that one that cannot be written is known before anything runs.
-    /// `beside` are files of other flags that are read and written.
-    pub(super) fn open(&self, beside: (Option<Named<'_>>, Option<Named<'_>>)) -> Result<(Report, Outputs)> {
+    pub(super) fn open(&self, beside: Beside<'_>) -> Result<(Report, Outputs)> {
         let captures = self.capture.files();
         let captures = captures.iter().map(|file| ("--capture", file.as_path()));
-        same_file::check(beside.0.into_iter(), self.report.files().chain(captures).chain(beside.1))?;
+        same_file::check(beside.read.into_iter(), self.report.files().chain(captures).chain(beside.written))?;
         let (report, events) = self.report.open(Otherwise::Stderr)?;
         let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>).collect();
         Ok((report, Outputs::new(sinks, self.capture.create()?)))

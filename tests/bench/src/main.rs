@@ -1,9 +1,10 @@
-//! The benches of watchtap, called by `cargo xtask bench`: how fast list bodies are decoded and bytes forwarded, as ratios to named peers in one
+//! The benches of watchtap, called by `cargo xtask bench`: how fast list bodies are decoded, events followed and bytes forwarded, as ratios to named peers in one
 //! interleaved run. `docs/benches.md` has the figures.
 
 mod allocation;
 mod decode;
 mod document;
+mod following;
 mod forward;
 mod machine;
 mod output;
@@ -19,6 +20,7 @@ use clap::Parser;
 #[command(name = "observer-bench")]
 enum Bench {
     Decode(decode::Args),
+    Following(following::Args),
     Forward(forward::Args),
     Watches(forward::WatchesArgs),
     #[command(hide = true)]
@@ -30,6 +32,7 @@ enum Bench {
 fn main() -> anyhow::Result<ExitCode> {
     match Bench::parse() {
         Bench::Decode(args) => decode::execute(&args)?,
+        Bench::Following(args) => following::execute(&args)?,
         Bench::Forward(args) => forward::execute(&args)?,
         Bench::Watches(args) => forward::measure_watches(&args)?,
         Bench::Upstream(args) => forward::serve_upstream(&args)?,

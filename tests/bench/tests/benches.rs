@@ -22,6 +22,19 @@ fn decoding_is_measured_for_each_kind_of_list() -> Result<()> {
 }
 
 #[test]
+fn following_is_measured_beside_a_parse() -> Result<()> {
+    let report = bench("following")?;
+    for figure in ["bytes_a_reflector", "events_a_second"] {
+        assert!(report[figure].as_f64().is_some_and(|figure| figure > 0.0), "{report}");
+    }
+    for summary in ["whole_ns", "decode_ns", "snapshot_ms", "times_faster_than_a_parse"] {
+        assert!(report[summary]["median"].as_f64().is_some_and(|median| median > 0.0), "{report}");
+    }
+    assert_eq!(report["reflectors"], 100);
+    Ok(())
+}
+
+#[test]
 fn forwarding_is_measured_in_each_scenario_on_each_way_that_is_installed() -> Result<()> {
     let report = bench("forward")?;
     let scenarios = report["scenarios"].as_array().context("no scenarios")?;

@@ -126,7 +126,10 @@ fn clients_that_hold_their_requests_back_are_told_with_their_limit() {
 
 #[test]
 fn selectors_that_read_all_from_etcd_for_little_are_told_where_it_is_known_how_much_there_is() {
-    let items: String = (0..600).map(|number| format!(" p{number}@5")).collect();
+    let mut items = String::new();
+    for number in 0..600 {
+        let _infallible = write!(items, " p{number}@5");
+    }
     let selected =
         "0s server v1.20.15\n0s a connects client=a/v1\n1s a1 GET /api/v1/pods?labelSelector=app%3Dx\n1s a1 whole rv=10 x@5\n";
     let whole = format!("2s a3 GET /api/v1/pods?limit=500&resourceVersion=0\n2s a3 whole rv=10{items}\n");

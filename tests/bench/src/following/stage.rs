@@ -1,0 +1,173 @@
+//! Connections full of reflectors that have listed and watch, and the events that come to them.
+
+use anyhow::{Context, Result};
+use observer_core::http::{Direction, Protocol};
+use observer_core::observation::{ConnectionDecoder, ConnectionId, Observation, UpstreamName, What};
+use observer_core::observer::{Limits, Observer};
+use observer_core::time::Timestamp;
+
+/// Watches on each connection, as one process with many informers has them.
+const EACH: u32 = 100;
+/// Objects that each of them has.
+const OBJECTS: u32 = 20;
+/// Frame types and flags of RFC 9113 §6.
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const WINDOW_UPDATE: u8 = 8;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+/// A window that is not used up in a bench.
+const WINDOW: u32 = 0x7fff_0000;
+
+/// Decoders, the Observer behind them, and the streams of the watches.
+pub(super) struct Stage {
+    observer: Observer,
+    connections: Vec<ConnectionDecoder>,
+    now: Timestamp,
+    revision: u64,
+}
+
+impl Stage {
+    /// `reflectors` that watch.
+    pub(super) fn set(reflectors: u32) -> Result<Self> {
+        let mut stage = Self {
+            observer: Observer::new(Limits::default()),
+            connections: Vec::new(),
+            now: Timestamp::from_nanos(1),
+            revision: 1_000,
+        };
+        for number in 0..reflectors.div_ceil(EACH) {
+            stage.connect(u64::from(number) + 1)?;
+        }
+        Ok(stage)
+    }
+
+    /// How many there are.
+    pub(super) fn watches(&self) -> usize {
+        self.connections.len() * EACH as usize
+    }
+
+    /// The observer, to be asked.
+    pub(super) const fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    /// As much of `events` as comes to one watch after the other, a frame each: the bytes, and to which connection each goes.
+    pub(super) fn frames(&mut self, events: usize) -> Result<Vec<(usize, Vec<u8>)>> {
+        let mut frames = Vec::with_capacity(events);
+        for number in 0..events {
+            let connection = number % self.connections.len();
+            let watch = u32::try_from(number / self.connections.len() % EACH as usize)?;
+            self.revision += 1;
+            frames.push((connection, frame(DATA, 0, stream_of_watch(watch), event(number, self.revision).as_bytes())?));
+        }
+        Ok(frames)
+    }
+
+    /// The payload of a frame of [`Self::frames`].
+    pub(super) fn payload(frame: &[u8]) -> &[u8] {
+        frame.get(9..).unwrap_or_default()
+    }
+
+    /// Decodes frames and observes what they say.
+    pub(super) fn observe(&mut self, frames: &[(usize, Vec<u8>)]) {
+        let Self { observer, connections, now, .. } = self;
+        for (connection, frame) in frames {
+            *now = now.plus(std::time::Duration::from_micros(20));
+            if let Some(decoder) = connections.get_mut(*connection) {
+                decoder.bytes(*now, Direction::Response, frame, &mut |observation| observer.observe(observation, &mut |_event| {}));
+            }
+        }
+    }
+
+    /// Decodes frames and does no more.
+    pub(super) fn decode(&mut self, frames: &[(usize, Vec<u8>)]) -> usize {
+        let mut told = 0;
+        for (connection, frame) in frames {
+            if let Some(decoder) = self.connections.get_mut(*connection) {
+                decoder.bytes(self.now, Direction::Response, frame, &mut |_observation| told += 1);
+            }
+        }
+        told
+    }
+
+    fn connect(&mut self, number: u64) -> Result<()> {
+        let (connection, protocol) = (ConnectionId(number), Some(Protocol::Http2));
+        let what = What::ConnectionOpened { connection, upstream: UpstreamName::default(), protocol, process: None };
+        self.observer.observe(Observation { at: self.now, what }, &mut |_event| {});
+        let mut decoder = ConnectionDecoder::new(connection, protocol, "");
+        let mut tell = |direction, bytes: &[u8]| {
+            decoder.bytes(self.now, direction, bytes, &mut |observation| self.observer.observe(observation, &mut |_event| {}));
+        };
+        let settings = frame(SETTINGS, 0, 0, &[&[0, 4][..], &WINDOW.to_be_bytes()].concat())?;
+        let room = frame(WINDOW_UPDATE, 0, 0, &WINDOW.to_be_bytes())?;
+        tell(Direction::Request, &[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &settings, &room].concat());
+        tell(Direction::Response, &[frame(SETTINGS, 0, 0, &[])?, frame(SETTINGS, 1, 0, &[])?].concat());
+        for watch in 0..EACH {
+            let namespace = format!("/api/v1/namespaces/n{watch}/pods");
+            let listed = request(stream_of_list(watch), number, &format!("{namespace}?resourceVersion=0&limit=500"))?;
+            tell(Direction::Request, &listed);
+            let answer = list(watch);
+            let answer = [response(stream_of_list(watch))?, frame(DATA, END_STREAM, stream_of_list(watch), answer.as_bytes())?];
+            tell(Direction::Response, &answer.concat());
+            let options = "watch=1&resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=400";
+            tell(Direction::Request, &request(stream_of_watch(watch), number, &format!("{namespace}?{options}"))?);
+            tell(Direction::Response, &response(stream_of_watch(watch))?);
+        }
+        self.connections.push(decoder);
+        Ok(())
+    }
+}
+
+const fn stream_of_list(watch: u32) -> u32 {
+    watch * 4 + 1
+}
+
+const fn stream_of_watch(watch: u32) -> u32 {
+    watch * 4 + 3
+}
+
+/// GET, with literal fields only (RFC 7541 §6.2.2).
+fn request(stream: u32, client: u64, path: &str) -> Result<Vec<u8>> {
+    let agent = field("user-agent", &format!("controller-{client}/v1.0"))?;
+    let block = [vec![0x82, 0x87], field(":path", path)?, agent].concat();
+    frame(HEADERS, END_HEADERS | END_STREAM, stream, &block)
+}
+
+fn response(stream: u32) -> Result<Vec<u8>> {
+    frame(HEADERS, END_HEADERS, stream, &[vec![0x88], field("content-type", "application/json")?].concat())
+}
+
+fn field(name: &str, value: &str) -> Result<Vec<u8>> {
+    let string = |text: &str| -> Result<Vec<u8>> {
+        let length =
+            u8::try_from(text.len()).ok().filter(|length| *length < 127).context("a longer length takes more than a byte")?;
+        Ok([&[length], text.as_bytes()].concat())
+    };
+    Ok([vec![0], string(name)?, string(value)?].concat())
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Result<Vec<u8>> {
+    let [_, length @ ..] = u32::try_from(payload.len())?.to_be_bytes();
+    Ok([&length[..], &[kind, flags], &stream.to_be_bytes(), payload].concat())
+}
+
+fn list(watch: u32) -> String {
+    let items: Vec<String> = (0..OBJECTS).map(|number| pod(&format!("p{watch}-{number}"), 900)).collect();
+    format!(r#"{{"kind":"PodList","apiVersion":"v1","metadata":{{"resourceVersion":"1000"}},"items":[{}]}}"#, items.join(","))
+}
+
+fn event(number: usize, revision: u64) -> String {
+    format!("{{\"type\":\"MODIFIED\",\"object\":{}}}\n", pod(&format!("p-{}", number % OBJECTS as usize), revision))
+}
+
+/// A small pod, a kilobyte.
+fn pod(name: &str, revision: u64) -> String {
+    let environment: Vec<String> =
+        (0..12).map(|number| format!(r#"{{"name":"SETTING_{number}","value":"value-{number}-of-the-container"}}"#)).collect();
+    format!(
+        r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"{name}","namespace":"n","uid":"0c6ee2a1-{name}","resourceVersion":"{revision}","labels":{{"app":"web"}}}},"spec":{{"containers":[{{"name":"web","image":"example.com/web:1","env":[{}]}}]}},"status":{{"phase":"Running","podIP":"10.0.0.1"}}}}"#,
+        environment.join(",")
+    )
+}
