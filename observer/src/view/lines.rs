@@ -333,13 +333,13 @@ fn after(at: Timestamp, microseconds: Option<u64>) -> Timestamp {
 }
 
 /// `12:00:01.204`, in UTC.
-fn time_of_day(at: Timestamp) -> String {
+pub(super) fn time_of_day(at: Timestamp) -> String {
     let text = at.to_string();
     text.get(11..23).unwrap_or(&text).to_owned()
 }
 
 /// Control characters, and those that change the direction or the meaning of what follows.
-fn is_unprintable(character: char) -> bool {
+pub(super) fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }

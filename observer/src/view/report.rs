@@ -135,7 +135,7 @@ fn missed(missed: &Missed, colour: Colour, out: &mut String) {
 }
 
 /// A span of which a capture says nothing.
-fn unrecorded(span: &Unrecorded) -> String {
+pub(super) fn unrecorded(span: &Unrecorded) -> String {
     let time = |time: Option<Timestamp>, otherwise: &str| time.map_or_else(|| otherwise.to_owned(), |time| time.to_string());
     let (from, until) = (time(span.from, "the beginning"), time(span.until, "the end, which is not known"));
     let observations =
@@ -199,7 +199,7 @@ pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
     words
 }
 
-fn connections(missed: &Missed) -> String {
+pub(super) fn connections(missed: &Missed) -> String {
     let mut words = Vec::new();
     if missed.reset_instead_of_refused > 0 {
         words.push(format!("{} reset where the API server refused", counted(missed.reset_instead_of_refused, "connection")));
@@ -253,7 +253,7 @@ fn notes(verdict: Option<&VerdictRecord>, reads_vary: bool, failed: u64, all: u6
 }
 
 /// A number that is a lower bound where bytes were missed, and nothing at all where answers were not understood.
-fn known(number: u64, unread: u64, missed_bytes: u64) -> String {
+pub(super) fn known(number: u64, unread: u64, missed_bytes: u64) -> String {
     match (number, unread, missed_bytes) {
         (0, 1.., _) => "-".to_owned(),
         (_, 0, 0) => count(number),
@@ -360,7 +360,7 @@ fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut S
     left_out(rows.len(), out);
 }
 
-const fn state_tone(state: ReflectorState) -> Tone {
+pub(super) const fn state_tone(state: ReflectorState) -> Tone {
     match state {
         ReflectorState::Stuck | ReflectorState::Stalled => Tone::Bad,
         ReflectorState::Listing | ReflectorState::Waiting => Tone::Notable,

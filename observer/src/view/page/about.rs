@@ -1,0 +1,128 @@
+//! What all numbers of the page rest on: the API server, what was missed, and what a restart would cost.
+
+use observer_core::observer::{Exposed, Missed, Snapshot};
+
+use super::column::Column;
+use super::grid;
+use super::line::Line;
+use super::reflectors::scope;
+use super::row::Cell;
+use super::sheet::Sheet;
+use crate::view::colour::Tone;
+use crate::view::following;
+use crate::view::lines::program;
+use crate::view::quantity::{bytes, count, counted};
+use crate::view::report::{connections, not_seen, not_understood, unrecorded};
+
+const EXPOSED: &[Column] = &[
+    Column::words("CLIENT", 3),
+    Column::words("RESOURCE", 2),
+    Column::words("SCOPE", 2).from(110),
+    Column::number("BEHIND", 11),
+    Column::number("ITEMS", 11),
+    Column::number("BYTES", 7),
+];
+
+/// All of it, in lines of `cells`.
+pub(super) fn lines(snapshot: &Snapshot, cells: usize) -> Vec<Line> {
+    let mut sheet = Sheet::new(cells);
+    servers(snapshot, &mut sheet);
+    verdicts(snapshot, &mut sheet);
+    missed(&snapshot.missed, &mut sheet);
+    restart(snapshot, &mut sheet);
+    sheet.into_lines()
+}
+
+fn servers(snapshot: &Snapshot, sheet: &mut Sheet) {
+    sheet.title("API SERVER");
+    if snapshot.upstreams.is_empty() {
+        for phrase in snapshot.profile.assumptions() {
+            sheet.say(Tone::Plain, &phrase);
+        }
+    }
+    for one in &snapshot.upstreams {
+        let connections = counted(one.connections, "connection");
+        sheet.hang("  ", Tone::Plain, &format!("{}: {} · {connections}", one.upstream.0, one.profile.assumptions().join("; ")));
+    }
+}
+
+fn verdicts(snapshot: &Snapshot, sheet: &mut Sheet) {
+    let totals = &snapshot.totals;
+    sheet.section("VERDICTS");
+    let unknown = format!("{} of {} of unknown origin", count(totals.lists_unknown), counted(totals.lists, "list"));
+    sheet.say(Tone::Plain, &unknown);
+    let (confirmed, contradicted) = (counted(totals.confirmed, "verdict"), count(totals.contradicted));
+    let tone = if totals.contradicted > 0 { Tone::Bad } else { Tone::Plain };
+    sheet.say(tone, &format!("answers confirmed {confirmed} and contradicted {contradicted}"));
+}
+
+fn missed(missed: &Missed, sheet: &mut Sheet) {
+    let lists = [("NOT SEEN", not_seen(missed)), ("NOT UNDERSTOOD", not_understood(missed)), ("NOT KEPT", not_kept(missed))];
+    for (heading, words) in lists {
+        sheet.section(heading);
+        if words.is_empty() {
+            sheet.say(Tone::Plain, "nothing");
+        }
+        for word in &words {
+            sheet.say(Tone::Bad, word);
+        }
+    }
+    let failed = connections(missed);
+    if !failed.is_empty() {
+        sheet.section("NOT CONNECTED");
+        sheet.say(Tone::Bad, &failed);
+    }
+    for span in &missed.unrecorded_spans {
+        sheet.say(Tone::Bad, &unrecorded(span));
+    }
+    if !missed.capture_ended.is_empty() {
+        sheet.say(Tone::Bad, &format!("the capture of this run ended early: {}", missed.capture_ended));
+    }
+}
+
+/// What is counted, and not among the rows.
+fn not_kept(missed: &Missed) -> Vec<String> {
+    let reflectors = missed.reflectors;
+    [
+        (missed.reflectors_not_shown, "reflectors beyond the rows of the table"),
+        (reflectors.forgotten, "reflectors forgotten for others"),
+        (reflectors.requests, "requests of reflectors for which there was no room"),
+        (reflectors.thinned, "times half of the versions of a reflector's objects, so that its spurious updates are estimated"),
+        (missed.upstreams_dropped, "connections to API servers beyond those that are told apart"),
+        (missed.open_not_shown, "requests under way that are not among the single ones"),
+        (missed.records_dropped, "finished requests that are no longer among the single ones"),
+    ]
+    .into_iter()
+    .filter(|(number, _)| *number > 0)
+    .map(|(number, what)| format!("{} {what}", count(number)))
+    .collect()
+}
+
+fn restart(snapshot: &Snapshot, sheet: &mut Sheet) {
+    sheet.section("A RESTART");
+    let exposure = &snapshot.exposure;
+    sheet.say(
+        Tone::Plain,
+        &following::exposure(exposure).unwrap_or_else(|| "nobody watches, so nobody would list again".to_owned()),
+    );
+    if exposure.exposed.is_empty() {
+        return;
+    }
+    let total = sheet.total();
+    sheet.line(grid::headings(EXPOSED, total, (None, false)));
+    for exposed in &exposure.exposed {
+        sheet.line(grid::row(EXPOSED, &cells(exposed), total, ""));
+    }
+}
+
+fn cells(exposed: &Exposed) -> Vec<Cell> {
+    let number = |number: u64| Cell::number(number, &count(number));
+    vec![
+        Cell::words(&program(&exposed.client)),
+        Cell::words(&exposed.shape.resource),
+        Cell::words(&scope(&exposed.shape)),
+        number(exposed.behind),
+        number(exposed.items),
+        Cell::number(exposed.bytes, &bytes(exposed.bytes)),
+    ]
+}

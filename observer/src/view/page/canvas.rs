@@ -1,0 +1,72 @@
+//! Where the page is drawn: cells, and what tones look like.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+
+use super::cells::cut;
+use super::line::Line;
+use crate::view::colour::{Colour, Tone};
+
+/// The cells of one picture.
+#[derive(Debug)]
+pub(super) struct Canvas<'b> {
+    buffer: &'b mut Buffer,
+    colour: Colour,
+}
+
+impl<'b> Canvas<'b> {
+    /// A picture into `buffer`.
+    pub(super) const fn new(buffer: &'b mut Buffer, colour: Colour) -> Self {
+        Self { buffer, colour }
+    }
+
+    pub(super) const fn width(&self) -> u16 {
+        self.buffer.area.width
+    }
+
+    pub(super) const fn height(&self) -> u16 {
+        self.buffer.area.height
+    }
+
+    /// A printable `text` from cell `x` of row `y` on, at most `cells` of it; the cell behind it.
+    pub(super) fn put(&mut self, (x, y): (u16, u16), cells: u16, tone: Tone, text: &str) -> u16 {
+        let text = cut(text, usize::from(cells));
+        let area = self.buffer.area;
+        if !area.contains((area.x + x, area.y + y).into()) {
+            return x;
+        }
+        let (end, _) = self.buffer.set_stringn(area.x + x, area.y + y, text, usize::from(cells), style(self.colour, tone));
+        end.saturating_sub(area.x)
+    }
+
+    /// A line from the left of row `y` on.
+    pub(super) fn line(&mut self, y: u16, line: &Line) {
+        let mut x = 0;
+        for (tone, text) in line.parts() {
+            let room = self.width().saturating_sub(x);
+            x = self.put((x, y), room, *tone, text);
+        }
+    }
+
+    /// Lets row `y` stand out. Without colours the mark in front of it says the same.
+    pub(super) fn stand_out(&mut self, y: u16) {
+        if self.colour == Colour::On {
+            let row = Rect { y: self.buffer.area.y + y, height: 1, ..self.buffer.area };
+            self.buffer.set_style(row, Style::new().add_modifier(Modifier::REVERSED));
+        }
+    }
+}
+
+/// What a tone looks like: the colours of the other views.
+const fn style(colour: Colour, tone: Tone) -> Style {
+    let plain = Style::new();
+    match (colour, tone) {
+        (Colour::Off, _) | (Colour::On, Tone::Plain) => plain,
+        (Colour::On, Tone::Good) => plain.fg(Color::Green),
+        (Colour::On, Tone::Notable) => plain.fg(Color::Yellow),
+        (Colour::On, Tone::Bad) => plain.fg(Color::Red),
+        (Colour::On, Tone::Heading) => plain.add_modifier(Modifier::BOLD),
+        (Colour::On, Tone::Quiet) => plain.add_modifier(Modifier::DIM),
+    }
+}

@@ -1,0 +1,136 @@
+//! Text as a terminal shows it: measured in cells, and without characters that do something else than being seen.
+
+use ratatui::buffer::CellWidth as _;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use crate::view::lines::is_unprintable;
+use crate::view::table::Align;
+
+/// Code points that may be heaped upon one cell. Languages need a few; names that reach over the lines above them need more.
+const MOST_MARKS: usize = 8;
+
+/// What stands for what must not be shown.
+const REPLACEMENT: &str = "\u{FFFD}";
+
+/// What stands for what has no room.
+const CUT: &str = "…";
+
+/// `text` without control characters, and without those that change the direction or the meaning of what follows: names come over the wire and
+/// may hold anything.
+pub(super) fn printable(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
+    let shown: String = text.chars().map(|character| if is_unprintable(character) { '\u{FFFD}' } else { character }).collect();
+    let span = Span::raw(shown);
+    span.styled_graphemes(Style::new())
+        .map(|grapheme| if grapheme.symbol.chars().count() > MOST_MARKS { REPLACEMENT } else { grapheme.symbol })
+        .collect()
+}
+
+/// How many cells a printable text takes.
+pub(super) fn width(text: &str) -> usize {
+    if is_plain(text) {
+        return text.len();
+    }
+    Span::raw(text).styled_graphemes(Style::new()).map(|grapheme| usize::from(grapheme.symbol.cell_width())).sum()
+}
+
+/// As much of a printable text as `cells` hold, with `…` where something is left out.
+pub(super) fn cut(text: &str, cells: usize) -> String {
+    if width(text) <= cells {
+        return text.to_owned();
+    }
+    let Some(room) = cells.checked_sub(1) else { return String::new() };
+    let (kept, _) = text.split_at(fitting(text, room));
+    format!("{kept}{CUT}")
+}
+
+/// How many bytes of a printable text take at most `cells`.
+fn fitting(text: &str, cells: usize) -> usize {
+    let mut bytes = 0;
+    let mut room = cells;
+    for grapheme in Span::raw(text).styled_graphemes(Style::new()) {
+        let Some(rest) = room.checked_sub(usize::from(grapheme.symbol.cell_width())) else { break };
+        room = rest;
+        bytes += grapheme.symbol.len();
+    }
+    bytes
+}
+
+/// A printable text in exactly so many cells, on one side of them.
+pub(super) fn filled(text: &str, cells: usize, align: Align) -> String {
+    let text = cut(text, cells);
+    let spaces = " ".repeat(cells.saturating_sub(width(&text)));
+    match align {
+        Align::Left => text + &spaces,
+        Align::Right => spaces + &text,
+    }
+}
+
+/// A printable text in lines of `cells`, broken between words, and within those that are longer than a line.
+pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        let together = width(&line) + 1 + width(word);
+        if !line.is_empty() && together > cells {
+            lines.push(std::mem::take(&mut line));
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        while width(&line) > cells {
+            let first = line.chars().next().map_or(0, char::len_utf8);
+            let rest = line.split_off(fitting(&line, cells).max(first));
+            lines.push(std::mem::replace(&mut line, rest));
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// Printable ASCII: a byte is a character is a cell.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_by_what_it_takes_on_the_screen() {
+        for (text, cells, expected) in [
+            ("controller", 10, "controller"),
+            ("controller", 9, "controll…"),
+            ("控制器管理", 10, "控制器管理"),
+            ("控制器管理", 9, "控制器管…"),
+            ("控制器管理", 8, "控制器…"),
+            ("e\u{301}te\u{301}", 2, "e\u{301}…"),
+            ("long", 1, "…"),
+            ("long", 0, ""),
+            ("", 0, ""),
+        ] {
+            assert_eq!(cut(text, cells), expected, "{text} in {cells}");
+            assert!(width(&cut(text, cells)) <= cells, "{text} in {cells}");
+        }
+    }
+
+    #[test]
+    fn what_does_more_than_being_seen_is_replaced() {
+        assert_eq!(printable("a\u{1b}[31mb\nc\td"), "a\u{FFFD}[31mb\u{FFFD}c\u{FFFD}d");
+        assert_eq!(printable("\u{202E}sdop"), "\u{FFFD}sdop");
+        assert_eq!(printable("e\u{301}"), "e\u{301}");
+        assert_eq!(printable(&format!("z{}", "\u{301}".repeat(100))), "\u{FFFD}");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("Share one informer in the process", 12), ["Share one", "informer in", "the process"]);
+        assert_eq!(wrap("KUBE_FEATURE_WatchListClient=false now", 10), ["KUBE_FEATU", "RE_WatchLi", "stClient=f", "alse now"]);
+        assert_eq!(wrap("控制", 1), ["控", "制", ""]);
+        assert_eq!(wrap("", 10), [""]);
+    }
+}

@@ -1,0 +1,140 @@
+//! The table of clients: what their reflectors did, summed up.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use observer_core::observer::Snapshot;
+use observer_core::reflector::{ClientId, ReflectorRow, ReflectorState, Repeats};
+
+use super::column::Column;
+use super::filter::FilterKey;
+use super::reflectors::is_stuck;
+use super::row::{Cell, Row, RowKey};
+use crate::view::colour::Tone;
+use crate::view::following;
+use crate::view::lines::program;
+use crate::view::quantity::{bytes, count};
+
+pub(super) const COLUMNS: &[Column] = &[
+    Column::words("CLIENT", 3),
+    Column::words("IDENTITY", 2).from(120),
+    Column::words("PROCESS", 2).from(150),
+    Column::number("REFLECTORS", 10),
+    Column::number("STUCK", 5),
+    Column::number("WATCHING", 8).from(90),
+    Column::number("LISTS", 9).from(130),
+    Column::number("WATCHES", 9).from(140),
+    Column::number("RESUMES", 7).from(160),
+    Column::number("RELISTS", 7),
+    Column::number("EVENTS", 11).from(100),
+    Column::number("SPURIOUS", 16).from(120),
+    Column::number("BYTES", 7),
+];
+
+pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Client, FilterKey::Resource, FilterKey::State, FilterKey::Cause];
+
+/// A client's reflectors, the worst first.
+pub(super) fn reflectors_of(snapshot: &Snapshot, client: ClientId) -> Vec<&ReflectorRow> {
+    snapshot.reflectors.iter().filter(|row| row.client_id == client).collect()
+}
+
+/// How many clients have reflectors.
+pub(super) fn number(snapshot: &Snapshot) -> usize {
+    by_client(snapshot).len()
+}
+
+/// The clients of a snapshot, in the order that it has for reflectors: those with stuck ones, then those that listed again most often, then those
+/// that cost most.
+pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    let mut sums: Vec<Sum<'_>> = by_client(snapshot).into_values().filter_map(Sum::of).collect();
+    sums.sort_by_key(|sum| (Reverse(sum.stuck), Reverse(sum.relists), Reverse(sum.bytes), sum.first.client_id));
+    sums.iter().map(|sum| Row { key: RowKey::Client(sum.first.client_id), cells: cells(sum), facts: facts(sum) }).collect()
+}
+
+fn by_client(snapshot: &Snapshot) -> BTreeMap<ClientId, Vec<&ReflectorRow>> {
+    let mut clients: BTreeMap<ClientId, Vec<&ReflectorRow>> = BTreeMap::new();
+    for row in &snapshot.reflectors {
+        clients.entry(row.client_id).or_default().push(row);
+    }
+    clients
+}
+
+/// What all reflectors of a client come to.
+struct Sum<'s> {
+    first: &'s ReflectorRow,
+    all: Vec<&'s ReflectorRow>,
+    stuck: u64,
+    watching: u64,
+    relists: u64,
+    bytes: u64,
+    repeats: Repeats,
+}
+
+impl<'s> Sum<'s> {
+    fn of(all: Vec<&'s ReflectorRow>) -> Option<Self> {
+        let first = *all.first()?;
+        let number = |is: fn(&ReflectorRow) -> bool| all.iter().filter(|row| is(row)).count() as u64;
+        let (stuck, watching) = (number(is_stuck), number(|row| row.state == ReflectorState::Watching));
+        let relists = sum(&all, |row| row.relists);
+        let bytes = sum(&all, |row| row.bytes);
+        let repeats = Repeats {
+            objects: sum(&all, |row| row.repeats.objects),
+            repeated: sum(&all, |row| row.repeats.repeated),
+            error: sum(&all, |row| row.repeats.error),
+            at_least: all.iter().any(|row| row.repeats.at_least),
+        };
+        Some(Self { first, all, stuck, watching, relists, bytes, repeats })
+    }
+}
+
+fn sum(rows: &[&ReflectorRow], of: fn(&ReflectorRow) -> u64) -> u64 {
+    rows.iter().map(|row| of(row)).fold(0, u64::saturating_add)
+}
+
+fn cells(client: &Sum<'_>) -> Vec<Cell> {
+    let number = |number: u64| Cell::number(number, &count(number));
+    let total = |of: fn(&ReflectorRow) -> u64| number(sum(&client.all, of));
+    let toned = |amount: u64, tone: Tone| number(amount).toned(if amount > 0 { tone } else { Tone::Plain });
+    vec![
+        Cell::words(&program(&client.first.client)),
+        Cell::words(&identity(client.first)),
+        Cell::words(&process(client.first)),
+        number(client.all.len() as u64),
+        toned(client.stuck, Tone::Bad),
+        number(client.watching),
+        total(|row| row.list_requests),
+        total(|row| row.watch_requests),
+        total(|row| row.resumes),
+        toned(client.relists, Tone::Notable),
+        total(|row| row.events),
+        Cell::number(client.repeats.repeated, &following::spurious(client.repeats)),
+        Cell::number(client.bytes, &bytes(client.bytes)),
+    ]
+}
+
+fn facts(client: &Sum<'_>) -> Vec<(FilterKey, String)> {
+    let mut facts = vec![(FilterKey::Client, program(&client.first.client))];
+    for row in &client.all {
+        facts.push((FilterKey::Resource, row.shape.resource.clone()));
+        facts.push((FilterKey::State, following::state(row.state).to_owned()));
+        facts.extend(row.causes.keys().map(|cause| (FilterKey::Cause, cause.clone())));
+    }
+    facts
+}
+
+/// Whom the credential of a reflector's client names.
+pub(super) fn identity(row: &ReflectorRow) -> String {
+    use observer_core::http::Identity;
+    match &row.client.identity {
+        None => "-".to_owned(),
+        Some(Identity::ServiceAccount { namespace, name }) => format!("{namespace}/{name}"),
+        Some(Identity::Subject { subject }) => subject.clone(),
+        Some(Identity::Bearer) => "a token without a name".to_owned(),
+        Some(Identity::OtherScheme) => "a credential that is no token".to_owned(),
+    }
+}
+
+/// The process of a reflector's client.
+pub(super) fn process(row: &ReflectorRow) -> String {
+    row.process.as_ref().map_or_else(|| "-".to_owned(), |process| format!("{} {}", process.name, process.pid))
+}

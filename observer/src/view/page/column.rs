@@ -1,0 +1,82 @@
+//! Columns of a table, and which of them a width has room for.
+
+use crate::view::table::Align;
+
+/// Cells in front of the first column: the mark of the selected row.
+pub(super) const MARGIN: u16 = 2;
+
+/// Cells between two columns.
+pub(super) const GAP: u16 = 2;
+
+/// A column. Its width depends on the terminal's alone, so that nothing moves when numbers grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub heading: &'static str,
+    pub align: Align,
+    width: Width,
+    /// The width of the terminal from which on it is shown.
+    from: u16,
+}
+
+/// How wide a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    Cells(u16),
+    /// So many shares of what the others leave.
+    Share(u16),
+}
+
+impl Column {
+    /// Words of any length.
+    pub(super) const fn words(heading: &'static str, share: u16) -> Self {
+        Self { heading, align: Align::Left, width: Width::Share(share), from: 0 }
+    }
+
+    /// A word of a known length.
+    pub(super) const fn word(heading: &'static str, cells: u16) -> Self {
+        Self { heading, align: Align::Left, width: Width::Cells(cells), from: 0 }
+    }
+
+    /// A number with its unit.
+    pub(super) const fn number(heading: &'static str, cells: u16) -> Self {
+        Self { heading, align: Align::Right, width: Width::Cells(cells), from: 0 }
+    }
+
+    /// Shown in terminals of this width and wider ones only.
+    pub(super) const fn from(self, width: u16) -> Self {
+        Self { from: width, ..self }
+    }
+}
+
+/// The columns that are shown in a terminal `total` cells wide, and how wide each is.
+pub(super) fn shown(columns: &[Column], total: u16) -> Vec<(usize, u16)> {
+    let shown: Vec<(usize, &Column)> = columns.iter().enumerate().filter(|(_, column)| column.from <= total).collect();
+    let gaps = GAP * u16::try_from(shown.len().saturating_sub(1)).unwrap_or(0);
+    let fixed: u16 = shown.iter().map(|(_, column)| if let Width::Cells(cells) = column.width { cells } else { 0 }).sum();
+    let shares: u16 = shown.iter().map(|(_, column)| if let Width::Share(share) = column.width { share } else { 0 }).sum();
+    let left = total.saturating_sub(MARGIN + gaps + fixed);
+    let cells = |column: &Column| match column.width {
+        Width::Cells(cells) => cells,
+        Width::Share(share) => part_of(left, share, shares),
+    };
+    shown.into_iter().map(|(index, column)| (index, cells(column))).collect()
+}
+
+fn part_of(cells: u16, share: u16, shares: u16) -> u16 {
+    let part = u32::from(cells) * u32::from(share) / u32::from(shares.max(1));
+    u16::try_from(part).unwrap_or(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_share_what_the_numbers_leave() {
+        let columns =
+            [Column::words("CLIENT", 2), Column::words("SCOPE", 1).from(100), Column::number("N", 6), Column::words("SEEN", 1)];
+        assert_eq!(shown(&columns, 80), [(0, 45), (2, 6), (3, 22)]);
+        assert_eq!(shown(&columns, 100), [(0, 43), (1, 21), (2, 6), (3, 21)]);
+        assert_eq!(shown(&columns, 5), [(0, 0), (2, 6), (3, 0)]);
+    }
+}

@@ -1,0 +1,30 @@
+//! A finding: what was seen, and what to change.
+
+use observer_core::observer::Finding;
+
+use crate::view::colour::Tone;
+use crate::view::page::findings::client;
+use crate::view::page::sheet::Sheet;
+
+pub(super) fn write(finding: &Finding, sheet: &mut Sheet) {
+    sheet.title(&format!("finding {}", finding.kind));
+    sheet.fact("client", Tone::Plain, &client(finding));
+    sheet.fact("requests", Tone::Plain, &finding.shape.to_string());
+    if !finding.reflectors.is_empty() {
+        let reflectors: Vec<String> = finding.reflectors.iter().map(ToString::to_string).collect();
+        sheet.fact("reflectors", Tone::Plain, &reflectors.join(", "));
+    }
+    sheet.section("SEEN");
+    sheet.say(Tone::Notable, &finding.seen);
+    sheet.section("ADVICE");
+    sheet.say(Tone::Plain, finding.advice);
+    sheet.section("NAME");
+    sheet.say(Tone::Plain, &finding.id);
+    sheet.say(Tone::Quiet, "the same in the next run, so that it can be searched for and muted");
+}
+
+/// What was seen and what to change, below other things.
+pub(super) fn sentences(finding: &Finding, sheet: &mut Sheet) {
+    sheet.hang("  ", Tone::Notable, &format!("{}: {}", finding.kind, finding.seen));
+    sheet.hang("    ", Tone::Plain, finding.advice);
+}

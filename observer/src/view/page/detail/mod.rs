@@ -1,0 +1,12 @@
+//! What a row says when it is opened.
+
+mod client;
+mod finding;
+mod moments;
+mod opened;
+mod reflector;
+mod relist;
+mod requests;
+mod storm;
+
+pub(super) use opened::opened;

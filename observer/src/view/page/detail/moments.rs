@@ -1,0 +1,93 @@
+//! What happened to a reflector, a line for each moment.
+
+use observer_core::k8s::ResourceVersion;
+use observer_core::reflector::{Happened, Moment};
+use observer_core::time::Timestamp;
+
+use crate::view::colour::Tone;
+use crate::view::lines::time_of_day;
+use crate::view::page::sheet::Sheet;
+use crate::view::quantity::{counted, length};
+
+/// Moments with their times, each behind its letter. `relist` is when the last relist began.
+pub(super) fn write(moments: &[Moment], relist: Option<Timestamp>, sheet: &mut Sheet) {
+    for moment in moments {
+        let (letter, tone) = letter(moment, relist);
+        let prefix = format!("  {}  {letter}  ", time_of_day(moment.at));
+        sheet.hang(&prefix, tone, &words(moment));
+    }
+}
+
+fn letter(moment: &Moment, relist: Option<Timestamp>) -> (&'static str, Tone) {
+    let begins_relist = relist == Some(moment.at);
+    match &moment.what {
+        Happened::ListAsked { is_page: false, .. } | Happened::WatchAsked { initial_events: true, .. } if begins_relist => {
+            ("R", Tone::Notable)
+        }
+        Happened::ListAsked { .. } | Happened::ListCame { .. } => ("L", Tone::Plain),
+        Happened::WatchAsked { .. } | Happened::WatchOpened | Happened::InitialEventsEnded { .. } => ("w", Tone::Plain),
+        Happened::Delivered { events: 0, .. } => ("b", Tone::Plain),
+        Happened::Delivered { .. } => ("·", Tone::Plain),
+        Happened::Failed { .. } | Happened::ListBroke | Happened::ServerRefused { .. } => ("x", Tone::Notable),
+        Happened::WatchEnded { .. } => ("x", Tone::Plain),
+        Happened::OutOfSight => ("?", Tone::Bad),
+    }
+}
+
+fn words(moment: &Moment) -> String {
+    match &moment.what {
+        Happened::ListAsked { resource_version, limit, is_page, .. } => {
+            let what = if *is_page { "asks for the next page" } else { "asks for a list" };
+            let limit = if *limit > 0 { format!(", limit={limit}") } else { String::new() };
+            format!("{what}, {}{limit}", asked_at(*resource_version))
+        }
+        Happened::ListCame { items, resource_version } => {
+            format!("{} came{}", counted(*items, "item"), at_revision(resource_version))
+        }
+        Happened::WatchAsked { resource_version, initial_events, .. } => {
+            let initial = if *initial_events { ", with the initial state as events (a streaming list)" } else { "" };
+            format!("asks for a watch, {}{initial}", asked_at(*resource_version))
+        }
+        Happened::WatchOpened => "the watch is granted".to_owned(),
+        Happened::InitialEventsEnded { items } => format!("{} were the initial state", counted(*items, "event")),
+        Happened::Delivered { events, bookmarks, resource_version, until } => {
+            let what = delivered(*events, *bookmarks);
+            let revision = resource_version.map_or_else(String::new, |revision| format!(", the newest at RV={revision}"));
+            let lasted = until.since(moment.at);
+            let lasted = if lasted.is_zero() { String::new() } else { format!(" within {}", length(lasted)) };
+            format!("{what}{lasted}{revision}")
+        }
+        Happened::Failed { code, reason, message } => {
+            let message = if message.is_empty() { String::new() } else { format!(": {message}") };
+            format!("{code} {reason}{message}")
+        }
+        Happened::ListBroke => "the list broke off".to_owned(),
+        Happened::WatchEnded { end } => format!("the watch {}", end.in_words()),
+        Happened::ServerRefused { until: None } => "the API server refuses connections".to_owned(),
+        Happened::ServerRefused { until: Some(until) } => {
+            format!("the API server refused connections for {}", length(until.since(moment.at)))
+        }
+        Happened::OutOfSight => "out of sight: what it did until the next moment is not known".to_owned(),
+    }
+}
+
+fn asked_at(version: ResourceVersion) -> String {
+    match version {
+        ResourceVersion::Unset => "no RV".to_owned(),
+        ResourceVersion::Any => "RV=0".to_owned(),
+        ResourceVersion::At(revision) => format!("RV={revision}"),
+        ResourceVersion::Invalid => "RV invalid".to_owned(),
+    }
+}
+
+fn at_revision(version: &str) -> String {
+    if version.is_empty() { String::new() } else { format!(", RV={version}") }
+}
+
+fn delivered(events: u64, bookmarks: u64) -> String {
+    match (events, bookmarks) {
+        (0, _) => counted(bookmarks, "bookmark"),
+        (_, 0) => counted(events, "event"),
+        _ => format!("{} and {}", counted(events, "event"), counted(bookmarks, "bookmark")),
+    }
+}

@@ -1,0 +1,40 @@
+//! A row, opened.
+
+use observer_core::observer::Snapshot;
+
+use super::{client, finding, reflector, requests, storm};
+use crate::view::colour::Tone;
+use crate::view::page::line::Line;
+use crate::view::page::request_row::RequestRow;
+use crate::view::page::row::RowKey;
+use crate::view::page::sheet::Sheet;
+
+/// All that a snapshot says of what a row is about, in lines of `cells`.
+pub(in crate::view::page) fn opened(key: &RowKey, snapshot: &Snapshot, cells: usize) -> Vec<Line> {
+    let mut sheet = Sheet::new(cells);
+    if written(key, snapshot, &mut sheet).is_none() {
+        sheet.say(
+            Tone::Notable,
+            "This is no longer among what is kept: it made room for something else, or is over. esc leads back.",
+        );
+    }
+    sheet.into_lines()
+}
+
+/// Writes of what `key` names, if it is there.
+fn written(key: &RowKey, snapshot: &Snapshot, sheet: &mut Sheet) -> Option<()> {
+    match key {
+        RowKey::Reflector(id) => {
+            let row = snapshot.reflectors.iter().find(|row| row.reflector == *id)?;
+            reflector::write(row, snapshot, sheet);
+        }
+        RowKey::Request(key) => {
+            let row = RequestRow::all(snapshot).find(|row| row.key() == **key)?;
+            requests::write(row, snapshot, sheet);
+        }
+        RowKey::Storm(id) => storm::write(snapshot.storms.iter().find(|storm| storm.storm == *id)?, snapshot.at, sheet),
+        RowKey::Client(id) => client::write(*id, snapshot, sheet)?,
+        RowKey::Finding(id) => finding::write(snapshot.findings.iter().find(|finding| finding.id == *id)?, sheet),
+    }
+    Some(())
+}

@@ -1,0 +1,157 @@
+//! A reflector: who it is, what it did, why it last listed again, what that cost, and what to change.
+
+use observer_core::observer::{Finding, Snapshot};
+use observer_core::reflector::{ClientAge, Polling, ReflectorRow, Representation};
+
+use super::{finding, moments, relist};
+use crate::view::colour::Tone;
+use crate::view::following;
+use crate::view::lines::program;
+use crate::view::page::clients::{identity, process};
+use crate::view::page::sheet::Sheet;
+use crate::view::quantity::{bytes, count, counted, microseconds};
+use crate::view::report::state_tone;
+
+pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
+    let what = if row.has_watched() { "reflector" } else { "client that only lists" };
+    sheet.title(&format!("{what} {} · {}", row.reflector, following::subject(&row.client, &row.shape)));
+    who(row, sheet);
+    state(row, snapshot, sheet);
+    found(row, snapshot, sheet);
+    time_line(row, sheet);
+    if let Some(list) = &row.last_relist {
+        relist::write(list, sheet);
+    }
+    cost(row, sheet);
+    advice(row, snapshot, sheet);
+}
+
+fn who(row: &ReflectorRow, sheet: &mut Sheet) {
+    sheet.fact("client", Tone::Plain, &format!("{} {} ({})", row.client_id, program(&row.client), identity(row)));
+    if let Some(command) = &row.client.kubectl_command {
+        sheet.fact("command", Tone::Plain, command);
+    }
+    let process = if row.process.is_some() { process(row) } else { "not known: none of this machine, or not told".to_owned() };
+    sheet.fact("process", Tone::Plain, &process);
+    sheet.fact("asks for", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
+    sheet.fact("age", Tone::Plain, &age(row.age));
+}
+
+const fn representation(representation: Representation) -> &'static str {
+    match representation {
+        Representation::Object => "whole objects",
+        Representation::Metadata => "their metadata",
+        Representation::Table => "rows for people",
+    }
+}
+
+/// What is inferred, and from what.
+fn age(age: Option<ClientAge>) -> String {
+    let (age, because) = match age {
+        None => return "its requests do not show it yet".to_owned(),
+        Some(ClientAge::Until1_17) => ("client-go until 1.17", "it listed again from resourceVersion=0 with a limit"),
+        Some(ClientAge::From1_18) => ("client-go from 1.18 on", "it listed again from its own revision without a limit"),
+        Some(ClientAge::WatchList) => {
+            ("client-go from 1.35 on, or from 1.27 on with WatchListClient", "it asks for streaming lists")
+        }
+    };
+    format!("{age}, by its requests: {because} (other libraries may look alike)")
+}
+
+fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
+    let since = following::age(row.since, snapshot.at);
+    let text = if since == "now" {
+        following::state(row.state).to_owned()
+    } else {
+        format!("{} for {since}", following::state(row.state))
+    };
+    sheet.fact("state", state_tone(row.state), &text);
+    sheet.fact("revision", Tone::Plain, &revision(row));
+    let bookmark = row.last_bookmark.map(|at| format!("{} ago", following::age(at, snapshot.at)).replace("now ago", "now"));
+    if let Some(bookmark) = bookmark {
+        sheet.fact("last bookmark", Tone::Plain, &bookmark);
+    }
+    if let Some(end) = row.last_end {
+        sheet.fact("last watch", Tone::Plain, &end.in_words());
+    }
+    if let Some(polling) = &row.polling {
+        sheet.fact("polling", Tone::Notable, &how_it_polls(polling));
+    }
+}
+
+/// The names of what was found, above the long time line; what to do about it is below.
+fn found(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
+    let names: Vec<&str> = findings_of(row, snapshot).map(|finding| finding.kind.as_str()).collect();
+    if !names.is_empty() {
+        sheet.fact("findings", Tone::Notable, &format!("{} (advice at the end: G)", names.join(" · ")));
+    }
+}
+
+fn findings_of<'s>(row: &ReflectorRow, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Finding> {
+    let id = row.reflector;
+    snapshot.findings.iter().filter(move |finding| finding.reflectors.contains(&id))
+}
+
+fn revision(row: &ReflectorRow) -> String {
+    let behind = |behind: Option<u64>, what: &str| behind.map(|behind| format!("{} behind the newest {what}", count(behind)));
+    let revision = row.resource_version.map_or_else(|| "none yet".to_owned(), |revision| revision.to_string());
+    let behind = [behind(row.behind, "seen of its resource"), behind(row.behind_store, "seen in its etcd")];
+    [revision].into_iter().chain(behind.into_iter().flatten()).collect::<Vec<_>>().join(", ")
+}
+
+fn how_it_polls(polling: &Polling) -> String {
+    let how = if polling.hot { "a loop without a pause" } else { "a poller" };
+    let (every, jitter) = (microseconds(polling.every_us), microseconds(polling.jitter_us));
+    format!("{how}: {} without a watch, one every {every} (± {jitter})", counted(polling.lists, "list"))
+}
+
+fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {
+    sheet.section("TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  ? out of sight");
+    if row.timeline_dropped > 0 {
+        sheet.say(Tone::Quiet, &format!("{} before are not kept", counted(row.timeline_dropped, "moment")));
+    }
+    if row.timeline.is_empty() {
+        sheet.say(Tone::Quiet, "nothing was seen of it yet");
+    }
+    moments::write(&row.timeline, row.last_relist.as_ref().map(|list| list.at), sheet);
+}
+
+fn cost(row: &ReflectorRow, sheet: &mut Sheet) {
+    sheet.section("COST AND WASTE");
+    let lists = [
+        counted(row.list_requests, "request"),
+        counted(row.items, "item"),
+        format!("{} in the last whole list", bytes(row.last_list_bytes)),
+        counted(row.relists, "relist"),
+    ];
+    sheet.fact("lists", Tone::Plain, &lists.join(" · "));
+    let watches = [
+        counted(row.watch_requests, "request"),
+        counted(row.events, "event"),
+        counted(row.bookmarks, "bookmark"),
+        counted(row.resumes, "resume"),
+    ];
+    sheet.fact("watches", Tone::Plain, &watches.join(" · "));
+    sheet.fact("answers", Tone::Plain, &bytes(row.bytes));
+    let spurious = format!(
+        "{} of {} that came were known in the very version",
+        following::spurious(row.repeats),
+        counted(row.repeats.objects, "object")
+    );
+    sheet.fact("spurious", Tone::Plain, &spurious);
+    sheet.fact("objects", Tone::Plain, &format!("{} now", count(row.objects)));
+    for (cause, number) in &row.causes {
+        sheet.fact("relists", Tone::Notable, &format!("{} × {cause}", count(*number)));
+    }
+}
+
+fn advice(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
+    let about_it: Vec<&Finding> = findings_of(row, snapshot).collect();
+    sheet.section("FINDINGS");
+    if about_it.is_empty() {
+        sheet.say(Tone::Quiet, "nothing to change was found in what was seen of it");
+    }
+    for one in about_it {
+        finding::sentences(one, sheet);
+    }
+}

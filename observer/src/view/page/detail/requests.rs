@@ -1,0 +1,120 @@
+//! Requests of one shape: which layer answered them and why, what they cost, and who made the latest.
+
+use observer_core::observer::{RequestRecord, Snapshot, VerdictRecord};
+use observer_core::routing;
+
+use crate::view::colour::Tone;
+use crate::view::lines::{program, time_of_day};
+use crate::view::page::column::Column;
+use crate::view::page::grid;
+use crate::view::page::request_row::RequestRow;
+use crate::view::page::requests::verb;
+use crate::view::page::row::Cell;
+use crate::view::page::sheet::Sheet;
+use crate::view::quantity::{bytes, count, counted, microseconds};
+use crate::view::report::known;
+use crate::view::verdict::{certainty_mark, detail, served_from, served_tone};
+
+/// Single requests that are drawn, the latest.
+const MOST_REQUESTS: usize = 50;
+
+const LATEST: &[Column] = &[
+    Column::number("AT", 12),
+    Column::words("CLIENT", 3),
+    Column::number("STATUS", 6),
+    Column::number("OBJECTS", 11),
+    Column::number("BYTES", 7),
+    Column::number("TOTAL", 9),
+    Column::words("END", 2).from(110),
+];
+
+pub(super) fn write(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet) {
+    sheet.title(&format!("{} {}", verb(row), row.shape()));
+    match row.verdict() {
+        Some(verdict) => verdict_lines(verdict, row.etcd_reads_vary(), sheet),
+        None => sheet.fact("served from", Tone::Plain, "no object is read for it"),
+    }
+    sheet.section("COST");
+    cost(row, sheet);
+    latest(row, snapshot, sheet);
+}
+
+fn verdict_lines(verdict: &VerdictRecord, reads_vary: bool, sheet: &mut Sheet) {
+    let shown = Some(verdict);
+    let mark = certainty_mark(shown).trim();
+    sheet.fact("served from", served_tone(shown), &format!("{}   rule {mark}{}", served_from(shown), verdict.rule));
+    if let Some(rule) = routing::rule(verdict.rule) {
+        sheet.fact("why", Tone::Plain, rule.sentence);
+    }
+    if let Some(detail) = detail(verdict) {
+        sheet.fact("either", Tone::Notable, &detail);
+    }
+    for alternative in &verdict.alternatives {
+        sheet.fact("", Tone::Plain, &format!("{} when {}   rule {}", alternative.served_from, alternative.when, alternative.rule));
+    }
+    if let Some(otherwise) = &verdict.otherwise {
+        sheet.fact("or", Tone::Plain, &format!("{} when {}", otherwise.then, otherwise.when));
+    }
+    let others = if reads_vary { ", and others like it" } else { "" };
+    for read in &verdict.etcd_reads {
+        sheet.fact("etcd reads", Tone::Plain, &format!("{read}{others}"));
+    }
+    for note in &verdict.notes {
+        sheet.fact("note", Tone::Plain, note);
+    }
+    sheet.fact("more", Tone::Quiet, &format!("watchtap explain {}", verdict.rule));
+}
+
+fn cost(row: RequestRow<'_>, sheet: &mut Sheet) {
+    let failed = if row.failed() > 0 { format!(" · {} failed", count(row.failed())) } else { String::new() };
+    sheet.fact("requests", Tone::Plain, &format!("{}{failed} · {}", count(row.count()), bytes(row.bytes())));
+    match row {
+        RequestRow::List(list) => {
+            sheet.fact("items", Tone::Plain, &known(list.items, list.unread, list.missed_bytes));
+            let times = format!("{} to the first byte · {} in all", microseconds(list.first_byte_us), microseconds(list.total_us));
+            sheet.fact("median", Tone::Plain, &times);
+        }
+        RequestRow::Watch(watch) => {
+            let events = known(watch.events, watch.unread, watch.missed_bytes);
+            sheet.fact("events", Tone::Plain, &format!("{events} · {}", counted(watch.bookmarks, "bookmark")));
+            let open = format!("{} now · {} all together", count(watch.open), microseconds(watch.open_us));
+            sheet.fact("open", Tone::Plain, &open);
+            let end = if watch.last_end.is_empty() { "none has ended" } else { &watch.last_end };
+            sheet.fact("last end", Tone::Plain, end);
+        }
+        RequestRow::Other(other) => sheet.fact("median", Tone::Plain, &format!("{} in all", microseconds(other.total_us))),
+    }
+}
+
+fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet) {
+    let rule = row.verdict().map(|verdict| verdict.rule);
+    let same = |record: &&RequestRecord| {
+        record.verb == row.verb() && record.shape == *row.shape() && record.verdict.as_ref().map(|verdict| verdict.rule) == rule
+    };
+    let records: Vec<&RequestRecord> = snapshot.requests.iter().rev().filter(same).take(MOST_REQUESTS).collect();
+    sheet.section("LATEST");
+    if records.is_empty() {
+        sheet.say(Tone::Quiet, "none of them is among the latest requests, which are kept one by one");
+        return;
+    }
+    let total = sheet.total();
+    sheet.line(grid::headings(LATEST, total, (None, false)));
+    for record in records {
+        sheet.line(grid::row(LATEST, &cells(record), total, ""));
+    }
+}
+
+fn cells(record: &RequestRecord) -> Vec<Cell> {
+    let objects = record.watch.as_ref().map_or(record.items, observer_core::exchange::WatchStream::events);
+    let unread = u64::from(record.not_read.is_some());
+    let status = record.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+    vec![
+        Cell::words(&time_of_day(record.at)),
+        Cell::words(&program(&record.client)),
+        Cell::words(&status),
+        Cell::words(&known(objects, unread, record.missed_bytes)),
+        Cell::words(&bytes(record.bytes)),
+        Cell::words(&record.total_us.map_or_else(|| "goes on".to_owned(), microseconds)),
+        Cell::words(&record.ending().unwrap_or_else(|| "-".to_owned())),
+    ]
+}

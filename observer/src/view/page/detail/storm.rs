@@ -1,0 +1,85 @@
+//! A storm: what set it off, and its members ranked by cost.
+
+use observer_core::storm::{StormMember, StormRecord};
+use observer_core::time::Timestamp;
+
+use crate::view::colour::Tone;
+use crate::view::lines::{program, time_of_day};
+use crate::view::page::column::Column;
+use crate::view::page::grid;
+use crate::view::page::reflectors::scope;
+use crate::view::page::row::Cell;
+use crate::view::page::sheet::Sheet;
+use crate::view::page::storms::{lasted, layers, state};
+use crate::view::quantity::{bytes, count, counted, length};
+
+/// Members that are drawn; who has more wants the JSON.
+const MOST_MEMBERS: usize = 500;
+
+const MEMBERS: &[Column] = &[
+    Column::words("CLIENT", 3),
+    Column::words("RESOURCE", 2),
+    Column::words("SCOPE", 2).from(110),
+    Column::number("LISTS", 6),
+    Column::number("REQUESTS", 8).from(100),
+    Column::number("ITEMS", 10),
+    Column::number("SPURIOUS", 10),
+    Column::number("BYTES", 7),
+];
+
+pub(super) fn write(storm: &StormRecord, now: Timestamp, sheet: &mut Sheet) {
+    let upstream = if storm.upstream.is_empty() { String::new() } else { format!(" · at {}", storm.upstream.0) };
+    sheet.title(&format!("storm {} · {}{upstream}", storm.storm, storm.trigger));
+    let tone = if storm.ended.is_some() { Tone::Plain } else { Tone::Bad };
+    sheet.fact("state", tone, &format!("{}, {} since its first list", state(storm), length(lasted(storm, now))));
+    let times = format!(
+        "began {} · named {} · last member {}",
+        time_of_day(storm.began),
+        time_of_day(storm.named),
+        time_of_day(storm.last)
+    );
+    sheet.fact("times", Tone::Plain, &times);
+    let size = format!(
+        "{} of {} · {} · at most {} a second",
+        counted(storm.reflectors, "reflector"),
+        counted(storm.clients, "client"),
+        counted(storm.relists, "list"),
+        count(storm.peak_per_second)
+    );
+    sheet.fact("size", Tone::Plain, &size);
+    let cost = format!("{} ({} spurious) · {}", counted(storm.items, "item"), count(storm.repeated), bytes(storm.bytes));
+    sheet.fact("cost", Tone::Plain, &cost);
+    sheet.fact("served from", Tone::Plain, &layers(storm));
+    for (cause, number) in &storm.causes {
+        sheet.fact("cause", Tone::Notable, &format!("{} × {cause}", count(*number)));
+    }
+    members(storm, sheet);
+}
+
+fn members(storm: &StormRecord, sheet: &mut Sheet) {
+    sheet.section("MEMBERS   the most bytes first");
+    let total = sheet.total();
+    sheet.line(grid::headings(MEMBERS, total, (None, false)));
+    for member in storm.members.iter().take(MOST_MEMBERS) {
+        sheet.line(grid::row(MEMBERS, &cells(member), total, ""));
+    }
+    let not_drawn = storm.members.len().saturating_sub(MOST_MEMBERS) as u64;
+    let more = storm.members_not_told.saturating_add(not_drawn);
+    if more > 0 {
+        sheet.say(Tone::Quiet, &format!("… and {}", counted(more, "member")));
+    }
+}
+
+fn cells(member: &StormMember) -> Vec<Cell> {
+    let number = |number: u64| Cell::number(number, &count(number));
+    vec![
+        Cell::words(&program(&member.client)),
+        Cell::words(&member.shape.resource),
+        Cell::words(&scope(&member.shape)),
+        number(member.relists),
+        number(member.requests),
+        number(member.items),
+        number(member.repeated),
+        Cell::number(member.bytes, &bytes(member.bytes)),
+    ]
+}

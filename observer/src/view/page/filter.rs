@@ -1,0 +1,160 @@
+//! Which rows the person wants to see.
+
+use super::row::Row;
+
+/// What can be asked for by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FilterKey {
+    Client,
+    Resource,
+    Scope,
+    State,
+    Cause,
+    Verb,
+    Served,
+    Rule,
+    Kind,
+}
+
+/// What the person typed: words that must all fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Filter {
+    text: String,
+    words: Vec<Word>,
+}
+
+/// `client:NAME`, or a plain word, which may stand anywhere in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Word {
+    key: Option<FilterKey>,
+    /// In small letters.
+    text: String,
+}
+
+impl FilterKey {
+    /// All of them, as the help has them.
+    pub(super) const ALL: [Self; 9] =
+        [Self::Client, Self::Resource, Self::Scope, Self::State, Self::Cause, Self::Verb, Self::Served, Self::Rule, Self::Kind];
+
+    /// As it is typed.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Resource => "resource",
+            Self::Scope => "scope",
+            Self::State => "state",
+            Self::Cause => "cause",
+            Self::Verb => "verb",
+            Self::Served => "served",
+            Self::Rule => "rule",
+            Self::Kind => "kind",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.as_str() == word)
+    }
+}
+
+impl Filter {
+    /// Reads what was typed, or says what is wrong with it.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let words = text.split_whitespace().map(Word::parse).collect::<Result<_, _>>()?;
+        Ok(Self { text: text.trim().to_owned(), words })
+    }
+
+    /// As it was typed.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it lets everything through.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Whether a row is to be seen. Words for which its table has no answer are passed over.
+    pub(super) fn fits(&self, row: &Row, answered: &[FilterKey]) -> bool {
+        self.words.iter().filter(|word| word.key.is_none_or(|key| answered.contains(&key))).all(|word| word.fits(row))
+    }
+
+    /// What it asks for of which a table knows nothing.
+    pub(super) fn passed_over(&self, answered: &[FilterKey]) -> Vec<&'static str> {
+        let mut keys: Vec<FilterKey> =
+            self.words.iter().filter_map(|word| word.key).filter(|key| !answered.contains(key)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter().map(FilterKey::as_str).collect()
+    }
+}
+
+impl Word {
+    fn parse(word: &str) -> Result<Self, String> {
+        let plain = |text: &str| Self { key: None, text: text.to_lowercase() };
+        if let Some(quoted) = word.strip_prefix('"') {
+            return Ok(plain(quoted.trim_end_matches('"')));
+        }
+        let Some((name, text)) = word.split_once(':') else { return Ok(plain(word)) };
+        let Some(key) = FilterKey::of(name) else {
+            let known: Vec<&str> = FilterKey::ALL.into_iter().map(FilterKey::as_str).collect();
+            return Err(format!("no filter is called {name}: there are {} (or write \"{word}\")", known.join(", ")));
+        };
+        Ok(Self { key: Some(key), text: text.to_lowercase() })
+    }
+
+    fn fits(&self, row: &Row) -> bool {
+        let holds = |text: &str| text.to_lowercase().contains(&self.text);
+        match self.key {
+            Some(key) => row.facts.iter().any(|(fact, text)| *fact == key && holds(text)),
+            None => row.cells.iter().any(|cell| holds(&cell.text)) || row.facts.iter().any(|(_, text)| holds(text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observer_core::storm::StormId;
+
+    use super::*;
+    use crate::view::page::row::{Cell, RowKey};
+
+    #[test]
+    fn all_words_must_fit_wherever_letters_are_large() {
+        for (text, fits) in [
+            ("", true),
+            ("pods", true),
+            ("PODS 17", true),
+            ("resource:pods", true),
+            ("resource:Pod client:my-", true),
+            ("resource:pods client:other", false),
+            ("secrets", false),
+            ("\"system:node\"", true),
+            // The table says nothing of rules.
+            ("rule:list-rv0", true),
+        ] {
+            let filter = Filter::parse(text).unwrap();
+            let answered = [FilterKey::Client, FilterKey::Resource];
+            assert_eq!(filter.fits(&row(), &answered), fits, "{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_told_with_the_known_ones() {
+        let expected = "no filter is called pod: there are client, resource, scope, state, cause, verb, served, rule, kind (or write \"pod:x\")";
+        assert_eq!(Filter::parse("client:a pod:x").unwrap_err(), expected);
+    }
+
+    #[test]
+    fn what_a_table_does_not_know_is_told() {
+        let filter = Filter::parse("rule:a pods served:b rule:c").unwrap();
+        assert_eq!(filter.passed_over(&[FilterKey::Served]), ["rule"]);
+    }
+
+    fn row() -> Row {
+        Row {
+            key: RowKey::Storm(StormId(1)),
+            cells: vec![Cell::words("pods"), Cell::number(17, "17"), Cell::words("system:node:a")],
+            facts: vec![(FilterKey::Client, "my-controller/0.3".to_owned()), (FilterKey::Resource, "pods".to_owned())],
+        }
+    }
+}

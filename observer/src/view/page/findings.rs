@@ -1,0 +1,49 @@
+//! The table of findings.
+
+use observer_core::observer::{Finding, Snapshot};
+
+use super::column::Column;
+use super::filter::FilterKey;
+use super::reflectors::scope;
+use super::row::{Cell, Row, RowKey};
+use crate::view::lines::program;
+
+pub(super) const COLUMNS: &[Column] = &[
+    Column::word("FINDING", 22),
+    Column::words("CLIENT", 2),
+    Column::words("RESOURCE", 2),
+    Column::words("SCOPE", 2).from(120),
+    Column::words("SEEN", 4),
+];
+
+pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Kind, FilterKey::Client, FilterKey::Resource, FilterKey::Scope];
+
+/// The findings of a snapshot, the worst first.
+pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |finding: &Finding| Row { key: RowKey::Finding(finding.id.clone()), cells: cells(finding), facts: facts(finding) };
+    snapshot.findings.iter().map(row).collect()
+}
+
+/// Whose it is; several clients may have made the requests.
+pub(super) fn client(finding: &Finding) -> String {
+    finding.client.as_ref().map_or_else(|| "-".to_owned(), program)
+}
+
+fn cells(finding: &Finding) -> Vec<Cell> {
+    vec![
+        Cell::words(finding.kind.as_str()),
+        Cell::words(&client(finding)),
+        Cell::words(&finding.shape.resource),
+        Cell::words(&scope(&finding.shape)),
+        Cell::words(&finding.seen),
+    ]
+}
+
+fn facts(finding: &Finding) -> Vec<(FilterKey, String)> {
+    vec![
+        (FilterKey::Kind, finding.kind.to_string()),
+        (FilterKey::Client, client(finding)),
+        (FilterKey::Resource, finding.shape.resource.clone()),
+        (FilterKey::Scope, scope(&finding.shape)),
+    ]
+}

@@ -1,0 +1,57 @@
+//! What the keys do, and what the words mean.
+
+use super::filter::FilterKey;
+use super::line::Line;
+use super::sheet::Sheet;
+use crate::view::colour::Tone;
+
+const KEYS: &[(&str, &str)] = &[
+    ("1 … 5, tab", "the tables; shift-tab goes back"),
+    ("j k, ↑ ↓", "down and up; pgdn, space and pgup by a page; g and G, home and end to the first and the last"),
+    ("enter", "open: time line and evidence, members, advice, the verdict's reasons"),
+    ("esc", "back; in a table it clears the filter"),
+    ("/", "filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must fit"),
+    ("f", "filter on the selected row's client and resource"),
+    ("s, S", "sort by the next column (▾ marks it; behind the last, the worst first); the other way round"),
+    ("r", "put what came since in its place: until then new rows stand below, so that nothing moves while you read"),
+    ("p", "freeze the picture; collecting goes on"),
+    ("y", "copy the selected list or watch as a kubectl get --raw"),
+    ("i", "what verdicts rest on, all that was missed, and who would list again after a restart"),
+    ("?", "this help"),
+    ("q, ctrl-c", "quit"),
+];
+
+const WORDS: &[(&str, &str)] = &[
+    ("etcd 4.9 %", "the share of lists that read their objects from etcd"),
+    (
+        "~ and !",
+        "a verdict predicted from the request and the server's version; one that the answer contradicted. No mark: confirmed",
+    ),
+    ("relist", "a list of a client that had one: all objects travel again"),
+    ("spurious", "objects that came again in the very version that the client had"),
+    ("behind", "revisions from the client's newest to the newest seen of its resource"),
+    ("storm", "many reflectors that list again within seconds"),
+    (
+        "on a restart",
+        "who would list again if the API server were restarted now, and what that would cost: those who are behind it",
+    ),
+    ("not seen", "traffic that was passed on and not observed: all numbers are lower bounds then"),
+];
+
+/// The help, in lines of `cells`.
+pub(super) fn lines(cells: usize) -> Vec<Line> {
+    let mut sheet = Sheet::new(cells);
+    sheet.title("KEYS");
+    for (key, meaning) in KEYS {
+        sheet.fact(key, Tone::Plain, meaning);
+    }
+    sheet.section("FILTERS");
+    let names: Vec<String> = FilterKey::ALL.into_iter().map(|key| format!("{}:", key.as_str())).collect();
+    sheet.say(Tone::Plain, &names.join("  "));
+    sheet.say(Tone::Plain, "A word with a colon of its own is written in quotes: \"system:node\".");
+    sheet.section("WORDS");
+    for (word, meaning) in WORDS {
+        sheet.fact(word, Tone::Plain, meaning);
+    }
+    sheet.into_lines()
+}

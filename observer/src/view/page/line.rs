@@ -1,0 +1,62 @@
+//! A line of text whose parts have tones.
+
+use super::cells::{printable, width};
+use crate::view::colour::Tone;
+
+/// A line. All of it is printable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    parts: Vec<(Tone, String)>,
+}
+
+impl Line {
+    /// `text` in `tone`.
+    pub(super) fn of(tone: Tone, text: &str) -> Self {
+        Self::default().and(tone, text)
+    }
+
+    /// The line, and `text` behind it.
+    pub(super) fn and(mut self, tone: Tone, text: &str) -> Self {
+        self.parts.push((tone, printable(text)));
+        self
+    }
+
+    pub(super) fn parts(&self) -> &[(Tone, String)] {
+        &self.parts
+    }
+
+    /// Phrases with ` · ` between them, as many as `cells` hold. Half a number would be another number, so a phrase is there in whole or not at
+    /// all; `…` says that some are not.
+    pub(super) fn of_phrases(phrases: &[(Tone, String)], cells: usize) -> Self {
+        const BETWEEN: &str = " · ";
+        let mut line = Self::default();
+        let mut room = cells;
+        for (index, (tone, text)) in phrases.iter().enumerate() {
+            let before = if index == 0 { "" } else { BETWEEN };
+            let is_last = index + 1 == phrases.len();
+            let needed = width(before) + width(&printable(text)) + if is_last { 0 } else { 2 };
+            if index > 0 && needed > room {
+                return line.and(Tone::Quiet, " …");
+            }
+            line = line.and(Tone::Quiet, before).and(*tone, text);
+            room = room.saturating_sub(width(before) + width(&printable(text)));
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_that_find_no_room_are_left_out_in_whole() {
+        let phrases: Vec<_> = ["41 lists", "2 relists", "1,204 requests"].map(|text| (Tone::Plain, text.to_owned())).to_vec();
+        let text = |cells| Line::of_phrases(&phrases, cells).parts().iter().map(|(_, text)| text.as_str()).collect::<String>();
+        assert_eq!(text(37), "41 lists · 2 relists · 1,204 requests");
+        assert_eq!(text(36), "41 lists · 2 relists …");
+        assert_eq!(text(22), "41 lists · 2 relists …");
+        assert_eq!(text(21), "41 lists …");
+        assert_eq!(text(3), "41 lists …");
+    }
+}

@@ -1,0 +1,35 @@
+//! The terminal page: snapshots and keys in, pictures out.
+
+mod about;
+mod canvas;
+mod cells;
+mod clients;
+mod column;
+mod control;
+mod detail;
+mod filter;
+mod findings;
+mod grid;
+mod header;
+mod help;
+mod key;
+mod line;
+mod picture;
+mod prompt;
+mod raw;
+mod reflectors;
+mod request_row;
+mod requests;
+mod row;
+mod row_order;
+mod scroll;
+mod sheet;
+mod state;
+mod storms;
+mod tab;
+
+#[cfg(test)]
+mod tests;
+
+pub use key::{Key, Outcome};
+pub use state::Page;

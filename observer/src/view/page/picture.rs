@@ -1,0 +1,159 @@
+//! The picture: where what is drawn.
+
+use ratatui::Frame;
+
+use super::canvas::Canvas;
+use super::cells::{printable, width};
+use super::detail::opened;
+use super::line::Line;
+use super::sheet::Sheet;
+use super::state::{Page, Reading};
+use super::tab::Tab;
+use super::{about, grid, header, help};
+use crate::view::colour::Tone;
+use crate::view::quantity::count;
+
+/// The smallest terminal that has room for the page.
+const SMALLEST: (u16, u16) = (80, 24);
+
+/// What can be done in a table.
+const KEYS: [&str; 8] = ["enter open", "/ filter", "s sort", "p pause", "y copy", "i about", "? help", "q quit"];
+
+/// The mark of the selected row.
+const SELECTED: &str = "▸";
+
+impl Page {
+    /// Draws the page.
+    pub fn draw(&self, frame: &mut Frame<'_>) {
+        let mut canvas = Canvas::new(frame.buffer_mut(), self.colour);
+        let (width, height) = (canvas.width(), canvas.height());
+        if width < SMALLEST.0 || height < SMALLEST.1 {
+            let text = format!("watchtap: {width}×{height} is too small, it takes {}×{} (q quits)", SMALLEST.0, SMALLEST.1);
+            canvas.line(0, &Line::of(Tone::Plain, &text));
+            return;
+        }
+        let cells = usize::from(width);
+        let mut y = 0;
+        for line in header::lines(&self.shown, self.frozen_for(), cells) {
+            canvas.line(y, &line);
+            y += 1;
+        }
+        canvas.line(y, &self.tabs());
+        let last = height - 1;
+        self.body(&mut canvas, y + 1, last);
+        canvas.line(last, &self.footer(cells));
+    }
+
+    /// The names of the tables, with the one in sight in brackets.
+    fn tabs(&self) -> Line {
+        let mut line = Line::default();
+        for tab in Tab::ALL {
+            let name = format!("{} {} {}", tab.place() + 1, tab.name(), count(tab.number(&self.shown) as u64));
+            line = if tab == self.tab {
+                line.and(Tone::Heading, &format!("[{name}]"))
+            } else {
+                line.and(Tone::Plain, &format!(" {name} "))
+            };
+        }
+        line
+    }
+
+    /// Rows `from` to `until`, without the last.
+    fn body(&self, canvas: &mut Canvas<'_>, from: u16, until: u16) {
+        let cells = usize::from(canvas.width());
+        match (self.reading, &self.opened) {
+            (Some(Reading::Help), _) => self.text(canvas, from, until, &help::lines(cells)),
+            (Some(Reading::About), _) => self.text(canvas, from, until, &about::lines(&self.shown, cells)),
+            (None, Some(key)) => self.text(canvas, from, until, &opened(key, &self.shown, cells)),
+            (None, None) => self.rows_of_table(canvas, from, until),
+        }
+    }
+
+    fn text(&self, canvas: &mut Canvas<'_>, from: u16, until: u16, lines: &[Line]) {
+        let top = self.scroll.within(lines.len(), usize::from(until - from));
+        for (y, line) in (from..until).zip(lines.iter().skip(top)) {
+            canvas.line(y, line);
+        }
+    }
+
+    fn rows_of_table(&self, canvas: &mut Canvas<'_>, from: u16, until: u16) {
+        let rows = &self.rows_in_sight();
+        if rows.is_empty() {
+            return self.text(canvas, from, until, &self.emptiness(usize::from(canvas.width())));
+        }
+        let (columns, table, total) = (self.tab.columns(), self.table(), canvas.width());
+        canvas.line(from, &grid::headings(columns, total, table.order.sorted()));
+        let selected = self.selected(rows);
+        let top = table.scroll.to_show(selected, rows.len(), usize::from(until - from - 1));
+        for (y, (place, row)) in (from + 1..until).zip(rows.iter().enumerate().skip(top)) {
+            let mark = if place == selected { SELECTED } else { "" };
+            canvas.line(y, &grid::row(columns, &row.cells, total, mark));
+            if place == selected {
+                canvas.stand_out(y);
+            }
+        }
+    }
+
+    /// Why there is nothing to see, and what to do.
+    fn emptiness(&self, cells: usize) -> Vec<Line> {
+        let mut sheet = Sheet::new(cells);
+        sheet.line(Line::default());
+        let totals = &self.shown.totals;
+        if !self.rows.is_empty() {
+            sheet.say(Tone::Plain, &format!("No row fits the filter {}. esc clears it, / changes it.", self.filter.text()));
+        } else if totals.connections == 0 && totals.requests == 0 {
+            sheet.say(Tone::Plain, "No client has connected yet:");
+            sheet.line(Line::default());
+            for line in &self.guidance {
+                sheet.say(Tone::Plain, line);
+            }
+        } else {
+            sheet.say(Tone::Plain, &self.tab.emptiness(&self.shown));
+        }
+        sheet.into_lines()
+    }
+
+    /// The prompt, or what came of the last key, or what can be done.
+    fn footer(&self, cells: usize) -> Line {
+        if let Some(prompt) = &self.prompt {
+            let hint = if prompt.problem.is_empty() { "enter keeps it, esc does not" } else { &prompt.problem };
+            let tone = if prompt.problem.is_empty() { Tone::Quiet } else { Tone::Bad };
+            return Line::of(Tone::Plain, &end_of(&format!("/{}_", prompt.text), cells / 2)).and(tone, &format!("  {hint}"));
+        }
+        if !self.message.is_empty() {
+            return Line::of(Tone::Notable, &self.message);
+        }
+        let plain = |text: &str| (Tone::Quiet, text.to_owned());
+        let keys = match (self.reading, &self.opened) {
+            (Some(_), _) => ["j k scroll", "esc back", "q quit"].map(plain).to_vec(),
+            (None, Some(_)) => ["j k scroll", "esc back", "y copy", "p pause", "? help", "q quit"].map(plain).to_vec(),
+            (None, None) => KEYS.map(plain).to_vec(),
+        };
+        let filter = self.filter_in_words().map(|text| (Tone::Notable, text));
+        Line::of_phrases(&filter.into_iter().chain(keys).collect::<Vec<_>>(), cells)
+    }
+
+    /// Which filter hides how much.
+    fn filter_in_words(&self) -> Option<String> {
+        if self.filter.is_empty() || !self.is_table() {
+            return None;
+        }
+        let passed_over = self.filter.passed_over(self.tab.filters());
+        let passed_over =
+            if passed_over.is_empty() { String::new() } else { format!(" (passed over: {})", passed_over.join(", ")) };
+        let (seen, all) = (self.rows_in_sight().len() as u64, self.rows.len() as u64);
+        Some(format!("filter {}: {} of {}{passed_over}", self.filter.text(), count(seen), count(all)))
+    }
+}
+
+/// The last `cells` of what is being typed.
+fn end_of(text: &str, cells: usize) -> String {
+    let text = printable(text);
+    let mut kept = text.as_str();
+    while width(kept) > cells {
+        let mut characters = kept.chars();
+        characters.next();
+        kept = characters.as_str();
+    }
+    kept.to_owned()
+}

@@ -1,0 +1,176 @@
+//! A list or a watch as a command that asks for it again.
+
+use std::fmt::Write as _;
+
+use observer_core::exchange::{Scope, Shape};
+use observer_core::k8s::{Continue, ListOptions, ResourceVersion, ResourceVersionMatch, Verb};
+use observer_core::observer::{RequestRecord, Snapshot};
+use observer_core::reflector::{Happened, ReflectorRow};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::request_row::RequestRow;
+
+/// What RFC 3986 reserves nothing of. All else is encoded, so that no shell takes it for something else either.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// From this length on a selector may have been cut when it was read.
+const CUT_SELECTOR: usize = 1024;
+
+/// The latest request of a row as a command, or why there is none.
+pub(super) fn of_requests(row: RequestRow<'_>, snapshot: &Snapshot) -> Result<String, String> {
+    let verb =
+        row.verb().filter(|verb| matches!(verb, Verb::List | Verb::Watch)).ok_or("only lists and watches are asked again")?;
+    let same = |record: &&RequestRecord| record.verb == Some(verb) && record.shape == *row.shape();
+    let record =
+        snapshot.requests.iter().rev().find(same).ok_or("none of these requests is among the latest, which are kept one by one")?;
+    command(record)
+}
+
+/// The latest list of a reflector, or its latest watch, as a command, or why there is none.
+pub(super) fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Result<String, String> {
+    let asked = |list: bool| row.timeline.iter().rev().filter_map(move |moment| exchange(&moment.what, list));
+    let record = |exchange| snapshot.requests.iter().find(|record| record.id == exchange);
+    let record = asked(true).chain(asked(false)).find_map(record);
+    command(record.ok_or("none of its requests is among the latest, which are kept one by one")?)
+}
+
+/// The exchange of a moment that asks for a list, or for a watch.
+fn exchange(what: &Happened, list: bool) -> Option<observer_core::observation::ExchangeId> {
+    match what {
+        Happened::ListAsked { exchange, is_page: false, .. } if list => Some(*exchange),
+        Happened::WatchAsked { exchange, .. } if !list => Some(*exchange),
+        Happened::ListAsked { .. }
+        | Happened::ListCame { .. }
+        | Happened::WatchAsked { .. }
+        | Happened::WatchOpened
+        | Happened::InitialEventsEnded { .. }
+        | Happened::Delivered { .. }
+        | Happened::Failed { .. }
+        | Happened::ListBroke
+        | Happened::WatchEnded { .. }
+        | Happened::ServerRefused { .. }
+        | Happened::OutOfSight => None,
+    }
+}
+
+fn command(record: &RequestRecord) -> Result<String, String> {
+    let mut line = format!("kubectl get --raw '{}", path(&record.shape)?);
+    for (index, (name, value)) in parameters(record.verb, &record.list_options)?.into_iter().enumerate() {
+        let before = if index == 0 { '?' } else { '&' };
+        let _infallible = write!(line, "{before}{name}={}", utf8_percent_encode(&value, ENCODED));
+    }
+    line.push('\'');
+    Ok(line)
+}
+
+/// Only the core group has one version, and it is `v1`; which one other resources were asked in, a shape does not say.
+fn path(shape: &Shape) -> Result<String, String> {
+    let resource = &shape.resource;
+    let Some(scope) = &shape.scope else { return Err("the request is about no resource".to_owned()) };
+    if resource.contains('.') {
+        return Err(format!("the path needs the API version of {resource}, which was not kept"));
+    }
+    if resource.contains('/') {
+        return Err(format!("{resource} is no collection"));
+    }
+    let namespace = match scope {
+        Scope::Namespace(namespace) => format!("namespaces/{}/", utf8_percent_encode(namespace, ENCODED)),
+        Scope::AllNamespaces | Scope::Cluster | Scope::All => String::new(),
+    };
+    Ok(format!("/api/v1/{namespace}{}", utf8_percent_encode(resource, ENCODED)))
+}
+
+fn parameters(verb: Option<Verb>, options: &ListOptions) -> Result<Vec<(&'static str, String)>, String> {
+    if options.continue_token != Continue::Unset {
+        return Err("it is a page behind the first, and its token is spent".to_owned());
+    }
+    if options.undecodable {
+        return Err("one of its parameters could not be read".to_owned());
+    }
+    let watch = (verb == Some(Verb::Watch)).then(|| ("watch", "true".to_owned()));
+    let limit = (options.limit > 0).then(|| ("limit", options.limit.to_string()));
+    let bookmarks = options.allow_watch_bookmarks.then(|| ("allowWatchBookmarks", "true".to_owned()));
+    let initial = options.send_initial_events.map(|wanted| ("sendInitialEvents", wanted.to_string()));
+    let timeout = options.timeout_seconds.map(|seconds| ("timeoutSeconds", seconds.to_string()));
+    let first = watch.into_iter().chain(revision(options)?).chain(limit).chain(bookmarks).chain(initial).chain(timeout);
+    Ok(first.chain(selectors(options)?).collect())
+}
+
+fn revision(options: &ListOptions) -> Result<Vec<(&'static str, String)>, String> {
+    let version = match options.resource_version {
+        ResourceVersion::Unset => None,
+        ResourceVersion::Any => Some("0".to_owned()),
+        ResourceVersion::At(revision) => Some(revision.to_string()),
+        ResourceVersion::Invalid => return Err("its resourceVersion is no number".to_owned()),
+    };
+    let matching = match options.resource_version_match {
+        ResourceVersionMatch::Unset => None,
+        ResourceVersionMatch::Exact => Some("Exact".to_owned()),
+        ResourceVersionMatch::NotOlderThan => Some("NotOlderThan".to_owned()),
+        ResourceVersionMatch::Invalid => return Err("its resourceVersionMatch is none that exists".to_owned()),
+    };
+    let version = version.map(|version| ("resourceVersion", version));
+    Ok(version.into_iter().chain(matching.map(|matching| ("resourceVersionMatch", matching))).collect())
+}
+
+fn selectors(options: &ListOptions) -> Result<Vec<(&'static str, String)>, String> {
+    let given = [
+        ("labelSelector", &options.label_selector),
+        ("fieldSelector", &options.field_selector),
+        ("shardSelector", &options.shard_selector),
+    ];
+    let given: Vec<_> = given.into_iter().filter(|(_, selector)| !selector.is_empty()).collect();
+    if given.iter().any(|(_, selector)| selector.len() >= CUT_SELECTOR) {
+        return Err("its selector is too long to have been kept in whole".to_owned());
+    }
+    Ok(given.into_iter().map(|(name, selector)| (name, selector.clone())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_name_reaches_the_shell() {
+        let scope = Scope::Namespace("a'; rm -rf ~ '".to_owned());
+        let shape = Shape { scope: Some(scope), ..shape("pods") };
+        assert_eq!(path(&shape).unwrap(), "/api/v1/namespaces/a%27%3B%20rm%20-rf%20~%20%27/pods");
+    }
+
+    #[test]
+    fn what_cannot_be_asked_again_says_why() {
+        let path_of = |resource: &str| path(&shape(resource)).unwrap_err();
+        assert_eq!(path_of("deployments.apps"), "the path needs the API version of deployments.apps, which was not kept");
+        assert_eq!(path_of("pods/log"), "pods/log is no collection");
+        assert_eq!(path(&Shape { scope: None, ..shape("/version") }).unwrap_err(), "the request is about no resource");
+    }
+
+    #[test]
+    fn options_come_back_as_they_were() {
+        let query = "watch=true&resourceVersion=5&resourceVersionMatch=NotOlderThan&limit=500&allowWatchBookmarks=true\
+                     &sendInitialEvents=true&timeoutSeconds=400&labelSelector=app%3Dnginx%2Ctier%20in%20%28a%29&fieldSelector=x%3Dy";
+        let options = ListOptions::parse(query);
+        let again: Vec<String> = parameters(Some(Verb::Watch), &options)
+            .unwrap()
+            .into_iter()
+            .map(|(name, value)| format!("{name}={}", utf8_percent_encode(&value, ENCODED)))
+            .collect();
+        assert_eq!(ListOptions::parse(&again.join("&")), options);
+    }
+
+    #[test]
+    fn options_that_would_ask_something_else_are_refused() {
+        for (query, because) in [
+            ("resourceVersion=abc", "its resourceVersion is no number"),
+            ("resourceVersion=1&resourceVersionMatch=abc", "its resourceVersionMatch is none that exists"),
+            ("continue=abc", "it is a page behind the first, and its token is spent"),
+            (&format!("labelSelector={}", "a".repeat(2_000)), "its selector is too long to have been kept in whole"),
+        ] {
+            assert_eq!(parameters(Some(Verb::List), &ListOptions::parse(query)).unwrap_err(), because);
+        }
+    }
+
+    fn shape(resource: &str) -> Shape {
+        Shape { resource: resource.to_owned(), scope: Some(Scope::AllNamespaces), options: String::new(), upstream: None }
+    }
+}

@@ -1,0 +1,94 @@
+//! The table of reflectors.
+
+use observer_core::exchange::Shape;
+use observer_core::observer::Snapshot;
+use observer_core::reflector::{ReflectorRow, ReflectorState};
+
+use super::column::Column;
+use super::filter::FilterKey;
+use super::row::{Cell, Row, RowKey};
+use crate::view::colour::Tone;
+use crate::view::following;
+use crate::view::lines::program;
+use crate::view::quantity::{bytes, count};
+use crate::view::report::state_tone;
+
+pub(super) const COLUMNS: &[Column] = &[
+    Column::words("CLIENT", 3),
+    Column::words("RESOURCE", 2),
+    Column::words("SCOPE", 2).from(120),
+    Column::word("STATE", 8),
+    Column::number("FOR", 9).from(95),
+    Column::number("BEHIND", 11).from(110),
+    Column::number("EVENTS", 11).from(140),
+    Column::number("RESUMES", 7).from(150),
+    Column::number("RELISTS", 7),
+    Column::words("LAST CAUSE", 3),
+    Column::number("SPURIOUS", 16).from(130),
+    Column::number("BYTES", 7).from(160),
+];
+
+pub(super) const FILTERS: &[FilterKey] =
+    &[FilterKey::Client, FilterKey::Resource, FilterKey::Scope, FilterKey::State, FilterKey::Cause, FilterKey::Served];
+
+/// The reflectors of a snapshot, and the clients that list or watch otherwise, in its order.
+pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    snapshot
+        .reflectors
+        .iter()
+        .map(|row| Row { key: RowKey::Reflector(row.reflector), cells: cells(row, snapshot), facts: facts(row) })
+        .collect()
+}
+
+/// What its columns say of a reflector.
+pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
+    let age = u64::try_from(snapshot.at.since(row.since).as_nanos()).unwrap_or(u64::MAX);
+    let cause = cause(row);
+    let tone = if row.relists > 0 { Tone::Notable } else { Tone::Plain };
+    vec![
+        Cell::words(&program(&row.client)),
+        Cell::words(&row.shape.resource),
+        Cell::words(&scope(&row.shape)),
+        Cell::words(following::state(row.state)).toned(state_tone(row.state)),
+        Cell::number(age, &following::age(row.since, snapshot.at)),
+        row.behind.map_or_else(|| Cell::number(0, "?"), |behind| Cell::number(behind, &count(behind))),
+        Cell::number(row.events, &count(row.events)),
+        Cell::number(row.resumes, &count(row.resumes)),
+        Cell::number(row.relists, &count(row.relists)).toned(tone),
+        Cell::words(&cause),
+        Cell::number(row.repeats.repeated, &following::spurious(row.repeats)),
+        Cell::number(row.bytes, &bytes(row.bytes)),
+    ]
+}
+
+/// Why it last listed again. As long as no list again was whole, why it most often tried to.
+fn cause(row: &ReflectorRow) -> String {
+    let tried = row.causes.iter().max_by_key(|(_, number)| **number).filter(|_| row.last_relist.is_none());
+    tried.map_or_else(|| following::last_cause(row), |(cause, number)| format!("{} × {cause}", count(*number)))
+}
+
+/// `default/ · labels app=nginx`: all of a shape but the resource.
+pub(super) fn scope(shape: &Shape) -> String {
+    let scope = shape.scope.as_ref().map(ToString::to_string);
+    let options = Some(&shape.options).filter(|options| !options.is_empty()).cloned();
+    let upstream = shape.upstream.as_ref().map(|upstream| format!("at {}", upstream.0));
+    scope.into_iter().chain(options).chain(upstream).collect::<Vec<_>>().join(" · ")
+}
+
+fn facts(row: &ReflectorRow) -> Vec<(FilterKey, String)> {
+    let mut facts = vec![
+        (FilterKey::Client, program(&row.client)),
+        (FilterKey::Resource, row.shape.resource.clone()),
+        (FilterKey::Scope, scope(&row.shape)),
+        (FilterKey::State, following::state(row.state).to_owned()),
+    ];
+    facts.extend(row.causes.keys().map(|cause| (FilterKey::Cause, cause.clone())));
+    let served = row.last_relist.as_ref().and_then(|relist| relist.served_from.as_ref());
+    facts.extend(served.map(|served| (FilterKey::Served, served.to_string())));
+    facts
+}
+
+/// Whether a reflector is stuck.
+pub(super) fn is_stuck(row: &ReflectorRow) -> bool {
+    row.state == ReflectorState::Stuck
+}

@@ -1,0 +1,105 @@
+//! The table of requests by shape.
+
+use observer_core::k8s::Verb;
+use observer_core::observer::Snapshot;
+
+use super::column::Column;
+use super::filter::FilterKey;
+use super::reflectors::scope;
+use super::request_row::RequestRow;
+use super::row::{Cell, Row, RowKey};
+use crate::view::colour::Tone;
+use crate::view::quantity::{bytes, count, microseconds};
+use crate::view::report::known;
+use crate::view::verdict::{certainty_mark, rule, served_from, served_tone};
+
+pub(super) const COLUMNS: &[Column] = &[
+    Column::word("VERB", 6),
+    Column::words("REQUEST", 4),
+    Column::number("N", 7),
+    Column::word("SERVED FROM", 19),
+    Column::words("RULE", 2).from(110),
+    Column::number("OBJECTS", 13).from(120),
+    Column::number("BYTES", 7),
+    Column::number("FIRST BYTE", 10).from(150),
+    Column::number("TOTAL", 9).from(100),
+    Column::number("FAILED", 7).from(130),
+    Column::words("LAST END", 2).from(160),
+];
+
+pub(super) const FILTERS: &[FilterKey] =
+    &[FilterKey::Verb, FilterKey::Resource, FilterKey::Scope, FilterKey::Served, FilterKey::Rule];
+
+/// The requests of a snapshot: lists, watches, and everything else.
+pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |row: RequestRow<'_>| Row { key: RowKey::Request(Box::new(row.key())), cells: cells(row), facts: facts(row) };
+    RequestRow::all(snapshot).map(row).collect()
+}
+
+/// The word of a verb.
+pub(super) fn verb(row: RequestRow<'_>) -> &'static str {
+    row.verb().map_or("unknown", Verb::as_str)
+}
+
+fn cells(row: RequestRow<'_>) -> Vec<Cell> {
+    let verdict = row.verdict();
+    let failed = Cell::number(row.failed(), &count(row.failed()));
+    let failed = if row.failed() > 0 { failed.toned(Tone::Notable) } else { failed };
+    vec![
+        Cell::words(verb(row)),
+        Cell::words(&row.shape().to_string()),
+        Cell::number(row.count(), &count(row.count())),
+        Cell::words(&format!("{} {}", certainty_mark(verdict), served_from(verdict))).toned(served_tone(verdict)),
+        Cell::words(rule(verdict)),
+        objects(row),
+        Cell::number(row.bytes(), &bytes(row.bytes())),
+        first_byte(row),
+        total(row),
+        failed,
+        Cell::words(&last_end(row)),
+    ]
+}
+
+/// Items of lists, events of watches.
+fn objects(row: RequestRow<'_>) -> Cell {
+    match row {
+        RequestRow::List(row) => Cell::number(row.items, &known(row.items, row.unread, row.missed_bytes)),
+        RequestRow::Watch(row) => Cell::number(row.events, &known(row.events, row.unread, row.missed_bytes)),
+        RequestRow::Other(_) => Cell::number(0, "-"),
+    }
+}
+
+fn first_byte(row: RequestRow<'_>) -> Cell {
+    match row {
+        RequestRow::List(row) => Cell::number(row.first_byte_us, &microseconds(row.first_byte_us)),
+        RequestRow::Watch(_) | RequestRow::Other(_) => Cell::number(0, "-"),
+    }
+}
+
+/// The median time of requests that end, and how long watches were open all together.
+fn total(row: RequestRow<'_>) -> Cell {
+    let total = match row {
+        RequestRow::List(row) => row.total_us,
+        RequestRow::Watch(row) => row.open_us,
+        RequestRow::Other(row) => row.total_us,
+    };
+    Cell::number(total, &microseconds(total))
+}
+
+fn last_end(row: RequestRow<'_>) -> String {
+    match row {
+        RequestRow::Watch(row) if row.open > 0 => format!("{} open", count(row.open)),
+        RequestRow::Watch(row) => row.last_end.clone(),
+        RequestRow::List(_) | RequestRow::Other(_) => "-".to_owned(),
+    }
+}
+
+fn facts(row: RequestRow<'_>) -> Vec<(FilterKey, String)> {
+    vec![
+        (FilterKey::Verb, verb(row).to_owned()),
+        (FilterKey::Resource, row.shape().resource.clone()),
+        (FilterKey::Scope, scope(row.shape())),
+        (FilterKey::Served, served_from(row.verdict())),
+        (FilterKey::Rule, rule(row.verdict()).to_owned()),
+    ]
+}

@@ -1,0 +1,54 @@
+//! In which order rows stand.
+
+use std::collections::BTreeMap;
+
+use super::row::{Row, RowKey};
+
+/// The order of a table. Nothing moves under the reader's eye: rows keep their places from snapshot to snapshot, and new ones come behind them,
+/// until the person asks for an order.
+#[derive(Debug, Default)]
+pub(super) struct RowOrder {
+    /// The column to sort by; that of the snapshot, the worst first, while there is none.
+    by: Option<usize>,
+    reversed: bool,
+    places: BTreeMap<RowKey, usize>,
+}
+
+impl RowOrder {
+    /// Sorts by the next of `columns` columns from now on, and behind the last one as the snapshot does.
+    pub(super) fn next_column(&mut self, columns: usize) {
+        let next = self.by.map_or(0, |column| column + 1);
+        *self = Self { by: (next < columns).then_some(next), ..Self::default() };
+    }
+
+    /// Turns the order round.
+    pub(super) fn reverse(&mut self) {
+        self.reversed = !self.reversed;
+    }
+
+    /// By which column it sorts, and whether the order is turned round.
+    pub(super) const fn sorted(&self) -> (Option<usize>, bool) {
+        (self.by, self.reversed)
+    }
+
+    /// Sorts `rows`, which are in the order of the snapshot.
+    pub(super) fn sort(&mut self, rows: &mut [Row]) {
+        if let Some(column) = self.by {
+            rows.sort_by(|one, other| one.compare(other, column));
+        }
+        if self.reversed {
+            rows.reverse();
+        }
+        self.remember(rows);
+    }
+
+    /// Puts `rows` where they were.
+    pub(super) fn keep(&mut self, rows: &mut [Row]) {
+        rows.sort_by_key(|row| self.places.get(&row.key).copied().unwrap_or(usize::MAX));
+        self.remember(rows);
+    }
+
+    fn remember(&mut self, rows: &[Row]) {
+        self.places = rows.iter().enumerate().map(|(place, row)| (row.key.clone(), place)).collect();
+    }
+}

@@ -1,0 +1,89 @@
+//! The table of storms.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use observer_core::exchange::Client;
+use observer_core::observer::Snapshot;
+use observer_core::storm::StormRecord;
+use observer_core::time::Timestamp;
+
+use super::column::Column;
+use super::filter::FilterKey;
+use super::row::{Cell, Row, RowKey};
+use crate::view::colour::Tone;
+use crate::view::lines::{program, time_of_day};
+use crate::view::quantity::{bytes, count, length};
+
+pub(super) const COLUMNS: &[Column] = &[
+    Column::number("STORM", 5),
+    Column::word("STATE", 7),
+    Column::number("BEGAN", 12).from(100),
+    Column::number("LENGTH", 10),
+    Column::word("TRIGGER", 18),
+    Column::number("REFLECTORS", 10),
+    Column::number("CLIENTS", 7).from(100),
+    Column::number("LISTS", 7),
+    Column::number("PEAK", 8).from(110),
+    Column::number("ITEMS", 11).from(130),
+    Column::number("SPURIOUS", 11).from(140),
+    Column::number("BYTES", 7),
+    Column::words("SERVED FROM", 1).from(160),
+];
+
+pub(super) const FILTERS: &[FilterKey] =
+    &[FilterKey::Client, FilterKey::Resource, FilterKey::State, FilterKey::Cause, FilterKey::Served, FilterKey::Kind];
+
+/// The storms of a snapshot: those that go on, then the latest.
+pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |storm: &StormRecord| Row { key: RowKey::Storm(storm.storm), cells: cells(storm, snapshot.at), facts: facts(storm) };
+    snapshot.storms.iter().map(row).collect()
+}
+
+/// How long a storm lasted, or goes on.
+pub(super) fn lasted(storm: &StormRecord, now: Timestamp) -> Duration {
+    let until = if storm.ended.is_some() { storm.last } else { now };
+    until.since(storm.began)
+}
+
+/// `goes on`, `over`.
+pub(super) const fn state(storm: &StormRecord) -> &'static str {
+    if storm.ended.is_some() { "over" } else { "goes on" }
+}
+
+/// `cache 40 · etcd 2`.
+pub(super) fn layers(storm: &StormRecord) -> String {
+    let layers: Vec<String> = storm.served_from.iter().map(|(layer, lists)| format!("{layer} {}", count(*lists))).collect();
+    if layers.is_empty() { "no list is whole".to_owned() } else { layers.join(" · ") }
+}
+
+fn cells(storm: &StormRecord, now: Timestamp) -> Vec<Cell> {
+    let lasted = lasted(storm, now);
+    let tone = if storm.ended.is_some() { Tone::Plain } else { Tone::Bad };
+    vec![
+        Cell::number(storm.storm.0, &count(storm.storm.0)),
+        Cell::words(state(storm)).toned(tone),
+        Cell::number(storm.began.as_nanos(), &time_of_day(storm.began)),
+        Cell::number(u64::try_from(lasted.as_nanos()).unwrap_or(u64::MAX), &length(lasted)),
+        Cell::words(&storm.trigger.to_string()),
+        Cell::number(storm.reflectors, &count(storm.reflectors)),
+        Cell::number(storm.clients, &count(storm.clients)),
+        Cell::number(storm.relists, &count(storm.relists)),
+        Cell::number(storm.peak_per_second, &format!("{}/s", count(storm.peak_per_second))),
+        Cell::number(storm.items, &count(storm.items)),
+        Cell::number(storm.repeated, &count(storm.repeated)),
+        Cell::number(storm.bytes, &bytes(storm.bytes)),
+        Cell::words(&layers(storm)),
+    ]
+}
+
+fn facts(storm: &StormRecord) -> Vec<(FilterKey, String)> {
+    let mut facts = vec![(FilterKey::State, state(storm).to_owned()), (FilterKey::Kind, storm.trigger.to_string())];
+    let clients: BTreeSet<&Client> = storm.members.iter().map(|member| &member.client).collect();
+    facts.extend(clients.into_iter().map(|client| (FilterKey::Client, program(client))));
+    let resources: BTreeSet<&String> = storm.members.iter().map(|member| &member.shape.resource).collect();
+    facts.extend(resources.into_iter().map(|resource| (FilterKey::Resource, resource.clone())));
+    facts.extend(storm.causes.keys().map(|cause| (FilterKey::Cause, cause.clone())));
+    facts.extend(storm.served_from.keys().map(|layer| (FilterKey::Served, layer.clone())));
+    facts
+}

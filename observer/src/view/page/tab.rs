@@ -1,0 +1,128 @@
+//! The tables of the page.
+
+use observer_core::observer::Snapshot;
+
+use super::column::Column;
+use super::filter::FilterKey;
+use super::row::Row;
+use super::{clients, findings, reflectors, requests, storms};
+use crate::view::quantity::counted;
+
+/// One of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tab {
+    Reflectors,
+    Requests,
+    Storms,
+    Clients,
+    Findings,
+}
+
+impl Tab {
+    /// All of them, as the page has them from left to right.
+    pub(super) const ALL: [Self; 5] = [Self::Reflectors, Self::Requests, Self::Storms, Self::Clients, Self::Findings];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Reflectors => "Reflectors",
+            Self::Requests => "Requests",
+            Self::Storms => "Storms",
+            Self::Clients => "Clients",
+            Self::Findings => "Findings",
+        }
+    }
+
+    /// Its place from the left, from 0 on.
+    pub(super) const fn place(self) -> usize {
+        self as usize
+    }
+
+    /// The one that a digit names.
+    pub(super) fn of_digit(digit: char) -> Option<Self> {
+        let number = usize::try_from(digit.to_digit(10)?).ok()?;
+        Self::ALL.get(number.checked_sub(1)?).copied()
+    }
+
+    /// The one to the right, and behind the last the first.
+    #[must_use]
+    pub(super) const fn next(self) -> Self {
+        match self {
+            Self::Reflectors => Self::Requests,
+            Self::Requests => Self::Storms,
+            Self::Storms => Self::Clients,
+            Self::Clients => Self::Findings,
+            Self::Findings => Self::Reflectors,
+        }
+    }
+
+    /// The one to the left.
+    #[must_use]
+    pub(super) const fn previous(self) -> Self {
+        match self {
+            Self::Reflectors => Self::Findings,
+            Self::Requests => Self::Reflectors,
+            Self::Storms => Self::Requests,
+            Self::Clients => Self::Storms,
+            Self::Findings => Self::Clients,
+        }
+    }
+
+    pub(super) const fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Reflectors => reflectors::COLUMNS,
+            Self::Requests => requests::COLUMNS,
+            Self::Storms => storms::COLUMNS,
+            Self::Clients => clients::COLUMNS,
+            Self::Findings => findings::COLUMNS,
+        }
+    }
+
+    /// What filters can ask its rows for.
+    pub(super) const fn filters(self) -> &'static [FilterKey] {
+        match self {
+            Self::Reflectors => reflectors::FILTERS,
+            Self::Requests => requests::FILTERS,
+            Self::Storms => storms::FILTERS,
+            Self::Clients => clients::FILTERS,
+            Self::Findings => findings::FILTERS,
+        }
+    }
+
+    /// Its rows, the worst first.
+    pub(super) fn rows(self, snapshot: &Snapshot) -> Vec<Row> {
+        match self {
+            Self::Reflectors => reflectors::rows(snapshot),
+            Self::Requests => requests::rows(snapshot),
+            Self::Storms => storms::rows(snapshot),
+            Self::Clients => clients::rows(snapshot),
+            Self::Findings => findings::rows(snapshot),
+        }
+    }
+
+    /// How many rows it has.
+    pub(super) fn number(self, snapshot: &Snapshot) -> usize {
+        match self {
+            Self::Reflectors => snapshot.reflectors.len(),
+            Self::Requests => snapshot.lists.len() + snapshot.watches.len() + snapshot.others.len(),
+            Self::Storms => snapshot.storms.len(),
+            Self::Clients => clients::number(snapshot),
+            Self::Findings => snapshot.findings.len(),
+        }
+    }
+
+    /// Why it has none, where clients have come.
+    pub(super) fn emptiness(self, snapshot: &Snapshot) -> String {
+        let requests = counted(snapshot.totals.requests, "request");
+        match self {
+            Self::Reflectors | Self::Clients => {
+                format!("Nobody has listed or watched yet, among {requests}. Tab 2 shows what else was asked.")
+            }
+            Self::Requests => format!("No request is over yet; {} under way.", counted(snapshot.totals.open, "request")),
+            Self::Storms => {
+                let relists = counted(snapshot.totals.relists, "relist");
+                format!("No storm so far, with {relists}. It is one when many reflectors list again within seconds.")
+            }
+            Self::Findings => format!("Nothing to change was found so far, among {requests}. Tab 1 shows who lists and watches."),
+        }
+    }
+}

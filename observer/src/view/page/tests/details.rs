@@ -1,0 +1,303 @@
+//! What opens with enter.
+
+use expect_test::expect;
+
+use super::screen::{large, page, press, small};
+use super::stories::{storm, trouble};
+
+#[test]
+fn stuck_reflector() {
+    let mut page = page(&trouble());
+    press(&mut page, "<enter>");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        reflector #3 · elastic-operator/1.18.2 secrets kube-system/
+          client          3 elastic-operator/1.18.2 (apps/manager)
+          process         not known: none of this machine, or not told
+          asks for        secrets · kube-system/: whole objects
+          age             client-go from 1.18 on, by its requests: it listed again from
+                          its own revision without a limit (other libraries may look
+                          alike)
+          state           stuck for 3 m 17 s
+          revision        1100, 0 behind the newest seen of its resource, 60,101 behind
+                          the newest seen in its etcd
+          findings        stuck-reflector (advice at the end: G)
+
+        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or
+        refusal  ? out of sight
+          7 moments before are not kept
+          12:02:31.000  L  asks for a list, RV=1100
+          12:02:34.000  x  504 Timeout
+          12:02:35.000  L  asks for a list, RV=1100
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
+fn reflector_that_listed_again() {
+    let mut page = page(&trouble());
+    press(&mut page, "j<enter>");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
+        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        reflector #1 · my-controller/0.34 pods all namespaces
+          client          1 my-controller/0.34 (apps/manager)
+          process         manager 4711
+          asks for        pods · all namespaces: whole objects
+          age             client-go from 1.18 on, by its requests: it listed again from its own revision without a limit (other libraries may look alike)
+          state           watching for 2 m 29 s
+          revision        61201, 0 behind the newest seen of its resource, 0 behind the newest seen in its etcd
+          findings        no-bookmarks (advice at the end: G)
+
+        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  ? out of sight
+          12:00:00.000  L  asks for a list, RV=0, limit=500
+          12:00:00.090  L  3 items came, RV=1000
+          12:00:00.100  w  asks for a watch, RV=1000
+          12:00:00.104  w  the watch is granted
+          12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
+          12:03:20.000  x  410 Expired
+          12:03:20.000  x  the watch ended with an ERROR event of code 410
+          12:03:21.000  R  asks for a list, RV=1011
+          12:03:21.090  L  3 items came, RV=61100
+          12:03:21.100  w  asks for a watch, RV=61100
+          12:03:21.104  w  the watch is granted
+          12:04:20.000  ·  1 event, the newest at RV=61201
+
+        LAST RELIST   12:03:21.000   expired/bookmarks-not-asked
+          why             the revision to watch from was gone (410): no bookmark had moved it on, and the client had not asked for any
+          came            3 items · 7.2 MB · 1 request in 90 ms
+          served from     cache ~list-rv
+          spurious        2 of 3 objects
+          evidence        what led to it:
+          12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
+          12:03:20.000  x  410 Expired
+          12:03:20.000  x  the watch ended with an ERROR event of code 410
+
+        COST AND WASTE
+          lists           2 requests · 6 items · 7.2 MB in the last whole list · 1 relist
+          watches         2 requests · 3 events · 0 bookmarks · 0 resumes
+          answers         14 MB
+          spurious        2 of 9 objects that came were known in the very version
+          objects         3 now
+          relists         1 × expired/bookmarks-not-asked
+
+        FINDINGS
+          no-bookmarks: 1 relists because the revision had expired without a bookmark
+            Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision moves on while the resource is quiet; the API server must be 1.16 or later.
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]].assert_eq(&large(&page));
+    press(&mut page, "<end>");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+          12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
+          12:03:20.000  x  410 Expired
+          12:03:20.000  x  the watch ended with an ERROR event of code 410
+
+        COST AND WASTE
+          lists           2 requests · 6 items · 7.2 MB in the last whole list · 1
+                          relist
+          watches         2 requests · 3 events · 0 bookmarks · 0 resumes
+          answers         14 MB
+          spurious        2 of 9 objects that came were known in the very version
+          objects         3 now
+          relists         1 × expired/bookmarks-not-asked
+
+        FINDINGS
+          no-bookmarks: 1 relists because the revision had expired without a bookmark
+            Set allowWatchBookmarks=true (client-go's reflectors do), so that the
+            revision moves on while the resource is quiet; the API server must be 1.16
+            or later.
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
+fn list_from_etcd_with_the_reasons_of_its_verdict() {
+    let mut page = page(&trouble());
+    press(&mut page, "2/served:etcd verb:list<enter><enter>");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
+        list pods · all namespaces · limit=500
+          served from     etcd   rule ~list-unset-etcd
+          why             no resourceVersion: before 1.31, or without
+                          ConsistentListFromCache, a list without one is a quorum read
+                          from etcd
+          etcd reads      Range /registry/pods/ … /registry/pods0  limit 500 at the
+                          current revision
+          more            watchtap explain list-unset-etcd
+
+        COST
+          requests        1 · 2.1 MB
+          items           2
+          median          211 ms to the first byte · 211 ms in all
+
+        LATEST
+                    AT  CLIENT                   STATUS      OBJECTS    BYTES      TOTAL
+          12:00:10.000  inventory/v2                200            2   2.1 MB     210 ms
+
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
+fn watch_with_what_it_delivered() {
+    let mut page = page(&trouble());
+    press(&mut page, "2/verb:watch resource:pods<enter><enter>");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
+        watch pods · all namespaces · RV=N
+          served from     cache   rule ~watch-rv
+          why             a resourceVersion: the changes after it out of the watch
+                          cache's ring buffer; below the buffer an ERROR event 410
+          more            watchtap explain watch-rv
+
+        COST
+          requests        2 · 1 failed · 4.0 kB
+          events          3 · 0 bookmarks
+          open            1 now · 5 m 49 s all together
+          last end        410 Expired
+
+        LATEST
+                    AT  CLIENT                   STATUS      OBJECTS    BYTES      TOTAL
+          12:03:21.100  my-controller/0.34          200            1   4.0 kB    goes on
+          12:00:00.100  my-controller/0.34          200            2      0 B   3 m 19 s
+
+
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
+fn storm_with_its_members_ranked_by_cost() {
+    let mut page = page(&storm());
+    press(&mut page, "3<enter>");
+    expect![[r"
+        ▲ storm 5.0 s · etcd 0 % of 24 lists · 12 relists · 12 watches open …
+        watchtap · API server version v1.34.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 0 of 12 reflectors would list again · 0 items · 0 B
+         1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
+        storm 1 · mass-expiry
+          state           goes on, 5.0 s since its first list
+          times           began 12:01:40.000 · named 12:01:40.900 · last member
+                          12:01:41.100
+          size            12 reflectors of 3 clients · 12 lists · at most 7 a second
+          cost            24 items (12 spurious) · 60 kB
+          served from     cache 12
+          cause           12 × expired/no-bookmarks
+
+        MEMBERS   the most bytes first
+          CLIENT                 RESOURCE         LISTS       ITEMS    SPURIOUS    BYTES
+          fleet-c/v1             kind3s.exampl…       1           2           1    12 kB
+          fleet-c/v1             kind2s.exampl…       1           2           1   9.0 kB
+          fleet-b/v1             kind3s.exampl…       1           2           1   8.0 kB
+          fleet-b/v1             kind2s.exampl…       1           2           1   6.0 kB
+          fleet-c/v1             kind1s.exampl…       1           2           1   6.0 kB
+          fleet-a/v1             kind3s.exampl…       1           2           1   4.0 kB
+          fleet-b/v1             kind1s.exampl…       1           2           1   4.0 kB
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
+fn client_with_its_reflectors() {
+    let mut page = page(&trouble());
+    press(&mut page, "4j<enter>");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
+        client 1 · my-controller/0.34
+          identity        apps/manager
+          process         manager 4711
+
+        REFLECTORS   the worst first; tab 1 opens them one by one
+          CLIENT                RESOURCE       STATE     RELISTS  LAST CAUSE
+          my-controller/0.34    pods           watching        1  expired/bookmarks-n…
+
+        FINDINGS
+          no-bookmarks: 1 relists because the revision had expired without a bookmark
+            Set allowWatchBookmarks=true (client-go's reflectors do), so that the
+            revision moves on while the resource is quiet; the API server must be 1.16
+            or later.
+        (5 empty lines)
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
+fn finding_with_advice() {
+    let mut page = page(&trouble());
+    press(&mut page, "5<enter>");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
+        finding stuck-reflector
+          client          elastic-operator/1.18.2
+          requests        secrets · kube-system/
+          reflectors      #3
+
+        SEEN
+          asks for revision 1100 again and again; the server has not reached it
+
+        ADVICE
+          Update client-go to 1.18.6 or later, which asks without a revision after this
+          refusal; a restart of the client helps at once.
+
+        NAME
+          stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
+          the same in the next run, so that it can be searched for and muted
+        (3 empty lines)
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
+fn what_is_gone_says_so() {
+    let mut page = page(&trouble());
+    press(&mut page, "<enter>");
+    page.show(super::script::play(super::stories::SILENCE));
+    expect![[r"
+        etcd 0 % of 0 lists · 0 relists · 0 watches open · 0 requests · 0 storms
+        watchtap · API server version v1.34.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: nobody watches, so nobody would list again
+        [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
+          This is no longer among what is kept: it made room for something else, or is
+          over. esc leads back.
+        (16 empty lines)
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}

@@ -1,0 +1,241 @@
+//! Small terminals, empty tables, hostile names, losses, and colours.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use observer_core::observation::UpstreamName;
+use observer_core::observer::{Snapshot, UpstreamRecord};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use ratatui::buffer::CellWidth as _;
+use ratatui::style::{Color, Modifier};
+
+use super::screen::{drawn, page, press, small, text};
+use super::script::play;
+use super::stories::{SILENCE, storm, trouble};
+use crate::view::colour::Colour;
+use crate::view::page::{Key, Page};
+
+/// All keys that mean something, those that type a filter among them.
+const KEYS: &[Key] = &[
+    Key::Char('1'),
+    Key::Char('2'),
+    Key::Char('3'),
+    Key::Char('4'),
+    Key::Char('5'),
+    Key::Char('/'),
+    Key::Char('a'),
+    Key::Char(':'),
+    Key::Char('f'),
+    Key::Char('s'),
+    Key::Char('S'),
+    Key::Char('r'),
+    Key::Char('p'),
+    Key::Char('y'),
+    Key::Char('i'),
+    Key::Char('?'),
+    Key::Char('j'),
+    Key::Char('k'),
+    Key::Char('G'),
+    Key::Enter,
+    Key::Enter,
+    Key::Escape,
+    Key::Backspace,
+    Key::Tab,
+    Key::BackTab,
+    Key::PageUp,
+    Key::PageDown,
+    Key::End,
+];
+
+#[test]
+fn terminal_that_is_too_small_is_told_so() {
+    let page = page(&trouble());
+    expect![[r"
+        watchtap: 79×24 is too small, it takes 80×24 (q quits)
+        (23 empty lines)
+    "]]
+    .assert_eq(&text(&drawn(&page, 79, 24)));
+    expect![[r"
+        watchtap: 30×3 is too small, …
+
+
+    "]]
+    .assert_eq(&text(&drawn(&page, 30, 3)));
+}
+
+#[test]
+fn every_size_is_drawn() {
+    for keys in ["", "2", "3", "4", "5", "?", "i", "<enter>", "2<enter>", "4<enter>", "/x"] {
+        let mut page = page(&(trouble() + &storm()));
+        press(&mut page, keys);
+        for (width, height) in [(1, 1), (2, 24), (80, 1), (80, 24), (81, 25), (119, 30), (300, 24), (80, 200)] {
+            assert_eq!(drawn(&page, width, height).area.width, width, "{keys}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_keys_and_no_snapshots_in_between_are_too_much(steps in vec((any::<u8>(), 0..3_usize), 0..40)) {
+        let snapshots = [play(SILENCE), play(&trouble()), play(&storm())];
+        let mut page = page(SILENCE);
+        for (key, snapshot) in steps {
+            page.key(KEYS[usize::from(key) % KEYS.len()]);
+            if key >= 200 {
+                page.show(Arc::clone(&snapshots[snapshot]));
+            }
+            let (width, height) = if key == 0 { (30, 5) } else { (80, 24) };
+            let selected = drawn(&page, width, height).content.iter().filter(|cell| cell.symbol() == "▸").count();
+            prop_assert!(selected <= 1);
+        }
+    }
+}
+
+#[test]
+fn nobody_has_come_yet() {
+    expect![[r"
+        etcd 0 % of 0 lists · 0 relists · 0 watches open · 0 requests · 0 storms
+        watchtap · API server version v1.34.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: nobody watches, so nobody would list again
+        [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
+
+          No client has connected yet:
+
+          in another terminal:
+          export KUBECONFIG=watchtap.kubeconfig
+        (13 empty lines)
+        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+    "]]
+    .assert_eq(&small(&page(SILENCE)));
+}
+
+#[test]
+fn empty_tables_say_why_and_where_to_look() {
+    let script = "0s server v1.34.4\n0s a connects client=curl/8\n0s a1 GET /version\n1s a1 bytes 300\n1s a1 ends";
+    let mut page = page(script);
+    for (key, expected) in [
+        ("1", expect!["Nobody has listed or watched yet, among 1 request. Tab 2 shows what else was asked."]),
+        ("3", expect!["No storm so far, with 0 relists. It is one when many reflectors list again within seconds."]),
+        ("4", expect!["Nobody has listed or watched yet, among 1 request. Tab 2 shows what else was asked."]),
+        ("5", expect!["Nothing to change was found so far, among 1 request. Tab 1 shows who lists and watches."]),
+    ] {
+        press(&mut page, key);
+        let screen = small(&page);
+        let sentences: Vec<&str> = screen.lines().skip(5).filter(|line| line.starts_with("  ")).map(str::trim).collect();
+        expected.assert_eq(&sentences.join(" "));
+    }
+}
+
+#[test]
+fn names_from_the_wire_do_nothing_but_be_seen() {
+    let hostile = "\u{1b}]0;owned\u{7}\u{202E}evil\u{200B}\u{1b}[2J";
+    let wide = "控制器".repeat(30);
+    let heaped = format!("z{}", "\u{301}".repeat(60));
+    let script = format!(
+        "0s server v1.34.4
+         0s a connects client={hostile}/1
+         0s a1 GET /api/v1/namespaces/{hostile}/pods?limit=500&resourceVersion=0&labelSelector={hostile}
+         0s a1 whole rv=10 x@5
+         0s b connects client={wide}/1
+         0s b1 GET /api/v1/namespaces/{wide}/secrets?resourceVersion=0
+         0s b1 whole rv=10 x@5
+         0s c connects client={heaped}/1
+         0s c1 GET /api/v1/nodes?resourceVersion=0
+         0s c1 whole rv=10 x@5"
+    );
+    let mut page = page(&script);
+    expect![[r"
+        etcd 0 % of 3 lists · 0 relists · 0 watches open · 3 requests · 0 storms
+        watchtap · API server version v1.34.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: nobody watches, so nobody would list again
+        [1 Reflectors 3] 2 Requests 3  3 Storms 0  4 Clients 3  5 Findings 0
+          CLIENT                RESOURCE       STATE     RELISTS  LAST CAUSE
+        ▸ �]0;owned��evil��[2…  pods           listed          0  -
+          控制器控制器控制器…   secrets        listed          0  -
+          �/1                   nodes          listed          0  -
+        (14 empty lines)
+        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+    for keys in ["", "<enter>", "2", "j<enter>", "4", "5", "1f"] {
+        press(&mut page, keys);
+        for cell in &drawn(&page, 200, 50).content {
+            assert!(!cell.symbol().chars().any(crate::view::lines::is_unprintable), "{keys}: {:?}", cell.symbol());
+            assert!(cell.symbol().chars().count() <= 8 && cell.cell_width() <= 2, "{keys}: {:?}", cell.symbol());
+        }
+    }
+}
+
+#[test]
+fn losses_are_told_above_the_tables() {
+    let mut snapshot = Snapshot::clone(&play(&trouble()));
+    snapshot.missed.bytes = 4_096;
+    snapshot.missed.gaps = 2;
+    snapshot.missed.malformed = 1;
+    snapshot.missed.connect_failures = 3;
+    snapshot.missed.last_connect_failure = "timed out".to_owned();
+    let page = Page::new(Arc::new(snapshot), Vec::new(), Colour::On);
+    let buffer = drawn(&page, 140, 24);
+    expect!["not seen: 4.1 kB in 2 gaps · not understood: malformed HTTP in 1 place · 3 connections failed: timed out"]
+        .assert_eq(text(&buffer).lines().nth(2).unwrap_or_default());
+    assert_eq!(buffer.cell((0, 2)).map(|cell| cell.fg), Some(Color::Red));
+}
+
+#[test]
+fn several_api_servers_are_named() {
+    let mut snapshot = Snapshot::clone(&play(&trouble()));
+    snapshot.upstreams = ["10.0.0.1:6443", "10.0.0.2:6443"]
+        .map(|name| UpstreamRecord { upstream: UpstreamName(name.into()), profile: snapshot.profile.clone(), connections: 2 })
+        .to_vec();
+    let page = Page::new(Arc::new(snapshot), Vec::new(), Colour::Off);
+    expect!["watchtap · 2 API servers · 10.0.0.1:6443: version v1.30.4 (/version) · 10.0.0.2:6443: version v1.30.4 (/version)"]
+        .assert_eq(text(&drawn(&page, 140, 24)).lines().nth(1).unwrap_or_default());
+}
+
+#[test]
+fn what_the_terminal_could_not_do_is_told_until_the_next_key() {
+    let mut page = page(&trouble());
+    page.tell("not copied: the terminal does not take it\u{1b}[2J");
+    assert!(small(&page).ends_with("not copied: the terminal does not take it\u{FFFD}[2J\n"), "{}", small(&page));
+    press(&mut page, "j");
+    assert!(!small(&page).contains("not copied"));
+}
+
+#[test]
+fn storm_that_goes_on_comes_first() {
+    expect!["▲ storm 5.0 s · etcd 0 % of 24 lists · 12 relists · 12 watches open …"]
+        .assert_eq(small(&page(&storm())).lines().next().unwrap_or_default());
+}
+
+#[test]
+fn without_colours_there_are_none() {
+    for keys in ["", "2", "?", "<enter>"] {
+        let mut page = page(&trouble());
+        press(&mut page, keys);
+        let plain = drawn(&page, 120, 30)
+            .content
+            .iter()
+            .all(|cell| (cell.fg, cell.bg, cell.modifier) == (Color::Reset, Color::Reset, Modifier::empty()));
+        assert!(plain, "{keys}");
+    }
+}
+
+#[test]
+fn colours_repeat_what_words_say() {
+    let page = Page::new(play(&trouble()), Vec::new(), Colour::On);
+    let (coloured, plain) = (drawn(&page, 120, 30), drawn(&super::screen::page(&trouble()), 120, 30));
+    assert_eq!(text(&coloured), text(&plain));
+    let selected = coloured.cell((2, 6)).map(|cell| cell.modifier.contains(Modifier::REVERSED));
+    assert_eq!(selected, Some(true));
+}
+
+#[test]
+fn control_characters_are_not_typed() {
+    let mut page = page(&trouble());
+    press(&mut page, "/a\u{1b}\u{202E}b");
+    let screen = small(&page);
+    assert!(screen.lines().last().is_some_and(|line| line.starts_with("/ab_")), "{screen}");
+}

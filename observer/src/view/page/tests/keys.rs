@@ -1,0 +1,268 @@
+//! What keys do.
+
+use expect_test::expect;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::screen::{large, page, press, small};
+use super::script::play;
+use super::stories::{SILENCE, trouble};
+use crate::view::page::{Key, Outcome, Page};
+
+#[test]
+fn keys_of_the_terminal_are_those_of_the_page() {
+    let key = |code, modifiers| Key::of(&KeyEvent::new(code, modifiers));
+    assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::Interrupt));
+    assert_eq!(key(KeyCode::Char('c'), KeyModifiers::NONE), Some(Key::Char('c')));
+    assert_eq!(key(KeyCode::Char('G'), KeyModifiers::SHIFT), Some(Key::Char('G')));
+    assert_eq!(key(KeyCode::BackTab, KeyModifiers::SHIFT), Some(Key::BackTab));
+    assert_eq!(key(KeyCode::Char('q'), KeyModifiers::ALT), None);
+    assert_eq!(key(KeyCode::F(1), KeyModifiers::NONE), None);
+    let released = KeyEvent::new_with_kind(KeyCode::Char('q'), KeyModifiers::NONE, KeyEventKind::Release);
+    assert_eq!(Key::of(&released), None);
+}
+
+#[test]
+fn page_is_left_by_q_and_from_anywhere_by_ctrl_c() {
+    for (keys, expected) in [
+        ("q", Outcome::Quit),
+        ("?q", Outcome::Quit),
+        ("<enter>q", Outcome::Quit),
+        ("/q", Outcome::Stay),
+        ("/q<ctrl-c>", Outcome::Quit),
+        ("<esc>", Outcome::Stay),
+        ("<backspace>", Outcome::Stay),
+    ] {
+        assert_eq!(press(&mut page(&trouble()), keys), expected, "{keys}");
+    }
+}
+
+#[test]
+fn selection_moves_and_stays_within_the_rows() {
+    let mut page = page(&trouble());
+    for (keys, selected) in [
+        ("", "elastic-operator"),
+        ("k", "elastic-operator"),
+        ("j", "my-controller"),
+        ("<down><down>", "deployments"),
+        ("<up>", "pods"),
+        ("G", "kube-rs"),
+        ("g", "elastic-operator"),
+        ("<end>", "kube-rs"),
+        ("<home><pgdn>", "kube-rs"),
+        ("<pgup>", "elastic-operator"),
+    ] {
+        press(&mut page, keys);
+        assert!(selected_line(&page).contains(selected), "{keys}: {}", selected_line(&page));
+    }
+}
+
+#[test]
+fn tabs_are_reached_by_number_and_in_turn() {
+    let mut page = page(&trouble());
+    for (keys, tab) in [
+        ("", "[1 Reflectors"),
+        ("3", "[3 Storms"),
+        ("<tab>", "[4 Clients"),
+        ("<tab><tab>", "[1 Reflectors"),
+        ("<backtab>", "[5 Findings"),
+        ("<enter>2", "[2 Requests"),
+    ] {
+        press(&mut page, keys);
+        assert!(small(&page).contains(tab), "{keys}");
+    }
+}
+
+#[test]
+fn sorting_goes_from_column_to_column_and_back_to_the_worst_first() {
+    let mut page = page(&trouble());
+    press(&mut page, "s");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+         ▾CLIENT                RESOURCE       STATE     RELISTS  LAST CAUSE
+        ▸ elastic-operator/1.…  secrets        stuck           1  1 × watch-error/500
+          inventory/v2          pods           listed          0  -
+          inventory/v2          deployments.…  listed          0  -
+          kube-rs/2.0           configmaps     watching        0  -
+          my-controller/0.34    pods           watching        1  expired/bookmarks-n…
+        (12 empty lines)
+        sorted by CLIENT
+    "]]
+    .assert_eq(&small(&page));
+    press(&mut page, "S");
+    expect![[r"
+        my-controller/0.34
+        kube-rs/2.0
+        inventory/v2
+        inventory/v2
+        elastic-operator/1.…"]]
+    .assert_eq(&clients(&page).join("\n"));
+    press(&mut page, &"s".repeat(12));
+    expect![[r"
+        elastic-operator/1.…
+        my-controller/0.34
+        inventory/v2
+        inventory/v2
+        kube-rs/2.0"]]
+    .assert_eq(&clients(&page).join("\n"));
+}
+
+#[test]
+fn rows_stay_where_they_are_until_an_order_is_asked_for() {
+    let before = "0s server v1.34.4\n0s a connects client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
+                  0s a1 bytes 100\n0s a1 whole rv=10 x@5\n";
+    let after = "1s b connects client=b/v1\n1s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
+                 1s b1 bytes 900\n1s b1 whole rv=10 x@5";
+    let mut page = page(before);
+    page.show(play(&(before.to_owned() + after)));
+    assert_eq!(clients(&page), ["a/v1", "b/v1"]);
+    press(&mut page, "r");
+    assert_eq!(clients(&page), ["b/v1", "a/v1"]);
+    page.show(play(before));
+    assert_eq!(clients(&page), ["a/v1"]);
+}
+
+#[test]
+fn filter_shows_what_it_hides_and_esc_clears_it() {
+    let mut page = page(&trouble());
+    press(&mut page, "/state:stuck client:ELASTIC");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+          CLIENT                RESOURCE       STATE     RELISTS  LAST CAUSE
+        ▸ elastic-operator/1.…  secrets        stuck           1  1 × watch-error/500
+        (16 empty lines)
+        /state:stuck client:ELASTIC_  enter keeps it, esc does not
+    "]]
+    .assert_eq(&small(&page));
+    press(&mut page, "<enter>");
+    expect!["filter state:stuck client:ELASTIC: 1 of 5 · enter open · / filter · s sort …"].assert_eq(last_line(&small(&page)));
+    press(&mut page, "2");
+    expect!["filter state:stuck client:ELASTIC: 11 of 11 (passed over: client, state) …"].assert_eq(last_line(&small(&page)));
+    press(&mut page, "1<esc>");
+    assert_eq!(clients(&page).len(), 5);
+}
+
+#[test]
+fn filter_that_is_not_kept_leaves_the_one_before() {
+    let mut page = page(&trouble());
+    press(&mut page, "/my-controller<enter>/x<esc>");
+    assert_eq!(clients(&page), ["my-controller/0.34"]);
+    press(&mut page, "/zzz");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+
+          No row fits the filter my-controller zzz. esc clears it, / changes it.
+        (16 empty lines)
+        /my-controller zzz_  enter keeps it, esc does not
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
+fn unknown_filter_names_are_refused_with_the_known_ones() {
+    let mut page = page(&trouble());
+    press(&mut page, "/pod:x<enter>");
+    expect![[r#"/pod:x_  no filter is called pod: there are client, resource, scope, state, cause, verb, served, rule, kind (or write "pod:x")"#]].assert_eq(last_line(&large(&page)));
+    press(&mut page, "<backspace><backspace><backspace><backspace><backspace><enter>");
+    assert_eq!(clients(&page).len(), 5);
+}
+
+#[test]
+fn filter_on_the_selected_row() {
+    let mut page = page(&trouble());
+    press(&mut page, "jf");
+    assert_eq!(clients(&page), ["my-controller/0.34"]);
+    expect!["filter client:my-controller/0.34 resource:pods: 1 of 5 · enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit"].assert_eq(last_line(&large(&page)));
+}
+
+#[test]
+fn pause_freezes_the_picture_and_says_how_old_it_is() {
+    let mut page = page(&(trouble() + "\n352s listening"));
+    press(&mut page, "p");
+    page.show(play(&(trouble() + "\n412s e connects client=late/v1\n412s e1 GET /api/v1/pods\n412s e1 whole rv=61200 x@1010")));
+    expect![[r"
+        PAUSED, 1 m 0 s old · 1 stuck · etcd 4.5 % of 22 lists · 2 relists …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+          CLIENT                RESOURCE       STATE     RELISTS  LAST CAUSE
+        ▸ elastic-operator/1.…  secrets        stuck           1  1 × watch-error/500
+          my-controller/0.34    pods           watching        1  expired/bookmarks-n…
+          inventory/v2          pods           listed          0  -
+          inventory/v2          deployments.…  listed          0  -
+          kube-rs/2.0           configmaps     watching        0  -
+        (12 empty lines)
+        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+    assert_eq!(clients(&page).len(), 5);
+    press(&mut page, "p");
+    assert_eq!(clients(&page).len(), 6);
+    assert!(!small(&page).contains("PAUSED"));
+}
+
+#[test]
+fn lists_and_watches_are_copied_as_commands() {
+    let copied = |keys: &str| {
+        let mut page = page(&trouble());
+        let outcome = press(&mut page, keys);
+        (outcome, last_line(&large(&page)).to_owned())
+    };
+    for (keys, command) in [
+        ("jy", "/api/v1/pods?resourceVersion=1011"),
+        ("/kube-rs<enter><enter>y", "/api/v1/namespaces/default/configmaps?resourceVersion=0&limit=500&labelSelector=app%3Dnginx"),
+        (
+            "2/verb:watch secrets<enter>y",
+            "/api/v1/namespaces/kube-system/secrets?watch=true&resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=500",
+        ),
+    ] {
+        let command = format!("kubectl get --raw '{command}'");
+        assert_eq!(copied(keys), (Outcome::Copy(command.clone()), format!("copied: {command}")), "{keys}");
+    }
+    for (keys, because) in [
+        ("2/deployments<enter>y", "the path needs the API version of deployments.apps, which was not kept"),
+        ("2/verb:get<enter>y", "only lists and watches are asked again"),
+        ("3y", "nothing is selected"),
+        ("4y", "only a list or a watch is asked again: tabs 1 and 2 have them"),
+        ("?y", "nothing is selected"),
+    ] {
+        assert_eq!(copied(keys), (Outcome::Stay, format!("not copied: {because}")), "{keys}");
+    }
+}
+
+#[test]
+fn row_that_is_gone_leaves_its_place_selected() {
+    let mut page = page(&trouble());
+    press(&mut page, "G");
+    page.show(play(SILENCE));
+    assert_eq!(press(&mut page, "kj<enter>"), Outcome::Stay);
+    page.show(play(&trouble()));
+    assert!(selected_line(&page).contains("elastic-operator"), "{}", selected_line(&page));
+}
+
+/// The first column.
+fn clients(page: &Page) -> Vec<String> {
+    let screen = small(page);
+    let rows = screen.lines().skip_while(|line| !line.contains("CLIENT")).skip(1).take_while(|line| line.contains('/'));
+    rows.map(|line| line.trim_start_matches('▸').split_whitespace().next().unwrap_or_default().to_owned()).collect()
+}
+
+fn selected_line(page: &Page) -> String {
+    small(page).lines().find(|line| line.starts_with('▸')).unwrap_or_default().to_owned()
+}
+
+fn last_line(screen: &str) -> &str {
+    screen.lines().last().unwrap_or_default()
+}

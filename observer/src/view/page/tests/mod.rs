@@ -1,0 +1,10 @@
+//! The page as people see it: stories of what passes on the wire in, screens of text out.
+
+mod details;
+mod edges;
+mod keys;
+mod reading;
+mod screen;
+mod script;
+mod stories;
+mod tables;

@@ -1,0 +1,126 @@
+//! The help, and what the numbers rest on.
+
+use expect_test::expect;
+
+use super::screen::{large, page, press, small};
+use super::stories::trouble;
+
+#[test]
+fn help() {
+    let mut page = page(&trouble());
+    press(&mut page, "?");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
+        watchtap · API server version v1.30.4 (/version) · gates assumed default …
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        KEYS
+          1 … 5, tab      the tables; shift-tab goes back
+          j k, ↑ ↓        down and up; pgdn, space and pgup by a page; g and G, home and
+                          end to the first and the last
+          enter           open: time line and evidence, members, advice, the verdict's
+                          reasons
+          esc             back; in a table it clears the filter
+          /               filter: client:NAME resource:pods served:etcd cause:expired
+                          state:stuck, and plain words; all must fit
+          f               filter on the selected row's client and resource
+          s, S            sort by the next column (▾ marks it; behind the last, the
+                          worst first); the other way round
+          r               put what came since in its place: until then new rows stand
+                          below, so that nothing moves while you read
+          p               freeze the picture; collecting goes on
+          y               copy the selected list or watch as a kubectl get --raw
+          i               what verdicts rest on, all that was missed, and who would list
+                          again after a restart
+        j k scroll · esc back · q quit
+    "]]
+    .assert_eq(&small(&page));
+    expect![[r#"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
+        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        KEYS
+          1 … 5, tab      the tables; shift-tab goes back
+          j k, ↑ ↓        down and up; pgdn, space and pgup by a page; g and G, home and end to the first and the last
+          enter           open: time line and evidence, members, advice, the verdict's reasons
+          esc             back; in a table it clears the filter
+          /               filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must fit
+          f               filter on the selected row's client and resource
+          s, S            sort by the next column (▾ marks it; behind the last, the worst first); the other way round
+          r               put what came since in its place: until then new rows stand below, so that nothing moves while you read
+          p               freeze the picture; collecting goes on
+          y               copy the selected list or watch as a kubectl get --raw
+          i               what verdicts rest on, all that was missed, and who would list again after a restart
+          ?               this help
+          q, ctrl-c       quit
+
+        FILTERS
+          client:  resource:  scope:  state:  cause:  verb:  served:  rule:  kind:
+          A word with a colon of its own is written in quotes: "system:node".
+
+        WORDS
+          etcd 4.9 %      the share of lists that read their objects from etcd
+          ~ and !         a verdict predicted from the request and the server's version; one that the answer contradicted. No mark: confirmed
+          relist          a list of a client that had one: all objects travel again
+          spurious        objects that came again in the very version that the client had
+          behind          revisions from the client's newest to the newest seen of its resource
+          storm           many reflectors that list again within seconds
+          on a restart    who would list again if the API server were restarted now, and what that would cost: those who are behind it
+          not seen        traffic that was passed on and not observed: all numbers are lower bounds then
+        (16 empty lines)
+        j k scroll · esc back · q quit
+    "#]].assert_eq(&large(&page));
+}
+
+#[test]
+fn what_the_numbers_rest_on() {
+    let mut page = page(&trouble());
+    press(&mut page, "i");
+    expect![[r"
+        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
+        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
+        not seen: nothing · not understood: nothing
+        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        API SERVER
+          version v1.30.4 (/version)
+          gates assumed default
+          etcd answers progress requests (assumed)
+
+        VERDICTS
+          0 of 22 lists of unknown origin
+          answers confirmed 0 verdicts and contradicted 16
+
+        NOT SEEN
+          nothing
+
+        NOT UNDERSTOOD
+          nothing
+
+        NOT KEPT
+          nothing
+
+        A RESTART
+          if the API server restarted now: 1 of 2 reflectors would list again (1 object, 14 kB), and 1 if anything was written that is not seen here
+          CLIENT                                                                RESOURCE                                       SCOPE                                               BEHIND        ITEMS    BYTES
+          kube-rs/2.0                                                           configmaps                                     default/ · labels app=nginx                              1            1    14 kB
+        (22 empty lines)
+        j k scroll · esc back · q quit
+    "]].assert_eq(&large(&page));
+}
+
+#[test]
+fn what_is_read_closes_onto_what_was_open() {
+    let mut page = page(&trouble());
+    press(&mut page, "<enter>");
+    let detail = small(&page);
+    press(&mut page, "?jj<esc>");
+    assert_eq!(small(&page), detail);
+    press(&mut page, "i?");
+    assert!(small(&page).contains("KEYS"));
+    press(&mut page, "<esc><esc>");
+    assert!(small(&page).contains("▸"));
+}
