@@ -3,6 +3,7 @@
 //! It shares nothing with the forwarding half but the intake's queue. Whatever happens here, a panic included, the traffic goes on.
 
 mod decoding;
+mod latest;
 mod outputs;
 mod thread;
 mod upstream;
@@ -11,6 +12,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub use latest::{Latest, Publisher};
 pub use outputs::Outputs;
 pub use thread::{Observing, Outcome};
 pub use upstream::Upstream;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use observer_core::observation::Observation;
 use observer_core::observer::{Event, Observer};
 
+use super::latest::Publisher;
 use crate::capture::CaptureFile;
 use crate::injected_fault::{self, Place};
 use crate::view::EventSink;
@@ -16,6 +17,7 @@ use crate::view::EventSink;
 pub struct Outputs {
     sinks: Vec<Box<dyn EventSink>>,
     capture: Option<CaptureFile>,
+    publisher: Option<Publisher>,
     troubles: Vec<String>,
     observing_is_over: bool,
 }
@@ -29,6 +31,34 @@ impl Outputs {
     /// One more who is told.
     pub fn add(&mut self, sink: Box<dyn EventSink>) {
         self.sinks.push(sink);
+    }
+
+    /// From now on snapshots are made for a page.
+    pub fn publish_by(&mut self, publisher: Publisher) {
+        self.publisher = Some(publisher);
+    }
+
+    /// Whether somebody reads snapshots, and so sees time pass.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.publisher.as_ref().is_some_and(Publisher::is_wanted)
+    }
+
+    /// Takes note that snapshots are about to be different.
+    pub(super) fn note_change(&mut self) {
+        if let Some(publisher) = &mut self.publisher {
+            publisher.note_change();
+        }
+    }
+
+    /// Publishes a snapshot, if one is due. A fault of ours ends the page, not the run.
+    pub(super) fn publish(&mut self, observer: &Observer) {
+        let Some(publisher) = &mut self.publisher else { return };
+        if catch_unwind(AssertUnwindSafe(|| publisher.publish_if_due(observer))).is_err() {
+            self.publisher = None;
+            let trouble = "the page stands still: an internal error; please report it";
+            self.warn(trouble);
+            self.troubles.push(trouble.to_owned());
+        }
     }
 
     /// Tells an event.
@@ -51,9 +81,11 @@ impl Outputs {
         self.unless_over(recorded)
     }
 
-    /// How long until [`Self::flush`] is due; `None` when there is no need.
+    /// How long until [`Self::flush`] or [`Self::publish`] is due; `None` when there is no need.
     pub(super) fn due_in(&self) -> Option<Duration> {
-        self.capture.as_ref().and_then(CaptureFile::due_in)
+        let capture = self.capture.as_ref().and_then(CaptureFile::due_in);
+        let snapshot = self.publisher.as_ref().and_then(Publisher::due_in);
+        capture.into_iter().chain(snapshot).min()
     }
 
     /// Hands on what waits; with the error the capture is over.

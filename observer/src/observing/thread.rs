@@ -94,6 +94,7 @@ impl State {
             for one in known {
                 self.door.observe(one);
             }
+            self.door.publish();
             while !receiver.is_closed() {
                 self.turn(&mut receiver);
             }
@@ -131,12 +132,15 @@ impl State {
             self.door.tell_totals();
         }
         self.door.flush();
+        self.door.publish();
     }
 
-    /// What ends by nothing happening, such as a storm, has to be told of the time. The taps' clocks are not ours to read.
+    /// What ends by nothing happening, such as a storm, has to be told of the time, and so has who looks at how long something goes on. The
+    /// taps' clocks are not ours to read.
     fn let_time_pass(&mut self) {
         let at = self.idle.at.plus(self.idle.since.elapsed());
-        if self.door.observer.awaits_time() && at.since(self.door.observer.now()) >= IDLE {
+        let is_awaited = self.door.observer.awaits_time() || self.door.outputs.is_looked_at();
+        if is_awaited && at.since(self.door.observer.now()) >= IDLE {
             self.door.observe(Observation { at, what: What::Tick });
         }
     }
@@ -173,6 +177,11 @@ impl Door {
         self.note_end_of_capture(recorded);
     }
 
+    fn publish(&mut self) {
+        let Self { observer, outputs } = self;
+        outputs.publish(observer);
+    }
+
     /// That the capture ended cannot be in the capture.
     fn note_end_of_capture(&mut self, recorded: io::Result<()>) {
         if let Err(error) = recorded {
@@ -186,6 +195,7 @@ impl Door {
         injected_fault::strike(Place::Observer, &observation);
         let Self { observer, outputs } = self;
         observer.observe(observation, &mut |event| outputs.event(&event));
+        outputs.note_change();
     }
 
     fn tell_totals(&mut self) {
