@@ -116,10 +116,12 @@ pub(super) fn spurious(repeats: Repeats) -> String {
     }
 }
 
-pub(super) const fn state(state: ReflectorState) -> &'static str {
-    match state {
+/// What it does now. A poller that waits for its next list has a word of its own: it would be waited for in vain that it watches.
+pub(super) const fn state(row: &ReflectorRow) -> &'static str {
+    match row.state {
         ReflectorState::Stuck => "stuck",
         ReflectorState::Listing => "listing",
+        ReflectorState::Listed if row.polling.is_some() => "polling",
         ReflectorState::Listed => "listed",
         ReflectorState::Waiting => "waiting",
         ReflectorState::Stalled => "stalled",

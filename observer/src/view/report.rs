@@ -345,7 +345,7 @@ fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut S
         let cause = following::last_cause(row);
         let cells = vec![
             Cell::new(format!("{} {}", row.reflector, following::subject(&row.client, &row.shape))),
-            Cell::toned(following::state(row.state).to_owned(), state_tone(row.state)),
+            Cell::toned(following::state(row).to_owned(), state_tone(row.state)),
             Cell::new(following::age(row.since, now)),
             Cell::new(row.behind.map_or_else(|| "?".to_owned(), count)),
             Cell::new(count(row.resumes)),

@@ -21,6 +21,11 @@ impl PerSecond {
         Self { thousandths: (per_second * 1_000.0).round() as u64 }
     }
 
+    /// How often in a thousand seconds.
+    pub const fn thousandths(self) -> u64 {
+        self.thousandths
+    }
+
     /// Whether it is less than half a thousandth.
     pub const fn is_none(&self) -> bool {
         self.thousandths == 0

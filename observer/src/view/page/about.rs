@@ -8,9 +8,10 @@ use super::line::Line;
 use super::reflectors::scope;
 use super::row::Cell;
 use super::sheet::Sheet;
+use super::state::Page;
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::lines::program;
+use crate::view::lines::{program, time_of_day};
 use crate::view::quantity::{bytes, count, counted};
 use crate::view::report::{connections, not_seen, not_understood, unrecorded};
 
@@ -24,13 +25,35 @@ const EXPOSED: &[Column] = &[
 ];
 
 /// All of it, in lines of `cells`.
-pub(super) fn lines(snapshot: &Snapshot, cells: usize) -> Vec<Line> {
+pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
+    let snapshot = &page.shown;
     let mut sheet = Sheet::new(cells);
     servers(snapshot, &mut sheet);
     verdicts(snapshot, &mut sheet);
     missed(&snapshot.missed, &mut sheet);
     restart(snapshot, &mut sheet);
+    clients(&page.guidance, &mut sheet);
+    heard(page, &mut sheet);
     sheet.into_lines()
+}
+
+/// How a client comes to be seen.
+fn clients(guidance: &[String], sheet: &mut Sheet) {
+    sheet.section("CLIENTS");
+    for line in guidance {
+        sheet.say(Tone::Plain, line);
+    }
+}
+
+/// What the program said since the page was opened.
+fn heard(page: &Page, sheet: &mut Sheet) {
+    sheet.section("SAID");
+    if page.heard.is_empty() {
+        sheet.say(Tone::Plain, "nothing");
+    }
+    for (at, line) in &page.heard {
+        sheet.hang(&format!("  {}  ", time_of_day(*at)), Tone::Plain, line);
+    }
 }
 
 fn servers(snapshot: &Snapshot, sheet: &mut Sheet) {
@@ -57,7 +80,12 @@ fn verdicts(snapshot: &Snapshot, sheet: &mut Sheet) {
 }
 
 fn missed(missed: &Missed, sheet: &mut Sheet) {
-    let lists = [("NOT SEEN", not_seen(missed)), ("NOT UNDERSTOOD", not_understood(missed)), ("NOT KEPT", not_kept(missed))];
+    let lists = [
+        ("NOT SEEN", not_seen(missed)),
+        ("NOT UNDERSTOOD", not_understood(missed)),
+        ("DROPPED", dropped(missed)),
+        ("NOT SHOWN", not_shown(missed)),
+    ];
     for (heading, words) in lists {
         sheet.section(heading);
         if words.is_empty() {
@@ -80,22 +108,28 @@ fn missed(missed: &Missed, sheet: &mut Sheet) {
     }
 }
 
-/// What is counted, and not among the rows.
-fn not_kept(missed: &Missed) -> Vec<String> {
+/// What fell out of full tables, and is missing from the rows.
+pub(super) fn dropped(missed: &Missed) -> Vec<String> {
     let reflectors = missed.reflectors;
-    [
+    numbered(&[
         (missed.reflectors_not_shown, "reflectors beyond the rows of the table"),
         (reflectors.forgotten, "reflectors forgotten for others"),
         (reflectors.requests, "requests of reflectors for which there was no room"),
         (reflectors.thinned, "times half of the versions of a reflector's objects, so that its spurious updates are estimated"),
         (missed.upstreams_dropped, "connections to API servers beyond those that are told apart"),
+    ])
+}
+
+/// What is counted in the rows, and no longer there one by one.
+fn not_shown(missed: &Missed) -> Vec<String> {
+    numbered(&[
         (missed.open_not_shown, "requests under way that are not among the single ones"),
         (missed.records_dropped, "finished requests that are no longer among the single ones"),
-    ]
-    .into_iter()
-    .filter(|(number, _)| *number > 0)
-    .map(|(number, what)| format!("{} {what}", count(number)))
-    .collect()
+    ])
+}
+
+fn numbered(counted: &[(u64, &str)]) -> Vec<String> {
+    counted.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{} {what}", count(*number))).collect()
 }
 
 fn restart(snapshot: &Snapshot, sheet: &mut Sheet) {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use observer_core::observer::Snapshot;
-use observer_core::reflector::{ClientId, ReflectorRow, ReflectorState, Repeats};
+use observer_core::reflector::{ClientId, ReflectorRow, Repeats};
 
 use super::column::Column;
 use super::filter::FilterKey;
@@ -74,7 +74,7 @@ impl<'s> Sum<'s> {
     fn of(all: Vec<&'s ReflectorRow>) -> Option<Self> {
         let first = *all.first()?;
         let number = |is: fn(&ReflectorRow) -> bool| all.iter().filter(|row| is(row)).count() as u64;
-        let (stuck, watching) = (number(is_stuck), number(|row| row.state == ReflectorState::Watching));
+        let (stuck, watching) = (number(is_stuck), number(ReflectorRow::is_watching));
         let relists = sum(&all, |row| row.relists);
         let bytes = sum(&all, |row| row.bytes);
         let repeats = Repeats {
@@ -116,7 +116,7 @@ fn facts(client: &Sum<'_>) -> Vec<(FilterKey, String)> {
     let mut facts = vec![(FilterKey::Client, program(&client.first.client))];
     for row in &client.all {
         facts.push((FilterKey::Resource, row.shape.resource.clone()));
-        facts.push((FilterKey::State, following::state(row.state).to_owned()));
+        facts.push((FilterKey::State, following::state(row).to_owned()));
         facts.extend(row.causes.keys().map(|cause| (FilterKey::Cause, cause.clone())));
     }
     facts

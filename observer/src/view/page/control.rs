@@ -17,6 +17,12 @@ impl Page {
         if key == Key::Interrupt {
             return Outcome::Quit;
         }
+        if key == Key::Redraw {
+            return Outcome::Redraw;
+        }
+        if key == Key::Stop {
+            return Outcome::Stop;
+        }
         if let Some(prompt) = self.prompt.take() {
             self.type_filter(prompt, key);
             return Outcome::Stay;
@@ -46,6 +52,8 @@ impl Page {
             | Key::PageDown
             | Key::Home
             | Key::End
+            | Key::Redraw
+            | Key::Stop
             | Key::Interrupt => self.travel(key),
         }
     }
@@ -144,6 +152,8 @@ impl Page {
             | Key::PageDown
             | Key::Home
             | Key::End
+            | Key::Redraw
+            | Key::Stop
             | Key::Interrupt => {}
         }
         match Filter::parse(&prompt.text) {

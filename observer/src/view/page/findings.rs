@@ -13,7 +13,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::words("CLIENT", 2),
     Column::words("RESOURCE", 2),
     Column::words("SCOPE", 2).from(120),
-    Column::words("SEEN", 4),
+    Column::words("SEEN", 6),
 ];
 
 pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Kind, FilterKey::Client, FilterKey::Resource, FilterKey::Scope];

@@ -3,42 +3,55 @@
 use std::time::Duration;
 
 use observer_core::observer::{Exposure, Missed, Snapshot};
+use observer_core::reflector::ReflectorState;
 
+use super::about::dropped;
 use super::line::Line;
-use super::reflectors::is_stuck;
 use crate::view::colour::Tone;
 use crate::view::following;
 use crate::view::quantity::{bytes, count, counted, length};
 use crate::view::report::{connections, not_seen, not_understood};
 
-/// The header over `shown`; `age` is by how much it is older than the newest snapshot, while the picture is frozen.
-pub(super) fn lines(shown: &Snapshot, age: Option<Duration>, cells: usize) -> Vec<Line> {
+/// The header over `shown`, of what is called `name`; `age` is by how much it is older than the newest snapshot, while the picture is frozen.
+pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: usize) -> Vec<Line> {
     vec![
-        Line::of_phrases(&answer(shown, age), cells),
-        Line::of_phrases(&server(shown), cells),
+        Line::of_two_sides(&server(shown, name), &alarms(shown, age), cells),
+        Line::of_phrases(&answer(shown), cells),
         Line::of_phrases(&missed(&shown.missed), cells),
         Line::of_phrases(&exposure(&shown.exposure), cells),
     ]
 }
 
-/// What the person came for, the most urgent first: what has no room is what matters least.
-fn answer(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
-    let totals = &snapshot.totals;
-    let mut phrases: Vec<(Tone, String)> =
-        age.map(|age| (Tone::Notable, format!("PAUSED, {} old", length(age)))).into_iter().collect();
+/// What is wrong now, or not as it is.
+fn alarms(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
+    let paused = age.map(|age| (Tone::Notable, format!("PAUSED, {} old", length(age))));
     let goes_on = snapshot.storms.iter().filter(|storm| storm.ended.is_none());
-    phrases.extend(goes_on.map(|storm| (Tone::Bad, format!("▲ storm {}", following::age(storm.began, snapshot.at)))));
-    let stuck = snapshot.reflectors.iter().filter(|row| is_stuck(row)).count() as u64;
-    phrases.extend((stuck > 0).then(|| (Tone::Bad, format!("{} stuck", count(stuck)))));
-    let tone = if totals.lists_from_etcd > 0 { Tone::Bad } else { Tone::Good };
-    phrases.push((tone, format!("etcd {} of {}", share(totals.lists_from_etcd, totals.lists), counted(totals.lists, "list"))));
-    let tone = if totals.relists > 0 { Tone::Notable } else { Tone::Plain };
-    phrases.push((tone, counted(totals.relists, "relist")));
-    let open = snapshot.watches.iter().map(|row| row.open).fold(0, u64::saturating_add);
-    phrases.push((Tone::Plain, format!("{} open", counted(open, "watch").replace("watchs", "watches"))));
-    phrases.push((Tone::Plain, counted(totals.requests, "request")));
-    phrases.push((Tone::Plain, counted(totals.storms, "storm")));
-    phrases
+    let storms = goes_on.map(|storm| (Tone::Bad, format!("▲ storm {}", following::age(storm.began, snapshot.at))));
+    let stuck = snapshot.totals.stuck;
+    let stuck = (stuck > 0).then(|| (Tone::Bad, format!("{} stuck", count(stuck))));
+    let stalled = snapshot.reflectors.iter().filter(|row| row.state == ReflectorState::Stalled).count() as u64;
+    let stalled = (stalled > 0).then(|| (Tone::Bad, format!("{} stalled", count(stalled))));
+    let findings = snapshot.findings.len() as u64;
+    let findings = (findings > 0).then(|| (Tone::Notable, counted(findings, "finding")));
+    paused.into_iter().chain(storms).chain(stuck).chain(stalled).chain(findings).collect()
+}
+
+/// What the person came for, the most important first: what has no room is what matters least.
+fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
+    let (totals, rates) = (&snapshot.totals, &snapshot.rates);
+    let when = |is: bool, tone: Tone| if is { tone } else { Tone::Plain };
+    let etcd = if totals.lists_from_etcd > 0 { Tone::Bad } else { Tone::Good };
+    let watches = counted(totals.watches_open, "watch").replace("watchs", "watches");
+    vec![
+        (etcd, format!("etcd {} of {}", share(totals.lists_from_etcd, totals.lists), counted(totals.lists, "list"))),
+        (when(totals.relists > 0, Tone::Notable), counted(totals.relists, "relist")),
+        (when(totals.storms > 0, Tone::Notable), counted(totals.storms, "storm")),
+        (Tone::Plain, watches),
+        (Tone::Plain, format!("req {}/s", rates.requests_per_second)),
+        (Tone::Plain, format!("events {}/s", rates.watch_events_per_second)),
+        (Tone::Plain, counted(totals.requests, "request")),
+        (Tone::Plain, bytes(totals.response_bytes)),
+    ]
 }
 
 /// `4.9 %`; of nothing it is `0 %`.
@@ -52,31 +65,36 @@ fn share(part: u64, all: u64) -> String {
     }
 }
 
-/// Which API server, and on what its verdicts rest.
-fn server(snapshot: &Snapshot) -> Vec<(Tone, String)> {
-    let name = (Tone::Heading, "watchtap".to_owned());
+/// What is watched, and on what its verdicts rest.
+fn server(snapshot: &Snapshot, name: &str) -> Vec<(Tone, String)> {
     let plain = |text: String| (Tone::Plain, text);
+    let title = vec![(Tone::Heading, format!("watchtap  {name}"))];
     if snapshot.upstreams.is_empty() {
         let mut phrases = snapshot.profile.assumptions();
         if let Some(first) = phrases.first_mut() {
-            first.insert_str(0, "API server ");
+            *first = format!("API server {}", first.trim_start_matches("version "));
         }
-        return [name].into_iter().chain(phrases.into_iter().map(plain)).collect();
+        return title.into_iter().chain(phrases.into_iter().map(plain)).collect();
     }
     let number = counted(snapshot.upstreams.len() as u64, "API server");
     let each = snapshot
         .upstreams
         .iter()
         .map(|one| format!("{}: {}", one.upstream.0, one.profile.assumptions().first().map_or("", String::as_str)));
-    [name].into_iter().chain([number].into_iter().chain(each).map(plain)).collect()
+    title.into_iter().chain([number].into_iter().chain(each).map(plain)).collect()
 }
 
+/// How much of the truth the numbers are.
 fn missed(missed: &Missed) -> Vec<(Tone, String)> {
-    let phrase = |label: &str, words: &[String]| {
-        let tone = if words.is_empty() { Tone::Plain } else { Tone::Bad };
-        (tone, format!("{label}: {}", if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }))
+    let phrase = |all: &str, label: &str, words: &[String]| match words {
+        [] => (Tone::Plain, all.to_owned()),
+        words => (Tone::Bad, format!("{label}: {}", words.join(", "))),
     };
-    let mut phrases = Vec::new();
+    let mut phrases = vec![
+        phrase("seen 100 %", "not seen", &not_seen(missed)),
+        phrase("not understood 0", "not understood", &not_understood(missed)),
+        phrase("dropped 0", "dropped", &dropped(missed)),
+    ];
     let failed = connections(missed);
     if !failed.is_empty() {
         phrases.push((Tone::Bad, failed));
@@ -84,7 +102,7 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
     if !missed.capture_ended.is_empty() {
         phrases.push((Tone::Bad, format!("the capture ended early: {}", missed.capture_ended)));
     }
-    [phrase("not seen", &not_seen(missed)), phrase("not understood", &not_understood(missed))].into_iter().chain(phrases).collect()
+    phrases
 }
 
 /// As [`following::exposure`] says it, in phrases.
@@ -94,8 +112,14 @@ fn exposure(exposure: &Exposure) -> Vec<(Tone, String)> {
     }
     let tone = if exposure.reflectors > 0 { Tone::Notable } else { Tone::Plain };
     let (some, all) = (count(exposure.reflectors), counted(exposure.watching, "reflector"));
-    let who = format!("on a restart now: {some} of {all} would list again");
-    [who, counted(exposure.items, "item"), bytes(exposure.bytes)].map(|text| (tone, text)).to_vec()
+    let mut phrases = vec![(tone, format!("on a restart now: {some} of {all} would list again"))];
+    if exposure.reflectors > 0 {
+        phrases.extend([(tone, counted(exposure.items, "object")), (tone, bytes(exposure.bytes))]);
+    }
+    if exposure.perhaps > 0 {
+        phrases.push((Tone::Plain, format!("perhaps {} more (i)", count(exposure.perhaps))));
+    }
+    phrases
 }
 
 #[cfg(test)]

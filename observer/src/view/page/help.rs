@@ -17,8 +17,9 @@ const KEYS: &[(&str, &str)] = &[
     ("p", "freeze the picture; collecting goes on"),
     ("y", "copy the selected list or watch as a kubectl get --raw"),
     ("i", "what verdicts rest on, all that was missed, and who would list again after a restart"),
-    ("?", "this help"),
-    ("q, ctrl-c", "quit"),
+    ("?, ctrl-l", "this help; draw the screen anew"),
+    ("q, ctrl-c", "the end, with a report; open connections may end first"),
+    ("ctrl-z", "stop, and the traffic with it, until fg or bg: then the traffic goes on without the page"),
 ];
 
 const WORDS: &[(&str, &str)] = &[

@@ -29,7 +29,11 @@ pub enum Key {
     Home,
     /// End.
     End,
-    /// Ctrl-C, which in raw mode is a key like any other.
+    /// Ctrl-L.
+    Redraw,
+    /// Ctrl-Z, which in raw mode is a key like any other.
+    Stop,
+    /// Ctrl-C, likewise.
     Interrupt,
 }
 
@@ -40,6 +44,10 @@ pub enum Outcome {
     Stay,
     /// The page is to be left.
     Quit,
+    /// All of the screen is to be drawn anew: something else has written to it.
+    Redraw,
+    /// The process is to be stopped until its shell continues it.
+    Stop,
     /// A text is to be put where the person can paste it from.
     Copy(String),
 }
@@ -51,9 +59,12 @@ impl Key {
         if event.kind == KeyEventKind::Release {
             return None;
         }
+        let with_control = event.modifiers.contains(KeyModifiers::CONTROL);
         let with_modifier = event.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         Some(match event.code {
-            KeyCode::Char('c') if event.modifiers.contains(KeyModifiers::CONTROL) => Self::Interrupt,
+            KeyCode::Char('c') if with_control => Self::Interrupt,
+            KeyCode::Char('l') if with_control => Self::Redraw,
+            KeyCode::Char('z') if with_control => Self::Stop,
             KeyCode::Char(character) if !with_modifier => Self::Char(character),
             KeyCode::Enter => Self::Enter,
             KeyCode::Esc => Self::Escape,

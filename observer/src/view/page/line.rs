@@ -25,6 +25,23 @@ impl Line {
         &self.parts
     }
 
+    /// How many cells it takes.
+    pub(super) fn width(&self) -> usize {
+        self.parts.iter().map(|(_, text)| width(text)).sum()
+    }
+
+    /// What is said on the left, and what on the right stands at the end of the line, whose place does not depend on the left.
+    pub(super) fn of_two_sides(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Self {
+        const APART: usize = 2;
+        let mut end = Self::of_phrases(right, cells * 2 / 3);
+        let room = if right.is_empty() { cells } else { cells.saturating_sub(end.width() + APART) };
+        let mut line = Self::of_phrases(left, room);
+        let between = cells.saturating_sub(line.width() + end.width());
+        line = line.and(Tone::Plain, &" ".repeat(between));
+        line.parts.append(&mut end.parts);
+        line
+    }
+
     /// Phrases with ` · ` between them, as many as `cells` hold. Half a number would be another number, so a phrase is there in whole or not at
     /// all; `…` says that some are not.
     pub(super) fn of_phrases(phrases: &[(Tone, String)], cells: usize) -> Self {

@@ -1,6 +1,7 @@
 //! The terminal page: snapshots and keys in, pictures out.
 
 mod about;
+mod account;
 mod canvas;
 mod cells;
 mod clients;

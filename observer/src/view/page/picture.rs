@@ -6,18 +6,25 @@ use super::canvas::Canvas;
 use super::cells::{printable, width};
 use super::detail::opened;
 use super::line::Line;
+use super::row::RowKey;
 use super::sheet::Sheet;
 use super::state::{Page, Reading};
 use super::tab::Tab;
-use super::{about, grid, header, help};
+use super::{about, account, grid, header, help};
 use crate::view::colour::Tone;
 use crate::view::quantity::count;
 
 /// The smallest terminal that has room for the page.
 const SMALLEST: (u16, u16) = (80, 24);
 
+/// From this height on there is room for a table and a detail.
+const HIGH: u16 = 40;
+
 /// What can be done in a table.
 const KEYS: [&str; 8] = ["enter open", "/ filter", "s sort", "p pause", "y copy", "i about", "? help", "q quit"];
+
+/// Lines that news take at most.
+const MOST_NEWS: usize = 3;
 
 /// The mark of the selected row.
 const SELECTED: &str = "▸";
@@ -34,14 +41,30 @@ impl Page {
         }
         let cells = usize::from(width);
         let mut y = 0;
-        for line in header::lines(&self.shown, self.frozen_for(), cells) {
+        for line in header::lines(&self.shown, &self.name, self.frozen_for(), cells) {
             canvas.line(y, &line);
             y += 1;
         }
         canvas.line(y, &self.tabs());
         let last = height - 1;
-        self.body(&mut canvas, y + 1, last);
+        let news = self.news_in_lines(cells);
+        let until = last - u16::try_from(news.len()).unwrap_or(0);
+        self.body(&mut canvas, y + 1, until);
+        for (y, line) in (until..last).zip(&news) {
+            canvas.line(y, line);
+        }
         canvas.line(last, &self.footer(cells));
+    }
+
+    /// What was said last, while it is news, above the keys.
+    fn news_in_lines(&self, cells: usize) -> Vec<Line> {
+        let mut sheet = Sheet::new(cells);
+        if let Some(news) = self.news() {
+            sheet.hang("» ", Tone::Notable, news);
+        }
+        let mut lines = sheet.into_lines();
+        lines.truncate(MOST_NEWS);
+        lines
     }
 
     /// The names of the tables, with the one in sight in brackets.
@@ -49,10 +72,12 @@ impl Page {
         let mut line = Line::default();
         for tab in Tab::ALL {
             let name = format!("{} {} {}", tab.place() + 1, tab.name(), count(tab.number(&self.shown) as u64));
-            line = if tab == self.tab {
-                line.and(Tone::Heading, &format!("[{name}]"))
-            } else {
-                line.and(Tone::Plain, &format!(" {name} "))
+            line = match tab {
+                _ if tab == self.tab => line.and(Tone::Heading, &format!("[{name}]")),
+                Tab::Findings if !self.shown.findings.is_empty() => line.and(Tone::Notable, &format!(" {name} ")),
+                Tab::Reflectors | Tab::Requests | Tab::Storms | Tab::Clients | Tab::Findings => {
+                    line.and(Tone::Plain, &format!(" {name} "))
+                }
             };
         }
         line
@@ -63,7 +88,7 @@ impl Page {
         let cells = usize::from(canvas.width());
         match (self.reading, &self.opened) {
             (Some(Reading::Help), _) => self.text(canvas, from, until, &help::lines(cells)),
-            (Some(Reading::About), _) => self.text(canvas, from, until, &about::lines(&self.shown, cells)),
+            (Some(Reading::About), _) => self.text(canvas, from, until, &about::lines(self, cells)),
             (None, Some(key)) => self.text(canvas, from, until, &opened(key, &self.shown, cells)),
             (None, None) => self.rows_of_table(canvas, from, until),
         }
@@ -84,6 +109,7 @@ impl Page {
         let (columns, table, total) = (self.tab.columns(), self.table(), canvas.width());
         canvas.line(from, &grid::headings(columns, total, table.order.sorted()));
         let selected = self.selected(rows);
+        let until = rows.get(selected).map_or(until, |row| self.below_table(canvas, from, until, &row.key));
         let top = table.scroll.to_show(selected, rows.len(), usize::from(until - from - 1));
         for (y, (place, row)) in (from + 1..until).zip(rows.iter().enumerate().skip(top)) {
             let mark = if place == selected { SELECTED } else { "" };
@@ -92,6 +118,26 @@ impl Page {
                 canvas.stand_out(y);
             }
         }
+    }
+
+    /// What the selected row comes to, below the table: in a high terminal all that opening it would show, as far as there is room, else a few
+    /// sentences. How much room that takes depends on the terminal alone. The row at which it begins.
+    fn below_table(&self, canvas: &mut Canvas<'_>, from: u16, until: u16, key: &RowKey) -> u16 {
+        let room = until - from;
+        let cells = usize::from(canvas.width());
+        if canvas.height() >= HIGH {
+            let begin = until - room / 2;
+            canvas.line(begin, &Line::of(Tone::Quiet, &"─".repeat(cells)));
+            for (y, line) in (begin + 1..until).zip(opened(key, &self.shown, cells)) {
+                canvas.line(y, &line);
+            }
+            return begin;
+        }
+        let account = account::lines(key, &self.shown, cells);
+        for (y, line) in (until - u16::try_from(account.len()).unwrap_or(0)..until).zip(&account) {
+            canvas.line(y, line);
+        }
+        until - account::LINES
     }
 
     /// Why there is nothing to see, and what to do.
@@ -130,7 +176,9 @@ impl Page {
             (None, None) => KEYS.map(plain).to_vec(),
         };
         let filter = self.filter_in_words().map(|text| (Tone::Notable, text));
-        Line::of_phrases(&filter.into_iter().chain(keys).collect::<Vec<_>>(), cells)
+        let is_stale = self.is_table() && self.table().order.is_stale();
+        let order = is_stale.then(|| (Tone::Notable, "r reorder".to_owned()));
+        Line::of_phrases(&filter.into_iter().chain(order).chain(keys).collect::<Vec<_>>(), cells)
     }
 
     /// Which filter hides how much.

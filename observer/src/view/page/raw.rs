@@ -48,13 +48,15 @@ fn exchange(what: &Happened, list: bool) -> Option<observer_core::observation::E
         | Happened::Failed { .. }
         | Happened::ListBroke
         | Happened::WatchEnded { .. }
+        | Happened::Stalled { .. }
+        | Happened::ReadAgain { .. }
         | Happened::ServerRefused { .. }
         | Happened::OutOfSight => None,
     }
 }
 
 fn command(record: &RequestRecord) -> Result<String, String> {
-    let mut line = format!("kubectl get --raw '{}", path(&record.shape)?);
+    let mut line = format!("kubectl get --raw '{}", path(&record.shape, &record.api_version)?);
     for (index, (name, value)) in parameters(record.verb, &record.list_options)?.into_iter().enumerate() {
         let before = if index == 0 { '?' } else { '&' };
         let _infallible = write!(line, "{before}{name}={}", utf8_percent_encode(&value, ENCODED));
@@ -63,21 +65,20 @@ fn command(record: &RequestRecord) -> Result<String, String> {
     Ok(line)
 }
 
-/// Only the core group has one version, and it is `v1`; which one other resources were asked in, a shape does not say.
-fn path(shape: &Shape) -> Result<String, String> {
-    let resource = &shape.resource;
+/// The path of a collection. The core group has no name; a shape has the name of other groups behind that of the resource.
+fn path(shape: &Shape, api_version: &str) -> Result<String, String> {
     let Some(scope) = &shape.scope else { return Err("the request is about no resource".to_owned()) };
-    if resource.contains('.') {
-        return Err(format!("the path needs the API version of {resource}, which was not kept"));
+    if shape.resource.contains('/') {
+        return Err(format!("{} is no collection", shape.resource));
     }
-    if resource.contains('/') {
-        return Err(format!("{resource} is no collection"));
-    }
+    let resource = shape.resource.split('.').next().unwrap_or_default();
     let namespace = match scope {
         Scope::Namespace(namespace) => format!("namespaces/{}/", utf8_percent_encode(namespace, ENCODED)),
         Scope::AllNamespaces | Scope::Cluster | Scope::All => String::new(),
     };
-    Ok(format!("/api/v1/{namespace}{}", utf8_percent_encode(resource, ENCODED)))
+    let root = if api_version.contains('/') { "apis" } else { "api" };
+    let version: Vec<String> = api_version.split('/').map(|part| utf8_percent_encode(part, ENCODED).to_string()).collect();
+    Ok(format!("/{root}/{}/{namespace}{}", version.join("/"), utf8_percent_encode(resource, ENCODED)))
 }
 
 fn parameters(verb: Option<Verb>, options: &ListOptions) -> Result<Vec<(&'static str, String)>, String> {
@@ -134,15 +135,22 @@ mod tests {
     fn nothing_of_a_name_reaches_the_shell() {
         let scope = Scope::Namespace("a'; rm -rf ~ '".to_owned());
         let shape = Shape { scope: Some(scope), ..shape("pods") };
-        assert_eq!(path(&shape).unwrap(), "/api/v1/namespaces/a%27%3B%20rm%20-rf%20~%20%27/pods");
+        assert_eq!(path(&shape, "v1").unwrap(), "/api/v1/namespaces/a%27%3B%20rm%20-rf%20~%20%27/pods");
+    }
+
+    #[test]
+    fn other_groups_are_asked_in_the_version_that_was_asked_for() {
+        assert_eq!(path(&shape("deployments.apps"), "apps/v1").unwrap(), "/apis/apps/v1/deployments");
+        assert_eq!(
+            path(&shape("leases.coordination.k8s.io"), "coordination.k8s.io/v1").unwrap(),
+            "/apis/coordination.k8s.io/v1/leases"
+        );
     }
 
     #[test]
     fn what_cannot_be_asked_again_says_why() {
-        let path_of = |resource: &str| path(&shape(resource)).unwrap_err();
-        assert_eq!(path_of("deployments.apps"), "the path needs the API version of deployments.apps, which was not kept");
-        assert_eq!(path_of("pods/log"), "pods/log is no collection");
-        assert_eq!(path(&Shape { scope: None, ..shape("/version") }).unwrap_err(), "the request is about no resource");
+        assert_eq!(path(&shape("pods/log"), "v1").unwrap_err(), "pods/log is no collection");
+        assert_eq!(path(&Shape { scope: None, ..shape("/version") }, "").unwrap_err(), "the request is about no resource");
     }
 
     #[test]

@@ -16,16 +16,17 @@ use crate::view::report::state_tone;
 pub(super) const COLUMNS: &[Column] = &[
     Column::words("CLIENT", 3),
     Column::words("RESOURCE", 2),
-    Column::words("SCOPE", 2).from(120),
+    Column::words("SCOPE", 2).from(130),
     Column::word("STATE", 8),
     Column::number("FOR", 9).from(95),
-    Column::number("BEHIND", 11).from(110),
-    Column::number("EVENTS", 11).from(140),
+    Column::number("EVENTS/S", 8).from(110),
+    Column::number("BEHIND", 8).from(120),
+    Column::number("EVENTS", 9).from(160),
     Column::number("RESUMES", 7).from(150),
     Column::number("RELISTS", 7),
-    Column::words("LAST CAUSE", 3),
-    Column::number("SPURIOUS", 16).from(130),
-    Column::number("BYTES", 7).from(160),
+    Column::words("LAST CAUSE", 4),
+    Column::number("SPURIOUS", 13).from(130),
+    Column::number("BYTES", 7).from(140),
 ];
 
 pub(super) const FILTERS: &[FilterKey] =
@@ -49,8 +50,9 @@ pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
         Cell::words(&program(&row.client)),
         Cell::words(&row.shape.resource),
         Cell::words(&scope(&row.shape)),
-        Cell::words(following::state(row.state)).toned(state_tone(row.state)),
+        Cell::words(following::state(row)).toned(state_tone(row.state)),
         Cell::number(age, &following::age(row.since, snapshot.at)),
+        Cell::number(row.events_per_second.thousandths(), &row.events_per_second.to_string()),
         row.behind.map_or_else(|| Cell::number(0, "?"), |behind| Cell::number(behind, &count(behind))),
         Cell::number(row.events, &count(row.events)),
         Cell::number(row.resumes, &count(row.resumes)),
@@ -80,7 +82,7 @@ fn facts(row: &ReflectorRow) -> Vec<(FilterKey, String)> {
         (FilterKey::Client, program(&row.client)),
         (FilterKey::Resource, row.shape.resource.clone()),
         (FilterKey::Scope, scope(&row.shape)),
-        (FilterKey::State, following::state(row.state).to_owned()),
+        (FilterKey::State, following::state(row).to_owned()),
     ];
     facts.extend(row.causes.keys().map(|cause| (FilterKey::Cause, cause.clone())));
     let served = row.last_relist.as_ref().and_then(|relist| relist.served_from.as_ref());

@@ -11,6 +11,8 @@ pub(super) struct RowOrder {
     /// The column to sort by; that of the snapshot, the worst first, while there is none.
     by: Option<usize>,
     reversed: bool,
+    /// Whether rows stand where they were, and no longer where they belong.
+    is_stale: bool,
     places: BTreeMap<RowKey, usize>,
 }
 
@@ -33,19 +35,32 @@ impl RowOrder {
 
     /// Sorts `rows`, which are in the order of the snapshot.
     pub(super) fn sort(&mut self, rows: &mut [Row]) {
+        self.put_in_order(rows);
+        self.remember(rows);
+        self.is_stale = false;
+    }
+
+    /// Puts `rows` where they were.
+    pub(super) fn keep(&mut self, rows: &mut [Row]) {
+        self.put_in_order(rows);
+        let place = |row: &Row| self.places.get(&row.key).copied().unwrap_or(usize::MAX);
+        self.is_stale = !rows.is_sorted_by_key(place);
+        rows.sort_by_key(place);
+        self.remember(rows);
+    }
+
+    /// Whether [`Self::sort`] would move something.
+    pub(super) const fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    fn put_in_order(&self, rows: &mut [Row]) {
         if let Some(column) = self.by {
             rows.sort_by(|one, other| one.compare(other, column));
         }
         if self.reversed {
             rows.reverse();
         }
-        self.remember(rows);
-    }
-
-    /// Puts `rows` where they were.
-    pub(super) fn keep(&mut self, rows: &mut [Row]) {
-        rows.sort_by_key(|row| self.places.get(&row.key).copied().unwrap_or(usize::MAX));
-        self.remember(rows);
     }
 
     fn remember(&mut self, rows: &[Row]) {

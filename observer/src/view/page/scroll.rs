@@ -45,7 +45,15 @@ impl Scroll {
             Key::PageDown | Key::Char(' ') => Some(from.saturating_add(page)),
             Key::Home | Key::Char('g') => Some(0),
             Key::End | Key::Char('G') => Some(usize::MAX),
-            Key::Char(_) | Key::Enter | Key::Escape | Key::Backspace | Key::Tab | Key::BackTab | Key::Interrupt => None,
+            Key::Char(_)
+            | Key::Enter
+            | Key::Escape
+            | Key::Backspace
+            | Key::Tab
+            | Key::BackTab
+            | Key::Redraw
+            | Key::Stop
+            | Key::Interrupt => None,
         }
     }
 }

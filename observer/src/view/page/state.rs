@@ -1,10 +1,13 @@
 //! What the page shows: the latest snapshot, and what the person chose.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use observer_core::observer::Snapshot;
+use observer_core::time::Timestamp;
 
+use super::cells::printable;
 use super::filter::Filter;
 use super::prompt::Prompt;
 use super::row::{Row, RowKey};
@@ -13,11 +16,19 @@ use super::scroll::Scroll;
 use super::tab::Tab;
 use crate::view::colour::Colour;
 
+/// Lines that were said and can still be read.
+const MOST_HEARD: usize = 20;
+
+/// How long a line that was said stands above the keys.
+const NEWS: Duration = Duration::from_secs(20);
+
 /// The terminal page, but for the terminal: snapshots and keys in, pictures out. It reads no clock and does no I/O; *now* is the time of
 /// the snapshot.
 #[derive(Debug)]
 pub struct Page {
     pub(super) colour: Colour,
+    /// What is watched, in a word.
+    pub(super) name: String,
     /// What to do so that clients come.
     pub(super) guidance: Vec<String>,
     /// The newest snapshot.
@@ -39,6 +50,8 @@ pub struct Page {
     pub(super) scroll: Scroll,
     /// What came of the last key.
     pub(super) message: String,
+    /// What was said to it, the latest last, and when.
+    pub(super) heard: VecDeque<(Timestamp, String)>,
 }
 
 /// What a tab remembers while another is in sight.
@@ -61,10 +74,11 @@ pub(super) enum Reading {
 }
 
 impl Page {
-    /// A page over `snapshot`. `guidance` says what to do so that clients come, as long as none has.
-    pub fn new(snapshot: Arc<Snapshot>, guidance: Vec<String>, colour: Colour) -> Self {
+    /// A page over `snapshot` of what is called `name`. `guidance` says what to do so that clients come, as long as none has.
+    pub fn new(snapshot: Arc<Snapshot>, name: &str, guidance: Vec<String>, colour: Colour) -> Self {
         let mut page = Self {
             colour,
+            name: printable(name),
             guidance,
             latest: Arc::clone(&snapshot),
             shown: snapshot,
@@ -78,6 +92,7 @@ impl Page {
             reading: None,
             scroll: Scroll::default(),
             message: String::new(),
+            heard: VecDeque::new(),
         };
         page.arrange();
         page
@@ -92,9 +107,22 @@ impl Page {
         }
     }
 
-    /// Says something in the last line until the next key, such as that a text could not be copied.
-    pub fn tell(&mut self, message: &str) {
-        message.clone_into(&mut self.message);
+    /// Takes a line that the program says while the page has its terminal.
+    pub fn hear(&mut self, line: &str) {
+        let line = line.strip_prefix("watchtap: ").unwrap_or(line);
+        if line.is_empty() {
+            return;
+        }
+        if self.heard.len() == MOST_HEARD {
+            self.heard.pop_front();
+        }
+        self.heard.push_back((self.latest.at, line.to_owned()));
+    }
+
+    /// What was said last, while it is news.
+    pub(super) fn news(&self) -> Option<&str> {
+        let (at, line) = self.heard.back()?;
+        (self.latest.at.since(*at) < NEWS).then_some(line.as_str())
     }
 
     /// Freezes the picture, or goes on with what is newest.

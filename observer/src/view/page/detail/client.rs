@@ -7,9 +7,21 @@ use super::finding;
 use crate::view::colour::Tone;
 use crate::view::lines::program;
 use crate::view::page::clients::{identity, process, reflectors_of};
+use crate::view::page::column::Column;
 use crate::view::page::grid;
 use crate::view::page::reflectors::{COLUMNS, cells};
+use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
+use crate::view::quantity::{count, microseconds};
+
+const OWN_WRITES: &[Column] = &[
+    Column::words("RESOURCE", 1),
+    Column::number("N", 9),
+    Column::number("BEFORE ANSWER", 13),
+    Column::number("MEDIAN AFTER", 12),
+    Column::number("P99 AFTER", 9),
+    Column::number("LONGEST", 9),
+];
 
 /// Nothing if it has no reflectors any more.
 pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) -> Option<()> {
@@ -24,6 +36,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
     for row in &rows {
         sheet.line(grid::row(COLUMNS, &cells(row, snapshot), total, ""));
     }
+    own_writes(client, snapshot, sheet);
     sheet.section("FINDINGS");
     let is_about_it =
         |finding: &&observer_core::observer::Finding| rows.iter().any(|row| finding.reflectors.contains(&row.reflector));
@@ -35,4 +48,26 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
         finding::sentences(one, sheet);
     }
     Some(())
+}
+
+/// How long it waits until its own watches tell it what it wrote.
+fn own_writes(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) {
+    let mut rows = snapshot.propagation.iter().filter(|row| row.client_id == client).peekable();
+    if rows.peek().is_none() {
+        return;
+    }
+    sheet.section("OWN WRITES   until they came back by its own watches");
+    let total = sheet.total();
+    sheet.line(grid::headings(OWN_WRITES, total, (None, false)));
+    for row in rows {
+        let cells = [
+            row.resource.clone(),
+            count(row.writes),
+            count(row.before_answer),
+            microseconds(row.median_us),
+            microseconds(row.p99_us),
+            microseconds(row.max_us),
+        ];
+        sheet.line(grid::row(OWN_WRITES, &cells.map(|text| Cell::words(&text)), total, ""));
+    }
 }

@@ -7,7 +7,7 @@ use observer_core::time::Timestamp;
 use crate::view::colour::Tone;
 use crate::view::lines::time_of_day;
 use crate::view::page::sheet::Sheet;
-use crate::view::quantity::{counted, length};
+use crate::view::quantity::{counted, length, microseconds};
 
 /// Moments with their times, each behind its letter. `relist` is when the last relist began.
 pub(super) fn write(moments: &[Moment], relist: Option<Timestamp>, sheet: &mut Sheet) {
@@ -29,7 +29,9 @@ fn letter(moment: &Moment, relist: Option<Timestamp>) -> (&'static str, Tone) {
         Happened::Delivered { events: 0, .. } => ("b", Tone::Plain),
         Happened::Delivered { .. } => ("·", Tone::Plain),
         Happened::Failed { .. } | Happened::ListBroke | Happened::ServerRefused { .. } => ("x", Tone::Notable),
+        Happened::Stalled { .. } => ("z", Tone::Bad),
         Happened::WatchEnded { .. } => ("x", Tone::Plain),
+        Happened::ReadAgain { .. } => ("z", Tone::Plain),
         Happened::OutOfSight => ("?", Tone::Bad),
     }
 }
@@ -61,6 +63,8 @@ fn words(moment: &Moment) -> String {
             let message = if message.is_empty() { String::new() } else { format!(": {message}") };
             format!("{code} {reason}{message}")
         }
+        Happened::Stalled { by, .. } => format!("does not read: the API server waits for the {by}"),
+        Happened::ReadAgain { after_us } => format!("reads again, after {}", microseconds(*after_us)),
         Happened::ListBroke => "the list broke off".to_owned(),
         Happened::WatchEnded { end } => format!("the watch {}", end.in_words()),
         Happened::ServerRefused { until: None } => "the API server refuses connections".to_owned(),

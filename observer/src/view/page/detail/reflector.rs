@@ -34,7 +34,7 @@ fn who(row: &ReflectorRow, sheet: &mut Sheet) {
     let process = if row.process.is_some() { process(row) } else { "not known: none of this machine, or not told".to_owned() };
     sheet.fact("process", Tone::Plain, &process);
     sheet.fact("asks for", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
-    sheet.fact("age", Tone::Plain, &age(row.age));
+    sheet.fact("client age", Tone::Plain, &age(row.age));
 }
 
 const fn representation(representation: Representation) -> &'static str {
@@ -60,16 +60,29 @@ fn age(age: Option<ClientAge>) -> String {
 
 fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     let since = following::age(row.since, snapshot.at);
-    let text = if since == "now" {
-        following::state(row.state).to_owned()
-    } else {
-        format!("{} for {since}", following::state(row.state))
-    };
+    let text = if since == "now" { following::state(row).to_owned() } else { format!("{} for {since}", following::state(row)) };
     sheet.fact("state", state_tone(row.state), &text);
     sheet.fact("revision", Tone::Plain, &revision(row));
     let bookmark = row.last_bookmark.map(|at| format!("{} ago", following::age(at, snapshot.at)).replace("now ago", "now"));
     if let Some(bookmark) = bookmark {
-        sheet.fact("last bookmark", Tone::Plain, &bookmark);
+        let every = row.bookmark_every_us.map_or_else(String::new, |every| format!(", one every {}", microseconds(every)));
+        sheet.fact("last bookmark", Tone::Plain, &format!("{bookmark}{every}"));
+    }
+    if let Some(at) = row.last_event {
+        let age = following::age(at, snapshot.at);
+        let age = if age == "now" { age } else { format!("{age} ago") };
+        sheet.fact("last event", Tone::Plain, &format!("{age}, {} a second of late", row.events_per_second));
+    }
+    if let Some(by) = row.stalled_by {
+        sheet.fact("does not read", Tone::Bad, &format!("the API server waits for the {by}"));
+    }
+    if row.stalls > 0 {
+        let stalls = [
+            format!("{} all together", microseconds(row.stalled_us)),
+            format!("{} before", counted(row.stalls, "time")),
+            format!("{} ended for it by the server", counted(row.ended_stalled, "watch").replace("watchs", "watches")),
+        ];
+        sheet.fact("did not read", Tone::Notable, &stalls.join(" · "));
     }
     if let Some(end) = row.last_end {
         sheet.fact("last watch", Tone::Plain, &end.in_words());
@@ -79,11 +92,14 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     }
 }
 
-/// The names of what was found, above the long time line; what to do about it is below.
+/// Why it listed again and what to change, above the long time line; the evidence is below.
 fn found(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
-    let names: Vec<&str> = findings_of(row, snapshot).map(|finding| finding.kind.as_str()).collect();
-    if !names.is_empty() {
-        sheet.fact("findings", Tone::Notable, &format!("{} (advice at the end: G)", names.join(" · ")));
+    if let Some(cause) = row.last_relist.as_ref().and_then(|relist| relist.cause) {
+        sheet.fact("listed again", Tone::Notable, &cause.sentence());
+    }
+    for finding in findings_of(row, snapshot) {
+        sheet.fact("finding", Tone::Notable, finding.kind.as_str());
+        sheet.fact("advice", Tone::Plain, finding.advice);
     }
 }
 
@@ -106,7 +122,9 @@ fn how_it_polls(polling: &Polling) -> String {
 }
 
 fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {
-    sheet.section("TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  ? out of sight");
+    sheet.section(
+        "TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? out of sight",
+    );
     if row.timeline_dropped > 0 {
         sheet.say(Tone::Quiet, &format!("{} before are not kept", counted(row.timeline_dropped, "moment")));
     }

@@ -3,36 +3,36 @@
 use expect_test::expect;
 
 use super::screen::{large, page, press, small};
-use super::stories::{storm, trouble};
+use super::stories::{slow, storm, trouble};
 
 #[test]
 fn stuck_reflector() {
     let mut page = page(&trouble());
     press(&mut page, "<enter>");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          3 elastic-operator/1.18.2 (apps/manager)
           process         not known: none of this machine, or not told
           asks for        secrets · kube-system/: whole objects
-          age             client-go from 1.18 on, by its requests: it listed again from
+          client age      client-go from 1.18 on, by its requests: it listed again from
                           its own revision without a limit (other libraries may look
                           alike)
           state           stuck for 3 m 17 s
           revision        1100, 0 behind the newest seen of its resource, 60,101 behind
                           the newest seen in its etcd
-          findings        stuck-reflector (advice at the end: G)
+          finding         stuck-reflector
+          advice          Update client-go to 1.18.6 or later, which asks without a
+                          revision after this refusal; a restart of the client helps at
+                          once.
 
         TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or
-        refusal  ? out of sight
+        refusal  z does not read  ? out of sight
           7 moments before are not kept
-          12:02:31.000  L  asks for a list, RV=1100
-          12:02:34.000  x  504 Timeout
-          12:02:35.000  L  asks for a list, RV=1100
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -43,21 +43,24 @@ fn reflector_that_listed_again() {
     let mut page = page(&trouble());
     press(&mut page, "j<enter>");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
-        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #1 · my-controller/0.34 pods all namespaces
           client          1 my-controller/0.34 (apps/manager)
           process         manager 4711
           asks for        pods · all namespaces: whole objects
-          age             client-go from 1.18 on, by its requests: it listed again from its own revision without a limit (other libraries may look alike)
+          client age      client-go from 1.18 on, by its requests: it listed again from its own revision without a limit (other libraries may look alike)
           state           watching for 2 m 29 s
           revision        61201, 0 behind the newest seen of its resource, 0 behind the newest seen in its etcd
-          findings        no-bookmarks (advice at the end: G)
+          last event      1 m 31 s ago, 0 a second of late
+          listed again    the revision to watch from was gone (410): no bookmark had moved it on, and the client had not asked for any
+          finding         no-bookmarks
+          advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision moves on while the resource is quiet; the API server must be 1.16 or later.
 
-        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  ? out of sight
+        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? out of sight
           12:00:00.000  L  asks for a list, RV=0, limit=500
           12:00:00.090  L  3 items came, RV=1000
           12:00:00.100  w  asks for a watch, RV=1000
@@ -89,17 +92,14 @@ fn reflector_that_listed_again() {
           objects         3 now
           relists         1 × expired/bookmarks-not-asked
 
-        FINDINGS
-          no-bookmarks: 1 relists because the revision had expired without a bookmark
-            Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision moves on while the resource is quiet; the API server must be 1.16 or later.
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]].assert_eq(&large(&page));
     press(&mut page, "<end>");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
           12:03:20.000  x  410 Expired
@@ -129,10 +129,10 @@ fn list_from_etcd_with_the_reasons_of_its_verdict() {
     let mut page = page(&trouble());
     press(&mut page, "2/served:etcd verb:list<enter><enter>");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         list pods · all namespaces · limit=500
           served from     etcd   rule ~list-unset-etcd
@@ -162,10 +162,10 @@ fn watch_with_what_it_delivered() {
     let mut page = page(&trouble());
     press(&mut page, "2/verb:watch resource:pods<enter><enter>");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         watch pods · all namespaces · RV=N
           served from     cache   rule ~watch-rv
@@ -195,10 +195,10 @@ fn storm_with_its_members_ranked_by_cost() {
     let mut page = page(&storm());
     press(&mut page, "3<enter>");
     expect![[r"
-        ▲ storm 5.0 s · etcd 0 % of 24 lists · 12 relists · 12 watches open …
-        watchtap · API server version v1.34.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 0 of 12 reflectors would list again · 0 items · 0 B
+        watchtap  kind-dev · API server v1.34.4 (/version) …               ▲ storm 5.0 s
+        etcd 0 % of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
         storm 1 · mass-expiry
           state           goes on, 5.0 s since its first list
@@ -224,22 +224,83 @@ fn storm_with_its_members_ranked_by_cost() {
 }
 
 #[test]
+fn client_that_does_not_read_and_waits_for_its_own_writes() {
+    let mut page = page(&slow());
+    press(&mut page, "<enter>");
+    expect![[r"
+        watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
+        etcd 0 % of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 0 of 1 reflector would list again · perhaps 1 more (i)
+        [1 Reflectors 1] 2 Requests 3  3 Storms 0  4 Clients 1  5 Findings 1
+        reflector #1 · slow-reader/0.1 pods all namespaces
+          client          1 slow-reader/0.1 (apps/manager)
+          process         not known: none of this machine, or not told
+          asks for        pods · all namespaces: whole objects
+          client age      its requests do not show it yet
+          state           stalled for 20 s
+          revision        11, 0 behind the newest seen of its resource, 0 behind the
+                          newest seen in its etcd
+          last event      24 s ago, <0.1 a second of late
+          does not read   the API server waits for the flow-control window of the stream
+          finding         slow-reader
+          advice          Read the watch in a loop that does nothing else, as
+                          client-go's reflectors do, and queue the work; if the whole
+                          process stands still, look for CPU limits and garbage
+                          collection.
+
+        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or
+        refusal  z does not read  ? out of sight
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+    press(&mut page, "<esc>4<enter>");
+    expect![[r"
+        watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
+        etcd 0 % of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 0 of 1 reflector would list again · perhaps 1 more (i)
+         1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
+        client 1 · slow-reader/0.1
+          identity        apps/manager
+          process         -
+
+        REFLECTORS   the worst first; tab 1 opens them one by one
+          CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
+          slow-reader/0.1     pods          stalled         0  -
+
+        OWN WRITES   until they came back by its own watches
+          RESOURCE                  N  BEFORE ANSWER  MEDIAN AFTER  P99 AFTER    LONGEST
+          pods                      1              0        251 ms     251 ms     251 ms
+
+        FINDINGS
+          slow-reader: it had not read for 20.0 s in all, and does not now (flow-control
+          window of the stream)
+            Read the watch in a loop that does nothing else, as client-go's reflectors
+            do, and queue the work; if the whole process stands still, look for CPU
+            limits and garbage collection.
+        j k scroll · esc back · y copy · p pause · ? help · q quit
+    "]]
+    .assert_eq(&small(&page));
+}
+
+#[test]
 fn client_with_its_reflectors() {
     let mut page = page(&trouble());
     press(&mut page, "4j<enter>");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
         client 1 · my-controller/0.34
           identity        apps/manager
           process         manager 4711
 
         REFLECTORS   the worst first; tab 1 opens them one by one
-          CLIENT                RESOURCE       STATE     RELISTS  LAST CAUSE
-          my-controller/0.34    pods           watching        1  expired/bookmarks-n…
+          CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
+          my-controller/0.34  pods          watching        1  expired/bookmarks-not-a…
 
         FINDINGS
           no-bookmarks: 1 relists because the revision had expired without a bookmark
@@ -257,10 +318,10 @@ fn finding_with_advice() {
     let mut page = page(&trouble());
     press(&mut page, "5<enter>");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
         finding stuck-reflector
           client          elastic-operator/1.18.2
@@ -289,9 +350,9 @@ fn what_is_gone_says_so() {
     press(&mut page, "<enter>");
     page.show(super::script::play(super::stories::SILENCE));
     expect![[r"
-        etcd 0 % of 0 lists · 0 relists · 0 watches open · 0 requests · 0 storms
-        watchtap · API server version v1.34.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
+        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
+        etcd 0 % of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
+        seen 100 % · not understood 0 · dropped 0
         on a restart now: nobody watches, so nobody would list again
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
           This is no longer among what is kept: it made room for something else, or is

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use ratatui::buffer::CellWidth as _;
 use ratatui::style::{Color, Modifier};
 
-use super::screen::{drawn, page, press, small, text};
+use super::screen::{drawn, large, page, press, small, text};
 use super::script::play;
 use super::stories::{SILENCE, storm, trouble};
 use crate::view::colour::Colour;
@@ -95,9 +95,9 @@ proptest! {
 #[test]
 fn nobody_has_come_yet() {
     expect![[r"
-        etcd 0 % of 0 lists · 0 relists · 0 watches open · 0 requests · 0 storms
-        watchtap · API server version v1.34.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
+        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
+        etcd 0 % of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
+        seen 100 % · not understood 0 · dropped 0
         on a restart now: nobody watches, so nobody would list again
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
 
@@ -147,15 +147,15 @@ fn names_from_the_wire_do_nothing_but_be_seen() {
     );
     let mut page = page(&script);
     expect![[r"
-        etcd 0 % of 3 lists · 0 relists · 0 watches open · 3 requests · 0 storms
-        watchtap · API server version v1.34.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
+        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
+        etcd 0 % of 3 lists · 0 relists · 0 storms · 0 watches · req 0.3/s …
+        seen 100 % · not understood 0 · dropped 0
         on a restart now: nobody watches, so nobody would list again
         [1 Reflectors 3] 2 Requests 3  3 Storms 0  4 Clients 3  5 Findings 0
-          CLIENT                RESOURCE       STATE     RELISTS  LAST CAUSE
-        ▸ �]0;owned��evil��[2…  pods           listed          0  -
-          控制器控制器控制器…   secrets        listed          0  -
-          �/1                   nodes          listed          0  -
+          CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
+        ▸ �]0;owned��evil��…  pods          listed          0  -
+          控制器控制器控制…   secrets       listed          0  -
+          �/1                 nodes         listed          0  -
         (14 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
@@ -177,9 +177,9 @@ fn losses_are_told_above_the_tables() {
     snapshot.missed.malformed = 1;
     snapshot.missed.connect_failures = 3;
     snapshot.missed.last_connect_failure = "timed out".to_owned();
-    let page = Page::new(Arc::new(snapshot), Vec::new(), Colour::On);
+    let page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::On);
     let buffer = drawn(&page, 140, 24);
-    expect!["not seen: 4.1 kB in 2 gaps · not understood: malformed HTTP in 1 place · 3 connections failed: timed out"]
+    expect!["not seen: 4.1 kB in 2 gaps · not understood: malformed HTTP in 1 place · dropped 0 · 3 connections failed: timed out"]
         .assert_eq(text(&buffer).lines().nth(2).unwrap_or_default());
     assert_eq!(buffer.cell((0, 2)).map(|cell| cell.fg), Some(Color::Red));
 }
@@ -190,24 +190,31 @@ fn several_api_servers_are_named() {
     snapshot.upstreams = ["10.0.0.1:6443", "10.0.0.2:6443"]
         .map(|name| UpstreamRecord { upstream: UpstreamName(name.into()), profile: snapshot.profile.clone(), connections: 2 })
         .to_vec();
-    let page = Page::new(Arc::new(snapshot), Vec::new(), Colour::Off);
-    expect!["watchtap · 2 API servers · 10.0.0.1:6443: version v1.30.4 (/version) · 10.0.0.2:6443: version v1.30.4 (/version)"]
-        .assert_eq(text(&drawn(&page, 140, 24)).lines().nth(1).unwrap_or_default());
+    let page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::Off);
+    expect!["watchtap  kind-dev · 2 API servers · 10.0.0.1:6443: version v1.30.4 (/version) …                                        1 stuck · 2 findings"]
+        .assert_eq(text(&drawn(&page, 140, 24)).lines().next().unwrap_or_default());
 }
 
 #[test]
-fn what_the_terminal_could_not_do_is_told_until_the_next_key() {
-    let mut page = page(&trouble());
-    page.tell("not copied: the terminal does not take it\u{1b}[2J");
-    assert!(small(&page).ends_with("not copied: the terminal does not take it\u{FFFD}[2J\n"), "{}", small(&page));
-    press(&mut page, "j");
-    assert!(!small(&page).contains("not copied"));
+fn what_is_said_stands_above_the_keys_while_it_is_news_and_can_be_read_later() {
+    let mut page = page("0s server v1.34.4\n40s listening");
+    page.hear("watchtap: the API server restarts\u{1b}[2J: for a while it refuses connections, and our port with it; watchers resume, or list again");
+    expect![[r"
+        » the API server restarts�[2J: for a while it refuses connections, and our port
+          with it; watchers resume, or list again
+        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit"]]
+    .assert_eq(&end_of(&small(&page), 3));
+    page.show(play("0s server v1.34.4\n61s listening"));
+    assert!(!small(&page).contains("restarts"), "{}", small(&page));
+    press(&mut page, "i");
+    assert!(large(&page).contains("12:00:40.000  the API server restarts"), "{}", large(&page));
 }
 
 #[test]
-fn storm_that_goes_on_comes_first() {
-    expect!["▲ storm 5.0 s · etcd 0 % of 24 lists · 12 relists · 12 watches open …"]
-        .assert_eq(small(&page(&storm())).lines().next().unwrap_or_default());
+fn alarms_are_at_the_end_of_the_first_line() {
+    let first = |script: &str| small(&page(script)).lines().next().unwrap_or_default().to_owned();
+    expect!["watchtap  kind-dev · API server v1.34.4 (/version) …               ▲ storm 5.0 s"].assert_eq(&first(&storm()));
+    expect!["watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings"].assert_eq(&first(&trouble()));
 }
 
 #[test]
@@ -225,7 +232,7 @@ fn without_colours_there_are_none() {
 
 #[test]
 fn colours_repeat_what_words_say() {
-    let page = Page::new(play(&trouble()), Vec::new(), Colour::On);
+    let page = Page::new(play(&trouble()), "kind-dev", Vec::new(), Colour::On);
     let (coloured, plain) = (drawn(&page, 120, 30), drawn(&super::screen::page(&trouble()), 120, 30));
     assert_eq!(text(&coloured), text(&plain));
     let selected = coloured.cell((2, 6)).map(|cell| cell.modifier.contains(Modifier::REVERSED));
@@ -238,4 +245,10 @@ fn control_characters_are_not_typed() {
     press(&mut page, "/a\u{1b}\u{202E}b");
     let screen = small(&page);
     assert!(screen.lines().last().is_some_and(|line| line.starts_with("/ab_")), "{screen}");
+}
+
+/// The last lines of a screen.
+fn end_of(screen: &str, lines: usize) -> String {
+    let all: Vec<&str> = screen.lines().collect();
+    all[all.len() - lines..].join("\n")
 }

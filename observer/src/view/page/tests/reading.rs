@@ -10,10 +10,10 @@ fn help() {
     let mut page = page(&trouble());
     press(&mut page, "?");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      the tables; shift-tab goes back
@@ -37,10 +37,10 @@ fn help() {
     "]]
     .assert_eq(&small(&page));
     expect![[r#"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
-        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      the tables; shift-tab goes back
@@ -54,8 +54,9 @@ fn help() {
           p               freeze the picture; collecting goes on
           y               copy the selected list or watch as a kubectl get --raw
           i               what verdicts rest on, all that was missed, and who would list again after a restart
-          ?               this help
-          q, ctrl-c       quit
+          ?, ctrl-l       this help; draw the screen anew
+          q, ctrl-c       the end, with a report; open connections may end first
+          ctrl-z          stop, and the traffic with it, until fg or bg: then the traffic goes on without the page
 
         FILTERS
           client:  resource:  scope:  state:  cause:  verb:  served:  rule:  kind:
@@ -70,7 +71,7 @@ fn help() {
           storm           many reflectors that list again within seconds
           on a restart    who would list again if the API server were restarted now, and what that would cost: those who are behind it
           not seen        traffic that was passed on and not observed: all numbers are lower bounds then
-        (16 empty lines)
+        (15 empty lines)
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
 }
@@ -80,10 +81,10 @@ fn what_the_numbers_rest_on() {
     let mut page = page(&trouble());
     press(&mut page, "i");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
-        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         API SERVER
           version v1.30.4 (/version)
@@ -100,14 +101,24 @@ fn what_the_numbers_rest_on() {
         NOT UNDERSTOOD
           nothing
 
-        NOT KEPT
+        DROPPED
+          nothing
+
+        NOT SHOWN
           nothing
 
         A RESTART
           if the API server restarted now: 1 of 2 reflectors would list again (1 object, 14 kB), and 1 if anything was written that is not seen here
           CLIENT                                                                RESOURCE                                       SCOPE                                               BEHIND        ITEMS    BYTES
           kube-rs/2.0                                                           configmaps                                     default/ · labels app=nginx                              1            1    14 kB
-        (22 empty lines)
+
+        CLIENTS
+          in another terminal:
+          export KUBECONFIG=watchtap.kubeconfig
+
+        SAID
+          nothing
+        (12 empty lines)
         j k scroll · esc back · q quit
     "]].assert_eq(&large(&page));
 }

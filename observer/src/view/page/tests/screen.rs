@@ -14,7 +14,7 @@ const MANY: usize = 3;
 /// A page without colours over what `script` says.
 pub(super) fn page(script: &str) -> Page {
     let guidance = ["in another terminal:", "export KUBECONFIG=watchtap.kubeconfig"].map(str::to_owned).to_vec();
-    Page::new(play(script), guidance, Colour::Off)
+    Page::new(play(script), "kind-dev", guidance, Colour::Off)
 }
 
 /// Presses keys: letters, and in angle brackets those that have a name.
@@ -70,8 +70,13 @@ pub(super) fn drawn(page: &Page, width: u16, height: u16) -> Buffer {
 }
 
 /// The lines of a picture, without the spaces at their ends.
+pub(super) fn lines_of(buffer: &Buffer) -> Vec<String> {
+    buffer.content.chunks(usize::from(buffer.area.width)).map(line).collect()
+}
+
+/// The picture as text; of many empty lines, how many they are.
 pub(super) fn text(buffer: &Buffer) -> String {
-    let lines: Vec<String> = buffer.content.chunks(usize::from(buffer.area.width)).map(line).collect();
+    let lines = lines_of(buffer);
     let mut shown = String::new();
     for group in lines.chunk_by(|one, other| one.is_empty() && other.is_empty()) {
         if group.len() >= MANY {

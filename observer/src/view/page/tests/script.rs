@@ -5,6 +5,7 @@
 //! - `1s a1 GET /api/v1/pods?limit=500`; `2s a1 whole rv=10 x@5 y@6`, with `continue` behind it where pages follow; `2s a1 refused 504 Timeout
 //!   too-large`
 //! - `2s a3 opens`; `3s a3 ADDED x@11`, `3s a3 BOOKMARK @12`, `3s a3 ERROR 410 Expired`; `4s a3 ends`
+//! - `3s a5 PATCH /api/v1/namespaces/default/pods/x`, `4s a5 written x@12`; `5s a3 blocked`: the window of the stream is used up
 //! - `2s a1 bytes 7100000`, `2s a1 missed 100`
 //!
 //! Lines need not be in the order of their times.
@@ -15,8 +16,8 @@ use std::time::Duration;
 use observer_core::http::{Direction, Identity, Protocol, StreamId};
 use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::{
-    Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext, Process,
-    RequestLine, ResponseLine, UpstreamName, What,
+    Blockage, Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
+    Process, RequestLine, ResponseLine, UpstreamName, What,
 };
 use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
@@ -39,7 +40,7 @@ pub(super) fn play(script: &str) -> Arc<Snapshot> {
             agents.insert(letter.to_owned(), client.trim_start_matches("client=").replace('+', " "));
         }
         let agent = agents.get(&words[0][..1]).cloned();
-        for what in parse(&words, agent) {
+        for what in parse(at, &words, agent) {
             observer.observe(Observation { at, what }, &mut |_| {});
         }
     }
@@ -51,7 +52,7 @@ fn timed(line: &str) -> (Duration, &str) {
     (humantime::parse_duration(time).unwrap(), words)
 }
 
-fn parse(words: &[&str], agent: Option<String>) -> Vec<What> {
+fn parse(at: Timestamp, words: &[&str], agent: Option<String>) -> Vec<What> {
     let upstream = UpstreamName::default();
     match *words {
         ["server", version] => {
@@ -71,12 +72,12 @@ fn parse(words: &[&str], agent: Option<String>) -> Vec<What> {
             let (forwarded, observed) = (Plaintext::default(), Plaintext::default());
             vec![What::ConnectionEnded { connection, end }, What::ConnectionClosed { connection, forwarded, observed }]
         }
-        [name, ref rest @ ..] => exchange(name, rest, agent),
+        [name, ref rest @ ..] => exchange(at, name, rest, agent),
         [] => panic!("an empty line"),
     }
 }
 
-fn exchange(name: &str, words: &[&str], user_agent: Option<String>) -> Vec<What> {
+fn exchange(at: Timestamp, name: &str, words: &[&str], user_agent: Option<String>) -> Vec<What> {
     let (letter, number) = name.split_at(1);
     let exchange = ExchangeId { connection: connection(letter), stream: StreamId(number.parse().unwrap()) };
     let direction = Direction::Response;
@@ -87,7 +88,14 @@ fn exchange(name: &str, words: &[&str], user_agent: Option<String>) -> Vec<What>
     };
     let ended = What::Ended { exchange, end: ExchangeEnd::Complete };
     match *words {
-        ["GET", url] => vec![What::Requested { exchange, request: Box::new(RequestLine { user_agent, ..request(url) }) }],
+        [method @ ("GET" | "PATCH"), url] => {
+            vec![What::Requested { exchange, request: Box::new(RequestLine { user_agent, ..request(method, url) }) }]
+        }
+        ["written", what] => vec![responded(200), understood(Body::Object(object(what))), ended],
+        ["blocked"] => {
+            let (connection, stream) = (exchange.connection, Some(exchange.stream));
+            vec![What::Blocked { connection, stream, by: Blockage::StreamWindow, since: at }]
+        }
         ["opens"] => vec![responded(200)],
         ["bytes", bytes] => vec![What::Bytes { exchange, direction, bytes: bytes.parse().unwrap() }],
         ["missed", bytes] => vec![What::BodyMissed { exchange, direction, bytes: bytes.parse().unwrap() }],
@@ -118,12 +126,12 @@ fn connection(letter: &str) -> ConnectionId {
     ConnectionId(u64::from(letter.bytes().next().unwrap()))
 }
 
-fn request(url: &str) -> RequestLine {
+fn request(method: &str, url: &str) -> RequestLine {
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
     let options = ListOptions::parse(query);
-    let info = RequestInfo::parse("GET", path, &options, "");
+    let info = RequestInfo::parse(method, path, &options, "");
     let identity = Some(Identity::ServiceAccount { namespace: "apps".to_owned(), name: "manager".to_owned() });
-    RequestLine { method: Some("GET".to_owned()), info: Some(info), options, identity, ..RequestLine::default() }
+    RequestLine { method: Some(method.to_owned()), info: Some(info), options, identity, ..RequestLine::default() }
 }
 
 fn status(code: &str, reason: &str, rest: &[&str]) -> Status {

@@ -93,3 +93,21 @@ pub(super) fn storm() -> String {
     }
     script + "105s listening"
 }
+
+/// A client that writes what it watches, and then reads no more.
+pub(super) fn slow() -> String {
+    "
+        0s server v1.34.4
+        0s a connects client=slow-reader/0.1
+        1s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+        1s a1 whole rv=10 x@5
+        2s a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds=400&watch=true
+        2s a3 opens
+        5s a5 PATCH /api/v1/namespaces/default/pods/x
+        5s a5 written x@11
+        5250ms a3 MODIFIED x@11
+        10s a3 blocked
+        30s listening
+    "
+    .to_owned()
+}

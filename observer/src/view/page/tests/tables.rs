@@ -9,34 +9,59 @@ use super::stories::{storm, trouble};
 fn reflectors_the_worst_first() {
     let page = page(&trouble());
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
-          CLIENT                RESOURCE       STATE     RELISTS  LAST CAUSE
-        ▸ elastic-operator/1.…  secrets        stuck           1  1 × watch-error/500
-          my-controller/0.34    pods           watching        1  expired/bookmarks-n…
-          inventory/v2          pods           listed          0  -
-          inventory/v2          deployments.…  listed          0  -
-          kube-rs/2.0           configmaps     watching        0  -
-        (12 empty lines)
+          CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
+        ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500
+          my-controller/0.34  pods          watching        1  expired/bookmarks-not-a…
+          inventory/v2        pods          listed          0  -
+          inventory/v2        deployments…  listed          0  -
+          kube-rs/2.0         configmaps    watching        0  -
+        (9 empty lines)
+          seen    asks for revision 1100 again and again; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which asks without a revision
+                  after this refusal; a restart of the client helps at once.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
-        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
-          CLIENT                          RESOURCE              SCOPE                 STATE           FOR       BEHIND       EVENTS  RESUMES  RELISTS  LAST CAUSE                              SPURIOUS    BYTES
-        ▸ elastic-operator/1.18.2         secrets               kube-system/          stuck      3 m 17 s            0            0        0        1  1 × watch-error/500                            0    90 kB
-          my-controller/0.34              pods                  all namespaces        watching   2 m 29 s            0            3        0        1  expired/bookmarks-not-asked                    2    14 MB
-          inventory/v2                    pods                  all namespaces        listed     5 m 40 s       60,190            0        0        0  -                                              0   2.1 MB
-          inventory/v2                    deployments.apps      all namespaces        listed          now            0            0        0        0  -                                              0    31 kB
-          kube-rs/2.0                     configmaps            default/ · labels a…  watching   5 m 50 s            0            0        0        0  -                                              0    14 kB
-        (38 empty lines)
+          CLIENT                      RESOURCE           SCOPE              STATE           FOR  EVENTS/S    BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                                SPURIOUS    BYTES
+        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0         0          0        0        1  1 × watch-error/500                              0    90 kB
+          my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0         0          3        0        1  expired/bookmarks-not-asked                      2    14 MB
+          inventory/v2                pods               all namespaces     listed     5 m 40 s         0    60,190          0        0        0  -                                                0   2.1 MB
+          inventory/v2                deployments.apps   all namespaces     listed          now         0         0          0        0        0  -                                                0    31 kB
+          kube-rs/2.0                 configmaps         default/ · label…  watching   5 m 50 s         0         0          0        0        0  -                                                0    14 kB
+        (16 empty lines)
+        ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        reflector #3 · elastic-operator/1.18.2 secrets kube-system/
+          client          3 elastic-operator/1.18.2 (apps/manager)
+          process         not known: none of this machine, or not told
+          asks for        secrets · kube-system/: whole objects
+          client age      client-go from 1.18 on, by its requests: it listed again from its own revision without a limit (other libraries may look alike)
+          state           stuck for 3 m 17 s
+          revision        1100, 0 behind the newest seen of its resource, 60,101 behind the newest seen in its etcd
+          finding         stuck-reflector
+          advice          Update client-go to 1.18.6 or later, which asks without a revision after this refusal; a restart of the client helps at once.
+
+        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? out of sight
+          7 moments before are not kept
+          12:02:31.000  L  asks for a list, RV=1100
+          12:02:34.000  x  504 Timeout
+          12:02:35.000  L  asks for a list, RV=1100
+          12:02:38.000  x  504 Timeout
+          12:02:39.000  L  asks for a list, RV=1100
+          12:02:42.000  x  504 Timeout
+          12:02:43.000  L  asks for a list, RV=1100
+          12:02:46.000  x  504 Timeout
+          12:02:47.000  L  asks for a list, RV=1100
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
 }
@@ -46,10 +71,10 @@ fn requests_by_shape() {
     let mut page = page(&trouble());
     press(&mut page, "2");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
           VERB    REQUEST                                N  SERVED FROM            BYTES
         ▸ list    pods · all namespaces · RV=N           1  ~ cache               7.2 MB
@@ -63,15 +88,17 @@ fn requests_by_shape() {
           watch   configmaps · default/ · RV=N ·…        1  ~ cache                  0 B
           watch   secrets · kube-system/ · RV=N          1  ~ cache                  0 B
           get     nodes · all                            1  ~ etcd                9.0 kB
-        (6 empty lines)
+        (4 empty lines)
+          why     a resourceVersion without limit: the watch cache, once it has reached
+                  that revision, or 504 after 3 s
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
-        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
           VERB    REQUEST                                                   N  SERVED FROM          RULE                             OBJECTS    BYTES  FIRST BYTE      TOTAL   FAILED  LAST END
         ▸ list    pods · all namespaces · RV=N                              1  ~ cache              list-rv                                3   7.2 MB       90 ms      90 ms        0  -
@@ -85,7 +112,23 @@ fn requests_by_shape() {
           watch   configmaps · default/ · RV=N · labels app=nginx           1  ~ cache              watch-rv                               0      0 B           -   5 m 51 s        0  1 open
           watch   secrets · kube-system/ · RV=N                             1  ~ cache              watch-rv                               0      0 B           -   2 m 29 s        1  500 InternalError
           get     nodes · all                                               1  ~ etcd               get-unset-etcd                         -   9.0 kB           -     4.0 ms        1  -
-        (32 empty lines)
+        (10 empty lines)
+        ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        list pods · all namespaces · RV=N
+          served from     cache   rule ~list-rv
+          why             a resourceVersion without limit: the watch cache, once it has reached that revision, or 504 after 3 s
+          or              refused with 504 when the watch cache does not reach the revision within 3 s
+          more            watchtap explain list-rv
+
+        COST
+          requests        1 · 7.2 MB
+          items           3
+          median          90 ms to the first byte · 90 ms in all
+
+        LATEST
+                    AT  CLIENT                                                                                STATUS      OBJECTS    BYTES      TOTAL  END
+          12:03:21.000  my-controller/0.34                                                                       200            3   7.2 MB      90 ms  ended by the server
+        (7 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
 }
@@ -95,26 +138,51 @@ fn storms_that_go_on() {
     let mut page = page(&storm());
     press(&mut page, "3");
     expect![[r"
-        ▲ storm 5.0 s · etcd 0 % of 24 lists · 12 relists · 12 watches open …
-        watchtap · API server version v1.34.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 0 of 12 reflectors would list again · 0 items · 0 B
+        watchtap  kind-dev · API server v1.34.4 (/version) …               ▲ storm 5.0 s
+        etcd 0 % of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
           STORM  STATE        LENGTH  TRIGGER             REFLECTORS    LISTS    BYTES
         ▸     1  goes on       5.0 s  mass-expiry                 12       12    60 kB
-        (16 empty lines)
+        (13 empty lines)
+          why     12 × expired/no-bookmarks
+          cost    12 reflectors of 3 clients · 24 items, 12 of them spurious · 60 kB ·
+                  served from cache 12
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        ▲ storm 5.0 s · etcd 0 % of 24 lists · 12 relists · 12 watches open · 48 requests · 1 storm
-        watchtap · API server version v1.34.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
-        not seen: nothing · not understood: nothing
-        on a restart now: 0 of 12 reflectors would list again · 0 items · 0 B
+        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                                      ▲ storm 5.0 s
+        etcd 0 % of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s · events 0/s · 48 requests · 60 kB
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
           STORM  STATE           BEGAN      LENGTH  TRIGGER             REFLECTORS  CLIENTS    LISTS      PEAK        ITEMS     SPURIOUS    BYTES  SERVED FROM
         ▸     1  goes on  12:01:40.000       5.0 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache 12
-        (42 empty lines)
+        (20 empty lines)
+        ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        storm 1 · mass-expiry
+          state           goes on, 5.0 s since its first list
+          times           began 12:01:40.000 · named 12:01:40.900 · last member 12:01:41.100
+          size            12 reflectors of 3 clients · 12 lists · at most 7 a second
+          cost            24 items (12 spurious) · 60 kB
+          served from     cache 12
+          cause           12 × expired/no-bookmarks
+
+        MEMBERS   the most bytes first
+          CLIENT                                                         RESOURCE                                  SCOPE                                      LISTS  REQUESTS       ITEMS    SPURIOUS    BYTES
+          fleet-c/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1    12 kB
+          fleet-c/v1                                                     kind2s.example.com                        all namespaces                                 1         1           2           1   9.0 kB
+          fleet-b/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1   8.0 kB
+          fleet-b/v1                                                     kind2s.example.com                        all namespaces                                 1         1           2           1   6.0 kB
+          fleet-c/v1                                                     kind1s.example.com                        all namespaces                                 1         1           2           1   6.0 kB
+          fleet-a/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1   4.0 kB
+          fleet-b/v1                                                     kind1s.example.com                        all namespaces                                 1         1           2           1   4.0 kB
+          fleet-a/v1                                                     kind2s.example.com                        all namespaces                                 1         1           2           1   3.0 kB
+          fleet-c/v1                                                     kind0s.example.com                        all namespaces                                 1         1           2           1   3.0 kB
+          fleet-a/v1                                                     kind1s.example.com                        all namespaces                                 1         1           2           1   2.0 kB
+          fleet-b/v1                                                     kind0s.example.com                        all namespaces                                 1         1           2           1   2.0 kB
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
 }
@@ -124,32 +192,48 @@ fn clients_with_what_their_reflectors_come_to() {
     let mut page = page(&trouble());
     press(&mut page, "4");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                     REFLECTORS  STUCK  RELISTS    BYTES
         ▸ elastic-operator/1.18.2                             1      1        1    90 kB
           my-controller/0.34                                  1      0        1    14 MB
           inventory/v2                                        2      0        0   2.1 MB
           kube-rs/2.0                                         1      0        0    14 kB
-        (13 empty lines)
+        (10 empty lines)
+          seen    asks for revision 1100 again and again; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which asks without a revision
+                  after this refusal; a restart of the client helps at once.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
-        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                IDENTITY                  PROCESS                   REFLECTORS  STUCK  WATCHING      LISTS    WATCHES  RESUMES  RELISTS       EVENTS          SPURIOUS    BYTES
         ▸ elastic-operator/1.18.2               apps/manager              -                                  1      1         0         17          1        0        1            0                 0    90 kB
           my-controller/0.34                    apps/manager              manager 4711                       1      0         1          2          2        0        1            3                 2    14 MB
           inventory/v2                          apps/manager              -                                  2      0         0          2          0        0        0            0                 0   2.1 MB
           kube-rs/2.0                           apps/manager              -                                  1      0         1          1          1        0        0            0                 0    14 kB
-        (39 empty lines)
+        (17 empty lines)
+        ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        client 3 · elastic-operator/1.18.2
+          identity        apps/manager
+          process         -
+
+        REFLECTORS   the worst first; tab 1 opens them one by one
+          CLIENT                      RESOURCE           SCOPE              STATE           FOR  EVENTS/S    BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                                SPURIOUS    BYTES
+          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0         0          0        0        1  1 × watch-error/500                              0    90 kB
+
+        FINDINGS
+          stuck-reflector: asks for revision 1100 again and again; the server has not reached it
+            Update client-go to 1.18.6 or later, which asks without a revision after this refusal; a restart of the client helps at once.
+        (10 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
 }
@@ -159,28 +243,47 @@ fn findings_with_what_was_seen() {
     let mut page = page(&trouble());
     press(&mut page, "5");
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests …
-        watchtap · API server version v1.30.4 (/version) · gates assumed default …
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
-          FINDING                 CLIENT        RESOURCE      SEEN
-        ▸ stuck-reflector         elastic-ope…  secrets       asks for revision 1100 a…
-          no-bookmarks            my-controll…  pods          1 relists because the re…
-        (15 empty lines)
+          FINDING                 CLIENT      RESOURCE    SEEN
+        ▸ stuck-reflector         elastic-o…  secrets     asks for revision 1100 again …
+          no-bookmarks            my-contro…  pods        1 relists because the revisio…
+        (12 empty lines)
+          seen    asks for revision 1100 again and again; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which asks without a revision
+                  after this refusal; a restart of the client helps at once.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        1 stuck · etcd 4.5 % of 22 lists · 2 relists · 2 watches open · 27 requests · 0 storms
-        watchtap · API server version v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)
-        not seen: nothing · not understood: nothing
-        on a restart now: 1 of 2 reflectors would list again · 1 item · 14 kB
+        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        seen 100 % · not understood 0 · dropped 0
+        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
-          FINDING                 CLIENT                             RESOURCE                           SCOPE                              SEEN
-        ▸ stuck-reflector         elastic-operator/1.18.2            secrets                            kube-system/                       asks for revision 1100 again and again; the server has not reached…
-          no-bookmarks            my-controller/0.34                 pods                               all namespaces                     1 relists because the revision had expired without a bookmark
-        (41 empty lines)
+          FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
+        ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  asks for revision 1100 again and again; the server has not reached it
+          no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relists because the revision had expired without a bookmark
+        (19 empty lines)
+        ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        finding stuck-reflector
+          client          elastic-operator/1.18.2
+          requests        secrets · kube-system/
+          reflectors      #3
+
+        SEEN
+          asks for revision 1100 again and again; the server has not reached it
+
+        ADVICE
+          Update client-go to 1.18.6 or later, which asks without a revision after this refusal; a restart of the client helps at once.
+
+        NAME
+          stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
+          the same in the next run, so that it can be searched for and muted
+        (7 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
 }

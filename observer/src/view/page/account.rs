@@ -1,0 +1,86 @@
+//! What the selected row comes to, in sentences: what was seen, why, and what to change.
+
+use observer_core::observer::{Finding, Snapshot};
+use observer_core::reflector::{ReflectorId, ReflectorRow};
+use observer_core::routing;
+use observer_core::storm::StormRecord;
+
+use super::clients::reflectors_of;
+use super::line::Line;
+use super::request_row::RequestRow;
+use super::row::RowKey;
+use super::sheet::Sheet;
+use super::storms::layers;
+use crate::view::colour::Tone;
+use crate::view::quantity::{bytes, count, counted};
+
+/// Lines below a table that belong to it, however long it is.
+pub(super) const LINES: u16 = 4;
+
+/// Cells of the word in front of a sentence.
+const LABEL: usize = 8;
+
+/// A sentence, and what it is about.
+type Sentence = (&'static str, Tone, String);
+
+/// The account of a row, in as many lines as there are for it at most.
+pub(super) fn lines(key: &RowKey, snapshot: &Snapshot, cells: usize) -> Vec<Line> {
+    let mut sheet = Sheet::new(cells);
+    for (label, tone, sentence) in sentences(key, snapshot) {
+        sheet.hang(&format!("  {label:<LABEL$}"), tone, &sentence);
+    }
+    let mut lines = sheet.into_lines();
+    if lines.len() > usize::from(LINES) {
+        lines.truncate(usize::from(LINES) - 1);
+        lines.push(Line::of(Tone::Quiet, "  … enter shows the rest"));
+    }
+    lines
+}
+
+fn sentences(key: &RowKey, snapshot: &Snapshot) -> Vec<Sentence> {
+    match key {
+        RowKey::Reflector(id) => {
+            snapshot.reflectors.iter().find(|row| row.reflector == *id).map_or_else(Vec::new, |row| of_reflector(row, snapshot))
+        }
+        RowKey::Request(key) => RequestRow::all(snapshot).find(|row| row.key() == **key).map_or_else(Vec::new, of_requests),
+        RowKey::Storm(id) => snapshot.storms.iter().find(|storm| storm.storm == *id).map_or_else(Vec::new, of_storm),
+        RowKey::Client(id) => {
+            let ids: Vec<ReflectorId> = reflectors_of(snapshot, *id).iter().map(|row| row.reflector).collect();
+            advice(snapshot, &ids)
+        }
+        RowKey::Finding(id) => snapshot.findings.iter().find(|finding| finding.id == *id).map_or_else(Vec::new, of_finding),
+    }
+}
+
+fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Sentence> {
+    let cause = row.last_relist.as_ref().and_then(|relist| relist.cause);
+    let why = cause.map(|cause| ("why", Tone::Notable, format!("listed again: {}", cause.sentence())));
+    why.into_iter().chain(advice(snapshot, &[row.reflector])).collect()
+}
+
+/// What was found about any of `reflectors`.
+fn advice(snapshot: &Snapshot, reflectors: &[ReflectorId]) -> Vec<Sentence> {
+    let about_them = |finding: &&Finding| finding.reflectors.iter().any(|id| reflectors.contains(id));
+    snapshot.findings.iter().filter(about_them).flat_map(of_finding).collect()
+}
+
+fn of_finding(finding: &Finding) -> Vec<Sentence> {
+    vec![("seen", Tone::Notable, finding.seen.clone()), ("advice", Tone::Plain, finding.advice.to_owned())]
+}
+
+fn of_requests(row: RequestRow<'_>) -> Vec<Sentence> {
+    let rule = row.verdict().and_then(|verdict| routing::rule(verdict.rule));
+    rule.map(|rule| ("why", Tone::Plain, rule.sentence.to_owned())).into_iter().collect()
+}
+
+fn of_storm(storm: &StormRecord) -> Vec<Sentence> {
+    let causes: Vec<String> = storm.causes.iter().map(|(cause, number)| format!("{} × {cause}", count(*number))).collect();
+    let (reflectors, clients) = (counted(storm.reflectors, "reflector"), counted(storm.clients, "client"));
+    let (items, spurious) = (counted(storm.items, "item"), count(storm.repeated));
+    let cost = format!(
+        "{reflectors} of {clients} · {items}, {spurious} of them spurious · {} · served from {}",
+        bytes(storm.bytes),
+        layers(storm)
+    );
+    vec![("why", Tone::Notable, causes.join(" · ")), ("cost", Tone::Plain, cost)]
+}
