@@ -15,6 +15,8 @@ pub(crate) enum Place {
     Observer,
     /// A view of single events, at one about namespace `fault-in-view`.
     View,
+    /// The page, if a request in namespace `fault-in-page` is in what it shows.
+    Page,
     /// The report, if a request in namespace `fault-in-report` is in it.
     Report,
 }
@@ -33,6 +35,7 @@ pub(crate) fn strike(place: Place, seen: &impl std::fmt::Debug) {
         Place::Close => "fault-in-close",
         Place::Observer => "fault-in-observer",
         Place::View => "fault-in-view",
+        Place::Page => "fault-in-page",
         Place::Report => "fault-in-report",
     };
     let seen = format!("{seen:?}");

@@ -18,5 +18,6 @@ mod private_file;
 pub mod question;
 mod signals;
 pub mod tap;
+mod terminal;
 pub mod verification;
 pub mod view;

@@ -39,6 +39,8 @@ mod idle_watches;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod page_cli;
+#[cfg(test)]
 mod pods;
 #[cfg(test)]
 mod proxy;

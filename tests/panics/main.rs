@@ -4,3 +4,5 @@
 
 #[cfg(test)]
 mod injected;
+#[cfg(test)]
+mod page;

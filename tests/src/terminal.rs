@@ -22,15 +22,8 @@ impl Terminal {
     /// A new one, and the side of it that a program is given. A program that is to have it as the terminal of its session is started by
     /// `setsid --ctty`. Each line on the screen may take as long as `limit`.
     pub fn open(limit: Duration) -> Result<(Self, OwnedFd)> {
-        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
-        grantpt(&keyboard)?;
-        unlockpt(&keyboard)?;
-        let name = ptsname(&keyboard, Vec::new())?;
-        let no_control = i32::try_from(OpenptFlags::NOCTTY.bits())?;
-        let path = name.to_str().context("a terminal has a plain name")?;
-        let program = OpenOptions::new().read(true).write(true).custom_flags(no_control).open(path)?;
-        let keyboard = File::from(keyboard);
-        Ok((Self { screen: Lines::of(keyboard.try_clone()?, limit), keyboard }, program.into()))
+        let (keyboard, program) = pseudo_terminal()?;
+        Ok((Self { screen: Lines::of(keyboard.try_clone()?, limit), keyboard }, program))
     }
 
     /// The next line on the screen; what is typed is among them.
@@ -42,4 +35,16 @@ impl Terminal {
     pub fn type_line(&mut self, line: &str) -> Result<()> {
         Ok(writeln!(self.keyboard, "{line}")?)
     }
+}
+
+/// The side of keyboard and screen, and that of programs.
+pub(crate) fn pseudo_terminal() -> Result<(File, OwnedFd)> {
+    let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    grantpt(&keyboard)?;
+    unlockpt(&keyboard)?;
+    let name = ptsname(&keyboard, Vec::new())?;
+    let no_control = i32::try_from(OpenptFlags::NOCTTY.bits())?;
+    let path = name.to_str().context("a terminal has a plain name")?;
+    let program = OpenOptions::new().read(true).write(true).custom_flags(no_control).open(path)?;
+    Ok((File::from(keyboard), program.into()))
 }

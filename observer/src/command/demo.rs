@@ -23,7 +23,7 @@ use crate::kubeconfig::{Environment, Kubeconfig};
 /// The API server is a small one of our own that answers by the rules of Kubernetes 1.34. Its clients, of kube-rs and as client-go of
 /// several ages has them, come through the same proxy as those of `watchtap run`. A script says what happens to them: watches expire, the
 /// API server restarts, etcd is restored from an older backup, a client stops reading. Nothing leaves this machine. kubectl can be pointed
-/// here, too.
+/// here, too. On a terminal you see a page (? shows its keys, q ends).
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap demo

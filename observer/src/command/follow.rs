@@ -1,8 +1,9 @@
-//! What `run` and `demo` have in common: first lines, live lines, the way to the end, the report.
+//! What `run` and `demo` have in common: first lines, page or live lines, the way to the end, the report.
 
-use std::io::{self, LineWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -13,10 +14,12 @@ use super::profiles::Profiles;
 use super::recording::{self, Beside, Recording};
 use super::report_flags::Report;
 use super::session::{self, Bound, Session};
+use super::shown::{self, Shown};
 use super::tap_set::TapSet;
-use crate::observing::{Outcome, Outputs};
+use crate::observing::{Latest, Outcome, Outputs};
 use crate::signals::SignalStream;
-use crate::view::{Colour, EventSink, LiveLines, Run};
+use crate::terminal::{Left, RunningPage};
+use crate::view::{Run, counted};
 
 /// What the second signal is answered with, as a shell says it.
 const ENDED_AT_ONCE: u8 = 130;
@@ -34,9 +37,8 @@ pub(super) struct Follow {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = humantime::parse_duration)]
     grace: Duration,
 
-    /// No live lines: only what --events and --report say
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    shown: Shown,
 }
 
 /// What is ready before anything private is.
@@ -44,6 +46,8 @@ pub(super) struct Ready<'f> {
     follow: &'f Follow,
     report: Report,
     outputs: Outputs,
+    /// Where a page finds what to show.
+    latest: Option<Arc<Latest>>,
     ends: Ends,
 }
 
@@ -57,9 +61,10 @@ pub(super) struct Followed<'f> {
     kubeconfig: PathBuf,
 }
 
-/// Signals that ask for the end. The end of the terminal is one of them.
+/// Who asks for the end: signals, of which the end of the terminal is one, and the person before the page.
 struct Ends {
     signals: SignalStream,
+    page: Option<RunningPage>,
     latest: Option<Instant>,
 }
 
@@ -82,23 +87,9 @@ impl Follow {
     /// be interrupted.
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
         let (report, mut outputs) = self.recording.open(Beside::default())?;
-        if let Some(lines) = self.live_lines() {
-            outputs.add(lines);
-        }
+        let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout());
         let signals = SignalStream::open().context("cannot listen for signals")?;
-        Ok(Ready { follow: self, report, outputs, ends: Ends { signals, latest: None } })
-    }
-
-    fn live_lines(&self) -> Option<Box<dyn EventSink>> {
-        if self.quiet {
-            return None;
-        }
-        let no_color = std::env::var_os("NO_COLOR");
-        Some(if self.recording.takes_stdout() {
-            Box::new(LiveLines::new(LineWriter::new(io::stderr()), Colour::for_stream(&io::stderr(), no_color.as_deref())))
-        } else {
-            Box::new(LiveLines::new(LineWriter::new(io::stdout()), Colour::for_stream(&io::stdout(), no_color.as_deref())))
-        })
+        Ok(Ready { follow: self, report, outputs, latest, ends: Ends { signals, page: None, latest: None } })
     }
 }
 
@@ -113,8 +104,10 @@ impl<'f> Ready<'f> {
 
     /// Says where clients are to be pointed, then serves them; `None` when the end was asked for before.
     pub(super) async fn begin(self, subcommand: &'static str, bound: Bound, profiles: &Profiles) -> Result<Option<Followed<'f>>> {
-        let Self { follow, report, outputs, mut ends } = self;
-        introduce(subcommand, bound.taps())?;
+        let Self { follow, report, outputs, latest, mut ends } = self;
+        let pointing = pointing(bound.taps())?;
+        introduce(subcommand, bound.taps(), &pointing)?;
+        ends.page = latest.and_then(|latest| shown::open_page(&name(bound.taps()), pointing, latest));
         let kubeconfig = bound.taps().kubeconfigs().first().cloned().unwrap_or_default();
         let session = tokio::select! {
             session = bound.serve(profiles, outputs) => session?,
@@ -176,16 +169,34 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
 }
 
 impl Ends {
-    /// Waits for the next one. May be dropped and called again.
+    /// Waits until the end is asked for, again. The page is closed then: what is said from there on is for the ordinary screen. May be dropped
+    /// and called again.
     async fn next(&mut self) {
         loop {
-            self.signals.next_end().await;
+            tokio::select! {
+                _signal = self.signals.next_end() => {}
+                () = page_left(&mut self.page) => {}
+            }
+            self.page = None;
             let former = self.latest.replace(Instant::now());
             if former.is_none_or(|former| former.elapsed() >= SETTLING) {
                 return;
             }
         }
     }
+}
+
+/// Waits until the person leaves the page. One that fails ends nothing but itself.
+async fn page_left(page: &mut Option<RunningPage>) {
+    if let Some(running) = page {
+        let left = running.left().await;
+        *page = None;
+        match left {
+            Left::Asked => return,
+            Left::Failed(why) => say(format!("the page ended early: {why}; the traffic goes on, and ctrl-C ends it")),
+        }
+    }
+    std::future::pending::<()>().await;
 }
 
 /// The last line. A kubeconfig that has vanished is no error to kubectl, which goes to localhost:8080 then.
@@ -197,21 +208,42 @@ fn say_farewell(kubeconfig: &Path) {
 }
 
 /// The first lines: what is watched, and how a client comes to be seen.
-fn introduce(subcommand: &str, taps: &TapSet) -> Result<()> {
+fn introduce(subcommand: &str, taps: &TapSet, pointing: &[String]) -> Result<()> {
     let mut out = io::stderr().lock();
     for listener in taps.listeners() {
         let contexts = listener.pair.contexts.join(", ");
         let contexts = if contexts.is_empty() { String::new() } else { format!("   ({contexts})") };
         writeln!(out, "watchtap {subcommand}: {} is reached at {}{contexts}", listener.upstream_name(), listener.address)?;
     }
-    let variable = taps.kubeconfig_variable()?;
-    writeln!(out, "Only clients that are pointed here are seen. In the shell of a client:\n")?;
-    writeln!(out, "    export KUBECONFIG={}\n", quoted(&variable.to_string_lossy()))?;
-    if let [file] = taps.kubeconfigs() {
-        writeln!(out, "or give the client --kubeconfig {}", quoted(&file.to_string_lossy()))?;
+    for line in pointing {
+        writeln!(out, "{line}")?;
     }
     writeln!(out, "ctrl-C ends, and gives open connections time to end first · times are UTC · ~ means predicted\n")?;
     Ok(())
+}
+
+/// How clients are led here.
+fn pointing(taps: &TapSet) -> Result<Vec<String>> {
+    let variable = taps.kubeconfig_variable()?;
+    let mut lines = vec![
+        "Only clients that are pointed here are seen. In the shell of a client:".to_owned(),
+        String::new(),
+        format!("    export KUBECONFIG={}", quoted(&variable.to_string_lossy())),
+        String::new(),
+    ];
+    if let [file] = taps.kubeconfigs() {
+        lines.push(format!("or give the client --kubeconfig {}", quoted(&file.to_string_lossy())));
+    }
+    Ok(lines)
+}
+
+/// What is watched, in a word: the context, where there is one.
+fn name(taps: &TapSet) -> String {
+    let contexts: Vec<&str> = taps.listeners().iter().flat_map(|listener| &listener.pair.contexts).map(String::as_str).collect();
+    match *contexts {
+        [context] => context.to_owned(),
+        _ => counted(contexts.len() as u64, "context"),
+    }
 }
 
 /// A word as a shell takes it.

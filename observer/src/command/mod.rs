@@ -27,6 +27,7 @@ mod recording;
 mod report_flags;
 mod same_file;
 mod session;
+mod shown;
 mod tap_set;
 mod upstream;
 mod upstream_flags;

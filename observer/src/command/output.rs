@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 
 use crate::private_file;
+use crate::terminal::Stderr;
 use crate::view::EventLines;
 
 /// Where events are written to.
@@ -25,7 +26,7 @@ pub(super) enum Format {
 
 /// Writes a line to stderr that begins with our name. A closed stderr leaves nobody to tell.
 pub(super) fn say(line: impl Display) {
-    let _written = writeln!(io::stderr().lock(), "watchtap: {line}");
+    let _written = Stderr.write_all(format!("watchtap: {line}\n").as_bytes());
 }
 
 /// Writes an error and its causes to stderr, one line.

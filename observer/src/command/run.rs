@@ -15,6 +15,8 @@ use crate::kubeconfig::Kubeconfig;
 
 /// Stands between clients and the API server until interrupted, and says live which layer answered each of their requests.
 ///
+/// On a terminal that is a page (? shows its keys, q ends), elsewhere or with --lines a line for each thing that happens.
+///
 /// Only clients that are pointed here are seen: watchtap writes a kubeconfig for them and says where it is. Every byte is passed on
 /// unchanged. The first ctrl-C (or SIGTERM) lets nobody in any more and gives the connections that are open time to end, the second ends at
 /// once. watchtap sends requests of its own to each API server that is used, which are not in the report: GET /version, a second time with

@@ -4,7 +4,6 @@ mod ignored;
 mod sender;
 mod stream;
 
-#[cfg(test)]
 pub(crate) use ignored::Ignored;
 pub(crate) use sender::Sender;
 pub(crate) use stream::{Received, SignalStream};

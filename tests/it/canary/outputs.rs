@@ -26,6 +26,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         "where we panicked, without its words: `tests/panics` provokes some that hold canaries, and seeks them as here",
     ),
     ("observer/src/command/report_flags.rs", &["exec", "run", "read", "read as text"], "reports"),
+    ("observer/src/command/shown.rs", &["run", "demo"], "live lines"),
     ("observer/src/command/upstream.rs", &["exec"], "opens token files"),
     ("observer/src/command/verify.rs", &["verify"], "the rows, and progress"),
     ("observer/src/credential/plugin.rs", &["verify by a plug-in"], "reads what plug-ins print"),
@@ -39,6 +40,9 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/lib.rs", &[], "names the module"),
     ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
     ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),
+    ("observer/src/terminal/held.rs", &["exec", "run", "demo"], "messages and the log, held back while there is a page"),
+    ("observer/src/terminal/modes.rs", &[], "looks whether there is a terminal"),
+    ("observer/src/terminal/screen.rs", &[], "the page, which shows of a snapshot less than the report"),
     ("observer/src/verification/log_tail.rs", &["verify", "verify with a log of something else"], "opens logs of servers"),
 ];
 
@@ -58,6 +62,7 @@ pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
     ("no-version-request", "asks less"),
     ("no-metrics-request", "asks less"),
     ("or-demo", "leads to the demo, which is run"),
+    ("lines", "is what is printed without a terminal"),
     ("quiet", "prints less"),
     ("help", "prints constants"),
     ("version", "prints constants"),

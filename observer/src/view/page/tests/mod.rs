@@ -4,6 +4,7 @@ mod details;
 mod edges;
 mod keys;
 mod reading;
+mod readme;
 mod screen;
 mod script;
 mod stories;

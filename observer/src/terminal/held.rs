@@ -1,0 +1,156 @@
+//! Standard error, which is held back while a page is on the same terminal.
+//!
+//! There is one for the process, as there is one standard error: everything that we say goes through it, that of a panic included.
+
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal, Write};
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::view::counted;
+
+/// Lines that are held back; of more, the latest.
+const MOST_LINES: usize = 500;
+
+/// Bytes of a line that are kept.
+const LONGEST: usize = 4096;
+
+/// What is being held back; nothing while no page has the terminal.
+static HELD: Mutex<Option<Held>> = Mutex::new(None);
+
+/// Writes to standard error, or to those who wait for the page to close.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stderr;
+
+/// Lines, as they were written.
+#[derive(Debug, Default)]
+struct Held {
+    lines: VecDeque<String>,
+    left_out: u64,
+    /// How many of the lines the page has not shown.
+    news: usize,
+    /// The beginning of a line.
+    begun: Vec<u8>,
+}
+
+impl Stderr {
+    /// From here on what is written waits.
+    pub(super) fn hold() {
+        *held() = Some(Held::default());
+    }
+
+    /// Writes what was held, and from here on at once.
+    pub(super) fn release() {
+        let Some(released) = held().take() else { return };
+        if io::stderr().is_terminal() {
+            // A closed stderr leaves nobody to tell.
+            let _written = released.write_to(&mut io::stderr().lock());
+        }
+    }
+
+    /// The lines that were written since this was asked last.
+    pub(super) fn news() -> Vec<String> {
+        held().as_mut().map_or_else(Vec::new, Held::take_news)
+    }
+}
+
+impl Write for Stderr {
+    /// What goes into a file garbles no picture, so that is written at once, too.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(held) = held().as_mut() {
+            held.take(bytes);
+            if io::stderr().is_terminal() {
+                return Ok(bytes.len());
+            }
+        }
+        io::stderr().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+fn held() -> MutexGuard<'static, Option<Held>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Held {
+    fn take(&mut self, bytes: &[u8]) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = LONGEST.saturating_sub(self.begun.len());
+            match part.strip_suffix(b"\n") {
+                Some(end) => {
+                    self.begun.extend(end.iter().take(room));
+                    let line = String::from_utf8_lossy(&mem::take(&mut self.begun)).into_owned();
+                    self.push(line);
+                }
+                None => self.begun.extend(part.iter().take(room)),
+            }
+        }
+    }
+
+    fn push(&mut self, line: String) {
+        if self.lines.len() == MOST_LINES {
+            self.lines.pop_front();
+            self.left_out += 1;
+        }
+        self.lines.push_back(line);
+        self.news = (self.news + 1).min(self.lines.len());
+    }
+
+    fn take_news(&mut self) -> Vec<String> {
+        let known = self.lines.len() - mem::take(&mut self.news);
+        self.lines.iter().skip(known).cloned().collect()
+    }
+
+    fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.left_out > 0 {
+            writeln!(out, "watchtap: {} said meanwhile are left out here", counted(self.left_out, "line"))?;
+        }
+        for line in &self.lines {
+            writeln!(out, "{line}")?;
+        }
+        out.write_all(&self.begun)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_comes_out_as_it_was_and_is_news_once() {
+        let mut held = Held::default();
+        held.take(b"one\ntw");
+        assert_eq!(held.take_news(), ["one"]);
+        held.take(b"o\n\nrest");
+        assert_eq!(held.take_news(), ["two", ""]);
+        assert_eq!(held.take_news(), Vec::<String>::new());
+        assert_eq!(written(&held), "one\ntwo\n\nrest");
+    }
+
+    #[test]
+    fn of_too_many_lines_the_latest_are_kept_and_the_others_counted() {
+        let mut held = Held::default();
+        for line in 0..MOST_LINES + 2 {
+            held.take(format!("{line}\n").as_bytes());
+        }
+        assert!(written(&held).starts_with("watchtap: 2 lines said meanwhile are left out here\n2\n3\n"));
+        assert_eq!(held.take_news().len(), MOST_LINES);
+    }
+
+    #[test]
+    fn of_a_line_without_end_the_beginning_is_kept() {
+        let mut held = Held::default();
+        held.take(&[b'a'; 3 * LONGEST]);
+        held.take(b"b\n");
+        assert_eq!(held.take_news(), ["a".repeat(LONGEST)]);
+    }
+
+    fn written(held: &Held) -> String {
+        let mut out = Vec::new();
+        held.write_to(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+}

@@ -1,0 +1,161 @@
+//! The terminal page as the person before it sees it, from the first picture to the terminal that is left behind.
+
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use observer_tests::{Screen, wait_within, watchtap};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+#[test]
+fn page_comes_up_and_q_leaves_the_terminal_as_it_was() {
+    let mut seat = Seat::take();
+    let modes = seat.screen.modes().unwrap();
+    let mut watchtap = seat.start(&["demo"]);
+    seat.screen.wait_for("1 Reflectors").unwrap();
+    seat.screen.wait_for("watching").unwrap();
+    assert!(!seat.screen.is_cooked().unwrap(), "keys come one by one");
+    seat.screen.press("?").unwrap();
+    seat.screen.wait_for("KEYS").unwrap();
+    seat.screen.press("?2").unwrap();
+    seat.screen.wait_for("SERVED FROM").unwrap();
+    seat.screen.press("q").unwrap();
+    seat.assert_left_behind(&mut watchtap, &modes);
+}
+
+#[test]
+fn page_follows_the_size_of_its_terminal() {
+    let mut seat = Seat::take();
+    let mut watchtap = seat.start(&["demo"]);
+    let small = seat.screen.wait_for("watching").unwrap();
+    assert!(!small.contains("SPURIOUS"), "{small}");
+    seat.screen.resize(200, 50).unwrap();
+    seat.screen.wait_for("SPURIOUS").unwrap();
+    seat.screen.resize(40, 10).unwrap();
+    seat.screen.wait_for("too small").unwrap();
+    seat.screen.press("q").unwrap();
+    assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
+}
+
+#[test]
+fn signals_and_ctrl_c_give_the_terminal_back_before_the_report() {
+    for ask in [Ask::Signal(Signal::TERM), Ask::Signal(Signal::INT), Ask::Key("\u{3}")] {
+        let mut seat = Seat::take();
+        let modes = seat.screen.modes().unwrap();
+        let mut watchtap = seat.start(&["demo"]);
+        seat.screen.wait_for("watching").unwrap();
+        match ask {
+            Ask::Signal(signal) => kill_process(Pid::from_child(&watchtap), signal).unwrap(),
+            Ask::Key(key) => seat.screen.press(key).unwrap(),
+        }
+        seat.assert_left_behind(&mut watchtap, &modes);
+    }
+}
+
+#[test]
+fn what_is_said_meanwhile_is_on_the_page_and_after_it_on_the_screen() {
+    let mut seat = Seat::take();
+    let mut watchtap = seat.start(&["demo", "--speed", "25", "--grace", "1ms"]);
+    seat.screen.wait_for("» demo: ").unwrap();
+    seat.screen.resize(200, 120).unwrap();
+    seat.screen.wait_for("SPURIOUS").unwrap();
+    seat.screen.press("q").unwrap();
+    assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
+    let left = seat.screen.wait_for("unset KUBECONFIG").unwrap();
+    assert!(left.contains("watchtap: demo: "), "{left}");
+}
+
+#[test]
+fn stopped_page_lends_the_terminal_to_the_shell_and_comes_back() {
+    let mut seat = Seat::take();
+    let mut shell = Command::new("bash");
+    shell.args(["--norc", "--noprofile", "-i"]).env("PS1", "ready> ").env("HISTFILE", "/dev/null");
+    let mut shell = seat.start_as(shell);
+    seat.screen.wait_for("ready> ").unwrap();
+    let program = watchtap().unwrap().get_program().to_string_lossy().into_owned();
+    seat.screen.press(&format!("{program} demo\r")).unwrap();
+    seat.screen.wait_for("watching").unwrap();
+    for _ in 0..2 {
+        seat.screen.press("\u{1a}").unwrap();
+        seat.screen.wait_until("the shell", |screen| !screen.alternate_screen() && screen.contents().contains("Stopped")).unwrap();
+        seat.screen.press("clear; fg\r").unwrap();
+        seat.screen.wait_until("the page", |screen| screen.alternate_screen() && screen.contents().contains("watching")).unwrap();
+    }
+    seat.screen.press("q").unwrap();
+    seat.screen.wait_for("unset KUBECONFIG").unwrap();
+    seat.screen.press("exit $?\r").unwrap();
+    assert_eq!(wait_within(&mut shell, LIMIT).unwrap().code(), Some(0));
+}
+
+#[test]
+fn stopping_means_nothing_where_no_shell_could_continue() {
+    let mut seat = Seat::take();
+    let mut watchtap = seat.start(&["demo"]);
+    seat.screen.wait_for("watching").unwrap();
+    seat.screen.press("\u{1a}?").unwrap();
+    seat.screen.wait_for("KEYS").unwrap();
+    seat.screen.press("q").unwrap();
+    assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
+}
+
+#[test]
+fn lines_come_where_they_are_asked_for_and_where_the_terminal_can_do_no_more() {
+    for (flags, term) in [(&["demo", "--lines"][..], "xterm"), (&["demo"], "dumb")] {
+        let mut seat = Seat::take();
+        let mut command = watchtap().unwrap();
+        command.args(flags).env("TERM", term);
+        let mut watchtap = seat.start_as(command);
+        seat.screen.wait_until("a line", |screen| screen.contents().contains("~list-")).unwrap();
+        kill_process(Pid::from_child(&watchtap), Signal::INT).unwrap();
+        seat.screen.wait_until("the end", |screen| screen.contents().contains("unset KUBECONFIG")).unwrap();
+        assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
+    }
+}
+
+/// How somebody asks for the end.
+#[derive(Clone, Copy)]
+enum Ask {
+    Signal(Signal),
+    Key(&'static str),
+}
+
+/// A person's place before a terminal.
+struct Seat {
+    screen: Screen,
+    home: TempDir,
+}
+
+impl Seat {
+    fn take() -> Self {
+        Self { screen: Screen::open(LIMIT).unwrap(), home: tempfile::tempdir().unwrap() }
+    }
+
+    #[track_caller]
+    fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = watchtap().unwrap();
+        command.args(arguments);
+        self.start_as(command)
+    }
+
+    #[track_caller]
+    fn start_as(&self, mut command: Command) -> Child {
+        let home = self.home.path();
+        command.env("HOME", home).env("TMPDIR", home).env_remove("KUBECONFIG").env_remove("XDG_RUNTIME_DIR").env_remove("NO_COLOR");
+        if !command.get_envs().any(|(name, _)| name == "TERM") {
+            command.env("TERM", "xterm-256color");
+        }
+        self.screen.start(&command).unwrap()
+    }
+
+    /// The program ended well, the terminal has the modes from before, and the last line is on the ordinary screen.
+    #[track_caller]
+    fn assert_left_behind(&mut self, watchtap: &mut Child, modes: &str) {
+        assert_eq!(wait_within(watchtap, LIMIT).unwrap().code(), Some(0));
+        let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor();
+        let is_over = |screen: &vt100::Screen| is_ordinary(screen) && screen.contents().contains("unset KUBECONFIG");
+        self.screen.wait_until("the ordinary screen", is_over).unwrap();
+        assert_eq!(self.screen.modes().unwrap(), modes);
+    }
+}

@@ -1,0 +1,33 @@
+//! The terminal page panics: its terminal is given back, and all else goes on.
+
+use std::process::Command;
+use std::time::Duration;
+
+use observer_tests::{Screen, wait_within};
+use rustix::process::{Pid, Signal, kill_process};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+#[test]
+fn panic_in_the_page_gives_the_terminal_back_and_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let mut screen = Screen::open(LIMIT).unwrap();
+    let modes = screen.modes().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
+    command.arg("demo").env("TERM", "xterm").env("HOME", home.path()).env("TMPDIR", home.path()).env_remove("XDG_RUNTIME_DIR");
+    // It would push what is said out of the picture.
+    command.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE");
+    let mut watchtap = screen.start(&command).unwrap();
+    screen.wait_for("watching").unwrap();
+    screen.press("/fault-in-page").unwrap();
+    let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor();
+    let said =
+        screen.wait_until("the end of the page", |screen| is_ordinary(screen) && screen.contents().contains("ctrl-C ends it"));
+    let said = said.unwrap();
+    assert!(said.contains("internal error at ") && said.contains("thread page"), "{said}");
+    assert!(said.contains("the page ended early: an internal error"), "{said}");
+    assert_eq!(screen.modes().unwrap(), modes);
+    kill_process(Pid::from_child(&watchtap), Signal::TERM).unwrap();
+    screen.wait_for("unset KUBECONFIG").unwrap();
+    assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
+}
