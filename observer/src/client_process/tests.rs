@@ -70,7 +70,7 @@ fn whoever_asks_the_finder_need_not_wait_and_may() {
 
 #[test]
 fn inquiry_that_nobody_made_is_unknown_at_once() {
-    assert_eq!(Inquiry::default().answer(Duration::from_secs(3600)), None);
+    assert_eq!(Inquiry::default().answer(Duration::from_hours(1)), None);
 }
 
 #[test]
@@ -79,5 +79,5 @@ fn inquiries_of_a_finder_that_is_overrun_are_unknown_at_once() {
     let nobody: SocketAddr = "192.0.2.1:4711".parse().unwrap();
     let inquiries: Vec<Inquiry> = (0..100_000).map(|_| finder.ask(nobody, nobody)).collect();
     drop(finder);
-    assert!(inquiries.iter().all(|inquiry| inquiry.answer(Duration::from_secs(3600)).is_none()));
+    assert!(inquiries.iter().all(|inquiry| inquiry.answer(Duration::from_hours(1)).is_none()));
 }
