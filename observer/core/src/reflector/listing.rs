@@ -138,6 +138,7 @@ impl Listing {
         self.is_partial = false;
         self.repeats = RepeatCounter::default();
         self.objects = Versions::default();
+        self.served_from = None;
         self.failure = None;
         self.awaits_page = false;
         self.next(exchange);

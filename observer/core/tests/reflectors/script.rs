@@ -267,8 +267,10 @@ fn describe(event: &Event) -> Option<String> {
 
 fn listed(what: &str, list: &ListTold) -> String {
     let cause = list.cause.map_or_else(String::new, |cause| format!(" cause={cause}"));
-    let fallback =
-        list.fallback_after.map_or_else(String::new, |status| format!(" in place of a streaming list refused with {status}"));
+    let served = list.served_from.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
+    let fallback = list
+        .fallback_after
+        .map_or_else(String::new, |status| format!(" in place of a streaming list refused with {status}, from {served}"));
     format!(
         "{} {what} {}{cause} requests={} items={} known={}{fallback}",
         seconds(list.ended_at),

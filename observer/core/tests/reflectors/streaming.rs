@@ -26,9 +26,9 @@ fn streaming_list_refused_with_422_is_replaced_by_a_list_each_time() {
          121240ms a11 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
          121245ms a11 opens",
         &expect![[r"
-            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 422
+            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 422, from cache
             121200ms relist-began #1 cause=watch-error/500
-            121230ms relist #1 cause=watch-error/500 requests=2 items=3 known=2/3 in place of a streaming list refused with 422
+            121230ms relist #1 cause=watch-error/500 requests=2 items=3 known=2/3 in place of a streaming list refused with 422, from cache
             #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=2 watches=4 resumes=0 relists=1 known=2/5
         "]],
     );
@@ -47,7 +47,7 @@ fn streaming_list_refused_with_500_is_replaced_by_a_list_at_once() {
          30ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
          35ms a5 opens",
         &expect![[r"
-            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 500
+            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 500, from cache
             #1 client 1 pods · all namespaces watching rv=1000 age=WatchList lists=1 watches=2 resumes=0 relists=0 known=0/2
         "]],
     );

@@ -233,7 +233,7 @@ fn fallback_that_is_itself_repeated_is_one_list() {
          1060ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds=500&watch=true
          1065ms a9 opens",
         &expect![[r"
-            1050ms initial-list #1 requests=4 items=2 known=0/2 in place of a streaming list refused with 422
+            1050ms initial-list #1 requests=4 items=2 known=0/2 in place of a streaming list refused with 422, from etcd
             #1 client 1 pods · all namespaces watching rv=10 age=WatchList lists=3 watches=2 resumes=0 relists=0 known=0/2
         "]],
     );
@@ -263,7 +263,7 @@ fn fallback_refused_with_410_leads_to_a_full_list() {
          121250ms a13 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
          121255ms a13 opens",
         &expect![[r"
-            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 422
+            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 422, from cache
             121200ms relist-began #1 cause=watch-error/500
             121220ms relist-began #1 cause=list-expired
             121240ms relist #1 cause=list-expired requests=1 items=2 known=2/2
