@@ -34,8 +34,9 @@ pub(super) fn resume(resume: &ResumeTold) -> String {
 }
 
 pub(super) fn stuck(stuck: &StuckTold) -> String {
+    let reached = stuck.current.map_or_else(String::new, |current| format!(", it is at RV={current}"));
     format!(
-        "{} asks for RV={} and was refused {} times since {}: the API server has not reached it",
+        "{} asks for RV={} and was refused {} times since {}: the API server has not reached it{reached}",
         subject(&stuck.client, &stuck.shape),
         stuck.resource_version,
         count(stuck.refusals),

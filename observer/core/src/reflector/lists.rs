@@ -1,7 +1,7 @@
 //! What a list says of a reflector.
 
 use super::cause::{RelistCause, UnknownCause};
-use super::listing::{Failure, FailureKind, Listing, Origin};
+use super::listing::{Failure, FailureKind, Listing, Origin, current_revision};
 use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
 use super::servers::Refusal;
@@ -151,16 +151,18 @@ impl Reflector {
         self.timeline.push(at, what);
     }
 
-    pub(super) fn note_too_large(&mut self, listing: &Listing, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub(super) fn note_too_large(&mut self, exchange: &Exchange, listing: &Listing, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let (Some(Failure { kind: FailureKind::TooLarge, .. }), ResourceVersion::At(revision)) =
             (&listing.failure, listing.options.resource_version)
         else {
             return;
         };
-        let stuck = self.stuck.get_or_insert(Stuck { revision, since: at, refusals: 0, told: false });
+        let first = Stuck { revision, current: None, since: at, refusals: 0, told: false };
+        let stuck = self.stuck.get_or_insert(first);
         if stuck.revision != revision {
-            *stuck = Stuck { revision, since: at, refusals: 0, told: false };
+            *stuck = first;
         }
+        stuck.current = exchange.status.as_ref().and_then(current_revision);
         stuck.refusals = stuck.refusals.saturating_add(1);
         if stuck.refusals >= STUCK_AFTER && !std::mem::replace(&mut stuck.told, true) {
             let stuck = StuckTold {
@@ -169,6 +171,7 @@ impl Reflector {
                 client: self.client.clone(),
                 shape: self.shape.clone(),
                 resource_version: revision,
+                current: stuck.current,
                 since: stuck.since,
                 refusals: stuck.refusals,
             };

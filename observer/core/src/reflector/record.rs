@@ -70,6 +70,9 @@ pub struct ReflectorRow {
     /// The newest revision that it was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<u64>,
+    /// Of one that is stuck: the revision that the API server has, as it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_revision: Option<u64>,
     /// How far that is behind the newest revision seen of its resource, in revisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<u64>,
@@ -183,6 +186,7 @@ impl ReflectorRow {
             first_seen: reflector.first_seen,
             last_seen: reflector.last_seen,
             resource_version: reflector.revision,
+            server_revision: reflector.stuck.filter(|stuck| stuck.told).and_then(|stuck| stuck.current),
             behind: behind(newest, reflector.revision),
             behind_store: behind(server.and_then(|server| server.newest_beside(&reflector.key.resource)), reflector.revision),
             objects: reflector.objects.estimated_len(),

@@ -233,6 +233,8 @@ const LOOP: Duration = Duration::from_mins(10);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stuck {
     pub revision: u64,
+    /// The revision that the server had when it refused it last.
+    pub current: Option<u64>,
     pub since: Timestamp,
     pub refusals: u64,
     pub told: bool,
@@ -380,7 +382,7 @@ impl Reflector {
                     self.state = State::Listed;
                     self.whole(*listing, at, told);
                 } else {
-                    self.note_too_large(&listing, at, told);
+                    self.note_too_large(exchange, &listing, at, told);
                     self.state = State::Listing(listing, None);
                 }
             }

@@ -135,6 +135,9 @@ pub struct StuckTold {
     pub shape: Shape,
     /// The revision that it asks for.
     pub resource_version: u64,
+    /// The revision that the API server has, as it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current: Option<u64>,
     /// Since when.
     pub since: Timestamp,
     /// How often it was refused.

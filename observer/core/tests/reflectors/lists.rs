@@ -147,13 +147,13 @@ fn client_that_never_drops_a_revision_that_is_too_new_is_stuck() {
          341150ms a25 GET /api/v1/pods?resourceVersion=1100
          344150ms a25 refused 504 Timeout too-large retry-after=1
          345350ms a27 GET /api/v1/pods?resourceVersion=1100
-         348350ms a27 refused 504 Timeout too-large retry-after=1
+         348350ms a27 refused 504 Timeout too-large retry-after=1 current=900
          349355ms a29 GET /api/v1/pods?resourceVersion=1100
-         352355ms a29 refused 504 Timeout too-large retry-after=1",
+         352355ms a29 refused 504 Timeout too-large retry-after=1 current=900",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
             301100ms relist-began #1 cause=watch-error/500
-            348350ms stuck #1 rv=1100 refusals=12
+            348350ms stuck #1 rv=1100 current=900 refusals=12
             #1 client 1 pods · all namespaces stuck rv=1100 age=From1_18 lists=14 watches=1 resumes=0 relists=1 known=0/2
         "]],
     );

@@ -8,7 +8,8 @@
 //! - `1s a1 GET /api/v1/pods?limit=500&resourceVersion=0` asks
 //! - `2s a1 whole rv=10 x@5 y@6` answers a list in whole: its revision and items, each with its version; `continue` behind them says that
 //!   pages follow. In a URL `continue=@10` is a token of revision 10
-//! - `2s a1 refused 504 Timeout` refuses; behind it `too-large`, `retry-after=1`
+//! - `2s a1 refused 504 Timeout` refuses; behind it `too-large`, `retry-after=1`, `current=9` (what
+//!   the server has)
 //! - `2s a2 opens` grants a watch; `3s a2 ADDED x@11`, `MODIFIED`, `DELETED`, `UNKNOWN`, `3s a2 BOOKMARK @12`, `3s a2 END-BOOKMARK @12` (of the initial
 //!   events), `3s a2 ERROR 410 Expired` are events
 //! - `4s a2 ends` ends a response as it should, `4s a2 reset by server`, `4s a2 reset by client`, `4s a2 missed 100` bytes
@@ -219,7 +220,9 @@ fn status(code: u16, reason: &str, rest: &[&str]) -> Status {
     } else {
         Vec::new()
     };
-    Status { code, reason: reason.to_owned(), causes, ..Status::default() }
+    let current = rest.iter().find_map(|word| word.strip_prefix("current="));
+    let message = current.map_or_else(String::new, |current| format!("Timeout: Too large resource version: 1, current: {current}"));
+    Status { code, reason: reason.to_owned(), message, causes, ..Status::default() }
 }
 
 fn event_type(word: &str) -> EventType {
@@ -255,7 +258,9 @@ fn describe(event: &Event) -> Option<String> {
             format!("{} resume {} rv={from}: the watch before {}", seconds(resume.at), resume.reflector, resume.after.in_words())
         }
         Event::Stuck { stuck } => {
-            format!("{} stuck {} rv={} refusals={}", seconds(stuck.at), stuck.reflector, stuck.resource_version, stuck.refusals)
+            let current = stuck.current.map_or_else(String::new, |current| format!(" current={current}"));
+            let (at, rv) = (seconds(stuck.at), stuck.resource_version);
+            format!("{at} stuck {} rv={rv}{current} refusals={}", stuck.reflector, stuck.refusals)
         }
         Event::Stalled { stall } => format!("{} stalled {} by {}", seconds(stall.at), stall.reflector, stall.by),
         Event::StallEnded { stall } => {

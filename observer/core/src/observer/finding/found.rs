@@ -77,10 +77,9 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
     let mut found = Vec::new();
     if row.state == ReflectorState::Stuck {
         let revision = row.resource_version.unwrap_or_default();
-        found.push(one(
-            FindingKind::StuckReflector,
-            format!("asks for revision {revision} again and again; the server has not reached it"),
-        ));
+        let reached = row.server_revision.map_or_else(String::new, |current| format!(", it is at {current}"));
+        let seen = format!("asks for revision {revision} again and again; the server has not reached it{reached}");
+        found.push(one(FindingKind::StuckReflector, seen));
     }
     if let Some(polling) = row.polling {
         let (kind, how) =
