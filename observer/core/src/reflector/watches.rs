@@ -190,7 +190,8 @@ impl Reflector {
 
     fn initial_events_ended(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
         match std::mem::replace(&mut self.state, State::Waiting) {
-            State::Listing(mut listing, Some(watching)) if watching.exchange == exchange.id => {
+            State::Listing(mut listing, Some(mut watching)) if watching.exchange == exchange.id => {
+                watching.is_listed(at);
                 self.timeline.push(at, Happened::InitialEventsEnded { items: listing.items });
                 listing.note_answer(exchange);
                 self.state = State::Watching(watching);
@@ -201,7 +202,7 @@ impl Reflector {
     }
 
     pub(super) fn watch_ended(&mut self, exchange: &Exchange, watching: &Watching, at: Timestamp, told: &mut dyn FnMut(Told)) {
-        let Some(end) = WatchEnd::of(exchange) else { return };
+        let Some(end) = watching.end(exchange, at) else { return };
         let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
         let status = error.or(exchange.status.as_ref());
         if let WatchEnd::Refused { status: code } = end {

@@ -19,6 +19,8 @@ pub(super) struct Watching {
     pub bookmarks: u64,
     pub first_bookmark: Option<Timestamp>,
     pub last_bookmark: Option<Timestamp>,
+    /// Of a streaming list: when it was whole, and how many events and bookmarks had come until then.
+    pub listed: Option<(Timestamp, u64)>,
 }
 
 /// A watch that is over.
@@ -49,7 +51,28 @@ impl Watching {
             bookmarks: 0,
             first_bookmark: None,
             last_bookmark: None,
+            listed: None,
         }
+    }
+
+    /// The list that it began with is whole: from here on the client counts as it does with any watch.
+    pub(super) const fn is_listed(&mut self, at: Timestamp) {
+        self.listed = Some((at, self.came()));
+    }
+
+    /// How the watch of `exchange` ended at `at`. A client takes it for a very short one if that was soon after the list it began with, too
+    /// (client-go tools/cache/reflector.go: `handleWatch` starts its clock and its count behind `watchList`).
+    pub(super) fn end(&self, exchange: &Exchange, at: Timestamp) -> Option<WatchEnd> {
+        let end = WatchEnd::of(exchange)?;
+        let is_whole = matches!(end, WatchEnd::Early | WatchEnd::TimedOut);
+        let is_very_short = self.listed.is_some_and(|(listed, came)| {
+            self.came() == came && at.since(listed).as_nanos() < u128::from(WatchEnd::VERY_SHORT_NANOS)
+        });
+        Some(if is_whole && is_very_short { WatchEnd::VeryShort } else { end })
+    }
+
+    const fn came(&self) -> u64 {
+        self.events.saturating_add(self.bookmarks)
     }
 
     pub(super) fn note(&mut self, at: Timestamp, events: u64, bookmarks: u64) {

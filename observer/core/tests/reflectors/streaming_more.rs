@@ -271,3 +271,32 @@ fn fallback_refused_with_410_leads_to_a_full_list() {
         "]],
     );
 }
+
+/// T3, 1.35 and later: the client counts from the end of the list on, so a watch that ends soon after it is a very short one.
+#[test]
+fn watch_that_ends_soon_after_its_streaming_list_is_very_short() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         1s a1 END-BOOKMARK @1000
+         1500ms a1 ends
+         2800ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         2805ms a3 opens
+         2806ms a3 ADDED x@500
+         2810ms a3 END-BOOKMARK @1000
+         2820ms a3 ADDED y@1010
+         3100ms a3 ends
+         3105ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1010&timeoutSeconds=402&watch=true
+         3110ms a5 opens",
+        &expect![[r"
+            1s initial-list #1 requests=1 items=1 known=0/1
+            2800ms relist-began #1 cause=very-short-watch
+            2810ms relist #1 cause=very-short-watch requests=1 items=1 known=1/1
+            3110ms resume #1 rv=1010: the watch before was ended early by the server
+            #1 client 1 pods · all namespaces watching rv=1010 age=WatchList lists=0 watches=3 resumes=1 relists=1 known=1/3
+        "]],
+    );
+}
