@@ -44,6 +44,18 @@ pub enum HttpVersion {
     Two,
 }
 
+/// In which form it lists, where it has the choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListForm {
+    /// As it comes.
+    #[default]
+    Usual,
+    /// A list, then a watch.
+    Plain,
+    /// A watch that begins with the objects there are.
+    Streaming,
+}
+
 /// Its process; dropped, it is killed.
 #[derive(Debug)]
 pub struct CacheProcess {
@@ -64,10 +76,36 @@ impl CacheClient {
 
     /// Starts one in `namespace`.
     pub fn start(self, kubeconfig: &Path, namespace: &str) -> Result<CacheProcess> {
-        let mut command = match self {
+        let mut command = self.command(namespace)?;
+        if let Self::Informer(..) = self {
+            command.arg(self.to_string());
+        }
+        self.spawn(command, kubeconfig)
+    }
+
+    /// Starts one, a library and not kubectl, that calls itself `user_agent`.
+    pub fn start_as(self, user_agent: &str, form: ListForm, kubeconfig: &Path, namespace: &str) -> Result<CacheProcess> {
+        let mut command = self.command(namespace)?;
+        command.arg(user_agent);
+        match (self, form) {
+            (_, ListForm::Usual) => {}
+            // client-go features/envvar.go: a feature gate of client-go is a variable of the environment.
+            (Self::Informer(..), form) => {
+                command.env("KUBE_FEATURE_WatchListClient", (form == ListForm::Streaming).to_string());
+            }
+            (_, ListForm::Streaming) => {
+                command.arg("streaming");
+            }
+            (_, ListForm::Plain) => {}
+        }
+        self.spawn(command, kubeconfig)
+    }
+
+    fn command(self, namespace: &str) -> Result<Command> {
+        Ok(match self {
             Self::Informer(release, _) => {
                 let mut command = Command::new(release.reflector()?);
-                command.args([namespace, &self.to_string()]);
+                command.arg(namespace);
                 command
             }
             Self::KubeRs => {
@@ -81,7 +119,10 @@ impl CacheClient {
                 command.args(["get", "configmaps", "--namespace", namespace, "--watch", "--no-headers", "--output", columns]);
                 command
             }
-        };
+        })
+    }
+
+    fn spawn(self, mut command: Command, kubeconfig: &Path) -> Result<CacheProcess> {
         if self.http() == HttpVersion::One {
             command.env("DISABLE_HTTP2", "true");
         }
@@ -172,6 +213,11 @@ impl CacheProcess {
         Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
 
+    /// Its process ID.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How it ended, if it was seen to.
     pub fn end(&mut self) -> Result<Option<String>> {
         if !self.is_over {
@@ -199,7 +245,8 @@ impl CacheProcess {
         reasons.map(|reason| reason.chars().filter(|character| !character.is_ascii_digit()).collect()).collect()
     }
 
-    fn log(&self) -> Vec<Value> {
+    /// What it has said in JSON, of what was read.
+    pub fn log(&self) -> Vec<Value> {
         self.said.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 

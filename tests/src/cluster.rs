@@ -272,7 +272,7 @@ impl Cluster {
 
     /// What etcd logs.
     pub fn etcd_log_file(&self) -> PathBuf {
-        etcd::log(&self.folder)
+        etcd::log(self.folder.path())
     }
 
     /// The file that they are in.
@@ -323,6 +323,17 @@ impl Cluster {
     /// Sends a signal to etcd and returns at once.
     pub fn signal_etcd(&self, signal: Signal) -> Result<()> {
         self.etcd.signal(signal)
+    }
+
+    /// Keeps a copy of all that etcd stores; etcd is away for a moment.
+    pub fn back_up_etcd(&mut self) -> Result<()> {
+        self.etcd.back_up()
+    }
+
+    /// Puts that copy in the place of what etcd stores, so that its revision goes back. The API server must be stopped meanwhile.
+    pub fn restore_etcd(&mut self) -> Result<()> {
+        ensure!(self.api_server.process_id().is_none(), "the API server runs");
+        self.etcd.restore()
     }
 
     /// Holds back what etcd says on watches, or lets it go on; reads and writes pass. Only with [`Options::etcd_hop`].

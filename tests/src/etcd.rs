@@ -1,5 +1,6 @@
 //! One etcd, quick and forgetful: it does not wait for the disk.
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,11 +16,15 @@ use crate::process::{Process, Signal};
 use crate::run_folder::RunFolder;
 
 const READY_WITHIN: Duration = Duration::from_mins(1);
+const STOPPED_WITHIN: Duration = Duration::from_secs(30);
 
 /// A running etcd.
 #[derive(Debug)]
 pub(crate) struct Etcd {
     process: Process,
+    binary: PathBuf,
+    arguments: Vec<String>,
+    folder: PathBuf,
     url: String,
     client: Client,
     /// For clients, and for peers.
@@ -32,7 +37,7 @@ impl Etcd {
         let url = format!("http://127.0.0.1:{}", clients.number());
         let peer_url = format!("http://127.0.0.1:{}", peers.number());
         let mut arguments = vec![
-            format!("--data-dir={}", folder.path().join("etcd").display()),
+            format!("--data-dir={}", data(folder.path()).display()),
             format!("--listen-client-urls={url}"),
             format!("--advertise-client-urls={url}"),
             format!("--listen-peer-urls={peer_url}"),
@@ -41,11 +46,31 @@ impl Etcd {
             "--unsafe-no-fsync".to_owned(),
         ];
         arguments.extend_from_slice(more_arguments);
-        let log = log(folder);
-        let mut process = Process::start("etcd", binary, &arguments, log)?;
         let client = Client::plain(&url)?;
-        process.wait_until(READY_WITHIN, || client.get("/health").is_ok())?;
-        Ok(Self { process, url, client, ports: [clients, peers] })
+        let process = started(binary, &arguments, folder.path(), &client)?;
+        let (binary, folder) = (binary.to_owned(), folder.path().to_owned());
+        Ok(Self { process, binary, arguments, folder, url, client, ports: [clients, peers] })
+    }
+
+    /// Stops, keeps a copy of what is stored, and goes on.
+    pub(crate) fn back_up(&mut self) -> Result<()> {
+        self.while_stopped(|folder| copy_folder(&data(folder), &backup(folder)))
+    }
+
+    /// Stops, puts the copy in the place of what is stored, and goes on from there.
+    pub(crate) fn restore(&mut self) -> Result<()> {
+        self.while_stopped(|folder| {
+            fs::remove_dir_all(data(folder))?;
+            copy_folder(&backup(folder), &data(folder))
+        })
+    }
+
+    fn while_stopped(&mut self, work: impl Fn(&Path) -> Result<()>) -> Result<()> {
+        self.process.signal(Signal::Terminate)?;
+        self.process.wait(STOPPED_WITHIN)?;
+        work(&self.folder)?;
+        self.process = started(&self.binary, &self.arguments, &self.folder, &self.client)?;
+        Ok(())
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -95,6 +120,35 @@ fn revision(answer: &Value) -> Result<u64> {
 }
 
 /// What etcd logs.
-pub(crate) fn log(folder: &RunFolder) -> PathBuf {
-    folder.path().join("etcd.log")
+pub(crate) fn log(folder: &Path) -> PathBuf {
+    folder.join("etcd.log")
+}
+
+/// What it stores.
+fn data(folder: &Path) -> PathBuf {
+    folder.join("etcd")
+}
+
+fn backup(folder: &Path) -> PathBuf {
+    folder.join("etcd-backup")
+}
+
+fn started(binary: &Path, arguments: &[String], folder: &Path, client: &Client) -> Result<Process> {
+    let mut process = Process::start("etcd", binary, arguments, log(folder))?;
+    process.wait_until(READY_WITHIN, || client.get("/health").is_ok())?;
+    Ok(process)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }

@@ -53,7 +53,7 @@ mod watchtap;
 
 pub use binaries::{EtcdRelease, Minor};
 pub use bounded::{Lines, output_within, wait_within};
-pub use cache_client::{CacheClient, CacheProcess, HttpVersion};
+pub use cache_client::{CacheClient, CacheProcess, HttpVersion, ListForm};
 pub use client::{Client, Response};
 pub use client_go::ClientGo;
 pub use cluster::{Cluster, Options};

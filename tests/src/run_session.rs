@@ -42,7 +42,7 @@ impl RunSession {
             .env("TMPDIR", folder.path())
             .env_remove("XDG_RUNTIME_DIR")
             .stdin(Stdio::null())
-            .stdout(File::create(folder.path().join("lines"))?)
+            .stdout(File::create(lines_in(&folder))?)
             .stderr(Stdio::piped())
             .spawn()?;
         let said = Lines::of(child.stderr.take().context("standard error is a pipe")?, LIMIT);
@@ -69,6 +69,11 @@ impl RunSession {
         let authority = cluster["certificate-authority-data"].as_str().context("an authority")?;
         let authority = String::from_utf8(BASE64_STANDARD.decode(authority)?)?;
         Ok(Listening { address: server.parse().with_context(|| format!("{server} is no address"))?, authority })
+    }
+
+    /// The lines that it has shown so far, unless it was told to be quiet.
+    pub fn lines(&self) -> Result<String> {
+        Ok(fs::read_to_string(lines_in(&self.folder))?)
     }
 
     /// The thread of watchtap that has this name.
@@ -144,4 +149,8 @@ impl Drop for RunSession {
 
 fn report_in(folder: &TempDir) -> PathBuf {
     folder.path().join("report.json")
+}
+
+fn lines_in(folder: &TempDir) -> PathBuf {
+    folder.path().join("lines")
 }

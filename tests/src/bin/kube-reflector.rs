@@ -1,13 +1,13 @@
 //! Keeps a copy of the config maps of one namespace, as controllers of kube-rs do: a watcher with its usual backoff, for ever.
 //!
 //! What it asks for and what comes of it are JSON lines on standard output, in the words of the reflector of client-go beside it
-//! (`tests/cluster/go/reflector`). Argument: the namespace.
+//! (`tests/cluster/go/reflector`). Arguments: the namespace; if wanted, what to call itself; and `streaming`, to have its lists as watches.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::pin::pin;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::client::{Body, ClientBuilder};
@@ -19,11 +19,21 @@ use tower::util::MapRequestLayer;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let namespace = std::env::args().nth(1).context("the first argument is a namespace")?;
+    let mut arguments = std::env::args().skip(1);
+    let namespace = arguments.next().context("the first argument is a namespace")?;
+    let mut config = Config::infer().await?;
+    if let Some(user_agent) = arguments.next() {
+        config.headers.push((http::header::USER_AGENT, user_agent.parse()?));
+    }
+    let wanted = match arguments.next().as_deref() {
+        None => watcher::Config::default(),
+        Some("streaming") => watcher::Config::default().streaming_lists(),
+        Some(other) => bail!("the third argument is `streaming`, not {other:?}"),
+    };
     say("started", &json!({}))?;
-    let client = ClientBuilder::try_from(Config::infer().await?)?.with_layer(&MapRequestLayer::new(told)).build();
+    let client = ClientBuilder::try_from(config)?.with_layer(&MapRequestLayer::new(told)).build();
     let config_maps: Api<ConfigMap> = Api::namespaced(client, &namespace);
-    let mut events = pin!(watcher(config_maps, watcher::Config::default()).default_backoff());
+    let mut events = pin!(watcher(config_maps, wanted).default_backoff());
     let mut store = Store::default();
     while let Some(event) = events.next().await {
         match event {

@@ -18,6 +18,8 @@ pub(crate) enum Group {
     Kubectl,
     /// Clients of many ages when something breaks, with watchtap and without
     Faults,
+    /// The stories that watchtap tells, each with real clients and a real kube-apiserver
+    Stories,
     /// Minutes of churn and of faults by chance, every byte compared
     Soak,
 }
@@ -27,7 +29,7 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// In the order in which they run: what fails fastest comes first.
-    pub(crate) const ALL: [Self; 6] = [Self::Unit, Self::It, Self::Cluster, Self::Kubectl, Self::Faults, Self::Soak];
+    pub(crate) const ALL: [Self; 7] = [Self::Unit, Self::It, Self::Cluster, Self::Kubectl, Self::Stories, Self::Faults, Self::Soak];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -36,6 +38,7 @@ impl Group {
             Self::Cluster => "cluster",
             Self::Kubectl => "kubectl",
             Self::Faults => "faults",
+            Self::Stories => "stories",
             Self::Soak => "soak",
         }
     }
@@ -70,6 +73,7 @@ impl Group {
             Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
             // They wait more than they work.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
+            Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
             Self::Soak => &[&["--test", "soak", "--", "--nocapture"]],
         };
         let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
@@ -88,7 +92,7 @@ impl Group {
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
-            Self::Soak => machine.no_go(),
+            Self::Stories | Self::Soak => machine.no_go(),
         }
     }
 }
@@ -134,7 +138,7 @@ mod tests {
     #[test]
     fn only_the_cluster_group_skips_minors() {
         let skips = |group: Group| group.cargo_calls(&Matrix::default()).concat().iter().filter(|word| *word == "--skip").count();
-        assert_eq!(Group::ALL.map(skips), [0, 0, 5, 0, 0, 0]);
+        assert_eq!(Group::ALL.map(skips), [0, 0, 5, 0, 0, 0, 0]);
     }
 
     #[test]

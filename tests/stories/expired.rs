@@ -1,0 +1,78 @@
+//! S7: a watch is cut when the server no longer has the revision that the client has come to. Bookmarks would have moved that on.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use observer_tests::{Break, CacheClient, ClientGo, HttpVersion, ListForm, Minor, TcpHop};
+
+use super::restart::checked;
+use super::stage::{NAMESPACE, Player, Reading, Stage, quiet_cluster};
+
+/// A watch cache grows as long as its oldest event is younger than this, and so keeps it (kubernetes/apiserver
+/// `pkg/storage/cacher/watch_cache.go`, `eventFreshDuration`).
+const KEPT: Duration = Duration::from_secs(76);
+/// More events than a watch cache holds at first.
+const EVENTS: u32 = 250;
+/// Somewhere that no client watches, of the same resource.
+const ELSEWHERE: &str = "elsewhere";
+
+#[test]
+fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watch_on() -> Result<()> {
+    let cluster = quiet_cluster(Minor::DEFAULT, &[], 20)?;
+    cluster.create_configmaps(ELSEWHERE, 1)?;
+    let hop = TcpHop::start(cluster.socket_address())?;
+    let authority = cluster.ca_pem().to_owned();
+    let mut stage = Stage::behind(cluster, hop.address(), &authority)?;
+    let without = CacheClient::Informer(ClientGo::V0_15, HttpVersion::Two);
+    let with = [
+        CacheClient::Informer(ClientGo::V0_18, HttpVersion::Two),
+        CacheClient::Informer(ClientGo::V0_37, HttpVersion::Two),
+        CacheClient::KubeRs,
+    ];
+    let entered = [without].into_iter().chain(with).map(|client| stage.enter(client, ListForm::Usual));
+    let mut players = entered.collect::<Result<Vec<Player>>>()?;
+    stage.all_have_the_next_write(&mut players)?;
+
+    // Their revision is the last of their own namespace, unless a bookmark says otherwise.
+    let last = stage.write()?;
+    players.iter_mut().try_for_each(|player| player.process.has(&last))?;
+    (0..5).try_for_each(|_| stage.write_in(ELSEWHERE).map(drop))?;
+    let written = Instant::now();
+    let moved_on = |reading: &Reading, player: &Player| {
+        reading.reflector(player).is_ok_and(|row| row["bookmarks"] != 0 && row["resource_version"].as_u64() > last.parse().ok())
+    };
+    stage.reading_when(|reading| players[1..].iter().all(|player| moved_on(reading, player)))?;
+    sleep(KEPT.saturating_sub(written.elapsed()));
+    forget(&mut stage, &last)?;
+
+    let before = stage.told()?;
+    ensure!(before.all("relist-began").next().is_none(), "{}", before.summary());
+    hop.break_all(Break::Reset);
+    stage.all_have_the_next_write(&mut players)?;
+    stage.all_have_the_next_write(&mut players)?;
+
+    let deeds = checked(&stage, &players)?;
+    ensure!(deeds[0].relists == 1 && deeds[1..].iter().all(|deeds| deeds.relists == 0 && deeds.resumes == 1), "{deeds:?}");
+    let told = stage.told()?;
+    let relist = told.one(&players[0].program, "relist")?;
+    ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "bookmarks-not-asked", "{relist:#}");
+    let reading = stage.reading()?;
+    let finding = reading.finding("no-bookmarks", &players[0].program)?;
+    ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("allowWatchBookmarks=true")), "{finding:#}");
+    ensure!(reading.text.contains("expired/bookmarks-not-asked"), "{}", reading.text);
+    stage.close()
+}
+
+/// Writes elsewhere until the server has no longer what follows `revision`, and says so.
+fn forget(stage: &mut Stage, revision: &str) -> Result<()> {
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps?watch=true&timeoutSeconds=1&resourceVersion={revision}");
+    for written in 1..=EVENTS {
+        stage.write_in(ELSEWHERE)?;
+        // No watch has to be waited for until the cache can be full.
+        if written >= 60 && stage.cluster.client().get(&path)?.text().contains("\"code\":410") {
+            return Ok(());
+        }
+    }
+    anyhow::bail!("after {EVENTS} events the server still has what follows {revision}")
+}

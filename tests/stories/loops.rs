@@ -1,0 +1,98 @@
+//! S10: clients that list instead of watching, and watches that something between client and server does not let live.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::{ConfigMap, PodTemplate};
+use kube::Api;
+use kube::api::ListParams;
+use observer_tests::{Act, CacheClient, ClientGo, HttpHop, HttpVersion, ListForm, Minor, kube_client};
+use tokio::runtime::Runtime;
+
+use super::stage::{NAMESPACE, Player, Stage, quiet_cluster};
+
+#[test]
+fn pollers_and_hot_loops_are_named_with_their_pace() -> Result<()> {
+    const EVERY: Duration = Duration::from_millis(1_500);
+    const POLLS: usize = 5;
+    const HOT: usize = 30;
+    let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 10)?)?;
+    let (kubeconfig, user) = stage.own_client()?;
+    let runtime = Runtime::new()?;
+    let client = runtime.block_on(kube_client(&kubeconfig, None))?;
+    let (polled, looped) = runtime.block_on(async {
+        let config_maps: Api<ConfigMap> = Api::namespaced(client.clone(), NAMESPACE);
+        let mut polled = Vec::new();
+        for _ in 0..POLLS {
+            polled.push(Instant::now());
+            config_maps.list(&ListParams::default()).await?;
+            tokio::time::sleep(EVERY).await;
+        }
+        let templates: Api<PodTemplate> = Api::namespaced(client.clone(), NAMESPACE);
+        let mut looped = Vec::new();
+        for _ in 0..HOT {
+            looped.push(Instant::now());
+            templates.list(&ListParams::default()).await?;
+        }
+        Ok::<_, anyhow::Error>((polled, looped))
+    })?;
+    ensure!(stage.server_saw_of(&user)?.lists() == POLLS + HOT);
+
+    // kube-rs says nothing of itself.
+    let named = |kind| move |reading: &super::stage::Reading| reading.finding(kind, "").is_ok();
+    let reading = stage.reading_when(|reading| named("poller")(reading) && named("hot-loop")(reading))?;
+    for (kind, resource, own) in [("poller", "configmaps", polled), ("hot-loop", "podtemplates", looped)] {
+        let finding = reading.finding(kind, "")?;
+        ensure!(finding["resource"] == resource && reading.text.contains(&format!("[{kind}:")), "{}", reading.text);
+        let rows = reading.report["reflectors"].as_array().context("rows")?;
+        let row = rows.iter().find(|row| row["resource"] == resource).context("a row")?;
+        let (polling, median) = (&row["polling"], median_interval(&own));
+        ensure!(polling["lists"] == own.len() && polling["hot"] == (kind == "hot-loop"), "{polling}");
+        let every = Duration::from_micros(polling["every_us"].as_u64().context("a pace")?);
+        ensure!(every.abs_diff(median) < Duration::from_millis(100), "one every {median:?}, and not every {every:?}");
+    }
+    stage.close()
+}
+
+fn median_interval(times: &[Instant]) -> Duration {
+    let mut intervals: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    intervals.sort_unstable();
+    intervals[intervals.len() / 2]
+}
+
+#[test]
+fn watches_that_are_not_let_live_are_named() -> Result<()> {
+    let cluster = quiet_cluster(Minor::DEFAULT, &[], 10)?;
+    let hop = HttpHop::start(cluster.socket_address(), cluster.ca_pem())?;
+    let mut stage = Stage::behind(cluster, hop.address(), hop.ca_pem())?;
+    let players = [ClientGo::V0_18, ClientGo::V0_37]
+        .map(|release| stage.send(CacheClient::Informer(release, HttpVersion::Two), ListForm::Usual))
+        .into_iter()
+        .collect::<Result<Vec<Player>>>()?;
+    // A gateway that ends what takes long, and calls a moment long.
+    let mut opened = 0;
+    let is_found = |stage: &Stage| -> Result<bool> {
+        let reading = stage.reading()?;
+        Ok(players.iter().all(|player| reading.finding("short-watches", &player.program).is_ok()))
+    };
+    for _ in 0..40 {
+        let told = stage.told_when(|told| told.all("watch-opened").count() > opened)?;
+        opened = told.all("watch-opened").count();
+        hop.happen(Act::EndWatches);
+        if is_found(&stage)? {
+            break;
+        }
+    }
+    let reading = stage.reading()?;
+    let told = stage.told()?;
+    for player in &players {
+        let finding = reading.finding("short-watches", &player.program)?;
+        ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("proxy")), "{finding:#}");
+        ensure!(
+            told.of(&player.program, "relist-began").all(|began| began["cause"]["name"] == "very-short-watch"),
+            "{}",
+            told.summary()
+        );
+    }
+    stage.close()
+}

@@ -1,0 +1,106 @@
+//! S8: an API server is restarted. Who treats refused connections rightly watches on; client-go until 1.15 lists again.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use observer_tests::{CacheClient, ClientGo, HttpVersion, ListForm, Minor, Signal};
+
+use serde_json::Value;
+
+use super::server_saw::{Deeds, ServerSaw};
+use super::stage::{Player, Reading, Stage, quiet_cluster};
+
+const OBJECTS: usize = 40;
+
+#[test]
+fn who_watches_on_after_a_restart_and_who_lists_again_is_counted_as_the_server_and_the_clients_count() -> Result<()> {
+    let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], OBJECTS)?)?;
+    let [oldest, newest, kube_rs] = [
+        CacheClient::Informer(ClientGo::V0_15, HttpVersion::Two),
+        CacheClient::Informer(ClientGo::V0_37, HttpVersion::Two),
+        CacheClient::KubeRs,
+    ];
+    let first_resuming = CacheClient::Informer(ClientGo::V0_18, HttpVersion::One);
+    let entered = [oldest, newest, kube_rs, first_resuming].map(|client| stage.enter(client, ListForm::Usual));
+    let mut players = entered.into_iter().collect::<Result<Vec<Player>>>()?;
+    stage.all_have_the_next_write(&mut players)?;
+
+    // Nothing that they do not know: the new watch cache can go on from where they are.
+    restart(&mut stage, &mut players)?;
+    let deeds = checked(&stage, &players)?;
+    let [of_oldest, of_newest, of_kube_rs, _chance] = deeds[..] else { anyhow::bail!("four clients") };
+    ensure!(
+        of_oldest.relists == 1 && of_newest.relists == 0 && of_kube_rs.relists == 0,
+        "{of_oldest:?} {of_newest:?} {of_kube_rs:?}"
+    );
+    ensure!(of_newest.resumes >= 1 && of_kube_rs.resumes >= 1, "{of_newest:?} {of_kube_rs:?}");
+    let told = stage.told()?;
+    let relist = told.one(&players[0].program, "relist")?;
+    ensure!(relist["cause"]["name"] == "refused-misread", "{relist:#}");
+    let evidence = relist["evidence"].as_array().context("evidence")?;
+    ensure!(evidence.iter().any(|moment| moment["moment"] == "server-refused"), "{relist:#}");
+    let began = told.one(&players[0].program, "relist-began")?;
+    ensure!(began["server_refused"] == true, "{began:#}");
+    let reading = stage.reading_when(|reading| reading.finding("refused-misread", &players[0].program).is_ok())?;
+    let finding = reading.finding("refused-misread", &players[0].program)?;
+    ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("1.16")), "{finding:#}");
+
+    // Something that they do not know: the new watch cache begins behind them.
+    stage.cluster.create_configmaps("elsewhere", 1)?;
+    restart(&mut stage, &mut players)?;
+    checked(&stage, &players)?;
+    let told = stage.told()?;
+    // The last but one: whether client-go 0.18 is refused or reset when a server dies is chance, and after a reset it lists.
+    for player in &players[1..3] {
+        let relist = told.of(&player.program, "relist").last().with_context(|| format!("{} has listed again", player.program))?;
+        ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "cache-restarted", "{relist:#}");
+    }
+    stage.close()
+}
+
+fn restart(stage: &mut Stage, players: &mut [Player]) -> Result<()> {
+    /// As long as it takes an API server that is moved to another node.
+    const AWAY: Duration = Duration::from_secs(3);
+    stage.cluster.stop_api_server(Signal::Kill)?;
+    stage.cluster.wait_stopped()?;
+    sleep(AWAY);
+    stage.cluster.start_api_server()?;
+    // The first may come with a list, the second comes with the watch behind it.
+    stage.all_have_the_next_write(players)?;
+    stage.all_have_the_next_write(players)
+}
+
+/// Resumes, relists and spurious updates of each, as watchtap tells and as it reports, are those that the server and the client counted.
+pub(super) fn checked(stage: &Stage, players: &[Player]) -> Result<Vec<Deeds>> {
+    let audit = stage.cluster.audit_log()?;
+    let saw: Vec<ServerSaw> = players.iter().map(|player| player.seen_in(&audit)).collect();
+    let deeds: Vec<Deeds> = saw.iter().map(ServerSaw::deeds).collect();
+    let truths: Vec<_> = players.iter().zip(&deeds).map(|(player, deeds)| truth(player, *deeds)).collect();
+    let all = || players.iter().zip(&truths);
+    let is_reported = |reading: &Reading| {
+        all().all(|(player, truth)| {
+            reading.reflector(player).is_ok_and(|row| numbers(row).iter().zip(truth).all(|(told, truth)| told >= truth))
+        })
+    };
+    let reading = stage.reading_when(is_reported)?;
+    let told = stage.told_when(|told| all().all(|(player, truth)| told.count(&player.program, "resume") as u64 >= truth[0]))?;
+    for ((player, truth), saw) in all().zip(&saw) {
+        let row = reading.reflector(player)?;
+        ensure!(numbers(row) == *truth, "{}: {:?} and not {truth:?}\n{saw:#?}\n{row:#}", player.program, numbers(row));
+        let spurious = told.of(&player.program, "relist").filter_map(|relist| relist["repeats"]["repeated"].as_u64()).sum();
+        let told = [told.count(&player.program, "resume") as u64, told.count(&player.program, "relist") as u64, spurious];
+        ensure!(told == *truth, "{}: told {told:?} and not {truth:?}", player.program);
+    }
+    Ok(deeds)
+}
+
+/// Resumes and relists as the server counted, spurious updates as the client did.
+fn truth(player: &Player, deeds: Deeds) -> [u64; 3] {
+    [deeds.resumes, deeds.relists, player.process.count("updated with the same version") as u64]
+}
+
+/// The same of a row of the report.
+fn numbers(row: &Value) -> [u64; 3] {
+    [&row["resumes"], &row["relists"], &row["repeats"]["repeated"]].map(|number| number.as_u64().unwrap_or(u64::MAX))
+}

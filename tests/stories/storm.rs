@@ -1,0 +1,93 @@
+//! S9 and S16: an API server with many objects is restarted under many clients of three ages. What would list again is told before, what
+//! did is told as one storm, and every number is the one that the server or the client counted.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, ensure};
+use observer_tests::{CacheClient, ClientGo, HttpVersion, ListForm, Minor, Signal};
+use serde_json::Value;
+
+use super::restart::checked;
+use super::stage::{Player, Stage, quiet_cluster};
+
+const OBJECTS: usize = 5_000;
+/// Clients of each age.
+const EACH: usize = 11;
+
+#[test]
+fn storm_after_a_restart_is_told_once_and_as_it_was_foretold() -> Result<()> {
+    let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], OBJECTS)?)?;
+    let mut players = Vec::new();
+    for release in [ClientGo::V0_15, ClientGo::V0_18] {
+        send(&mut stage, release, &mut players)?;
+    }
+    stage.all_have_the_next_write(&mut players)?;
+    stage.all_have_the_next_write(&mut players)?;
+    // These do not know it; who comes later does.
+    stage.cluster.create_configmaps("elsewhere", 1)?;
+    send(&mut stage, ClientGo::V0_37, &mut players)?;
+    for player in players.iter_mut().skip(2 * EACH) {
+        player.process.says(OBJECTS, |line| line.contains("\"added\""))?;
+    }
+
+    let before = stage.reading_when(|reading| reading.report["exposure"]["watching"] == 3 * EACH)?;
+    let exposure = &before.report["exposure"];
+    ensure!(
+        exposure["perhaps"]
+            .as_u64()
+            .zip(exposure["reflectors"].as_u64())
+            .is_some_and(|(perhaps, certain)| perhaps + certain == 3 * EACH as u64)
+    );
+    let foretold = reflectors(exposure["exposed"].as_array().context("what is exposed")?.iter())?;
+    ensure!(exposure["reflectors"] == foretold.len() && foretold.len() > EACH, "{exposure:#}");
+    let words = format!("if the API server restarted now: {} of {} reflectors would list again", foretold.len(), 3 * EACH);
+    ensure!(before.text.contains(&words), "{}", before.text);
+
+    stage.cluster.stop_api_server(Signal::Kill)?;
+    stage.cluster.wait_stopped()?;
+    stage.cluster.start_api_server()?;
+    stage.all_have_the_next_write(&mut players)?;
+    stage.all_have_the_next_write(&mut players)?;
+
+    let deeds = checked(&stage, &players)?;
+    let told = stage.told_when(|told| told.all("storm-ended").next().is_some())?;
+    let relisted = reflectors(told.all("relist"))?;
+    ensure!(relisted == foretold, "{foretold:?} were foretold, {relisted:?} listed again");
+    ensure!(told.all("relist-began").all(|began| began["server_refused"] == true), "{}", told.summary());
+    for relist in told.all("relist") {
+        let evidence = relist["evidence"].as_array().context("evidence")?;
+        ensure!(evidence.iter().any(|moment| moment["moment"] == "server-refused"), "{relist:#}");
+    }
+    ensure!(told.all("storm-began").count() == 1 && told.all("storm-ended").count() == 1, "{}", told.summary());
+    let storm = told.all("storm-ended").next().context("a storm")?;
+    let relists: u64 = deeds.iter().map(|deeds| deeds.relists).sum();
+    let spurious: usize = players.iter().map(|player| player.process.count("updated with the same version")).sum();
+    let sum = |name: &str| told.all("relist").filter_map(|relist| relist[name].as_u64()).sum::<u64>();
+    ensure!(storm["trigger"] == "api-server-restart" && storm["kind"] == "clients", "{storm:#}");
+    ensure!(
+        storm["reflectors"] == relisted.len() && storm["clients"] == relisted.len() && storm["relists"] == relists,
+        "{relists}: {storm:#}"
+    );
+    ensure!(
+        storm["repeated"] == spurious && storm["bytes"] == sum("bytes") && storm["items"] == sum("items"),
+        "{spurious}: {storm:#}"
+    );
+    let lines = stage.lines()?;
+    let storms: Vec<&str> = lines.lines().filter(|line| line.contains(" storm ")).collect();
+    ensure!(storms.len() == 2 && storms.iter().all(|line| line.contains("trigger=api-server-restart")), "{storms:?}");
+    stage.close()
+}
+
+fn send(stage: &mut Stage, release: ClientGo, players: &mut Vec<Player>) -> Result<()> {
+    for _ in 0..EACH {
+        players.push(stage.send(CacheClient::Informer(release, HttpVersion::Two), ListForm::Usual)?);
+    }
+    Ok(())
+}
+
+fn reflectors<'v>(mut of: impl Iterator<Item = &'v Value>) -> Result<BTreeSet<u64>> {
+    of.try_fold(BTreeSet::new(), |mut all, one| {
+        all.insert(one["reflector"].as_u64().context("a number of a reflector")?);
+        Ok(all)
+    })
+}

@@ -1,0 +1,48 @@
+//! What watchtap tells as it happens: the lines of `--events`.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// The events so far; a line that is being written is left for the next reading.
+#[derive(Clone, Debug)]
+pub(crate) struct Told(Vec<Value>);
+
+impl Told {
+    pub(crate) fn of_lines(text: &str) -> Result<Self> {
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let events: Result<Vec<Value>> = whole.map(|line| serde_json::from_str(line).context("an event is JSON")).collect();
+        Ok(Self(events?))
+    }
+
+    /// All of one kind.
+    pub(crate) fn all<'t>(&'t self, event: &'t str) -> impl Iterator<Item = &'t Value> {
+        self.0.iter().filter(move |told| told["event"] == event)
+    }
+
+    /// All of one kind about a program.
+    pub(crate) fn of<'t>(&'t self, program: &'t str, event: &'t str) -> impl Iterator<Item = &'t Value> {
+        self.all(event).filter(move |told| told["client"]["program"] == program)
+    }
+
+    /// How many of one kind there are about a program.
+    pub(crate) fn count(&self, program: &str, event: &str) -> usize {
+        self.of(program, event).count()
+    }
+
+    /// The only one of one kind about a program.
+    pub(crate) fn one<'t>(&'t self, program: &'t str, event: &'t str) -> Result<&'t Value> {
+        let [one] = self.of(program, event).collect::<Vec<_>>()[..] else {
+            anyhow::bail!("not one {event} of {program}:\n{}", self.summary())
+        };
+        Ok(one)
+    }
+
+    /// A line an event, without what is the same in all.
+    pub(crate) fn summary(&self) -> String {
+        let line = |told: &Value| {
+            let (event, client) = (&told["event"], &told["client"]["program"]);
+            format!("{event} {client} {} {} {}", told["cause"], told["verb"], told["list_options"]["resource_version"])
+        };
+        self.0.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,89 @@
+//! S5 and S6: etcd is restored from an older backup, and clients ask for a revision that will not come for long. client-go 1.18.0 asks for ever,
+//! 1.18.6 and later ask without one.
+
+use anyhow::{Context, Result, ensure};
+use observer_tests::{Break, CacheClient, ClientGo, HttpVersion, ListForm, Minor, Signal, TcpHop};
+use serde_json::Value;
+
+use super::stage::{Player, Stage, quiet_cluster};
+
+#[test]
+fn revision_from_before_a_restored_backup_makes_one_client_stuck_and_the_others_begin_anew() -> Result<()> {
+    let mut cluster = quiet_cluster(Minor::DEFAULT, &[], 10)?;
+    cluster.back_up_etcd()?;
+    let hop = TcpHop::start(cluster.socket_address())?;
+    let authority = cluster.ca_pem().to_owned();
+    let mut stage = Stage::behind(cluster, hop.address(), &authority)?;
+    let releases = [ClientGo::V0_18_0, ClientGo::V0_18, ClientGo::V0_37];
+    let entered = releases.map(|release| stage.enter(CacheClient::Informer(release, HttpVersion::Two), ListForm::Usual));
+    let mut players = entered.into_iter().collect::<Result<Vec<Player>>>()?;
+    // Further than the restored etcd will come while this lasts.
+    stage.cluster.create_configmaps(super::stage::NAMESPACE, 400)?;
+    stage.all_have_the_next_write(&mut players)?;
+
+    hop.refuse(true);
+    hop.break_all(Break::Reset);
+    stage.cluster.stop_api_server(Signal::Kill)?;
+    stage.cluster.wait_stopped()?;
+    stage.cluster.restore_etcd()?;
+    stage.cluster.start_api_server()?;
+    hop.refuse(false);
+    make_all_list(&stage, &hop, &players)?;
+
+    let [stuck, mended, newest] = &players[..] else { anyhow::bail!("three clients") };
+    let told = stage.told_when(|told| {
+        told.count(&stuck.program, "stuck") > 0 && [mended, newest].iter().all(|player| told.count(&player.program, "relist") > 0)
+    })?;
+    is_told_stuck(&stage, told.one(&stuck.program, "stuck")?, stuck)?;
+    for player in [mended, newest] {
+        let relist = told.one(&player.program, "relist")?;
+        ensure!(relist["cause"]["name"] == "too-large-resource-version", "{relist:#}");
+        let saw = stage.server_saw(player)?;
+        let is_without = |request: &&super::server_saw::Request| {
+            request.is_list() && request.parameter("resourceVersion").unwrap_or_default().is_empty()
+        };
+        ensure!(saw.requests().iter().rfind(is_without).is_some(), "{saw:#?}");
+    }
+    ensure!(told.count(&stuck.program, "relist") == 0, "{}", told.summary());
+    stage.close()
+}
+
+/// A watch from the future is granted, and silent; only a list at that revision is refused. So each watch is cut before it has lived for a second,
+/// which makes its client list.
+fn make_all_list(stage: &Stage, hop: &TcpHop, players: &[Player]) -> Result<()> {
+    let lists = |told: &super::told::Told, player: &Player| told.count(&player.program, "relist-began");
+    let mut opened = stage.told()?.all("watch-opened").count();
+    loop {
+        let told = stage
+            .told_when(|told| told.all("watch-opened").count() > opened || players.iter().all(|player| lists(told, player) > 0))?;
+        if players.iter().all(|player| lists(&told, player) > 0) {
+            return Ok(());
+        }
+        opened = told.all("watch-opened").count();
+        hop.break_all(Break::Reset);
+    }
+}
+
+/// The revision that is asked for and the one that there is, how often, and what to change.
+fn is_told_stuck(stage: &Stage, told: &Value, player: &Player) -> Result<()> {
+    let saw = stage.server_saw(player)?;
+    let wanted = saw.requests().last().and_then(|list| list.parameter("resourceVersion")).context("a list at a revision")?;
+    ensure!(told["resource_version"].as_u64() == wanted.parse().ok(), "{wanted} is asked for: {told:#}");
+    let refused = saw.requests().iter().filter(|request| request.status == Some(504)).count();
+    let refusals = told["refusals"].as_u64().context("a number of refusals")?;
+    ensure!(refusals >= 12 && usize::try_from(refusals)? <= refused, "{refused} were refused: {told:#}");
+    let current = told["current"].as_u64().context("the revision that there is")?;
+    let (revision, wanted) = (stage.cluster.revision()?, wanted.parse::<u64>()?);
+    ensure!(current <= revision && revision < wanted, "{current} is told, etcd is at {revision}, {wanted} is asked for");
+
+    let reading = stage.reading_when(|reading| reading.report["totals"]["stuck"] == 1)?;
+    let row = reading.reflector(player)?;
+    ensure!(row["state"] == "stuck", "{row:#}");
+    let finding = reading.finding("stuck-reflector", &player.program)?;
+    ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("1.18.6")), "{finding:#}");
+    let lines = stage.lines()?;
+    let said = lines.lines().find(|line| line.contains(&player.program) && line.contains("was refused"));
+    let said = said.with_context(|| format!("no line says that it is stuck:\n{lines}"))?;
+    ensure!(said.contains(&format!("RV={wanted}")) && said.contains(&current.to_string()), "{said}");
+    Ok(())
+}
