@@ -7,6 +7,7 @@ mod bookmarks;
 mod expired;
 mod informer_start;
 mod loops;
+mod own_writes;
 mod restart;
 mod rows;
 mod server_saw;

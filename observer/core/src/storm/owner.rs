@@ -8,7 +8,7 @@ use super::limits::StormLimits;
 use super::record::{StormId, StormKind, StormMember, StormRecord};
 use super::trigger::Votes;
 use crate::observation::UpstreamName;
-use crate::reflector::{ClientId, ListTold, ReflectorId, RelistBegan, RelistCause};
+use crate::reflector::{ClientId, ListTold, ReflectorId, RelistBegan, RelistCause, StuckTold};
 use crate::time::{Rate, Timestamp};
 
 /// How long a storm whose lists do not become whole is followed after the last reflector joined it.
@@ -134,6 +134,14 @@ impl Storms {
                     recent.cost.add(&cost);
                 }
             }
+        }
+    }
+
+    /// A reflector lists in vain: its list is not waited for.
+    pub fn stuck(&mut self, stuck: &StuckTold) {
+        let upstream = stuck.shape.upstream.clone().unwrap_or_default();
+        if let Some(front) = self.fronts.get_mut(&upstream) {
+            front.under_way.remove(&stuck.reflector);
         }
     }
 

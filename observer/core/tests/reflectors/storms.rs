@@ -138,6 +138,22 @@ fn storm_goes_on_while_members_come_and_ends_once() {
 }
 
 #[test]
+fn storm_does_not_wait_for_a_member_that_is_stuck() {
+    let mut script = fleet("abcde", 4) + &relists("abcd", 4, 100_000, 100);
+    script += "101s e3 ERROR 410 Expired\n101s e3 ends\n";
+    for attempt in 0..30 {
+        let (at, list) = (102 + 3 * attempt, 2_001 + 2 * attempt);
+        let _infallible = writeln!(
+            script,
+            "{at}s e{list} GET /apis/example.com/v1/kind0s?resourceVersion=10\n{at}s e{list} refused 504 Timeout too-large"
+        );
+    }
+    let (snapshot, events) = play(&script, Limits::default());
+    assert_eq!((named(&events).len(), snapshot.totals.stuck), (1, 1));
+    assert_eq!((snapshot.storms[0].reflectors, snapshot.storms[0].ended.is_some()), (17, true));
+}
+
+#[test]
 fn members_beyond_the_limit_are_counted() {
     let mut limits = Limits::default();
     limits.storms.members = 5;
