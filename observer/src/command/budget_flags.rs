@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use observer_core::observer::{Budget, Snapshot, Usage};
+use observer_core::observer::{Budget, Quantity, Snapshot, Usage};
+use serde_json::error::Category;
 
 use super::output::create;
 use super::recording::Beside;
@@ -62,14 +63,30 @@ impl BudgetFiles {
     }
 }
 
+/// Where, and what may stand there. What stands there instead is not said: a file that is taken for a budget may hold secrets.
+fn what_is_wrong(error: &serde_json::Error) -> String {
+    let place = format!("line {}, column {}", error.line(), error.column());
+    match error.classify() {
+        Category::Data => {
+            let limits: Vec<String> = Quantity::ALL.iter().filter_map(|quantity| serde_json::to_string(quantity).ok()).collect();
+            let limits = limits.join(", ").replace('"', "");
+            format!(
+                "{place} has another word or value than schema, total, resources, other_resources, and in these {limits}, each a whole number (docs/budget.md)"
+            )
+        }
+        Category::Syntax | Category::Eof | Category::Io => {
+            format!("{place} is not JSON; --write-budget makes one from a run (docs/budget.md)")
+        }
+    }
+}
+
 fn read(path: &Path) -> Result<Budget> {
     let shown = path.display();
     let length = fs::metadata(path).with_context(|| format!("cannot read {shown}"))?.len();
     ensure!(length <= MAX_BUDGET, "{shown} is longer than a budget can be ({length} bytes)");
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
-    let budget: Budget = serde_json::from_str(&text)
-        .with_context(|| format!("{shown} is no budget; --write-budget makes one from a run, docs/budget.md explains it"))?;
+    let budget: Budget = serde_json::from_str(&text).map_err(|error| anyhow!("{shown} is no budget: {}", what_is_wrong(&error)))?;
     let (schema, known) = (&budget.schema, Budget::SCHEMA);
-    ensure!(schema == known, "{shown} is a budget of the schema {schema:?}; this watchtap reads {known:?}");
+    ensure!(schema == known, "{shown} is of another schema than {known:?}, which this watchtap reads");
     Ok(budget)
 }

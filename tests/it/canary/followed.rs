@@ -1,5 +1,7 @@
 //! What reflectors, storms and findings show of themselves, for every list that the canary traffic asks for.
 
+use std::time::Duration;
+
 use observer_core::exchange::Exchange;
 use observer_core::http::{Direction, StreamId};
 use observer_core::k8s::{ResourceVersion, Status, StatusCause, Verb};
@@ -7,7 +9,7 @@ use observer_core::observation::{
     Blockage, Body, ConnectionDecoder, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, Process,
     RequestLine, ResponseLine, UpstreamName, What,
 };
-use observer_core::observer::{Event, Limits, Observer};
+use observer_core::observer::{Budget, Event, Limits, Observer, Usage};
 use observer_core::reflector::{self, ReflectorLimits, Reflectors};
 use observer_core::storm::{StormLimits, Storms};
 use observer_core::time::Timestamp;
@@ -67,6 +69,7 @@ fn life(request: &RequestLine) -> Vec<Observation> {
     life.watch(&watch, Some(EXPIRED));
     (0..12).for_each(|_| life.refused(&of(request, Verb::List, 10)));
     life.writes(request);
+    life.hurries(request);
     life.observations
 }
 
@@ -95,7 +98,11 @@ impl Life {
     }
 
     fn ask(&mut self, request: &RequestLine, status: u16) -> ExchangeId {
-        self.at = self.at.plus(std::time::Duration::from_secs(1));
+        self.ask_after(Duration::from_secs(1), request, status)
+    }
+
+    fn ask_after(&mut self, pause: Duration, request: &RequestLine, status: u16) -> ExchangeId {
+        self.at = self.at.plus(pause);
         self.stream += 2;
         let exchange = ExchangeId { connection: CONNECTION, stream: StreamId(self.stream) };
         self.tell(What::Requested { exchange, request: Box::new(request.clone()) });
@@ -122,7 +129,7 @@ impl Life {
         let ExchangeId { connection, stream } = exchange;
         let (stream, by) = (Some(stream), Blockage::StreamWindow);
         self.tell(What::Blocked { connection, stream, by, since: self.at });
-        self.at = self.at.plus(std::time::Duration::from_secs(2));
+        self.at = self.at.plus(Duration::from_secs(2));
         self.tell(What::Unblocked { connection, stream, by });
         if let Some(code) = error {
             let status = Some(Box::new(Status { code, reason: "Expired".to_owned(), ..Status::default() }));
@@ -147,6 +154,14 @@ impl Life {
         let frame = WatchFrame { event_type: EventType::Modified, object, initial_events_end: false, status: None, bytes: 10 };
         self.tell(What::Understood { exchange, body: Body::Events(vec![frame]) });
         self.end(exchange);
+    }
+
+    /// A burst, and then one request after another at even distances, as a client does that holds itself back.
+    fn hurries(&mut self, request: &RequestLine) {
+        for number in 0..20 {
+            let exchange = self.ask_after(Duration::from_millis(if number < 10 { 0 } else { 200 }), request, 404);
+            self.end(exchange);
+        }
     }
 
     fn refused(&mut self, request: &RequestLine) {
@@ -204,6 +219,7 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
         shown.note(&row.representation);
         row.timeline.iter().for_each(|moment| shown.note(&moment.what));
     }
+    reflectors.rate_limits().iter().for_each(|limit| shown.note(limit));
     reflectors.propagation().iter().for_each(|row| shown.note(row));
     storms.records(1).iter().for_each(|storm| shown.note(&storm.kind));
 }
@@ -218,4 +234,8 @@ fn observe(observations: &[Observation], shown: &mut Shown) {
     let snapshot = observer.snapshot();
     snapshot.findings.iter().for_each(|finding| shown.note(finding));
     shown.note(&snapshot.exposure);
+    let usage = Usage::of(&snapshot);
+    Budget::just_kept_by(&Usage::default()).exceeded_by(&usage).iter().for_each(|excess| shown.note(excess));
+    shown.note(&Budget::just_kept_by(&usage));
+    shown.note(&usage);
 }

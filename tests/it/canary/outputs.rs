@@ -5,6 +5,7 @@
 pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
     ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
+    ("observer/src/command/budget_flags.rs", &["exec", "exec with a budget of something else"], "budgets; what is none"),
     ("observer/src/command/completions.rs", &["completions"], "the script"),
     (
         "observer/src/command/demo.rs",
@@ -64,6 +65,7 @@ pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
     ("or-demo", "leads to the demo, which is run"),
     ("lines", "is what is printed without a terminal"),
     ("quiet", "prints less"),
+    ("mute", "prints less"),
     ("help", "prints constants"),
     ("version", "prints constants"),
 ];

@@ -24,6 +24,8 @@ pub(super) const EXEC: Run = Run {
         "@left/exec-events",
         "--capture",
         "@left/exec-capture",
+        "--write-budget",
+        "@left/exec-budget",
         "--capture-max-size",
         "64KiB",
         "--capture-files",
@@ -172,6 +174,11 @@ pub(super) const ALONE: &[Run] = &[
         name: "credential of nobody",
         shows: "cannot reach watchtap",
         arguments: &["credential", "--socket", "@left/no-such-socket", "--", "user"],
+    },
+    Run {
+        name: "exec with a budget of something else",
+        shows: "is no budget",
+        arguments: &["exec", "--kubeconfig", "@given/kubeconfig", "--budget", "@given/kubeconfig", "--", "true"],
     },
     Run {
         name: "exec with a bad token",
