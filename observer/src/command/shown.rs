@@ -24,13 +24,13 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Lets `outputs` tell what is to be shown; where it is a page that shows it, that is where the page finds it. `stdout_is_taken` says that
-    /// stdout belongs to a program or to the report.
-    pub(super) fn prepare(self, outputs: &mut Outputs, stdout_is_taken: bool) -> Option<Arc<Latest>> {
+    /// stdout belongs to a program or to the report, `mute` which findings are not.
+    pub(super) fn prepare(self, outputs: &mut Outputs, stdout_is_taken: bool, mute: &[String]) -> Option<Arc<Latest>> {
         if self.quiet {
             return None;
         }
         if !self.lines && !stdout_is_taken && is_for_a_page() {
-            let (latest, publisher) = Latest::begin();
+            let (latest, publisher) = Latest::begin(mute.to_vec());
             outputs.publish_by(publisher);
             return Some(latest);
         }

@@ -21,6 +21,8 @@ pub struct Latest {
 #[derive(Debug)]
 pub struct Publisher {
     latest: Weak<Latest>,
+    /// Findings that nobody wants to hear.
+    mute: Vec<String>,
     due: Instant,
     /// Whether anything was observed since the last one.
     is_stale: bool,
@@ -32,10 +34,10 @@ impl Latest {
         Arc::new(Observer::new(Limits::default()).snapshot())
     }
 
-    /// An empty place, and who puts snapshots there.
-    pub fn begin() -> (Arc<Self>, Publisher) {
+    /// An empty place, and who puts snapshots there, without the findings of these identifiers.
+    pub fn begin(mute: Vec<String>) -> (Arc<Self>, Publisher) {
         let latest = Arc::new(Self { snapshot: Mutex::new(None) });
-        let publisher = Publisher { latest: Arc::downgrade(&latest), due: Instant::now(), is_stale: true };
+        let publisher = Publisher { latest: Arc::downgrade(&latest), mute, due: Instant::now(), is_stale: true };
         (latest, publisher)
     }
 
@@ -68,7 +70,7 @@ impl Publisher {
         }
         let Some(latest) = self.latest.upgrade() else { return };
         let begun = Instant::now();
-        let snapshot = Arc::new(observer.snapshot());
+        let snapshot = Arc::new(observer.snapshot().without_findings(&self.mute));
         // Whoever takes one at this moment gets the next; observing waits for nobody.
         match latest.snapshot.try_lock() {
             Ok(mut place) => *place = Some(snapshot),
@@ -98,7 +100,7 @@ mod tests {
     #[test]
     fn nothing_is_made_before_it_is_due_or_without_news_or_for_nobody() {
         let observer = Observer::new(Limits::default());
-        let (latest, mut publisher) = Latest::begin();
+        let (latest, mut publisher) = Latest::begin(Vec::new());
         publisher.publish_if_due(&observer);
         assert!(latest.take().is_some());
         publisher.publish_if_due(&observer);
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn observing_does_not_wait_for_who_takes_a_snapshot() {
-        let (latest, mut publisher) = Latest::begin();
+        let (latest, mut publisher) = Latest::begin(Vec::new());
         let taking = latest.snapshot.lock().unwrap();
         publisher.publish_if_due(&Observer::new(Limits::default()));
         assert_eq!(publisher.due_in(), Some(Duration::ZERO), "it is tried again");
