@@ -23,6 +23,7 @@ impl Page {
         if key == Key::Stop {
             return Outcome::Stop;
         }
+        self.touched = true;
         if let Some(prompt) = self.prompt.take() {
             self.type_filter(prompt, key);
             return Outcome::Stay;

@@ -19,6 +19,9 @@ use crate::view::colour::Colour;
 /// Lines that were said and can still be read.
 const MOST_HEARD: usize = 20;
 
+/// How often rows are put in order where nobody has pressed a key.
+const REARRANGE: Duration = Duration::from_secs(10);
+
 /// How long a line that was said stands above the keys.
 const NEWS: Duration = Duration::from_secs(20);
 
@@ -48,6 +51,10 @@ pub struct Page {
     pub(super) reading: Option<Reading>,
     /// Of what lies over the table.
     pub(super) scroll: Scroll,
+    /// Whether a key was ever pressed. Before, somebody only looks on, for whom the worst has to come to the top by itself.
+    pub(super) touched: bool,
+    /// When the rows were last put in order.
+    arranged: Timestamp,
     /// What came of the last key.
     pub(super) message: String,
     /// What was said to it, the latest last, and when.
@@ -91,6 +98,8 @@ impl Page {
             opened: None,
             reading: None,
             scroll: Scroll::default(),
+            touched: false,
+            arranged: Timestamp::default(),
             message: String::new(),
             heard: VecDeque::new(),
         };
@@ -103,7 +112,11 @@ impl Page {
         self.latest = snapshot;
         if !self.paused {
             self.shown = Arc::clone(&self.latest);
-            self.take_rows();
+            if !self.touched && self.shown.at.since(self.arranged) >= REARRANGE {
+                self.arrange();
+            } else {
+                self.take_rows();
+            }
         }
     }
 
@@ -144,6 +157,7 @@ impl Page {
 
     /// The rows of the tab, in the order that the person asked for.
     pub(super) fn arrange(&mut self) {
+        self.arranged = self.shown.at;
         self.rows = self.tab.rows(&self.shown);
         self.tables[self.tab.place()].order.sort(&mut self.rows);
     }

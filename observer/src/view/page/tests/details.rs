@@ -115,7 +115,7 @@ fn reflector_that_listed_again() {
           relists         1 × expired/bookmarks-not-asked
 
         FINDINGS
-          no-bookmarks: 1 relists because the revision had expired without a bookmark
+          no-bookmarks: 1 relist because the revision had expired without a bookmark
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
             revision moves on while the resource is quiet; the API server must be 1.16
             or later.
@@ -303,7 +303,7 @@ fn client_with_its_reflectors() {
           my-controller/0.34  pods          watching        1  expired/bookmarks-not-a…
 
         FINDINGS
-          no-bookmarks: 1 relists because the revision had expired without a bookmark
+          no-bookmarks: 1 relist because the revision had expired without a bookmark
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
             revision moves on while the resource is quiet; the API server must be 1.16
             or later.

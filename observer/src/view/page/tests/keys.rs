@@ -129,6 +129,22 @@ fn rows_stay_where_they_are_until_an_order_is_asked_for() {
 }
 
 #[test]
+fn worst_comes_to_the_top_by_itself_for_who_only_looks_on() {
+    let before = "0s server v1.34.4\n0s a connects client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
+                  0s a1 bytes 100\n0s a1 whole rv=10 x@5\n";
+    let after = "11s b connects client=b/v1\n11s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
+                 11s b1 bytes 900\n11s b1 whole rv=10 x@5";
+    let later = play(&(before.to_owned() + after));
+    let [mut watched, mut used] = [page(before), page(before)];
+    press(&mut used, "j");
+    for page in [&mut watched, &mut used] {
+        page.show(later.clone());
+    }
+    assert_eq!(clients(&watched), ["b/v1", "a/v1"]);
+    assert_eq!(clients(&used), ["a/v1", "b/v1"]);
+}
+
+#[test]
 fn filter_shows_what_it_hides_and_esc_clears_it() {
     let mut page = page(&trouble());
     press(&mut page, "/state:stuck client:ELASTIC");

@@ -250,7 +250,7 @@ fn findings_with_what_was_seen() {
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT      RESOURCE    SEEN
         ▸ stuck-reflector         elastic-o…  secrets     asks for revision 1100 again …
-          no-bookmarks            my-contro…  pods        1 relists because the revisio…
+          no-bookmarks            my-contro…  pods        1 relist because the revision…
         (12 empty lines)
           seen    asks for revision 1100 again and again; the server has not reached it
           advice  Update client-go to 1.18.6 or later, which asks without a revision
@@ -266,7 +266,7 @@ fn findings_with_what_was_seen() {
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
         ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  asks for revision 1100 again and again; the server has not reached it
-          no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relists because the revision had expired without a bookmark
+          no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relist because the revision had expired without a bookmark
         (19 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         finding stuck-reflector
