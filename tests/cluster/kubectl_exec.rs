@@ -34,6 +34,31 @@ fn pages_of_kubectl_get_come_from_the_cache_and_its_snapshots() {
     assert_eq!(run.moved, expected);
 }
 
+/// The same command on two servers: an old one, which is told by flag, and the one that is there.
+#[test]
+fn selector_of_kubectl_get_is_applied_after_reading() {
+    let cluster = with_configmaps();
+    let kubeconfig = cluster.kubeconfig_token().unwrap();
+    let pods = json!({
+        "operation": "Range", "purpose": "Data", "key": "/registry/pods/default/", "range_end": "/registry/pods/default0", "limit": 500,
+        "repeated": true,
+    });
+    let filtered = json!(["selectors filter after reading: every object of the range is read"]);
+    for (flags, served_from, read, notes) in
+        [(&["--server-version", "v1.20.15"][..], "Etcd", Some(&pods), filtered), (&[], "CacheConsistent", None, Value::Null)]
+    {
+        let run = exec_with(&cluster, &kubeconfig, flags, &[kubectl_path(), "get", "pods", "-n", "default", "-l", "app=x"]);
+        let [list] = of_verb(&run.report, "list", "pods").try_into().unwrap();
+        let verdict = &list["verdict"];
+        assert_eq!((&list["options"], &verdict["served_from"]), (&json!("limit=500 · labels app=x"), &json!(served_from)));
+        assert_eq!(
+            (verdict["etcd_reads"].get(0).filter(|read| read["purpose"] == "Data"), &verdict["notes"]),
+            (read, &notes),
+            "{verdict:#}"
+        );
+    }
+}
+
 #[test]
 fn list_of_any_revision_comes_from_the_cache() {
     let cluster = with_configmaps();
@@ -85,7 +110,8 @@ fn get_of_an_object_reads_etcd() {
 fn client_certificate_works_as_without_us() {
     let cluster = with_configmaps();
     let kubeconfig = cluster.kubeconfig_client_cert().unwrap();
-    let run = exec_with(&cluster, &kubeconfig, &[kubectl_path(), "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"]);
+    let run =
+        exec_with(&cluster, &kubeconfig, &[], &[kubectl_path(), "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"]);
     assert_eq!(String::from_utf8_lossy(&run.output.stdout), "certificate-admin", "{:?}", run.output);
 }
 
@@ -93,7 +119,7 @@ fn client_certificate_works_as_without_us() {
 fn refused_user_is_refused_through_us_too() {
     let cluster = with_configmaps();
     let kubeconfig = cluster.kubeconfig_visitor().unwrap();
-    let run = exec_with(&cluster, &kubeconfig, &[kubectl_path(), "get", "configmaps", "-A"]);
+    let run = exec_with(&cluster, &kubeconfig, &[], &[kubectl_path(), "get", "configmaps", "-A"]);
     assert_eq!(run.output.status.code(), Some(1), "kubectl's own exit code");
     assert!(String::from_utf8_lossy(&run.output.stderr).contains("Forbidden"), "{:?}", run.output);
     let [list] = lists(&run.report).try_into().unwrap();
@@ -146,11 +172,11 @@ fn kubectl_path() -> &'static str {
 
 #[track_caller]
 fn exec(cluster: &Cluster, command: &[&str]) -> Run {
-    exec_with(cluster, &cluster.kubeconfig_token().unwrap(), command)
+    exec_with(cluster, &cluster.kubeconfig_token().unwrap(), &[], command)
 }
 
 #[track_caller]
-fn exec_with(cluster: &Cluster, kubeconfig: &Path, command: &[&str]) -> Run {
+fn exec_with(cluster: &Cluster, kubeconfig: &Path, flags: &[&str], command: &[&str]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");
     let before = cluster.counters("configmaps").unwrap();
@@ -158,6 +184,7 @@ fn exec_with(cluster: &Cluster, kubeconfig: &Path, command: &[&str]) -> Run {
     let output = watchtap
         .args(["exec", "--format", "json", "--report"])
         .arg(&report)
+        .args(flags)
         .arg("--")
         .args(command)
         .env("KUBECONFIG", kubeconfig)

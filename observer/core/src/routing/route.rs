@@ -151,7 +151,10 @@ fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, 
         && options.limit > 0;
     let is_in_stream = verdict.rule == rules::WATCH_LIST_NO_PROGRESS;
     let is_served = question.profile.is_cached(resource) && !matches!(verdict.served_from, ServedFrom::Rejected { .. });
+    let has_selector = !options.label_selector.is_empty() || !options.field_selector.is_empty();
+    let is_filtered_late = verdict.served_from == ServedFrom::Etcd && question.info.name.is_empty() && has_selector;
     [
+        (is_filtered_late, "selectors filter after reading: every object of the range is read"),
         (limit_is_ignored, "the limit is ignored: all items come in one answer"),
         (is_in_stream, "the status is that of an ERROR event in a watch that is answered with 200"),
         (

@@ -1,5 +1,7 @@
 //! What keys do.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -138,7 +140,7 @@ fn worst_comes_to_the_top_by_itself_for_who_only_looks_on() {
     let [mut watched, mut used] = [page(before), page(before)];
     press(&mut used, "j");
     for page in [&mut watched, &mut used] {
-        page.show(later.clone());
+        page.show(Arc::clone(&later));
     }
     assert_eq!(clients(&watched), ["b/v1", "a/v1"]);
     assert_eq!(clients(&used), ["a/v1", "b/v1"]);
