@@ -46,7 +46,7 @@ impl ClientProcesses {
             return Some(process.clone());
         }
         for pid in self.regulars.clone() {
-            self.owners.look_at(pid);
+            self.owners.look_at(pid, inode);
             if let Some(process) = self.owners.of(inode) {
                 return Some(process.clone());
             }

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};
 use std::io;
+use std::path::Path;
 
 use observer_core::observation;
-use procfs::process::{FDTarget, Process};
+use procfs::process::Process;
 
 /// Sockets that are remembered. A machine may have more; then some clients stay unknown.
 const MAX_SOCKETS: usize = 65_536;
@@ -31,25 +32,28 @@ impl Owners {
         numbers.sort_unstable_by_key(|pid| Reverse(*pid));
         numbers.retain(|pid| *pid != std::process::id());
         for pid in numbers {
-            self.look_at(pid);
+            self.look_at(pid, inode);
             if self.by_inode.contains_key(&inode) {
                 return;
             }
         }
     }
 
-    /// Looks at one process; what was noted of others stays. One that ends meanwhile, or may not be looked at, is left out.
-    pub(super) fn look_at(&mut self, pid: u32) {
+    /// Looks at one process until it has `inode`: at its highest descriptors first, since the socket that is looked for is new. What was noted of
+    /// others stays. One that ends meanwhile, or may not be looked at, is left out.
+    pub(super) fn look_at(&mut self, pid: u32, inode: u64) {
         if let Some(process) = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok()) {
-            self.note(&process);
+            self.note(&process, inode);
         }
     }
 
-    fn note(&mut self, process: &Process) {
-        let Ok(descriptors) = process.fd() else { return };
+    fn note(&mut self, process: &Process, wanted: u64) {
+        let folder = format!("/proc/{}/fd", process.pid());
+        let mut descriptors: Vec<u32> = fs::read_dir(&folder).into_iter().flatten().filter_map(number).collect();
+        descriptors.sort_unstable_by_key(|descriptor| Reverse(*descriptor));
         let mut known = None;
-        for descriptor in descriptors.flatten() {
-            let FDTarget::Socket(inode) = descriptor.target else { continue };
+        for descriptor in descriptors {
+            let Some(inode) = fs::read_link(format!("{folder}/{descriptor}")).ok().and_then(|link| socket(&link)) else { continue };
             if known.is_none() {
                 known = identity(process);
             }
@@ -58,11 +62,19 @@ impl Owners {
             {
                 self.by_inode.insert(inode, process.clone());
             }
+            if inode == wanted {
+                return;
+            }
         }
     }
 }
 
-/// The number of the process that a folder of `/proc` is about.
+/// The inode of the socket that a descriptor is, as proc(5) links it: `socket:[4711]`.
+fn socket(link: &Path) -> Option<u64> {
+    link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// The number that an entry of `/proc` is called by: that of a process, or of a descriptor.
 fn number(entry: io::Result<DirEntry>) -> Option<u32> {
     entry.ok()?.file_name().to_str()?.parse().ok()
 }

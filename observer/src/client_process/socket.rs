@@ -48,8 +48,11 @@ impl SocketDiagnosis {
         let answer = <NetlinkMessage<SockDiagMessage>>::deserialize(&answer).map_err(io::Error::other)?;
         // Anything else says that there is no such socket.
         let NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) = answer.payload else { return Ok(None) };
+        // For want of a connected one the kernel answers with whoever listens there.
+        let found = &response.header.socket_id;
+        let is_it = (found.destination_address, found.destination_port) == (remote.ip(), remote.port());
         // One that nobody has any more, such as one in TIME_WAIT, has no inode.
-        Ok(Some(u64::from(response.header.inode)).filter(|inode| *inode != 0))
+        Ok(Some(u64::from(response.header.inode)).filter(|inode| is_it && *inode != 0))
     }
 }
 

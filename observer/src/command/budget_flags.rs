@@ -1,16 +1,17 @@
 //! Flags about what a run may cost.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use observer_core::observer::{Budget, Quantity, Snapshot, Usage};
+use observer_core::observer::{Budget, Quantity, Usage};
 use serde_json::error::Category;
 
 use super::output::create;
 use super::recording::Beside;
+use crate::observing::Outcome;
 use crate::view::BudgetKept;
 
 /// Longest budget that is read, in bytes.
@@ -51,9 +52,11 @@ impl BudgetFlags {
 }
 
 impl BudgetFiles {
-    /// Judges a run, and writes the budget that it just keeps.
-    pub(super) fn judge(self, snapshot: &Snapshot) -> Result<Option<BudgetKept>> {
-        let usage = Usage::of(snapshot);
+    /// Judges a run, and writes the budget that it just keeps. Of one that was not observed to its end nothing can be said.
+    pub(super) fn judge(self, outcome: &Outcome) -> Result<Option<BudgetKept>> {
+        let is_asked = self.budget.is_some() || self.write.is_some();
+        ensure!(outcome.is_whole || !is_asked, "observing failed, so it is not known what the run cost");
+        let usage = Usage::of(&outcome.snapshot);
         if let Some(mut file) = self.write {
             let text = serde_json::to_string_pretty(&Budget::just_kept_by(&usage))?;
             writeln!(file, "{text}").context("cannot write the budget")?;
@@ -82,9 +85,10 @@ fn what_is_wrong(error: &serde_json::Error) -> String {
 
 fn read(path: &Path) -> Result<Budget> {
     let shown = path.display();
-    let length = fs::metadata(path).with_context(|| format!("cannot read {shown}"))?.len();
-    ensure!(length <= MAX_BUDGET, "{shown} is longer than a budget can be ({length} bytes)");
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let mut text = String::new();
+    let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
+    file.take(MAX_BUDGET + 1).read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
+    ensure!(text.len() as u64 <= MAX_BUDGET, "{shown} is longer than a budget can be ({MAX_BUDGET} bytes)");
     let budget: Budget = serde_json::from_str(&text).map_err(|error| anyhow!("{shown} is no budget: {}", what_is_wrong(&error)))?;
     let (schema, known) = (&budget.schema, Budget::SCHEMA);
     ensure!(schema == known, "{shown} is of another schema than {known:?}, which this watchtap reads");

@@ -1,7 +1,8 @@
 //! `watchtap demo`.
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -57,7 +58,10 @@ pub(super) struct Demo {
 
 /// Reads a script, for clap, which says which flag was wrong.
 fn script(file: &str) -> Result<Script, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let script = File::open(file).map_err(|error| error.to_string())?;
+    // One more than a script may have, so that it is seen to be too long.
+    script.take(Script::MOST_BYTES as u64 + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
     Script::parse(file, &text).map_err(|error| error.to_string())
 }
 

@@ -90,7 +90,7 @@ impl Exec {
         runtime.shutdown_background();
         let Observed { code, mut outcome, silence, report, budget } = observed?;
         outcome.snapshot = outcome.snapshot.without_findings(report.mute());
-        let budget = budget.judge(&outcome.snapshot)?;
+        let budget = budget.judge(&outcome)?;
         let is_kept = budget.as_ref().is_none_or(|budget| budget.exceeded.is_empty());
         let run = Run {
             subcommand: "exec",

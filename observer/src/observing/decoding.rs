@@ -3,24 +3,22 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
 
 use observer_core::http::Direction;
 use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, What};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
+use super::patience::Patience;
 use crate::injected_fault::{self, Place};
 use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
-
-/// How long the process of a client is waited for, beyond the time that its handshakes took: what comes meanwhile has room in the intake.
-const PROCESS_WITHIN: Duration = Duration::from_millis(5);
 
 /// The decoders of all connections that are open.
 #[derive(Debug)]
 pub(super) struct Decoding {
     upstreams: Vec<Upstream>,
     connections: HashMap<ConnectionId, Connection>,
+    patience: Patience,
     /// What the present delivery says; empty in between, kept for its memory.
     decoded: Vec<Observation>,
 }
@@ -38,7 +36,7 @@ enum Connection {
 
 impl Decoding {
     pub(super) fn new(upstreams: Vec<Upstream>) -> Self {
-        Self { upstreams, connections: HashMap::new(), decoded: Vec::new() }
+        Self { upstreams, connections: HashMap::new(), patience: Patience::new(), decoded: Vec::new() }
     }
 
     /// Decodes one delivery. A decoder that panics loses its connection, not the others.
@@ -74,7 +72,7 @@ impl Decoding {
                 let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
                 let decoder = ConnectionDecoder::new(connection, info.protocol, path_prefix);
                 let upstream = name(upstream);
-                let process = info.process.answer(PROCESS_WITHIN);
+                let process = self.patience.spend(|within| info.process.answer(within));
                 told(Observation {
                     at: *at,
                     what: What::ConnectionOpened { connection, upstream, protocol: info.protocol, process },

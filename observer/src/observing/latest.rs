@@ -72,12 +72,15 @@ impl Publisher {
         let begun = Instant::now();
         let snapshot = Arc::new(observer.snapshot().without_findings(&self.mute));
         // Whoever takes one at this moment gets the next; observing waits for nobody.
-        match latest.snapshot.try_lock() {
-            Ok(mut place) => *place = Some(snapshot),
-            Err(TryLockError::Poisoned(place)) => *place.into_inner() = Some(snapshot),
-            Err(TryLockError::WouldBlock) => return,
-        }
-        self.is_stale = false;
+        let place = match latest.snapshot.try_lock() {
+            Ok(place) => Some(place),
+            Err(TryLockError::Poisoned(place)) => Some(place.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        self.is_stale = place.is_none();
+        // The lock is over before the former one is: that takes longer than moving a pointer.
+        let former = place.map(|mut place| place.replace(snapshot));
+        drop(former);
         self.due = Instant::now() + pause_after(begun.elapsed());
     }
 }
@@ -117,7 +120,7 @@ mod tests {
         let (latest, mut publisher) = Latest::begin(Vec::new());
         let taking = latest.snapshot.lock().unwrap();
         publisher.publish_if_due(&Observer::new(Limits::default()));
-        assert_eq!(publisher.due_in(), Some(Duration::ZERO), "it is tried again");
+        assert!(publisher.due_in() > Some(Duration::ZERO), "it is tried again, and not at once: another would cost as much");
         drop(taking);
     }
 }

@@ -5,6 +5,7 @@
 mod decoding;
 mod latest;
 mod outputs;
+mod patience;
 mod thread;
 mod upstream;
 mod waiting;

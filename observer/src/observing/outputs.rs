@@ -20,6 +20,7 @@ pub struct Outputs {
     publisher: Option<Publisher>,
     troubles: Vec<String>,
     observing_is_over: bool,
+    is_abandoned: bool,
 }
 
 impl Outputs {
@@ -112,7 +113,13 @@ impl Outputs {
     /// Observing failed: the capture stays without its end mark, because it is not whole.
     pub(super) fn abandon(&mut self, why: &str) {
         self.capture = None;
+        self.is_abandoned = true;
         self.troubles.push(why.to_owned());
+    }
+
+    /// Whether observing failed.
+    pub(super) const fn is_abandoned(&self) -> bool {
+        self.is_abandoned
     }
 
     /// Writes what waits and the end mark of the capture.

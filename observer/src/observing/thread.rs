@@ -34,6 +34,8 @@ pub struct Observing {
 pub struct Outcome {
     /// All that was observed.
     pub snapshot: Snapshot,
+    /// Whether observing went on to the end: the snapshot lacks nothing that is not counted in it.
+    pub is_whole: bool,
     /// What went wrong on our side, each a sentence.
     pub troubles: Vec<String>,
 }
@@ -210,7 +212,7 @@ impl Door {
             self.outputs.abandon("nothing could be put together of what was observed: an internal error; please report it");
             Observer::new(Limits::default()).snapshot()
         });
-        Outcome { snapshot, troubles: self.outputs.finish() }
+        Outcome { snapshot, is_whole: !self.outputs.is_abandoned(), troubles: self.outputs.finish() }
     }
 
     fn conclude(&mut self) -> Snapshot {

@@ -16,6 +16,8 @@ pub struct Stall {
     since: Option<Timestamp>,
     times: u64,
     lasted: Duration,
+    /// When the last one that counted was over.
+    last: Option<Timestamp>,
 }
 
 /// The same as plain data.
@@ -32,6 +34,9 @@ pub struct StallRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Blockage>,
 }
+
+/// What a server that gave up a slow reader has still to send, behind the wait.
+const AFTERMATH: Duration = Duration::from_secs(5);
 
 impl Stall {
     /// The shortest wait that counts.
@@ -60,6 +65,7 @@ impl Stall {
         if let Some(lasted) = lasted {
             self.times = self.times.saturating_add(1);
             self.lasted = self.lasted.saturating_add(lasted);
+            self.last = Some(at);
         }
     }
 
@@ -79,8 +85,8 @@ impl Stall {
         })
     }
 
-    /// Whether it has ever waited for long.
-    pub const fn has_counted(&self) -> bool {
-        self.times > 0
+    /// Whether it waited for long until `at`, or shortly before: long enough for what is sent in the end to follow.
+    pub fn was_just_before(&self, at: Timestamp) -> bool {
+        self.last.is_some_and(|last| at.since(last) <= AFTERMATH)
     }
 }

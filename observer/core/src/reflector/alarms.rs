@@ -5,10 +5,19 @@ use std::collections::BTreeSet;
 use super::identity::ReflectorId;
 use crate::time::Timestamp;
 
+/// What will have become clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Purpose {
+    /// That a watch goes on where the one before ended.
+    Resume,
+    /// That a response waits for its reader.
+    Stall,
+}
+
 /// When to look at which reflector again; bounded.
 #[derive(Debug)]
 pub(super) struct Alarms {
-    due: BTreeSet<(Timestamp, ReflectorId)>,
+    due: BTreeSet<(Timestamp, ReflectorId, Purpose)>,
     limit: usize,
 }
 
@@ -19,21 +28,21 @@ impl Alarms {
     }
 
     /// Looks at `reflector` again at `due`. Beyond the limit the next one is given up.
-    pub(super) fn set(&mut self, due: Timestamp, reflector: ReflectorId) {
-        self.due.insert((due, reflector));
+    pub(super) fn set(&mut self, due: Timestamp, reflector: ReflectorId, purpose: Purpose) {
+        self.due.insert((due, reflector, purpose));
         if self.due.len() > self.limit {
             self.due.pop_first();
         }
     }
 
-    pub(super) fn unset(&mut self, due: Timestamp, reflector: ReflectorId) {
-        self.due.remove(&(due, reflector));
+    pub(super) fn unset(&mut self, due: Timestamp, reflector: ReflectorId, purpose: Purpose) {
+        self.due.remove(&(due, reflector, purpose));
     }
 
     /// The next one that is due at `at`.
     pub(super) fn next(&mut self, at: Timestamp) -> Option<ReflectorId> {
-        let (due, _) = self.due.first()?;
-        (*due <= at).then(|| self.due.pop_first()).flatten().map(|(_, reflector)| reflector)
+        let (due, ..) = self.due.first()?;
+        (*due <= at).then(|| self.due.pop_first()).flatten().map(|(_, reflector, _)| reflector)
     }
 
     pub(super) fn is_empty(&self) -> bool {

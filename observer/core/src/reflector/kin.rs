@@ -16,20 +16,16 @@ pub(super) type Place = (Timestamp, Option<u64>);
 #[derive(Debug, Default)]
 pub(super) struct Kin {
     all: usize,
-    together: Option<Together>,
+    /// Since when so many more than one are busy: the first since two are.
+    together: Vec<Timestamp>,
     /// Most that were busy at once for long.
     most_together: usize,
     idle: BTreeSet<(Timestamp, ReflectorId)>,
     at_revision: BTreeMap<u64, BTreeSet<(Timestamp, ReflectorId)>>,
 }
 
-/// A time in which two and more are busy.
-#[derive(Clone, Copy, Debug)]
-struct Together {
-    since: Timestamp,
-    most: usize,
-}
-
+/// More of one process are not told apart: they are far too many.
+const MOST_TOGETHER: usize = 64;
 /// Shorter times are those of a watch whose end is not seen yet, and the next one of the same reflector.
 const TOGETHER: Duration = Duration::from_secs(3);
 
@@ -42,20 +38,18 @@ impl Kin {
 
     /// Most that were busy at once for three seconds, until `now`; at most one where they took turns.
     pub(super) fn most_together(&self, now: Timestamp) -> usize {
-        let present = self.together.filter(|together| now.since(together.since) >= TOGETHER);
-        self.most_together.max(present.map_or(1, |together| together.most))
+        let present = self.together.iter().take_while(|since| now.since(**since) >= TOGETHER).count();
+        self.most_together.max(present.saturating_add(1))
     }
 
     /// Some began or ceased to be busy at `at`.
     fn note(&mut self, at: Timestamp) {
         let busy = self.all.saturating_sub(self.idle.len());
-        if busy > 1 {
-            let together = self.together.get_or_insert(Together { since: at, most: busy });
-            together.most = together.most.max(busy);
-        } else {
+        let more_than_one = busy.saturating_sub(1).min(MOST_TOGETHER);
+        if more_than_one < self.together.len() {
             self.most_together = self.most_together(at);
-            self.together = None;
         }
+        self.together.resize(more_than_one, at);
     }
 
     /// One is forgotten that was at `place`; whether it was the last.
@@ -131,6 +125,16 @@ mod tests {
         kin.begin(ReflectorId(1), Some((at(3), None)), at(60));
         kin.rest(ReflectorId(2), (at(71), None));
         assert_eq!(kin.most_together(at(100)), 2, "it was, once");
+    }
+
+    #[test]
+    fn lists_that_overlap_for_moments_are_not_together() {
+        let mut kin = Kin::default();
+        (1..=4).for_each(|_| kin.join(at(0)));
+        for number in 3..=4 {
+            kin.rest(ReflectorId(number), (at(1), None));
+        }
+        assert_eq!(kin.most_together(at(60)), 2, "two were for long, and four for a second");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::alarms::Alarms;
+use super::alarms::{Alarms, Purpose};
 use super::clients::Clients;
 use super::identity::{Key, ReflectorId};
 use super::kin::Kin;
@@ -161,7 +161,7 @@ impl Reflectors {
         if reflector.resuming.is_some() {
             let due = at.plus(Duration::from_nanos(WatchEnd::VERY_SHORT_NANOS));
             let id = reflector.id;
-            self.alarms.set(due, id);
+            self.alarms.set(due, id, Purpose::Resume);
         }
     }
 
@@ -172,10 +172,10 @@ impl Reflectors {
         reflector.blockage_changed(exchange, at, told);
         let (id, after) = (reflector.id, reflector.stalling);
         if let Some(before) = before {
-            self.alarms.unset(before.due(), id);
+            self.alarms.unset(before.due(), id, Purpose::Stall);
         }
         if let Some(after) = after.filter(|stalling| !stalling.told) {
-            self.alarms.set(after.due(), id);
+            self.alarms.set(after.due(), id, Purpose::Stall);
         }
     }
 
@@ -252,7 +252,11 @@ impl Reflectors {
         let row = |reflector: &Reflector| {
             let client = self.clients.get(reflector.key.client);
             let process = client.and_then(|client| client.process.clone());
-            let together = self.by_key.get(&reflector.key).filter(|_| process.is_some()).map_or(1, |kin| kin.most_together(now));
+            let together = self
+                .by_key
+                .get(&reflector.key)
+                .filter(|_| process.is_some() && reflector.has_watched())
+                .map_or(1, |kin| kin.most_together(now));
             let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream), now);
             ReflectorRow { client_left: self.client_left(reflector), duplicates: together.saturating_sub(1) as u64, ..row }
         };

@@ -16,7 +16,7 @@ const KEPT: usize = 64;
 const EVEN: usize = 8;
 /// The densest requests that a limit of their number is looked for in, and the sparsest.
 const SHORTEST: Duration = Duration::from_millis(5);
-const LONGEST: Duration = Duration::from_secs(2);
+const LONGEST: Duration = Duration::from_millis(500);
 /// Fewer requests close together are no burst.
 const BURST: usize = 4;
 
@@ -56,9 +56,11 @@ impl Pacing {
             times.pop_front();
         }
         times.push_back(exchange.started);
-        if let Some((every, burst)) = limit(times)
-            && (self.limits.len() < MAX_FOLLOWED || self.limits.contains_key(&client_id))
-        {
+        if let Some((every, burst)) = limit(times) {
+            if self.limits.len() >= MAX_FOLLOWED && !self.limits.contains_key(&client_id) {
+                // The one that was first seen.
+                self.limits.pop_first();
+            }
             let qps = PerSecond::rounded(1.0 / every.as_secs_f64());
             self.limits.insert(client_id, RateLimit { client_id, client: Client::of(exchange), qps, burst });
         }
@@ -114,6 +116,8 @@ mod tests {
             // A loop, a poller and a burst alone have no limit that shows.
             (&[(40, 200)][..], None),
             (&[(9, 1), (20, 10_000)][..], None),
+            // Five objects are made, and then somebody asks every second whether they are ready.
+            (&[(4, 20), (20, 1_000)][..], None),
             (&[(40, 1)][..], None),
             (&[(9, 1), (1, 5_000), (10, 200)][..], None),
         ] {

@@ -11,12 +11,15 @@ use crate::exchange::{Client, Exchange};
 use crate::k8s::{Resource, ResourceVersion, Verb};
 use crate::observation::{ExchangeEnd, ExchangeId};
 use crate::time::{Latency, Timestamp};
-use crate::wire::WatchFrame;
+use crate::wire::{EventType, WatchFrame};
 
 /// Clients that write, and pairs of a client and a resource, that are followed.
 const MAX_FOLLOWED: usize = 1_024;
 /// Writes under way, and written revisions that have not come back, of one client.
 const MAX_AWAITED: usize = 256;
+
+/// How long a write is waited for.
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// Own writes of one client to one resource that came back by a watch of the same client.
 ///
@@ -42,7 +45,7 @@ pub struct PropagationRow {
     pub max_us: u64,
 }
 
-/// All of them, bounded; beyond the bounds clients and writes are not followed.
+/// All of them, bounded; beyond the bounds those that were first seen are forgotten.
 #[derive(Debug)]
 pub(super) struct Propagation {
     writers: BTreeMap<ClientId, Writer>,
@@ -79,13 +82,18 @@ impl Propagation {
     /// Whether a request writes an object whose new revision its answer tells.
     pub(super) fn is_write(exchange: &Exchange) -> bool {
         matches!(exchange.verb(), Some(Verb::Create | Verb::Update | Verb::Patch))
-            && exchange.request.info.as_ref().is_some_and(|info| info.resource.is_some())
+            && exchange
+                .request
+                .info
+                .as_ref()
+                .is_some_and(|info| info.resource.is_some() && matches!(info.subresource.as_str(), "" | "status" | "scale"))
     }
 
     /// A write was asked for.
     pub(super) fn asked(&mut self, client: ClientId, exchange: &Exchange) {
         if self.writers.len() >= MAX_FOLLOWED && !self.writers.contains_key(&client) {
-            return;
+            // The one that was first seen; who still writes is followed again.
+            self.writers.pop_first();
         }
         let writer = self.writers.entry(client).or_default();
         if writer.under_way.len() < MAX_AWAITED {
@@ -125,10 +133,16 @@ impl Propagation {
     /// Events of a watch came.
     pub(super) fn delivered(&mut self, client: ClientId, watch: &Exchange, frames: &[WatchFrame], at: Timestamp) {
         let Some(writer) = self.writers.get_mut(&client) else { return };
+        writer.forget_before(at);
+        let streams = watch.request.options.send_initial_events == Some(true);
+        if streams && watch.watch.as_ref().is_none_or(|stream| stream.initial_events_end.is_none()) {
+            return;
+        }
         let Some(resource) = watch.request.info.as_ref().and_then(|info| info.resource.as_ref()) else { return };
         let of = written(resource);
         let mut measured = Vec::new();
-        for revision in frames.iter().filter_map(|frame| ResourceVersion::number(&frame.object.resource_version)) {
+        let is_news = |frame: &&WatchFrame| matches!(frame.event_type, EventType::Added | EventType::Modified);
+        for revision in frames.iter().filter(is_news).filter_map(|frame| ResourceVersion::number(&frame.object.resource_version)) {
             let awaited = writer.awaited.iter().position(|(what, awaited, _)| *awaited == revision && *what == of);
             if let Some((_, _, written)) = awaited.and_then(|place| writer.awaited.remove(place)) {
                 measured.push(at.since(written));
@@ -168,7 +182,7 @@ impl Propagation {
     fn measure(&mut self, client: ClientId, exchange: &Exchange, resource: &Resource, delay: Option<Duration>) {
         let key = (client, written(resource));
         if self.measured.len() >= MAX_FOLLOWED && !self.measured.contains_key(&key) {
-            return;
+            self.measured.pop_first();
         }
         let measured = self.measured.entry(key).or_insert_with(|| Measured {
             client: Client::of(exchange),
@@ -191,6 +205,13 @@ impl Measured {
 }
 
 impl Writer {
+    /// What has not come back for so long will not: it is not watched, or nothing was changed.
+    fn forget_before(&mut self, now: Timestamp) {
+        while self.awaited.front().is_some_and(|(_, _, written)| now.since(*written) > LONGEST) {
+            self.awaited.pop_front();
+        }
+    }
+
     fn is_done(&self) -> bool {
         self.under_way.is_empty() && self.awaited.is_empty()
     }

@@ -210,7 +210,7 @@ impl Reflector {
         }
         self.timeline.push(at, Happened::WatchEnded { end });
         self.out_of_sight |= end == WatchEnd::OutOfSight;
-        let stalled = exchange.stall.has_counted();
+        let stalled = exchange.stall.was_just_before(at);
         if stalled && matches!(end, WatchEnd::Early | WatchEnd::StreamReset { .. }) {
             self.counts.ended_stalled = self.counts.ended_stalled.saturating_add(1);
         }

@@ -33,7 +33,7 @@ pub(super) struct PastWatch {
     pub bookmarks: u64,
     /// Whether it was granted.
     pub opened: bool,
-    /// Whether the client did not read for a second or more.
+    /// Whether the client did not read for a second or more, just before the end.
     pub stalled: bool,
     /// What its refusal or its `ERROR` event means, if it had one.
     pub failure: Option<FailureKind>,

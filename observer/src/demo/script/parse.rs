@@ -8,8 +8,6 @@ use super::actor::Role;
 use super::error::ScriptError;
 use super::options::duration;
 
-/// Bytes of a script.
-const MOST_BYTES: usize = 64 * 1024;
 /// Lines of a script.
 const MOST_LINES: usize = 500;
 /// Clients that a script names.
@@ -30,6 +28,9 @@ pub struct Script {
 }
 
 impl Script {
+    /// Most bytes of a script.
+    pub const MOST_BYTES: usize = 64 * 1024;
+
     /// The text of the script that is played when none is given.
     pub const fn standard_text() -> &'static str {
         STANDARD
@@ -43,8 +44,8 @@ impl Script {
     /// Reads a script; `file` is what errors call it.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
         let error = |line: usize, what: String| ScriptError { file: file.to_owned(), line, what };
-        if text.len() > MOST_BYTES {
-            return Err(error(1, format!("the script has {} bytes; at most {MOST_BYTES} are allowed", text.len())));
+        if text.len() > Self::MOST_BYTES {
+            return Err(error(1, format!("the script has {} bytes; at most {} are allowed", text.len(), Self::MOST_BYTES)));
         }
         let mut reading = Reading::default();
         let mut last = 0;

@@ -110,10 +110,11 @@ impl Flow {
     ) -> Poll<Result<EndManner, PeerGone>> {
         loop {
             let supply = self.fill(context, source, sink, tee);
+            let before = sink.written();
             match sink.poll_flush(context) {
                 Poll::Pending => {
                     if self.direction == Direction::Response {
-                        self.patience.wait(context, tee);
+                        self.patience.wait(context, tee, sink.written() != before);
                     }
                     return Poll::Pending;
                 }

@@ -5,7 +5,7 @@ use std::task::Context;
 use std::time::Duration;
 
 use observer_core::time::Timestamp;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::tee::Tee;
 
@@ -25,12 +25,20 @@ pub(super) enum Patience {
 }
 
 impl Patience {
-    /// The socket is full. Whoever asks is woken when that has to be told.
-    pub(super) fn wait(&mut self, context: &mut Context<'_>, tee: &mut Tee) {
-        if let Self::Unneeded = self
-            && let Some(now) = tee.now()
-        {
-            *self = Self::Waiting(now, Box::pin(sleep(PATIENCE)));
+    /// The socket is full; `some_went` says that it has taken something before it was. Whoever asks is woken when that has to be told.
+    pub(super) fn wait(&mut self, context: &mut Context<'_>, tee: &mut Tee, some_went: bool) {
+        let Some(now) = tee.now() else { return };
+        match self {
+            Self::Unneeded => *self = Self::Waiting(now, Box::pin(sleep(PATIENCE))),
+            Self::Waiting(since, over) if some_went => {
+                *since = now;
+                over.as_mut().reset(Instant::now() + PATIENCE);
+            }
+            Self::Over if some_went => {
+                tee.client_blocked(None);
+                *self = Self::Waiting(now, Box::pin(sleep(PATIENCE)));
+            }
+            Self::Waiting(..) | Self::Over => {}
         }
         if let Self::Waiting(since, over) = self
             && over.as_mut().poll(context).is_ready()

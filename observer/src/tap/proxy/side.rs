@@ -28,11 +28,20 @@ pub(super) struct Side {
     notified: bool,
     /// Our direction ends.
     parting: bool,
+    written: usize,
 }
 
 impl Side {
     pub(super) fn new(transport: impl Into<Transport>, tls: impl Into<Connection>) -> Self {
-        Self { transport: transport.into(), tls: Box::new(tls.into()), end: None, gone: false, notified: false, parting: false }
+        Self {
+            transport: transport.into(),
+            tls: Box::new(tls.into()),
+            end: None,
+            gone: false,
+            notified: false,
+            parting: false,
+            written: 0,
+        }
     }
 
     pub(super) fn tcp(&self) -> &TcpStream {
@@ -75,7 +84,7 @@ impl Side {
     pub(super) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), PeerGone>> {
         while self.tls.wants_write() {
             match self.tls.write_tls(&mut Wire { transport: &mut self.transport, context }) {
-                Ok(1..) => {}
+                Ok(written @ 1..) => self.written = self.written.wrapping_add(written),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
                 Ok(0) | Err(_) => {
                     self.gone = true;
@@ -89,6 +98,11 @@ impl Side {
             return Poll::Ready(Err(PeerGone));
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// How many bytes were written, records and all; it wraps around.
+    pub(super) const fn written(&self) -> usize {
+        self.written
     }
 
     /// Ends our direction as its source has ended: `close_notify` and FIN, or FIN alone. The other direction stays open.

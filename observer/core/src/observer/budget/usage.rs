@@ -42,17 +42,20 @@ impl Usage {
             usage.add(&row.shape.resource, Quantity::Relists, row.relists);
         }
         // All of a group say the same number.
-        let alike: BTreeMap<_, u64> =
-            snapshot.reflectors.iter().map(|row| ((row.client_id, &row.shape, row.representation), row.duplicates)).collect();
-        for ((_, shape, _), duplicates) in alike {
+        let alike: BTreeMap<_, u64> = snapshot
+            .reflectors
+            .iter()
+            .map(|row| ((row.client_id, &row.api_version, &row.shape, row.representation), row.duplicates))
+            .collect();
+        for ((_, _, shape, _), duplicates) in alike {
             usage.add(&shape.resource, Quantity::DuplicateInformers, duplicates);
         }
         let missed = &snapshot.missed;
-        usage.at_least = missed.rows_dropped > 0
+        usage.at_least = missed.unseen()
             || missed.reflectors_not_shown > 0
             || !missed.reflectors.is_none()
-            || missed.connections > 0
-            || missed.bytes > 0;
+            || missed.unknown_requests > 0
+            || !missed.bodies.is_empty();
         // Counted apart from the tables, so that what fell out of these is in it.
         for (quantity, used) in [(Quantity::Lists, snapshot.totals.lists), (Quantity::Relists, snapshot.totals.relists)] {
             usage.total.insert(quantity, used);

@@ -96,7 +96,7 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
     if row.short_watches >= SHORT_WATCHES {
         found.push(one(FindingKind::ShortWatches, format!("{} watches in a row ended within a second", row.short_watches)));
     }
-    if row.ended_stalled > 0 || row.stalled_us >= LONG_STALL_US {
+    if row.has_watched() && (row.ended_stalled > 0 || row.stalled_us >= LONG_STALL_US) {
         found.push(one(FindingKind::SlowReader, slow_reader(row)));
     }
     let relists_for = |cause: RelistCause| row.causes.get(&cause.id()).copied().unwrap_or(0);
@@ -130,7 +130,7 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
 fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     let mut alike: BTreeMap<_, Vec<&ReflectorRow>> = BTreeMap::new();
     for row in reflectors.iter().filter(|row| row.duplicates > 0) {
-        alike.entry((row.client_id, row.shape.clone(), row.representation)).or_default().push(row);
+        alike.entry((row.client_id, &row.api_version, row.shape.clone(), row.representation)).or_default().push(row);
     }
     alike
         .into_values()
@@ -158,12 +158,14 @@ fn from_etcd(row: &ListRow) -> Option<Finding> {
 fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Option<Finding> {
     let verdict = row.verdict.as_ref().filter(|verdict| verdict.served_from == ServedFrom::Etcd)?;
     let has_selector = |shape: &Shape| shape.options.contains("labels ") || shape.options.contains("fields ");
-    let same = |shape: &Shape| shape.resource == row.shape.resource && shape.scope == row.shape.scope && !has_selector(shape);
-    if !has_selector(&row.shape) {
+    let is_page = |shape: &Shape| shape.options.contains("limit=") || shape.options.contains("continue");
+    let names_one = row.shape.options.contains("metadata.name=");
+    if !has_selector(&row.shape) || is_page(&row.shape) || names_one {
         return None;
     }
-    let whole =
-        |list: &&ListRow| same(&list.shape) && !list.shape.options.contains("limit=") && !list.shape.options.contains("continue");
+    let unselected = Shape { options: String::new(), ..row.shape.clone() };
+    let same = |shape: &Shape| !has_selector(shape) && Shape { options: String::new(), ..shape.clone() } == unselected;
+    let whole = |list: &&ListRow| same(&list.shape) && !is_page(&list.shape);
     let listed = lists.iter().filter(whole).filter_map(|list| list.items.checked_div(list.count));
     let kept = reflectors.iter().filter(|row| same(&row.shape) && row.has_watched()).map(|row| row.objects);
     let there = listed.chain(kept).max()?;
