@@ -17,12 +17,35 @@ impl Observer {
         what: &What,
         told: &mut dyn FnMut(Event),
     ) {
+        if stream.is_none() {
+            self.note_connection(connection, what);
+        }
         let several = self.upstreams.several();
         let (first, last) = stream.map_or((StreamId(0), StreamId(u64::MAX)), |stream| (stream, stream));
         let of = |stream| ExchangeId { connection, stream };
         for (_, open) in self.open.range_mut(of(first)..=of(last)) {
             open.apply(at, what);
             self.following.blockage_changed(open, at, Telling { told, several });
+        }
+    }
+
+    /// What is asked for on a connection that is blocked waits from the beginning.
+    pub(super) fn inherit_blockage(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let blocked = self.connections.get(&id.connection).map(|connection| connection.blocked.clone()).unwrap_or_default();
+        let Some(open) = self.open.get_mut(&id).filter(|_| !blocked.is_empty()) else { return };
+        for by in blocked {
+            open.apply(at, &What::Blocked { connection: id.connection, stream: None, by, since: at });
+        }
+        self.following.blockage_changed(open, at, Telling { told, several: self.upstreams.several() });
+    }
+
+    fn note_connection(&mut self, connection: ConnectionId, what: &What) {
+        let Some(connection) = self.connections.get_mut(&connection) else { return };
+        if let What::Blocked { by, .. } | What::Unblocked { by, .. } = what {
+            connection.blocked.retain(|blocked| blocked != by);
+        }
+        if let What::Blocked { by, .. } = what {
+            connection.blocked.push(*by);
         }
     }
 }

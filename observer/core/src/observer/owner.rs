@@ -16,8 +16,8 @@ use crate::exchange::Exchange;
 use crate::http::{Direction, Protocol};
 use crate::k8s::{RequestInfo, Verb};
 use crate::observation::{
-    Body, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine,
-    UpstreamName, What,
+    Blockage, Body, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine,
+    ResponseLine, UpstreamName, What,
 };
 use crate::routing::{Basis, CacheState, Certainty, ProofId, Question, ServedFrom, ServerProfile, ServerVersion, Verdict, route};
 use crate::time::Timestamp;
@@ -29,7 +29,7 @@ pub struct Observer {
     started: Option<Timestamp>,
     now: Timestamp,
     pub(super) upstreams: Upstreams,
-    connections: BTreeMap<ConnectionId, Connection>,
+    pub(super) connections: BTreeMap<ConnectionId, Connection>,
     /// Boxed, since half of the places in the nodes of a map that grows at its end stay free.
     pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
     finished: VecDeque<RequestRecord>,
@@ -50,8 +50,10 @@ struct Opened {
 
 /// An open connection.
 #[derive(Debug, Default)]
-struct Connection {
+pub(super) struct Connection {
     upstream: UpstreamName,
+    /// What keeps the server from sending on all of it.
+    pub(super) blocked: Vec<Blockage>,
     first_end: Option<ConnectionEnd>,
     /// Of the server that it leads to, where that is of another version than others at the same address.
     profile: Option<Box<ServerProfile>>,
@@ -267,6 +269,7 @@ impl Observer {
         let exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown));
         self.following.requested(&exchange, Telling { told, several: self.upstreams.several() });
         self.open.insert(id, exchange);
+        self.inherit_blockage(id, at, told);
     }
 
     fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
