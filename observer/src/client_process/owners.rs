@@ -9,8 +9,8 @@ use std::path::Path;
 use observer_core::observation;
 use procfs::process::Process;
 
-/// Sockets that are remembered. A machine may have more; then some clients stay unknown.
-const MAX_SOCKETS: usize = 65_536;
+/// Sockets that are remembered; beyond that remembering begins anew.
+const MAX_SOCKETS: usize = 1_024;
 
 /// The processes that have sockets, as of the last look.
 #[derive(Debug, Default)]
@@ -25,9 +25,6 @@ impl Owners {
 
     /// Looks at processes until one has `inode`: at those of the highest numbers first, since a client that is not known yet is most often new.
     pub(super) fn look_for(&mut self, inode: u64) {
-        if self.by_inode.len() >= MAX_SOCKETS {
-            self.by_inode.clear();
-        }
         let mut numbers: Vec<u32> = fs::read_dir("/proc").into_iter().flatten().filter_map(number).collect();
         numbers.sort_unstable_by_key(|pid| Reverse(*pid));
         numbers.retain(|pid| *pid != std::process::id());
@@ -57,9 +54,10 @@ impl Owners {
             if known.is_none() {
                 known = identity(process);
             }
-            if let Some(process) = &known
-                && self.by_inode.len() < MAX_SOCKETS
-            {
+            if let Some(process) = &known {
+                if self.by_inode.len() >= MAX_SOCKETS {
+                    self.by_inode.clear();
+                }
                 self.by_inode.insert(inode, process.clone());
             }
             if inode == wanted {

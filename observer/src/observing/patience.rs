@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 /// Longest wait at once: what comes meanwhile has room in the intake.
-const AT_ONCE: Duration = Duration::from_millis(5);
+const AT_ONCE: Duration = Duration::from_millis(20);
 /// Waits take at most one part in so many of the time.
 const SHARE: u32 = 20;
 /// What may be saved up for many clients that come together.
-const SAVED: Duration = Duration::from_millis(50);
+const SAVED: Duration = Duration::from_millis(100);
 
 /// A share of the time, saved up for a while.
 #[derive(Debug)]

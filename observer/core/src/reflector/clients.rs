@@ -87,9 +87,12 @@ impl Clients {
         self.connections.insert(connection, Connection { process, client: None });
     }
 
-    pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {
-        let Some(client) = self.connections.remove(&connection).and_then(|connection| connection.client) else { return };
+    /// A connection is over; the client, if it is a process that has none left.
+    pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) -> Option<ClientId> {
+        let client = self.connections.remove(&connection).and_then(|connection| connection.client)?;
         self.leave(client, at);
+        let left = self.known.get(&client).is_some_and(|known| known.process.is_some() && known.open_connections == 0);
+        left.then_some(client)
     }
 
     /// Who last made a request on `connection`.
@@ -100,6 +103,7 @@ impl Clients {
     /// Who makes a request; nothing when there is no room for another client.
     pub(super) fn of(&mut self, connection: ConnectionId, request: &RequestLine, at: Timestamp) -> Option<ClientId> {
         let process = self.connections.get(&connection).and_then(|connection| connection.process.clone());
+        let process = process.filter(|_| !is_of_one_command(request));
         let key = match process.clone() {
             Some(process) => Key::Process(process),
             None => Key::Words { user_agent: request.user_agent.clone(), identity: request.identity.clone() },
@@ -157,4 +161,8 @@ impl Clients {
             }
         }
     }
+}
+/// kubectl is a process of its own for each command: who calls it again and again is one client, and may be a poller.
+fn is_of_one_command(request: &RequestLine) -> bool {
+    request.kubectl_command.is_some() || request.user_agent.as_deref().is_some_and(|user_agent| user_agent.starts_with("kubectl"))
 }

@@ -69,7 +69,9 @@ fn watch_that_is_asked_for_on_a_blocked_connection_waits_from_its_beginning() {
         11s a3 GET /api/v1/secrets?watch=1&resourceVersion=10&allowWatchBookmarks=true
         11s a3 opens
     ";
-    check(&format!("{INFORMER} 10s a blocked\n{second} 15s a unblocked"), &expect![[r"
+    check(
+        &format!("{INFORMER} 10s a blocked\n{second} 15s a unblocked"),
+        &expect![[r"
         1s initial-list #1 requests=1 items=1 known=0/1
         11s stalled #1 by socket
         15s stalled #2 by socket
@@ -77,7 +79,8 @@ fn watch_that_is_asked_for_on_a_blocked_connection_waits_from_its_beginning() {
         15s reads again #2 after 4s
         #1 client 1 pods · all namespaces watching rv=10 lists=1 watches=1 resumes=0 relists=0 known=0/1
         #2 client 1 secrets · all watching rv=10 lists=0 watches=1 resumes=0 relists=0 known=0/0
-    "]]);
+    "]],
+    );
 }
 
 #[test]
