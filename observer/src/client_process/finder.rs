@@ -3,11 +3,12 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use observer_core::observation::Process;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::lookup::ClientProcesses;
 
@@ -21,88 +22,43 @@ pub struct ProcessFinder {
 }
 
 /// What was asked of a [`ProcessFinder`]. Without one it is answered at once: nobody knows.
-#[derive(Clone, Debug, Default)]
-pub struct Inquiry(Option<Arc<Slot>>);
+#[derive(Debug, Default)]
+pub struct Inquiry(Option<oneshot::Receiver<Option<Process>>>);
 
 #[derive(Debug)]
 struct Question {
     client: SocketAddr,
     listener: SocketAddr,
-    slot: Arc<Slot>,
-}
-
-/// Where the answer will be.
-#[derive(Debug, Default)]
-struct Slot {
-    answer: Mutex<Answer>,
-    answered: Condvar,
-}
-
-#[derive(Debug, Default)]
-enum Answer {
-    #[default]
-    Awaited,
-    Unknown,
-    Found(Process),
+    answer: oneshot::Sender<Option<Process>>,
 }
 
 impl ProcessFinder {
     /// Starts the thread.
     pub fn start() -> io::Result<Self> {
         let (questions, asked) = sync_channel(MAX_WAITING);
-        thread::Builder::new().name("client-process".to_owned()).spawn(move || answer_all(&asked))?;
+        thread::Builder::new().name("client-process".to_owned()).spawn(move || answer_all(asked))?;
         Ok(Self { questions })
     }
 
     /// Asks which process is connected from `client` to `listener`; does not wait.
     pub fn ask(&self, client: SocketAddr, listener: SocketAddr) -> Inquiry {
-        let slot = Arc::new(Slot::default());
-        let question = Question { client, listener, slot: Arc::clone(&slot) };
-        Inquiry(self.questions.try_send(question).ok().map(|()| slot))
+        let (answer, answered) = oneshot::channel();
+        Inquiry(self.questions.try_send(Question { client, listener, answer }).ok().map(|()| answered))
     }
 }
 
 impl Inquiry {
     /// The answer, for which it waits so long at most.
-    pub fn answer(&self, within: Duration) -> Option<Process> {
-        let slot = self.0.as_ref()?;
-        let answer = slot.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = slot.answered.wait_timeout_while(answer, within, |answer| matches!(answer, Answer::Awaited));
-        match &*waited.unwrap_or_else(PoisonError::into_inner).0 {
-            Answer::Found(process) => Some(process.clone()),
-            Answer::Awaited | Answer::Unknown => None,
-        }
+    pub async fn answer(self, within: Duration) -> Option<Process> {
+        // Too late, or nobody is left who could say.
+        timeout(within, self.0?).await.ok()?.ok()?
     }
 }
 
-/// The same question, not one that is put in the same words.
-impl PartialEq for Inquiry {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            (one, other) => one.is_none() && other.is_none(),
-        }
-    }
-}
-
-impl Eq for Inquiry {}
-
-/// A question that is dropped unanswered is answered: nobody knows.
-impl Drop for Question {
-    fn drop(&mut self) {
-        let mut answer = self.slot.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*answer, Answer::Awaited) {
-            *answer = Answer::Unknown;
-        }
-        drop(answer);
-        self.slot.answered.notify_all();
-    }
-}
-
-fn answer_all(asked: &Receiver<Question>) {
+fn answer_all(asked: Receiver<Question>) {
     let mut processes = ClientProcesses::new();
-    for question in asked {
-        let found = processes.of(question.client, question.listener);
-        *question.slot.answer.lock().unwrap_or_else(PoisonError::into_inner) = found.map_or(Answer::Unknown, Answer::Found);
+    for Question { client, listener, answer } in asked {
+        // Who has left does not need it any more.
+        let _unneeded = answer.send(processes.of(client, listener));
     }
 }

@@ -55,29 +55,29 @@ fn our_own_sockets_are_no_clients() {
     assert_eq!(processes.of(stream.local_addr().unwrap(), listener.local_addr().unwrap()), None);
 }
 
-#[test]
-fn whoever_asks_the_finder_need_not_wait_and_may() {
+#[tokio::test]
+async fn finder_answers_beside_all_else() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let finder = ProcessFinder::start().unwrap();
     let (mut child, address, stream) = connected(&listener);
     let inquiry = finder.ask(address, listener.local_addr().unwrap());
-    let found = inquiry.answer(Duration::from_secs(30)).unwrap();
-    assert_eq!(found.pid, child.id());
-    assert_eq!(inquiry.answer(Duration::ZERO), Some(found), "the answer stays");
+    assert_eq!(inquiry.answer(Duration::from_secs(30)).await.unwrap().pid, child.id());
     drop(stream);
     assert!(child.wait().is_ok());
 }
 
-#[test]
-fn inquiry_that_nobody_made_is_unknown_at_once() {
-    assert_eq!(Inquiry::default().answer(Duration::from_hours(1)), None);
+#[tokio::test]
+async fn inquiry_that_nobody_made_is_unknown_at_once() {
+    assert_eq!(Inquiry::default().answer(Duration::from_hours(1)).await, None);
 }
 
-#[test]
-fn inquiries_of_a_finder_that_is_overrun_are_unknown_at_once() {
+#[tokio::test]
+async fn inquiries_of_a_finder_that_is_overrun_are_unknown() {
     let finder = ProcessFinder::start().unwrap();
     let nobody: SocketAddr = "192.0.2.1:4711".parse().unwrap();
     let inquiries: Vec<Inquiry> = (0..100_000).map(|_| finder.ask(nobody, nobody)).collect();
     drop(finder);
-    assert!(inquiries.iter().all(|inquiry| inquiry.answer(Duration::from_hours(1)).is_none()));
+    for inquiry in inquiries {
+        assert_eq!(inquiry.answer(Duration::from_hours(1)).await, None);
+    }
 }

@@ -4,10 +4,8 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use observer_core::http::{Direction, Gap, Protocol};
-use observer_core::observation::Plaintext;
+use observer_core::observation::{Plaintext, Process};
 use observer_core::time::Timestamp;
-
-use crate::client_process::Inquiry;
 
 /// Names one connection within a run; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,8 +20,8 @@ pub struct ConnectionInfo {
     pub listener: SocketAddr,
     /// The API server's address; that of the forward proxy where one stands in between.
     pub upstream: SocketAddr,
-    /// Which process of this machine the client is; found out since it connected.
-    pub process: Inquiry,
+    /// Which process of this machine the client is, when that could be found out.
+    pub process: Option<Process>,
     /// What ALPN chose; `None` when nothing was chosen, or something that is not HTTP as we know it.
     pub protocol: Option<Protocol>,
 }

@@ -6,7 +6,6 @@ use observer_core::http::{Direction, Protocol};
 use observer_core::time::Timestamp;
 
 use super::*;
-use crate::client_process::Inquiry;
 
 const REQUEST: Direction = Direction::Request;
 const RESPONSE: Direction = Direction::Response;
@@ -195,7 +194,7 @@ fn limits(connection: usize, connection_reserve: usize) -> IntakeLimits {
 
 fn info(protocol: Option<Protocol>) -> ConnectionInfo {
     let address = "127.0.0.1:1".parse().unwrap();
-    ConnectionInfo { client: address, listener: address, upstream: address, process: Inquiry::default(), protocol }
+    ConnectionInfo { client: address, listener: address, upstream: address, process: None, protocol }
 }
 
 #[track_caller]

@@ -9,7 +9,6 @@ use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext
 use observer_core::time::Timestamp;
 
 use super::Upstream;
-use super::patience::Patience;
 use crate::injected_fault::{self, Place};
 use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
 
@@ -18,7 +17,6 @@ use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, Ta
 pub(super) struct Decoding {
     upstreams: Vec<Upstream>,
     connections: HashMap<ConnectionId, Connection>,
-    patience: Patience,
     /// What the present delivery says; empty in between, kept for its memory.
     decoded: Vec<Observation>,
 }
@@ -36,7 +34,7 @@ enum Connection {
 
 impl Decoding {
     pub(super) fn new(upstreams: Vec<Upstream>) -> Self {
-        Self { upstreams, connections: HashMap::new(), patience: Patience::new(), decoded: Vec::new() }
+        Self { upstreams, connections: HashMap::new(), decoded: Vec::new() }
     }
 
     /// Decodes one delivery. A decoder that panics loses its connection, not the others.
@@ -72,7 +70,7 @@ impl Decoding {
                 let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
                 let decoder = ConnectionDecoder::new(connection, info.protocol, path_prefix);
                 let upstream = name(upstream);
-                let process = self.patience.spend(|within| info.process.answer(within));
+                let process = info.process.clone();
                 told(Observation {
                     at: *at,
                     what: What::ConnectionOpened { connection, upstream, protocol: info.protocol, process },

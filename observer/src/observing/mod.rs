@@ -5,7 +5,6 @@
 mod decoding;
 mod latest;
 mod outputs;
-mod patience;
 mod thread;
 mod upstream;
 mod waiting;

@@ -11,7 +11,6 @@ use observer_core::time::Timestamp;
 
 use super::*;
 use crate::capture::{Bounds, CaptureFile, Pace, Recording};
-use crate::client_process::Inquiry;
 use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
 use crate::view::EventLines;
 
@@ -110,7 +109,7 @@ fn exchange(intake: &Intake) {
         client: anywhere(),
         listener: anywhere(),
         upstream: anywhere(),
-        process: Inquiry::default(),
+        process: None,
         protocol: Some(Protocol::Http1),
     };
     let mut feed = intake.register(now(), info).unwrap();

@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use observer_core::http::{FrameWalker, Protocol};
+use observer_core::observation::Process;
 use tokio::time::Instant;
 
 use super::establish::{Established, Failure, establish};
@@ -14,8 +16,11 @@ use super::shared::Shared;
 use super::splice::Splice;
 use super::tee::Tee;
 use super::{ListenerState, UpstreamError};
-use crate::client_process::Inquiry;
 use crate::intake::ConnectionInfo;
+
+/// How long the process of a client is waited for beyond the time that its handshakes took, before its first byte is passed on: usually it has been
+/// found by then. What comes later would make two clients of one.
+const PROCESS_WITHIN: Duration = Duration::from_millis(50);
 
 /// Serves one client from its first byte to its last.
 pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Spare>, mut farewell: Farewell) {
@@ -31,6 +36,7 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Sp
     match established {
         Ok(established) => {
             shared.counters.established.add(1);
+            let process = process.answer(PROCESS_WITHIN).await;
             let tee = tee(&shared, &established, address, process);
             Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run(farewell).await;
             shared.counters.over.add(1);
@@ -48,7 +54,7 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Sp
     }
 }
 
-fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: Inquiry) -> Tee {
+fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: Option<Process>) -> Tee {
     let (listener, upstream, protocol) = (shared.address, established.upstream_address, established.protocol);
     let info = ConnectionInfo { client, listener, upstream, process, protocol };
     match (shared.intake.as_ref().and_then(|intake| intake.register(shared.clock.now(), info)), protocol) {

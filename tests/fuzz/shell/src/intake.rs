@@ -11,7 +11,6 @@ use std::time::Duration;
 use observer_core::http::{Connection, Direction, Gap, Protocol, Start};
 use observer_core::observation::Plaintext;
 use observer_core::time::Timestamp;
-use watchtap::client_process::Inquiry;
 use watchtap::intake::{ConnectionInfo, Delivery, EndManner, Intake, IntakeLimits, IntakeReceiver, TapEvent};
 
 use super::tape::{Record, Tape};
@@ -149,5 +148,5 @@ impl Default for Decoder {
 
 fn info() -> ConnectionInfo {
     let [client, listener, upstream] = [1, 2, 3].map(|port| ([127, 0, 0, 1], port).into());
-    ConnectionInfo { client, listener, upstream, process: Inquiry::default(), protocol: Some(Protocol::Http2) }
+    ConnectionInfo { client, listener, upstream, process: None, protocol: Some(Protocol::Http2) }
 }
