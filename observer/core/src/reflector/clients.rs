@@ -87,12 +87,9 @@ impl Clients {
         self.connections.insert(connection, Connection { process, client: None });
     }
 
-    /// A connection is over; the client, if it is a process that has none left.
-    pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) -> Option<ClientId> {
-        let client = self.connections.remove(&connection).and_then(|connection| connection.client)?;
+    pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {
+        let Some(client) = self.connections.remove(&connection).and_then(|connection| connection.client) else { return };
         self.leave(client, at);
-        let left = self.known.get(&client).is_some_and(|known| known.process.is_some() && known.open_connections == 0);
-        left.then_some(client)
     }
 
     /// Who last made a request on `connection`.

@@ -66,20 +66,6 @@ impl Key {
         info.is_some_and(|info| matches!(info.verb, Verb::List | Verb::Watch) && info.subresource.is_empty())
     }
 
-    /// A key that is before all others of a client.
-    pub(super) fn first_of(client: ClientId) -> Self {
-        Self {
-            client,
-            upstream: UpstreamName::default(),
-            resource: Resource { group: String::new(), version: String::new(), resource: String::new() },
-            namespace: String::new(),
-            label_selector: String::new(),
-            field_selector: String::new(),
-            shard_selector: String::new(),
-            representation: Representation::default(),
-        }
-    }
-
     /// The key of a list or a watch.
     pub(super) fn of(exchange: &Exchange, client: ClientId) -> Option<Self> {
         let info = exchange.request.info.as_ref()?;

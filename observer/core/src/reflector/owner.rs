@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::alarms::{Alarms, Purpose};
-use super::clients::{ClientId, Clients};
+use super::clients::Clients;
 use super::identity::{Key, ReflectorId};
 use super::kin::Kin;
 use super::pacing::{Pacing, RateLimit};
@@ -19,9 +19,6 @@ use crate::exchange::Exchange;
 use crate::k8s::{Continue, ListOptions, ResourceVersion, Verb};
 use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
 use crate::time::Timestamp;
-
-/// Lists of one shape that are not worth remembering when the process that made them is gone: fewer than make a poller.
-const TRIFLES: u64 = 3;
 
 /// How much is kept of reflectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,9 +105,7 @@ impl Reflectors {
 
     /// A connection is over.
     pub fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {
-        if let Some(client) = self.clients.disconnected(connection, at) {
-            self.forget_trifles_of(client);
-        }
+        self.clients.disconnected(connection, at);
     }
 
     /// An API server began or ceased to refuse.
@@ -295,18 +290,6 @@ impl Reflectors {
     /// What fell out.
     pub const fn missed(&self) -> ReflectorsMissed {
         self.missed
-    }
-
-    /// A process that has left will not come back. What it listed a few times and never watched is in the tables; nothing more is to be said.
-    fn forget_trifles_of(&mut self, client: ClientId) {
-        let of_client = self.by_key.range(Key::first_of(client)..).take_while(|(key, _)| key.client == client);
-        let idle: Vec<ReflectorId> = of_client.flat_map(|(_, kin)| kin.candidates(None)).collect();
-        let is_trifle = |reflector: &Reflector| !reflector.has_watched() && reflector.counts.list_requests <= TRIFLES;
-        for id in idle {
-            if self.known.get(&id).is_some_and(|reflector| is_trifle(reflector)) {
-                self.forget(id);
-            }
-        }
     }
 
     fn client_left(&self, reflector: &Reflector) -> bool {
