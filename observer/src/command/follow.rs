@@ -87,7 +87,7 @@ impl Follow {
     /// be interrupted.
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
         let (report, mut outputs) = self.recording.open(Beside::default())?;
-        let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), self.recording.mute());
+        let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
         let signals = SignalStream::open().context("cannot listen for signals")?;
         Ok(Ready { follow: self, report, outputs, latest, ends: Ends { signals, page: None, latest: None } })
     }

@@ -43,11 +43,6 @@ impl Recording {
         Ok((report, Outputs::new(sinks, self.capture.create()?)))
     }
 
-    /// Findings that are not wanted, by their identifiers.
-    pub(super) fn mute(&self) -> &[String] {
-        self.report.mute()
-    }
-
     /// Whether stdout belongs to the report or to a program that reads JSON lines.
     pub(super) fn takes_stdout(&self) -> bool {
         self.report.stdout_is_taken()

@@ -75,11 +75,6 @@ impl ReportFlags {
         flags.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref().filter(|path| !is_stdout(path))?)))
     }
 
-    /// Findings that are not wanted, by their identifiers.
-    pub(super) fn mute(&self) -> &[String] {
-        &self.mute
-    }
-
     /// Whether stdout belongs to a program that reads JSON lines.
     fn takes_stdout(&self) -> bool {
         self.events.as_deref().is_some_and(is_stdout)

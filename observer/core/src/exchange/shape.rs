@@ -8,6 +8,13 @@ use super::lifecycle::Exchange;
 use crate::k8s::{Continue, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::observation::UpstreamName;
 
+// The words of [`Shape::options`] that are asked for again below.
+const BETWEEN: &str = " · ";
+const CONTINUE: &str = "continue";
+const LIMIT: &str = "limit=";
+const LABELS: &str = "labels";
+const FIELDS: &str = "fields";
+
 /// Which objects of a resource are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -66,9 +73,28 @@ impl Shape {
         }
     }
 
+    /// Whether labels or fields select among the objects.
+    pub fn has_selector(&self) -> bool {
+        self.words().any(|word| word.starts_with(LABELS) || word.starts_with(FIELDS))
+    }
+
+    /// Whether a field selector names the one object that is asked for.
+    pub fn names_one(&self) -> bool {
+        self.words().any(|word| word.starts_with(FIELDS) && word.contains("metadata.name="))
+    }
+
+    /// Whether it is a page, or may be: the answer need not hold all that there is.
+    pub fn is_in_pages(&self) -> bool {
+        self.words().any(|word| word == CONTINUE || word.starts_with(LIMIT))
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.options.split(BETWEEN)
+    }
+
     /// What a list and the watches after it have in common: of the options the selectors only.
     pub fn watched(exchange: &Exchange) -> Self {
-        Self { options: selectors(&exchange.request.options).join(" · "), ..Self::of(exchange) }
+        Self { options: selectors(&exchange.request.options).join(BETWEEN), ..Self::of(exchange) }
     }
 }
 
@@ -104,20 +130,20 @@ fn options(info: &RequestInfo, options: &ListOptions) -> String {
     if options.continue_token == Continue::Unset {
         words.extend(revision(options));
     } else {
-        words.push("continue".to_owned());
+        words.push(CONTINUE.to_owned());
     }
     if options.limit > 0 {
-        words.push(format!("limit={}", options.limit));
+        words.push(format!("{LIMIT}{}", options.limit));
     }
     if info.verb == Verb::Watch && options.send_initial_events == Some(true) {
         words.push("sendInitialEvents".to_owned());
     }
     words.extend(selectors(options));
-    words.join(" · ")
+    words.join(BETWEEN)
 }
 
 fn selectors(options: &ListOptions) -> Vec<String> {
-    let given = [("labels", &options.label_selector), ("fields", &options.field_selector), ("shard", &options.shard_selector)];
+    let given = [(LABELS, &options.label_selector), (FIELDS, &options.field_selector), ("shard", &options.shard_selector)];
     given.into_iter().filter(|(_, selector)| !selector.is_empty()).map(|(name, selector)| format!("{name} {selector}")).collect()
 }
 

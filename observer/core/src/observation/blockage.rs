@@ -16,11 +16,6 @@ pub enum Blockage {
     Socket,
 }
 
-impl Blockage {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::StreamWindow, Self::ConnectionWindow, Self::Socket];
-}
-
 impl fmt::Display for Blockage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

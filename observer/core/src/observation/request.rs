@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::http::{Field, HeaderName, Headers, Identity, RequestHead, ResponseHead};
-use crate::k8s::{ListOptions, RequestInfo};
+use crate::k8s::{ListOptions, RequestInfo, Resource};
 
 /// What a request asks, and who asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,11 @@ pub struct RequestLine {
 }
 
 impl RequestLine {
+    /// The resource that it is about; nothing of one about something else, or whose path is not known.
+    pub fn resource(&self) -> Option<&Resource> {
+        self.info.as_ref()?.resource.as_ref()
+    }
+
     /// Reads a request's head. `prefix` is a path in front of the API server's own, or empty.
     pub fn of(head: &RequestHead, prefix: &str) -> Self {
         let method = head.method.clone().known();

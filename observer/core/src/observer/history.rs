@@ -56,7 +56,7 @@ impl Histories {
 
     /// Learns from a part of an answer which revisions there were.
     pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) {
-        let Some(resource) = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref()) else { return };
+        let Some(resource) = exchange.request.resource() else { return };
         let (shown, current) = (body.newest_revision(), current_by(exchange, at, body));
         if shown.is_none() && current.is_none() {
             return;

@@ -264,7 +264,7 @@ impl Observer {
             return;
         }
         let upstream = self.upstream_of(id.connection);
-        let resource = request.info.as_ref().and_then(|info| info.resource.as_ref());
+        let resource = request.resource();
         let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
         let exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown));
         self.following.requested(&exchange, Telling { told, several: self.upstreams.several() });
@@ -375,7 +375,7 @@ impl Observer {
     fn tell_contradiction(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let Some(because) = self.open.get_mut(&id).and_then(|exchange| exchange.take_contradiction()) else { return };
         let Some(exchange) = self.open.get(&id) else { return };
-        let resource = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref());
+        let resource = exchange.request.resource();
         let revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok());
         if let (true, Some(resource), Some(revision)) = (because.id.is_going_back(), resource, revision) {
             self.upstreams.went_back(&exchange.upstream, resource, revision);

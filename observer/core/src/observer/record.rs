@@ -140,7 +140,7 @@ impl From<&Exchange> for RequestRecord {
     fn from(exchange: &Exchange) -> Self {
         let request = &exchange.request;
         let response = exchange.response.as_ref().map(|(_, response)| response);
-        let resource = request.info.as_ref().and_then(|info| info.resource.as_ref());
+        let resource = request.resource();
         let list_version = exchange.list.as_ref().map(|list| list.resource_version.clone());
         let object_version = exchange.object.as_ref().map(|object| object.resource_version.clone());
         Self {

@@ -195,9 +195,7 @@ impl Reflectors {
 
     /// A part of a body was understood.
     pub fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, told: &mut dyn FnMut(Told)) {
-        if let (Some(revision), Some(resource)) =
-            (body.newest_revision(), exchange.request.info.as_ref().and_then(|info| info.resource.as_ref()))
-        {
+        if let (Some(revision), Some(resource)) = (body.newest_revision(), exchange.request.resource()) {
             self.servers.shown(&exchange.upstream, resource, revision);
         }
         let (limit, share) = (self.limits.objects, self.limits.objects / self.limits.reflectors.max(1));
@@ -252,11 +250,9 @@ impl Reflectors {
         let row = |reflector: &Reflector| {
             let client = self.clients.get(reflector.key.client);
             let process = client.and_then(|client| client.process.clone());
-            let together = self
-                .by_key
-                .get(&reflector.key)
-                .filter(|_| process.is_some() && reflector.has_watched())
-                .map_or(1, |kin| kin.most_together(now));
+            // Looked up for those only of whom it is told.
+            let kin = (process.is_some() && reflector.has_watched()).then(|| self.by_key.get(&reflector.key)).flatten();
+            let together = kin.map_or(1, |kin| kin.most_together(now));
             let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream), now);
             ReflectorRow { client_left: self.client_left(reflector), duplicates: together.saturating_sub(1) as u64, ..row }
         };

@@ -106,7 +106,7 @@ impl Propagation {
         let Some(writer) = self.writers.get_mut(&client).filter(|writer| writer.under_way.contains(&exchange.id)) else { return };
         writer.under_way.remove(&exchange.id);
         let revision = exchange.object.as_ref().and_then(|object| ResourceVersion::number(&object.resource_version));
-        let resource = exchange.request.info.as_ref().and_then(|info| info.resource.as_ref());
+        let resource = exchange.request.resource();
         let mut came_back = None;
         if let (Some((at, ExchangeEnd::Complete)), Some(revision), Some(resource)) = (exchange.ended, revision, resource) {
             let what = (written(resource), revision);
@@ -138,7 +138,7 @@ impl Propagation {
         if streams && watch.watch.as_ref().is_none_or(|stream| stream.initial_events_end.is_none()) {
             return;
         }
-        let Some(resource) = watch.request.info.as_ref().and_then(|info| info.resource.as_ref()) else { return };
+        let Some(resource) = watch.request.resource() else { return };
         let of = written(resource);
         let mut measured = Vec::new();
         let is_news = |frame: &&WatchFrame| matches!(frame.event_type, EventType::Added | EventType::Modified);

@@ -244,10 +244,10 @@ impl Decoder {
     /// Tells of the window of a stream, or of the connection, if it has become used up or has room again.
     fn tell_window(&mut self, direction: Direction, stream: u32, sink: &mut dyn FnMut(Event<'_>)) {
         let Some(flow) = &mut self.flow else { return };
-        let change = match self.streams.get_mut(stream) {
-            Some(stream) => flow.stream_change(direction, &mut stream.flow),
-            None if stream == CONNECTION => flow.connection_change(direction),
-            None => None,
+        let change = if stream == CONNECTION {
+            flow.connection_change(direction)
+        } else {
+            self.streams.get_mut(stream).and_then(|stream| flow.stream_change(direction, &mut stream.flow))
         };
         if let Some(used_up) = change {
             let stream = (stream != CONNECTION).then(|| StreamId(u64::from(stream)));

@@ -157,15 +157,12 @@ fn from_etcd(row: &ListRow) -> Option<Finding> {
 /// A list with a selector for which far more was read than given, where it is known how much there is.
 fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Option<Finding> {
     let verdict = row.verdict.as_ref().filter(|verdict| verdict.served_from == ServedFrom::Etcd)?;
-    let has_selector = |shape: &Shape| shape.options.contains("labels ") || shape.options.contains("fields ");
-    let is_page = |shape: &Shape| shape.options.contains("limit=") || shape.options.contains("continue");
-    let names_one = row.shape.options.contains("metadata.name=");
-    if !has_selector(&row.shape) || is_page(&row.shape) || names_one {
+    if !row.shape.has_selector() || row.shape.is_in_pages() || row.shape.names_one() {
         return None;
     }
     let unselected = Shape { options: String::new(), ..row.shape.clone() };
-    let same = |shape: &Shape| !has_selector(shape) && Shape { options: String::new(), ..shape.clone() } == unselected;
-    let whole = |list: &&ListRow| same(&list.shape) && !is_page(&list.shape);
+    let same = |shape: &Shape| !shape.has_selector() && Shape { options: String::new(), ..shape.clone() } == unselected;
+    let whole = |list: &&ListRow| same(&list.shape) && !list.shape.is_in_pages();
     let listed = lists.iter().filter(whole).filter_map(|list| list.items.checked_div(list.count));
     let kept = reflectors.iter().filter(|row| same(&row.shape) && row.has_watched()).map(|row| row.objects);
     let there = listed.chain(kept).max()?;
