@@ -6,5 +6,6 @@ mod played;
 mod reads;
 mod reflectors;
 mod story;
+mod uncached;
 mod watches;
 mod writes;
