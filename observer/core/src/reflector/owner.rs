@@ -51,6 +51,12 @@ pub struct ReflectorsMissed {
     pub requests: u64,
     /// How often half of the versions of a reflector were dropped, so that its spurious updates are estimated.
     pub thinned: u64,
+    /// Own writes that were not waited for any longer, and clients whose times of own writes were forgotten, for others.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub own_writes: u64,
+    /// Clients that were forgotten for others, so that their own limit of requests a second may not be found.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub rate_limits: u64,
 }
 
 impl ReflectorsMissed {
@@ -94,7 +100,7 @@ impl Reflectors {
             propagation: Propagation::new(),
             pacing: Pacing::new(),
             next: 1,
-            missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0 },
+            missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0, own_writes: 0, rate_limits: 0 },
         }
     }
 
@@ -285,7 +291,7 @@ impl Reflectors {
 
     /// What fell out.
     pub const fn missed(&self) -> ReflectorsMissed {
-        self.missed
+        ReflectorsMissed { own_writes: self.propagation.forgotten(), rate_limits: self.pacing.forgotten(), ..self.missed }
     }
 
     fn client_left(&self, reflector: &Reflector) -> bool {

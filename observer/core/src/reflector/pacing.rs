@@ -38,11 +38,12 @@ pub struct RateLimit {
 pub(super) struct Pacing {
     recent: BTreeMap<ClientId, VecDeque<Timestamp>>,
     limits: BTreeMap<ClientId, RateLimit>,
+    forgotten: u64,
 }
 
 impl Pacing {
     pub(super) const fn new() -> Self {
-        Self { recent: BTreeMap::new(), limits: BTreeMap::new() }
+        Self { recent: BTreeMap::new(), limits: BTreeMap::new(), forgotten: 0 }
     }
 
     /// A client asked for something.
@@ -50,6 +51,7 @@ impl Pacing {
         if self.recent.len() >= MAX_FOLLOWED && !self.recent.contains_key(&client_id) {
             let idle = self.recent.iter().min_by_key(|(_, times)| times.back().copied()).map(|(id, _)| *id);
             idle.and_then(|idle| self.recent.remove(&idle));
+            self.forgotten = self.forgotten.saturating_add(1);
         }
         let times = self.recent.entry(client_id).or_default();
         if times.len() >= KEPT {
@@ -60,10 +62,16 @@ impl Pacing {
             if self.limits.len() >= MAX_FOLLOWED && !self.limits.contains_key(&client_id) {
                 // The one that was first seen.
                 self.limits.pop_first();
+                self.forgotten = self.forgotten.saturating_add(1);
             }
             let qps = PerSecond::rounded(1.0 / every.as_secs_f64());
             self.limits.insert(client_id, RateLimit { client_id, client: Client::of(exchange), qps, burst });
         }
+    }
+
+    /// How many clients were forgotten for others.
+    pub(super) const fn forgotten(&self) -> u64 {
+        self.forgotten
     }
 
     /// The limits that were seen.

@@ -50,6 +50,7 @@ pub struct PropagationRow {
 pub(super) struct Propagation {
     writers: BTreeMap<ClientId, Writer>,
     measured: BTreeMap<(ClientId, Written), Measured>,
+    forgotten: u64,
 }
 
 /// What a revision is of: group and plural name.
@@ -76,7 +77,7 @@ struct Measured {
 
 impl Propagation {
     pub(super) const fn new() -> Self {
-        Self { writers: BTreeMap::new(), measured: BTreeMap::new() }
+        Self { writers: BTreeMap::new(), measured: BTreeMap::new(), forgotten: 0 }
     }
 
     /// Whether a request writes an object whose new revision its answer tells.
@@ -93,11 +94,15 @@ impl Propagation {
     pub(super) fn asked(&mut self, client: ClientId, exchange: &Exchange) {
         if self.writers.len() >= MAX_FOLLOWED && !self.writers.contains_key(&client) {
             // The one that was first seen; who still writes is followed again.
-            self.writers.pop_first();
+            if let Some((forgotten, writer)) = self.writers.pop_first() {
+                writer.awaited.into_iter().for_each(|(of, ..)| self.count_forgotten(forgotten, of));
+            }
         }
         let writer = self.writers.entry(client).or_default();
         if writer.under_way.len() < MAX_AWAITED {
             writer.under_way.insert(exchange.id);
+        } else {
+            self.forgotten = self.forgotten.saturating_add(1);
         }
     }
 
@@ -107,14 +112,14 @@ impl Propagation {
         writer.under_way.remove(&exchange.id);
         let revision = exchange.object.as_ref().and_then(|object| ResourceVersion::number(&object.resource_version));
         let resource = exchange.request.resource();
-        let mut came_back = None;
+        let (mut came_back, mut forgotten) = (None, None);
         if let (Some((at, ExchangeEnd::Complete)), Some(revision), Some(resource)) = (exchange.ended, revision, resource) {
             let what = (written(resource), revision);
             if writer.early.contains(&what) {
                 came_back = Some(resource);
             } else {
                 if writer.awaited.len() >= MAX_AWAITED {
-                    writer.awaited.pop_front();
+                    forgotten = writer.awaited.pop_front();
                 }
                 writer.awaited.push_back((what.0, what.1, at));
             }
@@ -127,6 +132,9 @@ impl Propagation {
         }
         if let Some(resource) = came_back {
             self.measure(client, exchange, resource, None);
+        }
+        if let Some((of, ..)) = forgotten {
+            self.count_forgotten(client, of);
         }
     }
 
@@ -161,6 +169,12 @@ impl Propagation {
         }
     }
 
+    /// How many writes were not waited for any longer, and times of clients dropped, for others. Writes to what the client was never seen to
+    /// watch do not count: they would not have come back.
+    pub(super) const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     /// All that was measured, the slowest first.
     pub(super) fn rows(&self) -> Vec<PropagationRow> {
         let row = |((client_id, _), measured): (&(ClientId, Written), &Measured)| PropagationRow {
@@ -178,11 +192,17 @@ impl Propagation {
         rows
     }
 
+    fn count_forgotten(&mut self, client: ClientId, of: Written) {
+        let would_come_back = self.measured.contains_key(&(client, of));
+        self.forgotten = self.forgotten.saturating_add(u64::from(would_come_back));
+    }
+
     /// `delay` is nothing where the event came before the answer.
     fn measure(&mut self, client: ClientId, exchange: &Exchange, resource: &Resource, delay: Option<Duration>) {
         let key = (client, written(resource));
         if self.measured.len() >= MAX_FOLLOWED && !self.measured.contains_key(&key) {
             self.measured.pop_first();
+            self.forgotten = self.forgotten.saturating_add(1);
         }
         let measured = self.measured.entry(key).or_insert_with(|| Measured {
             client: Client::of(exchange),

@@ -62,3 +62,28 @@ fn watches_that_find_no_room_are_counted_and_nobody_is_forgotten_for_them() {
     let snapshot = play(&script, limits).0;
     assert_eq!((snapshot.reflectors.len(), snapshot.missed.reflectors.requests, snapshot.missed.reflectors.forgotten), (4, 6, 0));
 }
+
+#[test]
+fn own_writes_that_are_no_longer_waited_for_are_counted_where_they_would_have_come_back() {
+    let begin = "0s a connects client=writer/1\n1s a1 GET /api/v1/pods?watch=1&resourceVersion=10\n1s a1 opens\n";
+    let write = |number: u64| {
+        let (exchange, version) = (number + 2, number + 11);
+        format!("5s a{exchange} PATCH /api/v1/namespaces/d/pods/x\n5s a{exchange} written x@{version}\n")
+    };
+    let others: String = (1..=300).map(write).collect();
+    let never = play(&[begin, &others].concat(), Limits::default()).0;
+    assert_eq!(never.missed.reflectors.own_writes, 0, "none came back ever");
+
+    let came_back = [begin, &write(0), "6s a1 MODIFIED x@11\n"].concat();
+    let late = play(&[&came_back, &others.replace("5s", "7s")[..]].concat(), Limits::default()).0;
+    assert_eq!((late.missed.reflectors.own_writes, late.propagation[0].writes), (300 - 256, 1));
+}
+
+#[test]
+fn clients_beyond_those_whose_pace_is_followed_are_counted() {
+    let mut script = String::new();
+    for (number, letter) in ('\u{4e00}'..).take(1_030).enumerate() {
+        let _infallible = writeln!(script, "{number}s {letter} connects client=c{number}/1\n{number}s {letter}1 GET /api/v1/pods");
+    }
+    assert_eq!(play(&script, Limits::default()).0.missed.reflectors.rate_limits, 6);
+}

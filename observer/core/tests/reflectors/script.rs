@@ -123,7 +123,7 @@ impl Wire {
     }
 
     fn exchange(&mut self, name: &str, words: &[&str]) -> Vec<What> {
-        let (letter, number) = name.split_at(1);
+        let (letter, number) = name.split_at(name.chars().next().unwrap().len_utf8());
         let exchange = ExchangeId { connection: connection(letter), stream: StreamId(number.parse().unwrap()) };
         let respond = |status| What::Responded {
             exchange,
@@ -202,7 +202,7 @@ const fn blockage(stream: Option<StreamId>) -> Blockage {
 }
 
 fn connection(letter: &str) -> ConnectionId {
-    ConnectionId(u64::from(letter.bytes().next().unwrap()))
+    ConnectionId(u32::from(letter.chars().next().unwrap()).into())
 }
 
 fn request(method: &str, url: &str) -> RequestLine {

@@ -116,6 +116,8 @@ pub(super) fn dropped(missed: &Missed) -> Vec<String> {
         (reflectors.forgotten, "reflectors forgotten for others"),
         (reflectors.requests, "requests of reflectors for which there was no room"),
         (reflectors.thinned, "times half of the versions of a reflector's objects, so that its spurious updates are estimated"),
+        (reflectors.own_writes, "own writes, or times of those of a client, that were forgotten for others"),
+        (reflectors.rate_limits, "clients whose own limit of requests a second may not be found"),
         (missed.upstreams_dropped, "connections to API servers beyond those that are told apart"),
     ])
 }
