@@ -1,86 +1,8 @@
-//! Which reflector of which client: restarts, several informers, several connections, pollers (§6.4 of the semantics reference, T18; §6.5).
+//! Which reflector of which client: several informers, several connections, pollers (§6.4, §6.5, §6.7 of the semantics reference).
 
 use expect_test::expect;
 
 use crate::script::check;
-
-/// T18, 1.16 to 1.34, a client known by its words only.
-#[test]
-fn restart_of_a_client_known_by_its_words_is_a_new_process() {
-    check(
-        "0s server v1.34.4
-         0s a connects client=manager/v1.2.0
-         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
-         20ms a1 whole rv=1000 x@500 y@600
-         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
-         35ms a3 opens
-         60s a3 BOOKMARK @1100
-         200s a closed by client
-         215s b connects client=manager/v1.2.0
-         215100ms b1 GET /api/v1/pods?limit=500&resourceVersion=0
-         215120ms b1 whole rv=1200 x@500 y@600 z@1150
-         215130ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=333&watch=true
-         215135ms b3 opens",
-        &expect![[r"
-            20ms initial-list #1 requests=1 items=2 known=0/2
-            215100ms relist-began #1 cause=new-process
-            215120ms relist #1 cause=new-process requests=1 items=3 known=0/3
-            #1 client 1 pods · all namespaces watching rv=1200 lists=2 watches=2 resumes=0 relists=0 known=0/5
-        "]],
-    );
-}
-
-/// T18, 1.16 to 1.34, a client whose process is known.
-#[test]
-fn restart_of_a_client_known_by_its_process_is_another_client() {
-    check(
-        "0s server v1.34.4
-         0s a connects client=manager/v1.2.0 pid=7
-         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
-         20ms a1 whole rv=1000 x@500 y@600
-         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
-         35ms a3 opens
-         60s a3 BOOKMARK @1100
-         200s a closed by client
-         215s b connects client=manager/v1.2.0 pid=8
-         215100ms b1 GET /api/v1/pods?limit=500&resourceVersion=0
-         215120ms b1 whole rv=1200 x@500 y@600 z@1150
-         215130ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=333&watch=true
-         215135ms b3 opens",
-        &expect![[r"
-            20ms initial-list #1 requests=1 items=2 known=0/2
-            215120ms initial-list #2 requests=1 items=3 known=0/3
-            #1 client 1 pods · all namespaces waiting rv=1100 lists=1 watches=1 resumes=0 relists=0 known=0/2
-            #2 client 2 pods · all namespaces watching rv=1200 lists=1 watches=1 resumes=0 relists=0 known=0/3
-        "]],
-    );
-}
-
-/// §6.5, "client rebuilt its informer": on another connection, by the same process.
-#[test]
-fn same_process_that_begins_from_nothing_on_another_connection_rebuilt_its_informer() {
-    check(
-        "0s server v1.34.4
-         0s a connects client=manager/v1.2.0 pid=7
-         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
-         20ms a1 whole rv=1000 x@500 y@600
-         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
-         35ms a3 opens
-         60s a3 BOOKMARK @1100
-         200s a closed by client
-         203s b connects client=manager/v1.2.0 pid=7
-         203100ms b1 GET /api/v1/pods?limit=500&resourceVersion=0
-         203120ms b1 whole rv=1200 x@500 y@600
-         203130ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=333&watch=true
-         203135ms b3 opens",
-        &expect![[r"
-            20ms initial-list #1 requests=1 items=2 known=0/2
-            203100ms relist-began #1 cause=rebuilt
-            203120ms relist #1 cause=rebuilt requests=1 items=2 known=0/2
-            #1 client 1 pods · all namespaces watching rv=1200 lists=2 watches=2 resumes=0 relists=0 known=0/4
-        "]],
-    );
-}
 
 /// Two informers of one client: the second begins while the first watches; then the first lists again.
 #[test]
@@ -258,46 +180,6 @@ fn two_clients_with_the_same_words_are_one_client_with_two_reflectors() {
     );
 }
 
-/// T18, interleaved restarts of two replicas whose processes are known.
-#[test]
-fn replicas_that_restart_one_after_the_other_are_four_clients() {
-    check(
-        "0s server v1.30.4
-         0s a connects client=manager/v1.2.0 pid=7
-         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
-         20ms a1 whole rv=1000 x@500
-         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
-         35ms a3 opens
-         3s b connects client=manager/v1.2.0 pid=8
-         3s b1 GET /api/v1/pods?limit=500&resourceVersion=0
-         3020ms b1 whole rv=1001 x@500
-         3030ms b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1001&timeoutSeconds=400&watch=true
-         3035ms b3 opens
-         100s c connects client=manager/v1.2.0 pid=9
-         100s c1 GET /api/v1/pods?limit=500&resourceVersion=0
-         105s a closed by client
-         105020ms c1 whole rv=1002 x@500
-         105030ms c3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1002&timeoutSeconds=400&watch=true
-         105035ms c3 opens
-         110s b closed by client
-         111s d connects client=manager/v1.2.0 pid=10
-         111s d1 GET /api/v1/pods?limit=500&resourceVersion=0
-         111020ms d1 whole rv=1003 x@500
-         111030ms d3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1003&timeoutSeconds=400&watch=true
-         111035ms d3 opens",
-        &expect![[r"
-            20ms initial-list #1 requests=1 items=1 known=0/1
-            3020ms initial-list #2 requests=1 items=1 known=0/1
-            105020ms initial-list #3 requests=1 items=1 known=0/1
-            111020ms initial-list #4 requests=1 items=1 known=0/1
-            #1 client 1 pods · all namespaces waiting rv=1000 lists=1 watches=1 resumes=0 relists=0 known=0/1
-            #2 client 2 pods · all namespaces waiting rv=1001 lists=1 watches=1 resumes=0 relists=0 known=0/1
-            #3 client 3 pods · all namespaces watching rv=1002 lists=1 watches=1 resumes=0 relists=0 known=0/1
-            #4 client 4 pods · all namespaces watching rv=1003 lists=1 watches=1 resumes=0 relists=0 known=0/1
-        "]],
-    );
-}
-
 /// §6.7, kubectl get in a loop.
 #[test]
 fn client_that_only_lists_is_a_poller() {
@@ -312,6 +194,99 @@ fn client_that_only_lists_is_a_poller() {
          20020ms a5 whole rv=1020 x@500 y@1015",
         &expect![[r"
             #1 client 1 pods · all namespaces listed rv=1020 lists=3 watches=0 resumes=0 relists=0 known=3/6
+        "]],
+    );
+}
+
+/// §6.7, kubectl get -w: a list without a revision, a watch without a time and without bookmarks, and the client leaves.
+#[test]
+fn watch_from_the_command_line_is_an_initial_list() {
+    check(
+        "0s server v1.34.4
+         0s a connects client=kubectl/v1.34.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?resourceVersion=1000&watch=true
+         35ms a3 opens
+         12s a3 MODIFIED x@1001
+         30s a closed by client",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            #1 client 1 pods · all namespaces waiting rv=1001 lists=1 watches=1 resumes=0 relists=0 known=0/3
+        "]],
+    );
+}
+
+/// A client that has an informer, and also lists the same every ten seconds.
+#[test]
+fn lists_beside_an_informer_that_watches_are_no_relists_of_it() {
+    check(
+        "0s server v1.34.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a3 opens
+         10s a5 GET /api/v1/pods?limit=500
+         10020ms a5 whole rv=1001 x@500
+         20s a7 GET /api/v1/pods?limit=500
+         20020ms a7 whole rv=1002 x@500
+         30s a9 GET /api/v1/pods?limit=500
+         30020ms a9 whole rv=1003 x@500
+         60s a3 BOOKMARK @1100",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=1 known=0/1
+            #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=1 resumes=0 relists=0 known=0/1
+            #2 client 1 pods · all namespaces listed rv=1003 lists=3 watches=0 resumes=0 relists=0 known=2/3
+        "]],
+    );
+}
+
+/// §6.4, GOAWAY alone: the watch goes on, another informer begins on a new connection, and the watch follows when it ends.
+#[test]
+fn connection_that_is_to_be_left_goes_on_with_its_watch() {
+    check(
+        "0s server v1.34.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         35ms a3 opens
+         50s a goaway
+         60s a3 BOOKMARK @1100
+         70s b connects client=manager/v1.2.0 pid=7
+         70s b1 GET /api/v1/services?limit=500&resourceVersion=0
+         70020ms b1 whole rv=1101 s@400
+         70030ms b3 GET /api/v1/services?allowWatchBookmarks=true&resourceVersion=1101&timeoutSeconds=500&watch=true
+         70035ms b3 opens
+         200s a3 MODIFIED x@1200
+         300035ms a3 ends
+         300036ms a closed by client
+         300040ms b5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=333&watch=true
+         300045ms b5 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=1 known=0/1
+            70020ms initial-list #2 requests=1 items=1 known=0/1
+            300045ms resume #1 rv=1200: the watch before ended after the time it asked for
+            #1 client 1 pods · all namespaces watching rv=1200 lists=1 watches=2 resumes=1 relists=0 known=0/2
+            #2 client 1 services · all namespaces watching rv=1101 lists=1 watches=1 resumes=0 relists=0 known=0/1
+        "]],
+    );
+}
+
+/// The first watch after a list is no resume, neither after the first list nor after a relist; a list without a watch has no line yet.
+#[test]
+fn reflector_that_has_not_watched_yet_has_no_line() {
+    check(
+        "0s server v1.34.4
+         0s a connects client=manager/v1.2.0 pid=7
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500
+         1s b connects client=agent/v0.9.0 pid=8
+         1s b1 GET /api/v1/pods?limit=500&resourceVersion=0",
+        &expect![[r"
+            #1 client 1 pods · all namespaces listed rv=1000 lists=1 watches=0 resumes=0 relists=0 known=0/1
+            #2 client 2 pods · all listing lists=1 watches=0 resumes=0 relists=0 known=0/0
         "]],
     );
 }

@@ -1,8 +1,100 @@
-//! How watches end, and what clients of each age then ask (§6.4 of the semantics reference, T1 to T4).
+//! How watches end, and how they are resumed (§6.4 of the semantics reference, T1 to T3, T8).
 
 use expect_test::expect;
 
 use crate::script::check;
+
+/// T2, clients that are not client-go (§6.7, Python): no timeoutSeconds, no bookmarks.
+#[test]
+fn watch_that_asked_for_no_time_is_ended_by_the_server() {
+    check(
+        "0s server v1.34.4
+         0s a connects
+         0s a1 GET /api/v1/pods
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?resourceVersion=1000&watch=true
+         35ms a3 opens
+         60s a3 MODIFIED x@1005
+         2400s a3 ends
+         2400005ms a5 GET /api/v1/pods?resourceVersion=1005&watch=true
+         2400010ms a5 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            2400010ms resume #1 rv=1005: the watch before was ended early by the server
+            #1 client 1 pods · all namespaces watching rv=1005 lists=1 watches=2 resumes=1 relists=0 known=0/3
+        "]],
+    );
+}
+
+/// T1 and T2: a second before the time is after it, a little more is early.
+#[test]
+fn watch_that_ends_a_second_before_its_time_ended_after_it() {
+    check(
+        "0s server v1.34.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         35ms a3 opens
+         290s a3 BOOKMARK @1100
+         299035ms a3 ends
+         299040ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&timeoutSeconds=300&watch=true
+         299045ms a5 opens
+         590s a5 BOOKMARK @1200
+         597900ms a5 ends
+         597905ms a7 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=300&watch=true
+         597910ms a7 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            299045ms resume #1 rv=1100: the watch before ended after the time it asked for
+            597910ms resume #1 rv=1200: the watch before was ended early by the server
+            #1 client 1 pods · all namespaces watching rv=1200 lists=1 watches=3 resumes=2 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T2 and T3: within a second, a bookmark makes a watch no very short one; without any event the same client would list.
+#[test]
+fn watch_that_ends_within_a_second_behind_a_bookmark_is_ended_early() {
+    check(
+        "0s server v1.34.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         35ms a3 opens
+         300ms a3 BOOKMARK @1001
+         600ms a3 ends
+         605ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1001&timeoutSeconds=300&watch=true
+         610ms a5 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            610ms resume #1 rv=1001: the watch before was ended early by the server
+            #1 client 1 pods · all namespaces watching rv=1001 lists=1 watches=2 resumes=1 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T3, clients that are not client-go: a very short watch that is followed by a watch.
+#[test]
+fn very_short_watch_that_is_followed_by_a_watch_is_resumed() {
+    check(
+        "0s server v1.34.4
+         0s a connects
+         0s a1 GET /api/v1/pods
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         35ms a3 opens
+         600ms a3 ends
+         605ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         610ms a5 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            610ms resume #1 rv=1000: the watch before was ended within a second, before any event
+            #1 client 1 pods · all namespaces watching rv=1000 lists=1 watches=2 resumes=1 relists=0 known=0/2
+        "]],
+    );
+}
 
 /// T1, 1.16 to 1.34.
 #[test]
@@ -197,92 +289,55 @@ fn very_short_watch_of_a_new_client_leads_to_a_streaming_list_at_its_revision() 
     );
 }
 
-/// T4, 1.18 to 1.34: bookmarks came, no connection ended, no time was lost.
+/// T8, all ages from 1.16: W again, at the last revision.
 #[test]
-fn expired_watch_for_which_nothing_accounts() {
+fn watch_is_resumed_when_a_server_that_was_away_is_back() {
     check(
         "0s server v1.30.4
-         0s a connects
+         0s a connects client=controller/v1.30.0 pid=7
          0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
          20ms a1 whole rv=1000 x@500 y@600
-         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
          35ms a3 opens
          60s a3 BOOKMARK @1100
-         120s a3 BOOKMARK @1200
-         180s a3 BOOKMARK @1300
-         240s a3 BOOKMARK @1400
-         298s a3 BOOKMARK @1500
-         300035ms a3 ends
-         300040ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1500&timeoutSeconds=450&watch=true
-         300045ms a5 opens
-         300046ms a5 ERROR 410 Expired
-         300047ms a5 ends
-         301200ms a7 GET /api/v1/pods?resourceVersion=1500
-         301220ms a7 whole rv=1600 x@500 y@600 z@1550
-         301230ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1600&timeoutSeconds=333&watch=true
-         301235ms a9 opens",
+         120s refusing
+         120001ms a closed by server
+         126s listening
+         127300ms b connects client=controller/v1.30.0 pid=7
+         127305ms b1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&timeoutSeconds=333&watch=true
+         127310ms b1 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            301200ms relist-began #1 cause=expired/cache-restarted
-            301220ms relist #1 cause=expired/cache-restarted requests=1 items=3 known=2/3
-            #1 client 1 pods · all namespaces watching rv=1600 age=From1_18 lists=2 watches=3 resumes=0 relists=1 known=2/5
+            127310ms resume #1 rv=1100: the watch before ended with its connection
+            #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=2 resumes=1 relists=0 known=0/2
         "]],
     );
 }
 
-/// T4, 1.16 and 1.17.1 to 1.17.x, with the reason that servers of 1.16 give.
+/// T8, until 1.15 (§6.6, KK PR 81634): the client does not recognise that it was refused.
 #[test]
-fn expired_watch_of_an_old_client_that_no_bookmark_reached() {
+fn client_that_misreads_a_refused_connection_lists_from_zero() {
     check(
         "0s server v1.16.15
-         0s a connects
+         0s a connects client=controller/v1.15.0 pid=7
          0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
          20ms a1 whole rv=1000 x@500 y@600
-         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         30ms a3 GET /api/v1/pods?resourceVersion=1000&timeoutSeconds=500&watch=true
          35ms a3 opens
-         300035ms a3 ends
-         300040ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=450&watch=true
-         300045ms a5 opens
-         300046ms a5 ERROR 410 Gone
-         300047ms a5 ends
-         301049ms a7 GET /api/v1/pods?limit=500&resourceVersion=0
-         301070ms a7 whole rv=2000 x@500 y@600 z@1900
-         301080ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=2000&timeoutSeconds=333&watch=true
-         301085ms a9 opens",
+         60s a3 BOOKMARK @1100
+         120s refusing
+         120001ms a closed by server
+         126s listening
+         126400ms b connects client=controller/v1.15.0 pid=7
+         126405ms b1 GET /api/v1/pods?limit=500&resourceVersion=0
+         126420ms b1 whole rv=1130 x@500 y@1120
+         126430ms b3 GET /api/v1/pods?resourceVersion=1130&timeoutSeconds=333&watch=true
+         126435ms b3 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            301049ms relist-began #1 cause=expired/no-bookmarks
-            301070ms relist #1 cause=expired/no-bookmarks requests=1 items=3 known=2/3
-            #1 client 1 pods · all namespaces watching rv=2000 age=Until1_17 lists=2 watches=3 resumes=0 relists=1 known=2/5
-        "]],
-    );
-}
-
-/// T4, 1.17.0: a second, then a list with a limit and without a revision.
-#[test]
-fn expired_watch_of_1_17_0_leads_to_a_list_with_a_limit_and_without_a_revision() {
-    check(
-        "0s server v1.17.0
-         0s a connects
-         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
-         20ms a1 whole rv=1000 x@500 y@600
-         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
-         35ms a3 opens
-         290s a3 BOOKMARK @1500
-         300035ms a3 ends
-         300040ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1500&timeoutSeconds=450&watch=true
-         300045ms a5 opens
-         300046ms a5 ERROR 410 Expired
-         300047ms a5 ends
-         301049ms a7 GET /api/v1/pods?limit=500
-         301070ms a7 whole rv=2000 x@500 y@1900
-         301080ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=2000&timeoutSeconds=333&watch=true
-         301085ms a9 opens",
-        &expect![[r"
-            20ms initial-list #1 requests=1 items=2 known=0/2
-            301049ms relist-began #1 cause=expired/cache-restarted
-            301070ms relist #1 cause=expired/cache-restarted requests=1 items=2 known=1/2
-            #1 client 1 pods · all namespaces watching rv=2000 lists=2 watches=3 resumes=0 relists=1 known=1/4
+            126405ms relist-began #1 cause=refused-misread
+            126420ms relist #1 cause=refused-misread requests=1 items=2 known=1/2
+            #1 client 1 pods · all namespaces watching rv=1130 age=Until1_17 lists=2 watches=2 resumes=0 relists=1 known=1/4
         "]],
     );
 }

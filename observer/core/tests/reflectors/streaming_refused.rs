@@ -1,8 +1,175 @@
-//! More streaming lists (§6.3 to §6.5 of the semantics reference).
+//! Streaming lists that are refused or end before their time, and what is asked for instead (§6.4 of the semantics reference, T12, T13, T15 to T17).
 
 use expect_test::expect;
 
 use crate::script::check;
+
+/// T15, 1.27 to 1.34: refused now, and again at the next cycle.
+#[test]
+fn streaming_list_refused_with_422_is_replaced_by_a_list_each_time() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 refused 422 Invalid
+         10ms a3 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a3 whole rv=1000 x@500 y@600
+         30ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a5 opens
+         60s a5 BOOKMARK @1100
+         120s a5 ERROR 500 InternalError
+         120001ms a5 ends
+         121200ms a7 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=411&watch=true
+         121205ms a7 refused 422 Invalid
+         121210ms a9 GET /api/v1/pods?resourceVersion=1100
+         121230ms a9 whole rv=1130 x@500 y@600 z@1120
+         121240ms a11 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1130&timeoutSeconds=333&watch=true
+         121245ms a11 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 422, from cache
+            121200ms relist-began #1 cause=watch-error/500
+            121230ms relist #1 cause=watch-error/500 requests=2 items=3 known=2/3 in place of a streaming list refused with 422, from cache
+            #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=2 watches=4 resumes=0 relists=1 known=2/5
+        "]],
+    );
+}
+
+/// T15 and T13, 1.29 and later: any error that is not to be retried.
+#[test]
+fn streaming_list_refused_with_500_is_replaced_by_a_list_at_once() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 refused 500 InternalError
+         10ms a3 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a3 whole rv=1000 x@500 y@600
+         30ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         35ms a5 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=2 items=2 known=0/2 in place of a streaming list refused with 500, from cache
+            #1 client 1 pods · all namespaces watching rv=1000 age=WatchList lists=1 watches=2 resumes=0 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T13, 1.35 and later: the server is not ready, the transport repeats the streaming list.
+#[test]
+fn streaming_list_refused_with_429_is_asked_for_again() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 refused 429 TooManyRequests retry-after=1
+         1010ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         1015ms a3 opens
+         1016ms a3 ADDED x@500
+         1017ms a3 ADDED y@600
+         1020ms a3 END-BOOKMARK @1000
+         60s a3 MODIFIED x@1010",
+        &expect![[r"
+            1020ms initial-list #1 requests=2 items=2 known=0/2
+            #1 client 1 pods · all namespaces watching rv=1010 age=WatchList lists=0 watches=2 resumes=0 relists=0 known=0/3
+        "]],
+    );
+}
+
+/// T16, a server until 1.18: a plain watch without the end of the initial events.
+#[test]
+fn streaming_list_that_the_server_takes_for_a_plain_watch_never_comes_whole() {
+    check(
+        "0s server v1.18.20
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         7ms a1 ADDED y@600
+         60s a1 MODIFIED x@1100
+         352005ms a1 ends
+         352010ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=481&watch=true
+         352015ms a3 opens
+         352016ms a3 ADDED x@1100
+         352017ms a3 ADDED y@600",
+        &expect![[r"
+            #1 client 1 pods · all namespaces listing age=WatchList lists=0 watches=2 resumes=0 relists=0 known=0/0
+        "]],
+    );
+}
+
+/// T17, 1.27 and later: with an event, the streaming list is asked for again at once.
+#[test]
+fn streaming_list_that_ends_before_its_bookmark_is_asked_for_again_at_once() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         3s a1 ends
+         3005ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=481&watch=true
+         3010ms a3 opens
+         3011ms a3 ADDED x@500
+         3012ms a3 ADDED y@600
+         3020ms a3 END-BOOKMARK @1000",
+        &expect![[r"
+            3020ms initial-list #1 requests=2 items=2 known=0/2
+            #1 client 1 pods · all namespaces watching rv=1000 age=WatchList lists=0 watches=2 resumes=0 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T17, 1.29 and later: within a second and without an event it counts as an error, and a list is asked for at once.
+#[test]
+fn streaming_list_that_ends_within_a_second_is_replaced_by_a_list() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         200ms a1 ends
+         205ms a3 GET /api/v1/pods?limit=500&resourceVersion=0
+         220ms a3 whole rv=1000 x@500 y@600
+         230ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+         235ms a5 opens",
+        &expect![[r"
+            220ms initial-list #1 requests=2 items=2 known=0/2
+            #1 client 1 pods · all namespaces watching rv=1000 age=WatchList lists=1 watches=2 resumes=0 relists=0 known=0/2
+        "]],
+    );
+}
+
+/// T7 and T12, 1.35 and later: an ERROR event 504, and at once a streaming list without a revision.
+#[test]
+fn streaming_list_that_ends_as_too_new_is_asked_for_without_a_revision() {
+    check(
+        "0s server v1.35.0
+         0s a connects
+         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
+         5ms a1 opens
+         6ms a1 ADDED x@500
+         7ms a1 ADDED y@600
+         10ms a1 END-BOOKMARK @1000
+         60s a1 BOOKMARK @1100
+         120s a1 ERROR 500 InternalError
+         120001ms a1 ends
+         121200ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
+         121205ms a3 opens
+         124205ms a3 ERROR 504 Timeout too-large
+         124206ms a3 ends
+         124210ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=402&watch=true
+         124215ms a5 opens
+         124216ms a5 ADDED x@500
+         124217ms a5 ADDED y@600
+         124220ms a5 END-BOOKMARK @900",
+        &expect![[r"
+            10ms initial-list #1 requests=1 items=2 known=0/2
+            121200ms relist-began #1 cause=watch-error/500
+            124210ms relist-began #1 cause=too-large-resource-version
+            124220ms relist #1 cause=too-large-resource-version requests=1 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=900 age=WatchList lists=0 watches=3 resumes=0 relists=2 known=2/4
+        "]],
+    );
+}
 
 /// T12, 1.35 and later: refused with the status 504, and at once a streaming list without a revision.
 #[test]
@@ -124,58 +291,6 @@ fn streaming_relist_refused_with_429_is_the_same_relist_when_repeated() {
     );
 }
 
-/// §6.5, "client rebuilt its informer", with a streaming list.
-#[test]
-fn streaming_list_from_nothing_after_a_watch_that_the_client_cancelled_is_a_rebuilt_informer() {
-    check(
-        "0s server v1.35.0
-         0s a connects client=controller/v1.35.0 pid=7
-         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
-         5ms a1 opens
-         6ms a1 ADDED x@500
-         10ms a1 END-BOOKMARK @1000
-         60s a1 BOOKMARK @1100
-         90s a1 reset by client
-         90300ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
-         90305ms a3 opens
-         90306ms a3 ADDED x@500
-         90310ms a3 END-BOOKMARK @1130",
-        &expect![[r"
-            10ms initial-list #1 requests=1 items=1 known=0/1
-            90300ms relist-began #1 cause=rebuilt
-            90310ms relist #1 cause=rebuilt requests=1 items=1 known=0/1
-            #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=0 watches=2 resumes=0 relists=0 known=0/2
-        "]],
-    );
-}
-
-/// T2, 1.35 and later: the watch that a streaming list became ends early, then breaks.
-#[test]
-fn watch_of_a_streaming_list_that_is_cut_is_resumed_by_plain_watches() {
-    check(
-        "0s server v1.35.0
-         0s a connects
-         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
-         5ms a1 opens
-         6ms a1 ADDED x@500
-         10ms a1 END-BOOKMARK @1000
-         60s a1 BOOKMARK @1100
-         90s a1 ends
-         90005ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1100&timeoutSeconds=391&watch=true
-         90010ms a3 opens
-         95s a3 MODIFIED x@1120
-         99s a3 reset by server
-         99005ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1120&timeoutSeconds=402&watch=true
-         99010ms a5 opens",
-        &expect![[r"
-            10ms initial-list #1 requests=1 items=1 known=0/1
-            90010ms resume #1 rv=1100: the watch before was ended early by the server
-            99010ms resume #1 rv=1120: the watch before was reset by the server (code 2)
-            #1 client 1 pods · all namespaces watching rv=1120 age=WatchList lists=0 watches=3 resumes=2 relists=0 known=0/2
-        "]],
-    );
-}
-
 /// T17 by a broken connection, 1.35 and later: every attempt belongs to the initial list.
 #[test]
 fn first_streaming_list_whose_connection_breaks_is_one_initial_list() {
@@ -195,23 +310,6 @@ fn first_streaming_list_whose_connection_breaks_is_one_initial_list() {
         &expect![[r"
             3020ms initial-list #1 requests=2 items=2 known=0/2
             #1 client 1 pods · all namespaces watching rv=1000 age=WatchList lists=0 watches=2 resumes=0 relists=0 known=0/2
-        "]],
-    );
-}
-
-/// A streaming list of nothing is a list.
-#[test]
-fn empty_streaming_list_is_a_list() {
-    check(
-        "0s server v1.35.0
-         0s a connects
-         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
-         5ms a1 opens
-         10ms a1 END-BOOKMARK @1000
-         60s a1 BOOKMARK @1100",
-        &expect![[r"
-            10ms initial-list #1 requests=1 items=0 known=0/0
-            #1 client 1 pods · all watching rv=1100 age=WatchList lists=0 watches=1 resumes=0 relists=0 known=0/0
         "]],
     );
 }
@@ -268,35 +366,6 @@ fn fallback_refused_with_410_leads_to_a_full_list() {
             121220ms relist-began #1 cause=list-expired
             121240ms relist #1 cause=list-expired requests=1 items=2 known=2/2
             #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=3 watches=4 resumes=0 relists=2 known=2/4
-        "]],
-    );
-}
-
-/// T3, 1.35 and later: the client counts from the end of the list on, so a watch that ends soon after it is a very short one.
-#[test]
-fn watch_that_ends_soon_after_its_streaming_list_is_very_short() {
-    check(
-        "0s server v1.35.0
-         0s a connects
-         0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=352&watch=true
-         5ms a1 opens
-         6ms a1 ADDED x@500
-         1s a1 END-BOOKMARK @1000
-         1500ms a1 ends
-         2800ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=391&watch=true
-         2805ms a3 opens
-         2806ms a3 ADDED x@500
-         2810ms a3 END-BOOKMARK @1000
-         2820ms a3 ADDED y@1010
-         3100ms a3 ends
-         3105ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1010&timeoutSeconds=402&watch=true
-         3110ms a5 opens",
-        &expect![[r"
-            1s initial-list #1 requests=1 items=1 known=0/1
-            2800ms relist-began #1 cause=very-short-watch
-            2810ms relist #1 cause=very-short-watch requests=1 items=1 known=1/1
-            3110ms resume #1 rv=1010: the watch before was ended early by the server
-            #1 client 1 pods · all namespaces watching rv=1010 age=WatchList lists=0 watches=3 resumes=1 relists=1 known=1/3
         "]],
     );
 }

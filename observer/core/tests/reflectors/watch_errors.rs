@@ -4,6 +4,60 @@ use expect_test::expect;
 
 use crate::script::check;
 
+/// T10, 1.18 and later in old form.
+#[test]
+fn watch_refused_with_500_leads_to_a_list() {
+    check(
+        "0s server v1.30.4
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         35ms a3 opens
+         298s a3 BOOKMARK @1200
+         300035ms a3 ends
+         300040ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=444&watch=true
+         300050ms a5 refused 500 InternalError
+         301350ms a7 GET /api/v1/pods?resourceVersion=1200
+         301370ms a7 whole rv=1250 x@500 y@600
+         301380ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1250&timeoutSeconds=333&watch=true
+         301385ms a9 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            301350ms relist-began #1 cause=watch-refused/500
+            301370ms relist #1 cause=watch-refused/500 requests=1 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1250 age=From1_18 lists=2 watches=3 resumes=0 relists=1 known=2/4
+        "]],
+    );
+}
+
+/// T10, 1.16 and 1.17.1 to 1.17.x.
+#[test]
+fn watch_refused_with_the_status_410_leads_to_a_list() {
+    check(
+        "0s server v1.16.15
+         0s a connects
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500 y@600
+         30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=300&watch=true
+         35ms a3 opens
+         298s a3 BOOKMARK @1200
+         300035ms a3 ends
+         300040ms a5 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=444&watch=true
+         300050ms a5 refused 410 Gone
+         301053ms a7 GET /api/v1/pods?limit=500&resourceVersion=0
+         301070ms a7 whole rv=1250 x@500 y@600
+         301080ms a9 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1250&timeoutSeconds=333&watch=true
+         301085ms a9 opens",
+        &expect![[r"
+            20ms initial-list #1 requests=1 items=2 known=0/2
+            301053ms relist-began #1 cause=expired/cache-restarted
+            301070ms relist #1 cause=expired/cache-restarted requests=1 items=2 known=2/2
+            #1 client 1 pods · all namespaces watching rv=1250 age=Until1_17 lists=2 watches=3 resumes=0 relists=1 known=2/4
+        "]],
+    );
+}
+
 /// T5, 1.18 to 1.21.
 #[test]
 fn error_event_429_makes_a_client_until_1_21_list() {
