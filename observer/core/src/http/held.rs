@@ -2,6 +2,9 @@
 
 use std::{fmt, hint, mem};
 
+/// The smallest buffer.
+const LEAST: usize = 64;
+
 /// Bytes kept until it is known what they are; a credential may be among them.
 ///
 /// So they are never shown, not even by `Debug`, and are overwritten before their memory is given back, also when the buffer grows.
@@ -22,13 +25,23 @@ impl HeldBytes {
 
     /// Appends `bytes`.
     pub(super) fn extend(&mut self, bytes: &[u8]) {
-        let needed = self.0.len().saturating_add(bytes.len());
+        self.make_room(bytes.len());
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Appends a byte.
+    pub(super) fn push(&mut self, byte: u8) {
+        self.make_room(1);
+        self.0.push(byte);
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        let needed = self.0.len().saturating_add(bytes);
         if needed > self.0.capacity() {
-            let mut larger = Vec::with_capacity(needed.max(self.0.capacity().saturating_mul(2)));
+            let mut larger = Vec::with_capacity(needed.max(self.0.capacity().saturating_mul(2)).max(LEAST));
             larger.extend_from_slice(&self.0);
             overwrite(mem::replace(&mut self.0, larger));
         }
-        self.0.extend_from_slice(bytes);
     }
 
     /// Overwrites the bytes and gives their memory back.

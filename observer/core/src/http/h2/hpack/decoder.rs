@@ -300,9 +300,7 @@ impl Coding {
                 Ok(self)
             }
             Self::Huffman(mut huffman) => {
-                for octet in octets {
-                    huffman.push(*octet, |symbol| text.extend(&[symbol]))?;
-                }
+                huffman.decode(octets, |symbol| text.push(symbol))?;
                 Ok(Self::Huffman(huffman))
             }
         }

@@ -39,12 +39,17 @@ struct Codes {
     offset: u64,
 }
 
+/// Codes up to this length, which are those of nearly all that header fields carry, are looked up at once.
+const SHORT: u8 = 8;
+
+/// Per eight bits, the symbol whose code they begin with, and its length; 0 where the code is longer.
+static SHORT_CODES: [(u8, u8); 1 << SHORT] = short_codes();
 /// Per code length from 1 bit to [`LONGEST`].
 static CODES: [Codes; LONGEST as usize] = codes();
 /// The symbols in the order of their codes.
 static SYMBOLS: [u8; 256] = symbols();
 
-/// Decodes one string, byte by byte.
+/// Decodes one string, in any chunking.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Huffman {
     /// Bits that are no whole code yet, in the low `count` bits. Fewer than 30 between two calls.
@@ -53,14 +58,16 @@ pub(super) struct Huffman {
 }
 
 impl Huffman {
-    /// Decodes the next byte of the string; each symbol that is complete goes to `symbol`.
-    pub(super) fn push(&mut self, byte: u8, mut symbol: impl FnMut(u8)) -> Result<(), CompressionError> {
-        self.bits = self.bits << 8 | u64::from(byte);
-        self.count = self.count.saturating_add(8);
-        while let Some((decoded, length)) = self.next_symbol()? {
-            symbol(decoded);
-            self.count = self.count.saturating_sub(length);
-            self.bits &= low_bits(self.count);
+    /// Decodes the next bytes of the string; each symbol that is complete goes to `symbol`.
+    pub(super) fn decode(&mut self, octets: &[u8], mut symbol: impl FnMut(u8)) -> Result<(), CompressionError> {
+        for octet in octets {
+            self.bits = self.bits << 8 | u64::from(*octet);
+            self.count = self.count.saturating_add(8);
+            while let Some((decoded, length)) = self.next_symbol()? {
+                symbol(decoded);
+                self.count = self.count.saturating_sub(length);
+                self.bits &= low_bits(self.count);
+            }
         }
         Ok(())
     }
@@ -77,7 +84,24 @@ impl Huffman {
     }
 
     fn next_symbol(self) -> Result<Option<(u8, u8)>, CompressionError> {
-        for codes in CODES.iter().take_while(|codes| codes.length <= self.count) {
+        match SHORT_CODES.get(usize::from(self.first_eight())) {
+            Some((_, 0)) | None => self.next_of_long_code(),
+            Some((symbol, length)) => Ok((*length <= self.count).then_some((*symbol, *length))),
+        }
+    }
+
+    /// The first eight bits; behind the last, zeros.
+    fn first_eight(self) -> u8 {
+        let aligned = if self.count < SHORT {
+            self.bits << SHORT.saturating_sub(self.count)
+        } else {
+            self.bits >> self.count.saturating_sub(SHORT)
+        };
+        aligned.to_le_bytes()[0]
+    }
+
+    fn next_of_long_code(self) -> Result<Option<(u8, u8)>, CompressionError> {
+        for codes in CODES.iter().skip(usize::from(SHORT)).take_while(|codes| codes.length <= self.count) {
             let code = self.bits >> self.count.saturating_sub(codes.length);
             let rank = code.wrapping_sub(codes.first);
             if rank < codes.count {
@@ -136,6 +160,26 @@ const fn symbols() -> [u8; 256] {
             symbol += 1;
         }
         length += 1;
+    }
+    all
+}
+
+#[expect(clippy::indexing_slicing, reason = "computed when the crate is built: a wrong index does not compile")]
+const fn short_codes() -> [(u8, u8); 1 << SHORT] {
+    let symbols = symbols();
+    let mut all = [(0, 0); 1 << SHORT];
+    let (mut position, mut at) = (0, 0);
+    while position < symbols.len() {
+        let length = LENGTHS[symbols[position] as usize];
+        if length > SHORT {
+            break;
+        }
+        let behind = at + (1 << (SHORT - length));
+        while at < behind {
+            all[at] = (symbols[position], length);
+            at += 1;
+        }
+        position += 1;
     }
     all
 }

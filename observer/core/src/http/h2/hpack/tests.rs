@@ -358,9 +358,7 @@ fn integer(prefix_bits: u32, bytes: &str) -> u32 {
 
 fn huffman(bytes: &str) -> Result<String, CompressionError> {
     let (mut huffman, mut text) = (Huffman::default(), Vec::new());
-    for byte in hex(bytes) {
-        huffman.push(byte, |symbol| text.push(symbol))?;
-    }
+    huffman.decode(&hex(bytes), |symbol| text.push(symbol))?;
     huffman.finish()?;
     Ok(String::from_utf8(text).unwrap())
 }

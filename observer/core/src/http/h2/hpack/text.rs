@@ -27,6 +27,14 @@ impl Text {
         self.length = self.length.saturating_add(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
     }
 
+    /// Adds one decoded byte.
+    pub(super) fn push(&mut self, byte: u8) {
+        if self.held.len() < self.limit {
+            self.held.push(byte);
+        }
+        self.length = self.length.saturating_add(1);
+    }
+
     /// What was kept of the string.
     pub(super) fn bytes(&self) -> &[u8] {
         self.held.as_slice()
