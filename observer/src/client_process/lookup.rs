@@ -9,10 +9,13 @@ use observer_core::observation::Process;
 use super::owners::Owners;
 use super::socket::SocketDiagnosis;
 
-/// Clients whose descriptors are looked at first when there is a new socket, the latest.
-const REGULARS: usize = 16;
+/// Clients whose descriptors are looked at first when there is a new socket, the latest. After a restart of the API server all of them come
+/// back at once, and some leave again before they are found: they must not need a look at all processes.
+const REGULARS: usize = 256;
 /// Looks at all processes in vain take at most one part in so many of the time.
 const SHARE: u32 = 20;
+/// The same where the socket was gone behind the look: there may be a process to find the next time.
+const SHARE_FOR_GONE: u32 = 2;
 
 /// Finds the processes of clients. It asks the kernel, and takes some ten microseconds for a client that is known, a millisecond for one that was
 /// started last, some milliseconds for any other.
@@ -33,12 +36,16 @@ impl ClientProcesses {
 
     /// The process that is connected from `client` to `listener`.
     pub(super) fn of(&mut self, client: SocketAddr, listener: SocketAddr) -> Option<Process> {
-        let inode = self.diagnosis.as_mut()?.inode(client, listener).ok()??;
-        let process = self.among_regulars(inode).or_else(|| self.among_all(inode))?;
+        let inode = self.inode(client, listener)?;
+        let process = self.among_regulars(inode).or_else(|| self.among_all(inode, client, listener))?;
         self.regulars.retain(|pid| *pid != process.pid);
         self.regulars.truncate(REGULARS - 1);
         self.regulars.push_front(process.pid);
         Some(process)
+    }
+
+    fn inode(&mut self, client: SocketAddr, listener: SocketAddr) -> Option<u64> {
+        self.diagnosis.as_mut()?.inode(client, listener).ok()?
     }
 
     fn among_regulars(&mut self, inode: u64) -> Option<Process> {
@@ -54,7 +61,7 @@ impl ClientProcesses {
         None
     }
 
-    fn among_all(&mut self, inode: u64) -> Option<Process> {
+    fn among_all(&mut self, inode: u64, client: SocketAddr, listener: SocketAddr) -> Option<Process> {
         let began = Instant::now();
         if self.next_look.is_some_and(|next| began < next) {
             return None;
@@ -62,7 +69,8 @@ impl ClientProcesses {
         self.owners.look_for(inode);
         let found = self.owners.of(inode).cloned();
         if found.is_none() {
-            self.next_look = began.checked_add(began.elapsed().saturating_mul(SHARE).max(Duration::from_millis(1)));
+            let share = if self.inode(client, listener) == Some(inode) { SHARE } else { SHARE_FOR_GONE };
+            self.next_look = began.checked_add(began.elapsed().saturating_mul(share).max(Duration::from_millis(1)));
         }
         found
     }

@@ -1,7 +1,7 @@
 //! Real sockets, real processes.
 
 use std::io::{BufRead as _, BufReader};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -36,6 +36,35 @@ fn client_on_this_machine_is_known_by_its_process_and_another_connection_of_it_t
     assert_eq!(found.pid, other.id());
     drop((stream, other_stream));
     assert!(child.wait().is_ok() && other.wait().is_ok());
+}
+
+#[test]
+fn clients_that_come_back_are_known_even_after_a_look_in_vain() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut processes = ClientProcesses::new();
+    let script = format!("{0}; read -r _ <&3; {0}; read -r _ <&3", format!("exec 3<>/dev/tcp/127.0.0.1/{}", address.port()));
+    let mut clients: Vec<_> = (0..40)
+        .map(|_| {
+            let child = Command::new("bash").args(["-c", &script]).spawn().unwrap();
+            let (stream, client) = listener.accept().unwrap();
+            // A look at all processes is not due yet, perhaps: then it is asked for until it is.
+            let process = (0..10_000).find_map(|_| processes.of(client, address)).unwrap();
+            assert_eq!(process.pid, child.id());
+            (child, stream)
+        })
+        .collect();
+
+    let nobody = TcpStream::connect(address).unwrap();
+    let _ours = listener.accept().unwrap();
+    assert_eq!(processes.of(nobody.local_addr().unwrap(), address), None);
+    for (child, stream) in &mut clients {
+        stream.shutdown(Shutdown::Both).unwrap();
+        let (again, client) = listener.accept().unwrap();
+        assert_eq!(processes.of(client, address).map(|process| process.pid), Some(child.id()));
+        drop(again);
+        assert!(child.wait().is_ok());
+    }
 }
 
 #[test]

@@ -79,7 +79,11 @@ impl Reflector {
 
     fn begin_list(&mut self, exchange: &Exchange, context: &Context<'_>, told: &mut dyn FnMut(Told)) -> Listing {
         let last_list = self.list_failure.as_ref().map_or(self.revision_since, |failure| failure.at);
-        let idle_since = self.past_watch.as_ref().map_or(last_list, |watch| watch.ended);
+        // What made a revision expire lies between that revision and now, not behind the watch that found it gone.
+        let idle_since = self
+            .past_watch
+            .as_ref()
+            .map_or(last_list, |watch| if watch.failure == Some(FailureKind::Expired) { self.revision_since } else { watch.ended });
         let refusal = context.refused_between(idle_since, exchange.started);
         let went_wrong = self.watched_since_list || self.list_failure.is_some() || refusal.is_some();
         let origin = match (self.had_a_list && self.has_watched(), went_wrong) {

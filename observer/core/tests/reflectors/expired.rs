@@ -2,7 +2,10 @@
 
 use expect_test::expect;
 
-use crate::script::check;
+use observer_core::observer::{Event, Limits};
+use serde_json::Value;
+
+use crate::script::{check, play};
 
 /// T4 behind T8, two clients of the same resource at once (§6.5 (a)).
 #[test]
@@ -206,4 +209,41 @@ fn watch_expired_because_the_client_stalled() {
             #1 client 1 pods · all namespaces watching rv=1900 age=From1_18 lists=2 watches=3 resumes=0 relists=1 known=1/4
         "]],
     );
+}
+
+/// The watch that found its revision gone began behind the time in which the server refused.
+#[test]
+fn expired_watch_of_a_server_that_was_restarted_has_its_refusal_for_evidence() {
+    let script = "0s a connects client=controller/v1.30.0
+        0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+        0s a1 whole rv=1000 x@500
+        1s a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+        1s a3 opens
+        120s refusing
+        120s a closed by server
+        126s listening
+        127s b connects client=controller/v1.30.0
+        127s b1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=333&watch=true
+        127s b1 opens
+        127s b1 ERROR 410 Expired
+        127s b1 ends
+        128s b3 GET /api/v1/pods?resourceVersion=1000
+        129s b3 whole rv=1130 x@500";
+    let events = play(script, Limits::default()).1;
+    let began = events.iter().find_map(|event| if let Event::RelistBegan { began } = event { Some(began) } else { None }).unwrap();
+    assert!(began.server_refused && began.cause.to_string() == "expired/cache-restarted", "{began:?}");
+    let list = events.iter().find_map(|event| if let Event::Relist { list } = event { Some(list) } else { None }).unwrap();
+    let evidence: Vec<Value> = list.evidence.iter().map(|moment| serde_json::to_value(moment).unwrap()["moment"].clone()).collect();
+    let expected = [
+        "list-came",
+        "watch-asked",
+        "watch-opened",
+        "watch-ended",
+        "server-refused",
+        "watch-asked",
+        "watch-opened",
+        "failed",
+        "watch-ended",
+    ];
+    assert_eq!(evidence, expected);
 }
