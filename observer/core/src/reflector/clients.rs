@@ -1,5 +1,6 @@
 //! Who the clients are: which connections and requests come from the same one.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -29,13 +30,22 @@ enum Key {
     /// A process of this machine.
     Process(Process),
     /// What it says of itself; several processes may say the same.
-    Words { user_agent: Option<String>, identity: Option<Identity> },
+    Words(Words),
+}
+
+/// What a client says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Words {
+    user_agent: Option<String>,
+    identity: Option<Identity>,
 }
 
 /// A client.
 #[derive(Clone, Debug)]
 pub(super) struct KnownClient {
     key: Key,
+    /// Of a process, what it said first.
+    words: Option<Words>,
     pub process: Option<Process>,
     pub open_connections: u64,
     /// When its last connection ended.
@@ -48,12 +58,22 @@ pub(super) struct KnownClient {
 #[derive(Debug)]
 pub(super) struct Clients {
     by_key: BTreeMap<Key, ClientId>,
+    /// Which processes said these words.
+    by_words: BTreeMap<Words, Speakers>,
     known: BTreeMap<ClientId, KnownClient>,
     /// Those without a connection, by when the last ended.
     gone: BTreeSet<(Timestamp, ClientId)>,
     connections: BTreeMap<ConnectionId, Connection>,
     next: u64,
     limit: usize,
+}
+
+/// Processes that are known and say the same.
+#[derive(Clone, Copy, Debug)]
+struct Speakers {
+    number: usize,
+    /// The one that was first seen last.
+    last: ClientId,
 }
 
 #[derive(Debug, Default)]
@@ -67,6 +87,7 @@ impl Clients {
     pub(super) const fn new(limit: usize) -> Self {
         Self {
             by_key: BTreeMap::new(),
+            by_words: BTreeMap::new(),
             known: BTreeMap::new(),
             gone: BTreeSet::new(),
             connections: BTreeMap::new(),
@@ -101,13 +122,10 @@ impl Clients {
     pub(super) fn of(&mut self, connection: ConnectionId, request: &RequestLine, at: Timestamp) -> Option<ClientId> {
         let process = self.connections.get(&connection).and_then(|connection| connection.process.clone());
         let process = process.filter(|_| !is_of_one_command(request));
-        let key = match process.clone() {
-            Some(process) => Key::Process(process),
-            None => Key::Words { user_agent: request.user_agent.clone(), identity: request.identity.clone() },
-        };
-        let id = match self.by_key.get(&key) {
-            Some(id) => *id,
-            None => self.add(key, process)?,
+        let words = Words { user_agent: request.user_agent.clone(), identity: request.identity.clone() };
+        let id = match process {
+            Some(process) => self.of_process(process, words)?,
+            None => self.of_words(words, connection)?,
         };
         let before = self.connections.entry(connection).or_default().client.replace(id);
         if before != Some(id) {
@@ -119,14 +137,39 @@ impl Clients {
         Some(id)
     }
 
-    fn add(&mut self, key: Key, process: Option<Process>) -> Option<ClientId> {
+    fn of_process(&mut self, process: Process, words: Words) -> Option<ClientId> {
+        let key = Key::Process(process.clone());
+        if let Some(id) = self.by_key.get(&key) {
+            return Some(*id);
+        }
+        let id = self.add(key, Some(words.clone()), Some(process))?;
+        let speakers = self.by_words.entry(words).or_insert(Speakers { number: 0, last: id });
+        *speakers = Speakers { number: speakers.number.saturating_add(1), last: id };
+        Some(id)
+    }
+
+    /// A process that lost all its connections is the one that comes back with its words, although it was not found out this time.
+    fn of_words(&mut self, words: Words, connection: ConnectionId) -> Option<ClientId> {
+        if let Some(Speakers { number: 1, last }) = self.by_words.get(&words)
+            && (self.on(connection) == Some(*last) || self.known.get(last).is_some_and(|client| client.open_connections == 0))
+        {
+            return Some(*last);
+        }
+        let key = Key::Words(words);
+        match self.by_key.get(&key) {
+            Some(id) => Some(*id),
+            None => self.add(key, None, None),
+        }
+    }
+
+    fn add(&mut self, key: Key, words: Option<Words>, process: Option<Process>) -> Option<ClientId> {
         if self.known.len() >= self.limit && !self.forget_one() {
             return None;
         }
         let id = ClientId(self.next);
         self.next = self.next.saturating_add(1);
         self.by_key.insert(key.clone(), id);
-        self.known.insert(id, KnownClient { key, process, open_connections: 0, left: None, returned: None });
+        self.known.insert(id, KnownClient { key, words, process, open_connections: 0, left: None, returned: None });
         Some(id)
     }
 
@@ -135,8 +178,20 @@ impl Clients {
         let Some((_, gone)) = self.gone.pop_first() else { return false };
         if let Some(client) = self.known.remove(&gone) {
             self.by_key.remove(&client.key);
+            if let Some(words) = client.words {
+                self.forget_speaker(words);
+            }
         }
         true
+    }
+
+    fn forget_speaker(&mut self, words: Words) {
+        if let Entry::Occupied(mut speakers) = self.by_words.entry(words) {
+            speakers.get_mut().number = speakers.get().number.saturating_sub(1);
+            if speakers.get().number == 0 {
+                speakers.remove();
+            }
+        }
     }
 
     fn arrive(&mut self, id: ClientId, at: Timestamp) {

@@ -290,3 +290,43 @@ fn reflector_that_has_not_watched_yet_has_no_line() {
         "]],
     );
 }
+
+/// A process that comes back and is not found out in time: what it said before tells who it is, unless another process says the same.
+#[test]
+fn process_that_is_not_found_out_when_it_comes_back_is_known_by_its_words() {
+    let script = |other: &str| {
+        format!(
+            "0s a connects client=controller/v1.30.0 pid=7
+             0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+             0s a1 whole rv=1000 x@500
+             {other}
+             1s a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+             1s a3 opens
+             60s a closed by server
+             61s b connects client=controller/v1.30.0
+             61s b1 GET /api/v1/pods?resourceVersion=1000
+             61s b1 whole rv=1030 x@500
+             62s b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1030&timeoutSeconds=500&watch=true
+             62s b3 opens"
+        )
+    };
+    check(
+        &script(""),
+        &expect![[r"
+        0s initial-list #1 requests=1 items=1 known=0/1
+        61s relist-began #1 cause=connection-lost
+        61s relist #1 cause=connection-lost requests=1 items=1 known=1/1
+        #1 client 1 pods · all namespaces watching rv=1030 age=From1_18 lists=2 watches=2 resumes=0 relists=1 known=1/2
+    "]],
+    );
+    check(
+        &script("0s c connects client=controller/v1.30.0 pid=8\n0s c1 GET /api/v1/secrets"),
+        &expect![[r"
+        0s initial-list #1 requests=1 items=1 known=0/1
+        61s initial-list #3 requests=1 items=1 known=0/1
+        #1 client 1 pods · all namespaces waiting rv=1000 lists=1 watches=1 resumes=0 relists=0 known=0/1
+        #2 client 2 secrets · all listing lists=1 watches=0 resumes=0 relists=0 known=0/0
+        #3 client 3 pods · all namespaces watching rv=1030 age=From1_18 lists=1 watches=1 resumes=0 relists=0 known=0/1
+    "]],
+    );
+}
