@@ -1,6 +1,17 @@
-//! The layout of the ring record that watchtap's eBPF probes write and its user space reads.
+//! What watchtap's eBPF programs and its user space agree on: the records of the ring buffers and the values of the maps.
 //!
-//! Nothing is here yet: in this version watchtap has one tap, the proxy. What will come is one `#[repr(C)]` header (process,
-//! connection, direction, sequence number, time, length, bytes left out) that both sides share, and, as a binary for the BPF target
-//! only, the probes themselves. This crate stays `no_std` and without dependencies on the product for that reason.
+//! The programs themselves are the binary of this crate, for the BPF target only. This library is `no_std` and depends on nothing, so
+//! that both sides can share it. All numbers have the byte order of the machine; each structure has no padding but what is named.
 #![no_std]
+
+mod connection;
+mod filter;
+mod life;
+mod losses;
+mod record;
+
+pub use connection::{Connection, ConnectionKey, Verdict};
+pub use filter::{FILTER_BY_CGROUP, FILTER_BY_PROCESS, Filter};
+pub use life::{Life, LifeKind};
+pub use losses::Loss;
+pub use record::{Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};
