@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use observer_core::http::{Direction, Gap, Protocol};
+use observer_core::http::{Direction, Gap, Protocol, Start};
 use observer_core::observation::{Plaintext, Process};
 use observer_core::time::Timestamp;
 
@@ -24,6 +24,8 @@ pub struct ConnectionInfo {
     pub process: Option<Process>,
     /// What ALPN chose; `None` when nothing was chosen, or something that is not HTTP as we know it.
     pub protocol: Option<Protocol>,
+    /// Whether the first bytes that are offered are the first of the connection.
+    pub start: Start,
 }
 
 /// How one direction of a connection ended.

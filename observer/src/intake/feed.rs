@@ -1,6 +1,6 @@
 //! A tap's handle on one observed connection.
 
-use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span};
+use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span, Start};
 use observer_core::observation::Plaintext;
 use observer_core::time::Timestamp;
 
@@ -26,7 +26,7 @@ pub struct ConnectionFeed {
 #[derive(Debug)]
 struct Way {
     direction: Direction,
-    /// Follows the frames of HTTP/2 from the first byte; it goes on when the direction is dark, since GOAWAY matters all the same.
+    /// Follows the frames of HTTP/2 from the first byte to the first that the tap itself missed; it goes on when the direction is dark, since GOAWAY matters all the same.
     walker: Option<FrameWalker>,
     /// A frame header or control frame of HTTP/2 is missing: nothing after it can be understood.
     dark: bool,
@@ -36,7 +36,7 @@ struct Way {
 
 impl ConnectionFeed {
     pub(super) fn open(mut outbox: Outbox, closing: Charge, at: Timestamp, info: ConnectionInfo) -> Option<Self> {
-        let framed = info.protocol == Some(Protocol::Http2);
+        let framed = info.protocol == Some(Protocol::Http2) && info.start == Start::Beginning;
         let way =
             |direction, walker: fn() -> FrameWalker| Way { direction, walker: framed.then(walker), dark: false, forwarded: 0 };
         let request = way(Direction::Request, FrameWalker::of_requests);
@@ -55,6 +55,14 @@ impl ConnectionFeed {
         match direction {
             Direction::Request => self.request.offer(&mut self.outbox, at, bytes),
             Direction::Response => self.response.offer(&mut self.outbox, at, bytes),
+        }
+    }
+
+    /// Notes bytes that the tap itself did not get.
+    pub fn missed(&mut self, at: Timestamp, direction: Direction, bytes: u64) {
+        match direction {
+            Direction::Request => self.request.miss(&mut self.outbox, at, bytes),
+            Direction::Response => self.response.miss(&mut self.outbox, at, bytes),
         }
     }
 
@@ -123,6 +131,13 @@ impl Way {
                 outbox.gap(at, self.direction, unknown(bytes));
             }
         }
+    }
+
+    fn miss(&mut self, outbox: &mut Outbox, at: Timestamp, bytes: u64) {
+        self.forwarded += bytes;
+        self.walker = None;
+        outbox.count_lossy_read();
+        outbox.gap(at, self.direction, Gap { stream: None, length: bytes });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use observer_core::http::{Direction, Protocol};
+use observer_core::http::{Direction, Protocol, Start};
 use observer_core::time::Timestamp;
 
 use super::*;
@@ -53,6 +53,25 @@ fn http1_bytes_without_room_become_one_gap_in_their_place() {
     ];
     assert_eq!(drain(&mut receiver), expected);
     assert_eq!(intake.losses(), IntakeLosses { bytes: 7_003, reads: 3, ..IntakeLosses::default() });
+}
+
+#[test]
+fn bytes_that_the_tap_missed_are_a_gap_in_their_place() {
+    let (intake, mut receiver) = Intake::new(limits(3_000, 10_000));
+    let mut feed = open(&intake, Some(Protocol::Http2));
+    let data = frame(DATA, 1, &[0; 4_000]);
+
+    feed.bytes(at(1), RESPONSE, &data[..100]);
+    feed.missed(at(2), RESPONSE, 200);
+    feed.missed(at(3), RESPONSE, 300);
+    feed.bytes(at(4), RESPONSE, &data);
+    feed.closed(at(5));
+
+    // Where frames begin is not known any more, so that nothing can be chosen.
+    let expected =
+        ["0 opened", "1 response bytes 100", "2 response gap stream=None length=4509", "5 closed after 0 and 4609 bytes"];
+    assert_eq!(drain(&mut receiver), expected);
+    assert_eq!(intake.losses(), IntakeLosses { bytes: 4_509, reads: 3, ..IntakeLosses::default() });
 }
 
 #[test]
@@ -194,7 +213,7 @@ fn limits(connection: usize, connection_reserve: usize) -> IntakeLimits {
 
 fn info(protocol: Option<Protocol>) -> ConnectionInfo {
     let address = "127.0.0.1:1".parse().unwrap();
-    ConnectionInfo { client: address, listener: address, upstream: address, process: None, protocol }
+    ConnectionInfo { client: address, listener: address, upstream: address, process: None, protocol, start: Start::Beginning }
 }
 
 #[track_caller]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use observer_core::http::Direction;
+use observer_core::http::{Direction, Start};
 use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, What};
 use observer_core::time::Timestamp;
 
@@ -68,7 +68,10 @@ impl Decoding {
                 let connection = connection(id);
                 let upstream = self.upstream(info.listener);
                 let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
-                let decoder = ConnectionDecoder::new(connection, info.protocol, path_prefix);
+                let decoder = match info.start {
+                    Start::Beginning => ConnectionDecoder::new(connection, info.protocol, path_prefix),
+                    Start::Middle => ConnectionDecoder::from_middle(connection, info.protocol, path_prefix),
+                };
                 let upstream = name(upstream);
                 let process = info.process.clone();
                 told(Observation {

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use observer_core::http::{Direction, Protocol};
-use observer_core::observer::{Limits, Observer};
+use observer_core::http::{Direction, Protocol, Start};
+use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 
@@ -15,7 +15,7 @@ use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerSta
 use crate::view::EventLines;
 
 const REQUEST: &[u8] = b"GET /prefix/api/v1/pods?limit=500 HTTP/1.1\r\nUser-Agent: kubectl/v1.33.1\r\n\r\n";
-const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 58\r\n\r\n\
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 66\r\n\r\n\
     {\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[{}]}";
 
 #[test]
@@ -91,6 +91,20 @@ fn full_disk_ends_the_capture_and_not_the_observing() {
     assert_eq!(outcome.snapshot.missed.unrecorded, 0, "the report of this run lacks nothing for it");
 }
 
+#[test]
+fn connection_that_was_open_before_is_read_from_its_next_request_on() {
+    let outcome = observe(Outputs::new(Vec::new(), None), |intake| {
+        let mut feed = intake.register(now(), info(Start::Middle)).unwrap();
+        feed.bytes(now(), Direction::Response, b"the end of an answer");
+        feed.missed(now(), Direction::Response, 7);
+        feed.bytes(now(), Direction::Request, REQUEST);
+        feed.bytes(now(), Direction::Response, RESPONSE);
+        feed.closed(now());
+    });
+    let Snapshot { totals, missed, .. } = outcome.snapshot;
+    assert_eq!((totals.requests, missed.bytes, missed.malformed), (1, 7, 0), "{missed:?}");
+}
+
 const BOUNDS: Bounds = Bounds { max_size: 1 << 20, files: 2 };
 
 fn observe(outputs: Outputs, act: impl FnOnce(&Intake)) -> Outcome {
@@ -105,19 +119,23 @@ fn observe(outputs: Outputs, act: impl FnOnce(&Intake)) -> Outcome {
 }
 
 fn exchange(intake: &Intake) {
-    let info = ConnectionInfo {
-        client: anywhere(),
-        listener: anywhere(),
-        upstream: anywhere(),
-        process: None,
-        protocol: Some(Protocol::Http1),
-    };
-    let mut feed = intake.register(now(), info).unwrap();
+    let mut feed = intake.register(now(), info(Start::Beginning)).unwrap();
     feed.bytes(now(), Direction::Request, REQUEST);
     feed.bytes(now(), Direction::Response, RESPONSE);
     feed.ended(now(), Direction::Request, EndManner::CloseNotify);
     feed.ended(now(), Direction::Response, EndManner::CloseNotify);
     feed.closed(now());
+}
+
+fn info(start: Start) -> ConnectionInfo {
+    ConnectionInfo {
+        client: anywhere(),
+        listener: anywhere(),
+        upstream: anywhere(),
+        process: None,
+        protocol: Some(Protocol::Http1),
+        start,
+    }
 }
 
 fn anywhere() -> SocketAddr {

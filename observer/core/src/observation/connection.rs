@@ -42,6 +42,16 @@ impl ConnectionDecoder {
     /// A decoder of a connection that is observed from its first byte on. `protocol` is what ALPN chose, `path_prefix` the path in
     /// front of the API server's own, or empty.
     pub fn new(connection: ConnectionId, protocol: Option<Protocol>, path_prefix: &str) -> Self {
+        Self::starting(Start::Beginning, connection, protocol, path_prefix)
+    }
+
+    /// The same of a connection of which the first bytes were not seen: nothing is told until a boundary in the framing is proved, and of
+    /// header fields what the lost HPACK table held stays unknown.
+    pub fn from_middle(connection: ConnectionId, protocol: Option<Protocol>, path_prefix: &str) -> Self {
+        Self::starting(Start::Middle, connection, protocol, path_prefix)
+    }
+
+    fn starting(start: Start, connection: ConnectionId, protocol: Option<Protocol>, path_prefix: &str) -> Self {
         let state = State {
             connection,
             path_prefix: path_prefix.to_owned(),
@@ -51,12 +61,7 @@ impl ConnectionDecoder {
             at: Timestamp::default(),
             first_end: None,
         };
-        Self {
-            http: http::Connection::new(Start::Beginning, protocol),
-            state,
-            observed: Plaintext::default(),
-            missed: Plaintext::default(),
-        }
+        Self { http: http::Connection::new(start, protocol), state, observed: Plaintext::default(), missed: Plaintext::default() }
     }
 
     /// Decodes the next bytes of one direction.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use observer_core::http::{FrameWalker, Protocol};
+use observer_core::http::{FrameWalker, Protocol, Start};
 use observer_core::observation::Process;
 use tokio::time::Instant;
 
@@ -56,7 +56,7 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Sp
 
 fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: Option<Process>) -> Tee {
     let (listener, upstream, protocol) = (shared.address, established.upstream_address, established.protocol);
-    let info = ConnectionInfo { client, listener, upstream, process, protocol };
+    let info = ConnectionInfo { client, listener, upstream, process, protocol, start: Start::Beginning };
     match (shared.intake.as_ref().and_then(|intake| intake.register(shared.clock.now(), info)), protocol) {
         (Some(feed), _) => Tee::Observed(feed, shared.clock),
         (None, Some(Protocol::Http2)) => Tee::Framed(FrameWalker::of_responses()),
