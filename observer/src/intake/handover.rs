@@ -108,9 +108,14 @@ impl Intake {
             ConnectionFeed::open(outbox, charge, at, info)
         });
         if feed.is_none() {
-            self.shared.losses.connections.fetch_add(1, Ordering::Relaxed);
+            self.decline();
         }
         feed
+    }
+
+    /// Counts a connection that the tap does not follow for want of room of its own.
+    pub fn decline(&self) {
+        self.shared.losses.connections.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Tells something that belongs to no connection.

@@ -117,12 +117,41 @@ impl Detection {
     }
 }
 
+impl Protocol {
+    /// What a client speaks that begins a connection with `bytes`, or goes on with a request; nothing where they are neither of that.
+    pub fn of_client(bytes: &[u8]) -> Option<Self> {
+        let method = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+        match bytes.split_at_checked(method) {
+            _ if bytes.starts_with(PREFACE) => Some(Self::Http2),
+            Some(([_, _, _, ..], [b' ', b'/', ..])) => Some(Self::Http1),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Detection, Direction, Finding, HeldPiece, Loss, MAX_HELD, PREFACE, Protocol};
 
     const HTTP1: Finding = Finding::Speaks(Protocol::Http1);
     const HTTP2: Finding = Finding::Speaks(Protocol::Http2);
+
+    #[test]
+    fn client_that_begins_is_told_from_one_that_goes_on() {
+        for (bytes, expected) in [
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04".as_slice(), Some(Protocol::Http2)),
+            (b"GET /api/v1/pods HTTP/1.1\r\n", Some(Protocol::Http1)),
+            (b"DELETE / HTTP/1.1\r\n", Some(Protocol::Http1)),
+            (b"PRI * HTTP/2.0", None),
+            (b"GET", None),
+            (b"Go /on", None),
+            (b"\0\0\x04\x08\0\0\0\0\0", None),
+            (b" /", None),
+            (b"", None),
+        ] {
+            assert_eq!(Protocol::of_client(bytes), expected, "{bytes:?}");
+        }
+    }
 
     #[test]
     fn the_client_decides_by_its_preface_however_it_is_cut() {

@@ -1,0 +1,5 @@
+//! The tap that forwards nothing: eBPF programs record what TLS libraries of processes on this machine are given and give out.
+
+mod assembly;
+
+pub use assembly::{Assembly, ConnectionEnds, Limits, Whereabouts};
