@@ -13,3 +13,4 @@ mod socket;
 mod tests;
 
 pub use finder::{Inquiry, ProcessFinder};
+pub(crate) use owners::{identity, socket_inode};

@@ -50,7 +50,9 @@ impl Owners {
         descriptors.sort_unstable_by_key(|descriptor| Reverse(*descriptor));
         let mut known = None;
         for descriptor in descriptors {
-            let Some(inode) = fs::read_link(format!("{folder}/{descriptor}")).ok().and_then(|link| socket(&link)) else { continue };
+            let Some(inode) = fs::read_link(format!("{folder}/{descriptor}")).ok().and_then(|link| socket_inode(&link)) else {
+                continue;
+            };
             if known.is_none() {
                 known = identity(process);
             }
@@ -68,7 +70,7 @@ impl Owners {
 }
 
 /// The inode of the socket that a descriptor is, as proc(5) links it: `socket:[4711]`.
-fn socket(link: &Path) -> Option<u64> {
+pub(crate) fn socket_inode(link: &Path) -> Option<u64> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
@@ -77,7 +79,8 @@ fn number(entry: io::Result<DirEntry>) -> Option<u32> {
     entry.ok()?.file_name().to_str()?.parse().ok()
 }
 
-fn identity(process: &Process) -> Option<observation::Process> {
+/// What a process is told apart by; nothing when it is gone.
+pub(crate) fn identity(process: &Process) -> Option<observation::Process> {
     let stat = process.stat().ok()?;
     Some(observation::Process { pid: u32::try_from(stat.pid).ok()?, started: stat.starttime, name: stat.comm })
 }
