@@ -8,6 +8,7 @@ mod connection;
 mod filter;
 mod life;
 mod losses;
+mod read;
 mod record;
 
 pub use connection::{Connection, ConnectionKey, Verdict};

@@ -1,0 +1,131 @@
+//! Records out of the bytes of a ring buffer.
+
+use crate::connection::ConnectionKey;
+use crate::life::Life;
+use crate::record::Record;
+
+impl Record {
+    /// The record at the beginning of `bytes`, and its payload. Nothing where `bytes` are shorter than what it says of itself.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let mut fields = Fields(bytes);
+        let record = Self {
+            connection: ConnectionKey {
+                address: fields.u64()?,
+                since: fields.u64()?,
+                process: fields.u32()?,
+                reserved: fields.u32()?,
+            },
+            time: fields.u64()?,
+            offset: fields.u64()?,
+            length: fields.u32()?,
+            kind: fields.u32()?,
+            thread: fields.u32()?,
+            descriptor: i32::from_ne_bytes(fields.take()?),
+            flags: fields.u32()?,
+            name_length: fields.u32()?,
+        };
+        let payload = fields.0.get(..usize::try_from(record.length).ok()?)?;
+        Some((record, payload))
+    }
+}
+
+impl Life {
+    /// The record that `bytes` are. Nothing where they are shorter.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        Some(Self {
+            time: fields.u64()?,
+            kind: fields.u32()?,
+            process: fields.u32()?,
+            socket: fields.u64()?,
+            before: fields.u16()?,
+            after: fields.u16()?,
+            local_port: fields.u16()?,
+            remote_port: fields.u16()?,
+            local: fields.take()?,
+            remote: fields.take()?,
+        })
+    }
+}
+
+/// Numbers one after the other, as `repr(C)` without padding has them.
+struct Fields<'b>(&'b [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (field, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*field)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_ne_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_ne_bytes)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.take().map(u16::from_ne_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::mem::offset_of;
+
+    use super::*;
+
+    /// Each byte of a structure another, so that a field read from the wrong place differs.
+    const BYTES: [u8; 72] = {
+        let mut bytes = [0; 72];
+        let mut value: u8 = 0;
+        while (value as usize) < bytes.len() {
+            bytes[value as usize] = value;
+            value += 1;
+        }
+        bytes
+    };
+
+    fn u32_at(offset: usize) -> u32 {
+        u32::from_ne_bytes(BYTES[offset..offset + 4].try_into().unwrap())
+    }
+
+    #[test]
+    fn fields_of_a_record_are_where_the_programs_put_them() {
+        let mut bytes = BYTES;
+        bytes[offset_of!(Record, length)..][..4].copy_from_slice(&8_u32.to_ne_bytes());
+        let (record, payload) = Record::read(&bytes).unwrap();
+        assert_eq!(payload, &BYTES[64..]);
+        assert_eq!(record.kind, u32_at(offset_of!(Record, kind)));
+        assert_eq!(record.connection.process, u32_at(offset_of!(Record, connection) + offset_of!(ConnectionKey, process)));
+        assert_eq!(record.thread, u32_at(offset_of!(Record, thread)));
+        assert_eq!(record.name_length, u32_at(offset_of!(Record, name_length)));
+        assert_eq!(record.offset.to_ne_bytes()[..4], u32_at(offset_of!(Record, offset)).to_ne_bytes());
+    }
+
+    #[test]
+    fn fields_of_a_life_are_where_the_programs_put_them() {
+        let life = Life::read(&BYTES[..64]).unwrap();
+        assert_eq!(life.process, u32_at(offset_of!(Life, process)));
+        assert_eq!(life.local[..], BYTES[offset_of!(Life, local)..][..16]);
+        assert_eq!(life.remote[15], 63);
+        assert_eq!(
+            life.remote_port,
+            u32_at(offset_of!(Life, local_port)).to_ne_bytes()[2..].try_into().map(u16::from_ne_bytes).unwrap()
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_too_few_are_no_record() {
+        let mut bytes = BYTES;
+        bytes[offset_of!(Record, length)..][..4].copy_from_slice(&9_u32.to_ne_bytes());
+        assert!(Record::read(&bytes).is_none());
+        for length in 0..64 {
+            assert!(Record::read(&BYTES[..length]).is_none() && Life::read(&BYTES[..length]).is_none());
+        }
+    }
+}
