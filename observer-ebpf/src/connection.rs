@@ -14,7 +14,23 @@ pub struct ConnectionKey {
     pub reserved: u32,
 }
 
-/// What the programs keep of a connection, by process and address.
+/// The key of the map `CONNECTIONS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(C)]
+pub struct ConnectionAddress {
+    /// As [`ConnectionKey::address`].
+    pub address: u64,
+    /// As [`ConnectionKey::process`].
+    pub process: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+/// What the programs keep of a connection; the value of the map `CONNECTIONS`.
+///
+/// User space writes it for one reason: to say [`Verdict::Elsewhere`], after which the counts are of no use to it. It looks the value up, sees
+/// that `since` is that of the connection it means, and puts it back with the verdict if the key is still there (`BPF_EXIST`). What the programs count
+/// meanwhile is lost, so no other verdict may be written that way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Connection {
@@ -42,4 +58,7 @@ pub enum Verdict {
     Elsewhere = 2,
 }
 
-const _: () = assert!(size_of::<ConnectionKey>() == 24 && size_of::<Connection>() == 32, "no padding");
+const _: () = assert!(
+    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 32,
+    "no padding"
+);

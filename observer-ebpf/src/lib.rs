@@ -1,18 +1,20 @@
 //! What watchtap's eBPF programs and its user space agree on: the records of the ring buffers and the values of the maps.
 //!
-//! The programs themselves are the binary of this crate, for the BPF target only. This library is `no_std` and depends on nothing, so
+//! The programs themselves are the binary of this crate (`programs/`), for the BPF target only, built by `cargo xtask ebpf build`. This library is `no_std` and depends on nothing, so
 //! that both sides can share it. All numbers have the byte order of the machine; each structure has no padding but what is named.
 #![no_std]
 
 mod connection;
+mod descriptor;
 mod filter;
 mod life;
 mod losses;
 mod read;
 mod record;
 
-pub use connection::{Connection, ConnectionKey, Verdict};
+pub use connection::{Connection, ConnectionAddress, ConnectionKey, Verdict};
+pub use descriptor::DescriptorOffsets;
 pub use filter::{FILTER_BY_CGROUP, FILTER_BY_PROCESS, Filter};
 pub use life::{Life, LifeKind};
 pub use losses::Loss;
-pub use record::{Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};
+pub use record::{FIELD_DECODED, FIELD_ENCODED, Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};

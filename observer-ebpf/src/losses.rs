@@ -16,9 +16,11 @@ pub enum Loss {
     ConnectionNotKept = 4,
     /// Bytes of calls beyond the largest one that is recorded whole.
     BeyondLargestCall = 5,
+    /// Records of the ring buffer `LIVES` for which it had no room.
+    LifeNoRoom = 6,
 }
 
 impl Loss {
     /// How many there are.
-    pub const COUNT: u32 = 6;
+    pub const COUNT: u32 = 7;
 }

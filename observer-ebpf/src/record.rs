@@ -14,6 +14,12 @@ pub const LARGEST_CALL: usize = 64 * LARGEST_PAYLOAD;
 /// Flag of a [`Record`]: the memory of the process could not be read, so the payload is void; a hole of `length` bytes.
 pub const UNREADABLE: u32 = 1;
 
+/// [`Record::offset`] of a [`Kind::Field`] that an encoder is given, and the attach cookie of the probe there.
+pub const FIELD_ENCODED: u64 = 0;
+
+/// [`Record::offset`] of a [`Kind::Field`] that a decoder gives out, and the attach cookie of the probe there.
+pub const FIELD_DECODED: u64 = 1;
+
 /// What a record tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -25,8 +31,10 @@ pub enum Kind {
     /// The TLS connection is given up (`SSL_free`, `(*tls.Conn).Close`): no payload, and `offset` is what was sent in all.
     Closed = 3,
     /// A header field that Go's HPACK encoder is given or its decoder gives out: the payload is name and value, `name_length` long the first.
+    /// `offset` is [`FIELD_ENCODED`] or [`FIELD_DECODED`]. The address is that of the encoder or decoder, `since` is 0 and the descriptor unknown.
     Field = 4,
     /// Go's HTTP/2 client begins to write the header block of a stream; the number of the stream is `offset`.
+    /// The address is that of the HTTP/2 connection, `since` is 0 and the descriptor unknown.
     Headers = 5,
 }
 

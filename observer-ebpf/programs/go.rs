@@ -1,0 +1,178 @@
+//! Go: the functions of `crypto/tls` and of HTTP/2, by Go's own calling convention.
+//!
+//! Arguments come in AX, BX, CX, DI, SI, … and the goroutine is in R14 (Go `src/cmd/compile/abi-internal.md`, go1.26). A probe at the entry
+//! may sit at any instruction that comes before these registers change and before the stack pointer does, other than the frame pointer's push.
+
+use aya_ebpf::EbpfContext;
+use aya_ebpf::bindings::pt_regs;
+use aya_ebpf::helpers::{bpf_get_attach_cookie, bpf_ktime_get_ns};
+use aya_ebpf::macros::uprobe;
+use aya_ebpf::programs::ProbeContext;
+use observer_ebpf::{ConnectionKey, Kind, Loss, Record};
+
+use crate::admission::Caller;
+use crate::connections::{self, Transfer};
+use crate::maps::{GO_READS, count};
+use crate::memory;
+use crate::records::{self, Direction, Text};
+
+/// A goroutine. Its stack may move and its thread may change while it waits; it itself stays.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct ReadKey {
+    process: u64,
+    goroutine: u64,
+}
+
+/// The arguments of `(*Conn).Read`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct ReadCall {
+    connection: u64,
+    buffer: u64,
+    length: u64,
+}
+
+/// `crypto/tls.(*Conn).Write(b []byte)`, at the entry.
+#[uprobe]
+pub(crate) fn go_write(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    let registers = registers(&context);
+    let (address, buffer, length) = (registers.rax, registers.rbx, registers.rcx);
+    transferred(caller, Direction::Sent, address, buffer, length);
+    0
+}
+
+/// `crypto/tls.(*Conn).Read(b []byte)`, at the entry.
+#[uprobe]
+pub(crate) fn go_read(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    let registers = registers(&context);
+    let call = ReadCall { connection: registers.rax, buffer: registers.rbx, length: registers.rcx };
+    if GO_READS.insert(read_key(caller, registers), call, 0).is_err() {
+        count(Loss::CallNotKept, 1);
+    }
+    0
+}
+
+/// `crypto/tls.(*Conn).Read`, at each return instruction.
+#[uprobe]
+pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    let registers = registers(&context);
+    let came = registers.rax;
+    let key = read_key(caller, registers);
+    // SAFETY: only this goroutine writes the value of its key, and the copy is made at once.
+    let kept = unsafe { GO_READS.get(key) }.copied();
+    if kept.is_some() {
+        // Gone already if it fell out of the map meanwhile.
+        let _gone = GO_READS.remove(key);
+    }
+    // n is an int: an error is told apart, and n is 0 then, or the bytes that came before it.
+    if came.cast_signed() <= 0 {
+        return 0;
+    }
+    let Some(call) = kept.or_else(|| spilled(registers.rsp)) else {
+        count(Loss::CallNotKept, 1);
+        return 0;
+    };
+    if call.connection == 0 || came > call.length {
+        count(Loss::CallNotKept, 1);
+        return 0;
+    }
+    transferred(caller, Direction::Received, call.connection, call.buffer, came);
+    0
+}
+
+/// The arguments of a call whose entry was not seen: the caller leaves room for arguments in registers above the return address, and the
+/// function puts them there before it calls others.
+#[inline(always)]
+fn spilled(stack: u64) -> Option<ReadCall> {
+    memory::value::<ReadCall>(stack + 8)
+}
+
+/// `crypto/tls.(*Conn).Close()`, at the entry.
+#[uprobe]
+pub(crate) fn go_close(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    connections::closed(caller, registers(&context).rax);
+    0
+}
+
+/// `hpack.(*Encoder).WriteField(f HeaderField)` and `hpack.(*Decoder).callEmit(hf HeaderField)`, at the entry.
+///
+/// Name and value are read one after the other, each a string's pointer and length. The cookie says which of the two it is.
+#[uprobe]
+pub(crate) fn go_field(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    let registers = registers(&context);
+    // SAFETY: the context is the one that the kernel gave.
+    let cookie = unsafe { bpf_get_attach_cookie(context.as_ptr()) };
+    let name = Text { address: registers.rbx, length: registers.rcx };
+    let value = Text { address: registers.rdi, length: registers.rsi };
+    records::field(&http2(caller, Kind::Field, registers.rax, cookie), name, value);
+    0
+}
+
+/// `(*ClientConn).writeHeaders(streamID uint32, …)` of Go's HTTP/2 client, at the entry.
+#[uprobe]
+pub(crate) fn go_headers(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    let registers = registers(&context);
+    // The upper half of the register is not the callee's.
+    let stream = registers.rbx & u64::from(u32::MAX);
+    records::head(&http2(caller, Kind::Headers, registers.rax, stream));
+    0
+}
+
+#[inline(always)]
+fn registers(context: &ProbeContext) -> &pt_regs {
+    // SAFETY: the kernel gives the registers of the process, for as long as the program runs.
+    unsafe { &*context.regs }
+}
+
+#[inline(always)]
+fn read_key(caller: Caller, registers: &pt_regs) -> ReadKey {
+    ReadKey { process: u64::from(caller.process), goroutine: registers.r14 }
+}
+
+#[inline(always)]
+fn transferred(caller: Caller, direction: Direction, address: u64, buffer: u64, length: u64) {
+    if length == 0 {
+        return;
+    }
+    // SAFETY: takes nothing and returns a number.
+    let time = unsafe { bpf_ktime_get_ns() };
+    let transfer = Transfer { address, buffer, length, time, descriptor: descriptor(address), direction };
+    connections::transferred(caller, &transfer);
+}
+
+/// The descriptor of `tls.Conn`'s `net.Conn`, if that is a `*net.TCPConn`: its `netFD` begins with a `poll.FD`, which has the number after a
+/// mutex of 16 bytes (Go `src/net/fd_posix.go`, `src/internal/poll/fd_unix.go`, go1.26). Another type of connection has something else
+/// there, which may look like a number.
+#[inline(always)]
+fn descriptor(connection: u64) -> i32 {
+    let number = memory::value::<u64>(connection + 8)
+        .and_then(memory::value::<u64>)
+        .and_then(|descriptor| memory::value::<i64>(descriptor + 16));
+    match number {
+        Some(number @ 0..=0x7fff_ffff) => number as i32,
+        Some(_) | None => -1,
+    }
+}
+
+#[inline(always)]
+fn http2(caller: Caller, kind: Kind, address: u64, offset: u64) -> Record {
+    Record {
+        connection: ConnectionKey { address, since: 0, process: caller.process, reserved: 0 },
+        // SAFETY: takes nothing and returns a number.
+        time: unsafe { bpf_ktime_get_ns() },
+        offset,
+        length: 0,
+        kind: kind as u32,
+        thread: caller.thread,
+        descriptor: -1,
+        flags: 0,
+        name_length: 0,
+    }
+}

@@ -1,0 +1,54 @@
+//! The maps, by the names that user space knows them by. It may give each another size at load.
+
+use aya_ebpf::macros::map;
+use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
+use observer_ebpf::{Connection, ConnectionAddress, Filter, Loss};
+
+use crate::atomics;
+use crate::go::{ReadCall, ReadKey};
+use crate::thread_calls::ThreadCalls;
+
+/// Plaintext: a `Record` and its payload each.
+#[map]
+pub(crate) static RECORDS: RingBuf = RingBuf::with_byte_size(8 << 20, 0);
+
+/// Beginnings and ends: a `Life` each.
+#[map]
+pub(crate) static LIVES: RingBuf = RingBuf::with_byte_size(256 << 10, 0);
+
+/// What is known of each connection.
+#[map]
+pub(crate) static CONNECTIONS: LruHashMap<ConnectionAddress, Connection> = LruHashMap::with_max_entries(32_768, 0);
+
+/// Calls of OpenSSL that have not returned, by thread (`bpf_get_current_pid_tgid`).
+#[map]
+pub(crate) static SSL_CALLS: LruHashMap<u64, ThreadCalls> = LruHashMap::with_max_entries(8_192, 0);
+
+/// Calls of Go's `(*Conn).Read` that have not returned: one each connection that waits.
+#[map]
+pub(crate) static GO_READS: LruHashMap<ReadKey, ReadCall> = LruHashMap::with_max_entries(32_768, 0);
+
+/// What could not be recorded, by [`Loss`].
+#[map]
+pub(crate) static LOSSES: PerCpuArray<u64> = PerCpuArray::with_max_entries(Loss::COUNT, 0);
+
+/// Which processes are recorded.
+#[map]
+pub(crate) static FILTER: Array<Filter> = Array::with_max_entries(1, 0);
+
+/// The processes of `FILTER_BY_PROCESS`; the values mean nothing.
+#[map]
+pub(crate) static PROCESSES: HashMap<u32, u32> = HashMap::with_max_entries(16_384, 0);
+
+/// The cgroups of `FILTER_BY_CGROUP`, by their number (the inode of their folder); the values mean nothing.
+#[map]
+pub(crate) static CGROUPS: HashMap<u64, u32> = HashMap::with_max_entries(4_096, 0);
+
+/// Adds to a counter of [`LOSSES`]. Atomically, because a program that runs for a process can be preempted by another one.
+#[inline(always)]
+pub(crate) fn count(loss: Loss, by: u64) {
+    if let Some(counter) = LOSSES.get_ptr_mut(loss as u32) {
+        // SAFETY: the kernel gave the address of a value of this map, eight bytes aligned, which lives as long as the map.
+        let _before = unsafe { atomics::fetch_add(counter, by) };
+    }
+}

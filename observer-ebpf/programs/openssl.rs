@@ -1,0 +1,149 @@
+//! OpenSSL, and what has its functions: arguments are kept at the entry, and the bytes are told at the return, when their number is known.
+//!
+//! So a write that must be repeated (`SSL_ERROR_WANT_WRITE`) counts once, when it is accepted, and a partial one with what was accepted.
+
+use aya_ebpf::EbpfContext;
+use aya_ebpf::helpers::{bpf_get_attach_cookie, bpf_ktime_get_ns};
+use aya_ebpf::macros::uprobe;
+use aya_ebpf::programs::ProbeContext;
+use observer_ebpf::{DescriptorOffsets, Loss};
+
+use crate::admission::Caller;
+use crate::connections::{self, Transfer};
+use crate::maps::{SSL_CALLS, count};
+use crate::memory;
+use crate::records::Direction;
+use crate::thread_calls::{Call, Returned, ThreadCalls};
+
+/// What the type of a BIO must have set, so that its number is a descriptor: `BIO_TYPE_DESCRIPTOR | BIO_TYPE_SOURCE_SINK`.
+const HAS_DESCRIPTOR: u32 = 0x0100 | 0x0400;
+
+/// `SSL_write(SSL *, const void *, int)`, at the entry.
+#[uprobe]
+pub(crate) fn ssl_write(context: ProbeContext) -> u32 {
+    entered(&context, Direction::Sent, 0)
+}
+
+/// `SSL_read(SSL *, void *, int)`, at the entry.
+#[uprobe]
+pub(crate) fn ssl_read(context: ProbeContext) -> u32 {
+    entered(&context, Direction::Received, 0)
+}
+
+/// `SSL_write_ex(SSL *, const void *, size_t, size_t *written)`, at the entry.
+#[uprobe]
+pub(crate) fn ssl_write_ex(context: ProbeContext) -> u32 {
+    entered(&context, Direction::Sent, context.arg(3).unwrap_or(0))
+}
+
+/// `SSL_read_ex(SSL *, void *, size_t, size_t *readbytes)`, at the entry.
+#[uprobe]
+pub(crate) fn ssl_read_ex(context: ProbeContext) -> u32 {
+    entered(&context, Direction::Received, context.arg(3).unwrap_or(0))
+}
+
+/// The return of any of them: at the return, or inside the function where its result is in AX already.
+#[uprobe]
+pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    // SAFETY: the kernel gives the registers of the process, for as long as the program runs.
+    let (result, stack) = unsafe { ((*context.regs).rax as u32 as i32, (*context.regs).rsp) };
+    let returned = match SSL_CALLS.get_ptr_mut(caller.both) {
+        // SAFETY: only this thread has this key, and no other program runs for the thread meanwhile.
+        Some(calls) => unsafe { (*calls).leave(stack) },
+        None => Returned::Unknown,
+    };
+    // All of them return 0 or less where nothing was transferred.
+    if result <= 0 {
+        return 0;
+    }
+    let Returned::From(call) = returned else {
+        count(Loss::CallNotKept, 1);
+        return 0;
+    };
+    if let Some(calls) = SSL_CALLS.get_ptr_mut(caller.both) {
+        // SAFETY: as above.
+        unsafe { (*calls).counted(&call) };
+    }
+    if call.is_counted == 0 {
+        transferred(caller, &call, result);
+    }
+    0
+}
+
+/// `SSL_free(SSL *)`, at the entry.
+#[uprobe]
+pub(crate) fn ssl_free(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    connections::closed(caller, context.arg(0).unwrap_or(0));
+    0
+}
+
+#[inline(always)]
+fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    let connection = context.arg(0).unwrap_or(0);
+    // SAFETY: the context is the one that the kernel gave.
+    let cookie = unsafe { bpf_get_attach_cookie(context.as_ptr()) };
+    let call = Call {
+        connection,
+        buffer: context.arg(1).unwrap_or(0),
+        count: count_at,
+        // SAFETY: takes nothing and returns a number.
+        time: unsafe { bpf_ktime_get_ns() },
+        // SAFETY: as in `ssl_return`.
+        stack: unsafe { (*context.regs).rsp },
+        descriptor: descriptor(connection, DescriptorOffsets::from_cookie(cookie)),
+        is_sending: u32::from(direction == Direction::Sent),
+        is_counted: 0,
+        reserved: 0,
+    };
+    if SSL_CALLS.get_ptr(caller.both).is_none() {
+        // Where there is no room, the value is not found below.
+        let _full = SSL_CALLS.insert(caller.both, ThreadCalls::EMPTY, 0);
+    }
+    let is_kept = match SSL_CALLS.get_ptr_mut(caller.both) {
+        // SAFETY: as in `ssl_return`.
+        Some(calls) => unsafe { (*calls).enter(&call) },
+        None => false,
+    };
+    if !is_kept {
+        count(Loss::CallNotKept, 1);
+    }
+    0
+}
+
+#[inline(always)]
+fn transferred(caller: Caller, call: &Call, result: i32) {
+    let length = if call.count == 0 { Some(u64::from(result.unsigned_abs())) } else { memory::value::<u64>(call.count) };
+    let Some(length) = length else {
+        count(Loss::CallNotKept, 1);
+        return;
+    };
+    let (direction, time) = if call.is_sending == 0 {
+        // SAFETY: takes nothing and returns a number.
+        (Direction::Received, unsafe { bpf_ktime_get_ns() })
+    } else {
+        (Direction::Sent, call.time)
+    };
+    let transfer = Transfer { address: call.connection, buffer: call.buffer, length, time, descriptor: call.descriptor, direction };
+    connections::transferred(caller, &transfer);
+}
+
+/// The descriptor of the BIO that is read from, negative if there is none.
+#[inline(always)]
+fn descriptor(connection: u64, offsets: DescriptorOffsets) -> i32 {
+    if offsets.bio <= 0 {
+        return -1;
+    }
+    let number = || {
+        let bio = memory::value::<u64>(connection.wrapping_add_signed(i64::from(offsets.bio)))?;
+        let method = memory::value::<u64>(bio.wrapping_add_signed(i64::from(offsets.method)))?;
+        let kind = memory::value::<u32>(method)?;
+        if kind & HAS_DESCRIPTOR != HAS_DESCRIPTOR {
+            return None;
+        }
+        memory::value::<i32>(bio.wrapping_add_signed(i64::from(offsets.number)))
+    };
+    number().unwrap_or(-1)
+}

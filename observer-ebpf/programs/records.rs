@@ -1,0 +1,182 @@
+//! What goes into the ring buffer of plaintext.
+//!
+//! Room is reserved first and the payload is read into it from the process, so no byte is copied twice and nothing is shared between programs that interrupt
+//! each other. Room must have a size that the verifier knows, so there are a few.
+
+use aya_ebpf::maps::ring_buf::RingBufEntry;
+use observer_ebpf::{Connection, Kind, LARGEST_CALL, LARGEST_PAYLOAD, Loss, PAYLOAD_SIZES, Record, UNREADABLE};
+
+use crate::maps::{RECORDS, count};
+use crate::memory;
+
+const SMALL: usize = PAYLOAD_SIZES[0];
+const MIDDLE: usize = PAYLOAD_SIZES[1];
+
+/// The most of a field's name that is told. HTTP sets no limit; the names that are in use have a fifth of it.
+const LONGEST_NAME: u32 = 255;
+
+/// Above so many bytes the reader is woken. Below it looks by itself, every 20 ms.
+const PENDING_BYTES: u64 = 256 << 10;
+/// `bpf_ringbuf_query`: bytes that are not read yet (Linux `include/uapi/linux/bpf.h`).
+const BPF_RB_AVAIL_DATA: u64 = 0;
+/// `bpf_ringbuf_submit`: whether the reader is woken (there, too).
+const BPF_RB_NO_WAKEUP: u64 = 1;
+const BPF_RB_FORCE_WAKEUP: u64 = 2;
+
+/// Which way plaintext goes; the numbers are those of [`Kind`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Direction {
+    Sent = Kind::Sent as u32,
+    Received = Kind::Received as u32,
+}
+
+impl Direction {
+    /// The counter of this direction.
+    ///
+    /// # Safety
+    ///
+    /// `connection` points into the map of connections.
+    #[inline(always)]
+    pub(crate) unsafe fn counter(self, connection: *mut Connection) -> *mut u64 {
+        // SAFETY: as the caller promises; no reference is made.
+        unsafe {
+            match self {
+                Self::Sent => &raw mut (*connection).sent,
+                Self::Received => &raw mut (*connection).received,
+            }
+        }
+    }
+}
+
+#[repr(C)]
+struct Room<const N: usize> {
+    record: Record,
+    payload: [u8; N],
+}
+
+/// Records the bytes of a call, in as many records as they need, up to [`LARGEST_CALL`].
+///
+/// `record` has the offset of the first byte.
+#[inline(always)]
+pub(crate) fn call(record: &Record, buffer: u64, length: u64) {
+    let recorded = length.min(LARGEST_CALL as u64);
+    if length > recorded {
+        count(Loss::BeyondLargestCall, length - recorded);
+    }
+    let whole = recorded / LARGEST_PAYLOAD as u64;
+    // The verifier goes through every round, so a round has no sizes to tell apart, and their number is a constant.
+    for part in 0..(LARGEST_CALL / LARGEST_PAYLOAD) as u64 {
+        if part >= whole {
+            break;
+        }
+        bytes::<LARGEST_PAYLOAD>(record, buffer, part * LARGEST_PAYLOAD as u64, LARGEST_PAYLOAD as u64);
+    }
+    let begin = whole * LARGEST_PAYLOAD as u64;
+    let rest = recorded - begin;
+    if rest == 0 {
+        return;
+    }
+    if rest <= SMALL as u64 {
+        bytes::<SMALL>(record, buffer, begin, rest);
+    } else if rest <= MIDDLE as u64 {
+        bytes::<MIDDLE>(record, buffer, begin, rest);
+    } else {
+        bytes::<LARGEST_PAYLOAD>(record, buffer, begin, rest);
+    }
+}
+
+/// A function of its own in the kernel, so that the loop around it is small.
+#[inline(never)]
+fn bytes<const N: usize>(record: &Record, buffer: u64, begin: u64, length: u64) {
+    // Says to the verifier what the callers know.
+    let length = if length > N as u64 { N as u32 } else { length as u32 };
+    let Some(mut room) = reserve::<N>(u64::from(length)) else { return };
+    let entry = room.as_mut_ptr();
+    // SAFETY: the entry is reserved, as large as `Room<N>`, and `length` is at most `N`.
+    unsafe {
+        (*entry).record = *record;
+        (*entry).record.offset = record.offset + begin;
+        (*entry).record.length = length;
+        if !memory::copy((&raw mut (*entry).payload).cast(), length, buffer + begin) {
+            (*entry).record.flags = UNREADABLE;
+            count(Loss::Unreadable, 1);
+        }
+    }
+    submit(room);
+}
+
+/// Records what has no payload.
+#[inline(always)]
+pub(crate) fn head(record: &Record) {
+    let Some(mut room) = reserve::<0>(0) else { return };
+    // SAFETY: the entry is reserved, as large as a `Record`.
+    unsafe { (*room.as_mut_ptr()).record = *record };
+    submit(room);
+}
+
+/// Text of the process: where it is and how long.
+#[derive(Clone, Copy)]
+pub(crate) struct Text {
+    pub(crate) address: u64,
+    pub(crate) length: u64,
+}
+
+/// Records a header field. What is longer than a record has room for is cut off and counted.
+#[inline(always)]
+pub(crate) fn field(record: &Record, name: Text, value: Text) {
+    let length = name.length.saturating_add(value.length);
+    if length <= SMALL as u64 {
+        name_and_value::<SMALL>(record, &name, &value);
+    } else if length <= MIDDLE as u64 {
+        name_and_value::<MIDDLE>(record, &name, &value);
+    } else {
+        name_and_value::<LARGEST_PAYLOAD>(record, &name, &value);
+    }
+}
+
+#[inline(never)]
+fn name_and_value<const N: usize>(record: &Record, name: &Text, value: &Text) {
+    let name_length = name.length.min(u64::from(LONGEST_NAME)) as u32;
+    // A value beside the longest name always has room; which name it is beside is too much for the verifier to follow.
+    let longest_value = N as u32 - LONGEST_NAME;
+    let value_length = value.length.min(u64::from(longest_value)) as u32;
+    let told = u64::from(name_length) + u64::from(value_length);
+    let Some(mut room) = reserve::<N>(told) else { return };
+    let asked = name.length.saturating_add(value.length);
+    if asked > told {
+        count(Loss::BeyondLargestCall, asked - told);
+    }
+    let entry = room.as_mut_ptr();
+    // SAFETY: the entry is reserved, as large as `Room<N>`; the name is at most `LONGEST_NAME` long, and the value at most the rest.
+    unsafe {
+        (*entry).record = *record;
+        (*entry).record.length = name_length + value_length;
+        (*entry).record.name_length = name_length;
+        let payload: *mut u8 = (&raw mut (*entry).payload).cast();
+        let has_name = memory::copy(payload, name_length, name.address);
+        let has_value = memory::copy(payload.add(name_length as usize), value_length, value.address);
+        if !(has_name && has_value) {
+            (*entry).record.flags = UNREADABLE;
+            count(Loss::Unreadable, 1);
+        }
+    }
+    submit(room);
+}
+
+/// Room for a record, unless the ring buffer is full: then its `length` bytes of payload are counted as lost.
+#[inline(always)]
+fn reserve<const N: usize>(length: u64) -> Option<RingBufEntry<Room<N>>> {
+    let room = RECORDS.reserve::<Room<N>>(0);
+    if room.is_none() {
+        count(Loss::NoRoom, 1);
+        count(Loss::NoRoomBytes, length);
+    }
+    room
+}
+
+#[inline(always)]
+fn submit<const N: usize>(room: RingBufEntry<Room<N>>) {
+    let is_urgent = RECORDS.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
+    room.submit(if is_urgent { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP });
+}
