@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod duration;
+mod ebpf;
 mod fuzz;
 mod run;
 mod soak;
@@ -26,6 +27,7 @@ enum Task {
     Run(run::Args),
     Test(test::Args),
     Bench(bench::Args),
+    Ebpf(ebpf::Args),
     Fuzz(fuzz::Args),
     Soak(soak::Args),
     Ci(ci::Args),
@@ -36,6 +38,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Run(args) => run::execute(&args),
         Task::Test(args) => test::execute(&args),
         Task::Bench(args) => bench::execute(&args),
+        Task::Ebpf(args) => ebpf::execute(&args),
         Task::Fuzz(args) => fuzz::execute(&args),
         Task::Soak(args) => soak::execute(&args),
         Task::Ci(args) => ci::execute(&args),

@@ -40,8 +40,13 @@ pub(crate) fn build_for_tests() -> anyhow::Result<bool> {
     Ok(status.success())
 }
 
+/// The folder that cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root().join(target)
+}
+
 /// Where the harness of the tests leaves what tasks read: the folder of this name in the target directory.
 pub(crate) fn tests_left(name: &str) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root().join(target).join("cluster").join(name)
+    target().join("cluster").join(name)
 }

@@ -1,0 +1,77 @@
+//! The command itself: what is built, and what it is compared with.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use super::build;
+use super::object::Object;
+use super::toolchain::Toolchain;
+use crate::workspace;
+
+/// Build the programs that run in the kernel, or check that the committed object is what their sources say.
+///
+/// The object observer-ebpf/watchtap.bpf.o is committed, so that whoever builds watchtap needs no compiler for BPF. Change the sources in
+/// observer-ebpf, run `cargo xtask ebpf build`, and commit the object and watchtap.bpf.toml beside it, which says with what it was built.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+
+    /// The folder of the toolchain; it is put there if it is missing (Debian 12 on x86-64, about 140 MB of packages, a minute) [default:
+    /// target/ebpf/toolchain]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    toolchain: Option<PathBuf>,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Build the object into observer-ebpf
+    Build,
+    /// Build it into target and compare: with the same tools the hash must be the same
+    Check,
+}
+
+/// Ends with a failure when the committed object is not what the sources and its own tools make.
+pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    let own = workspace::target().join("ebpf");
+    let folder = args.toolchain.clone().unwrap_or_else(|| own.join("toolchain"));
+    let toolchain = Toolchain::found_or_installed(&std::path::absolute(folder)?)?;
+    match args.action {
+        Action::Build => {
+            let built = build::object(&toolchain, &committed())?;
+            built.save_description()?;
+            println!("built {} in {:.1} s, sha256 {}", built.path().display(), begun.elapsed().as_secs_f64(), built.sha256());
+            Ok(ExitCode::SUCCESS)
+        }
+        Action::Check => {
+            let described = Object::described(&committed())?;
+            let built = build::object(&toolchain, &own.join("watchtap.bpf.o"))?;
+            Ok(compare(&described, &built))
+        }
+    }
+}
+
+fn committed() -> PathBuf {
+    workspace::root().join(Path::new("observer-ebpf/watchtap.bpf.o"))
+}
+
+fn compare(committed: &Object, built: &Object) -> ExitCode {
+    let differences = committed.tools_that_differ(built);
+    if !differences.is_empty() {
+        println!("the programs build; the committed object was built with other tools, so the two cannot be compared:");
+        for difference in differences {
+            println!("  {difference}");
+        }
+        return ExitCode::SUCCESS;
+    }
+    if committed.sha256() == built.sha256() {
+        println!("the committed object is what the sources make, sha256 {}", built.sha256());
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("the committed object is not what the sources make: run `cargo xtask ebpf build` and commit what it writes");
+    eprintln!("  committed: sha256 {}", committed.sha256());
+    eprintln!("  built:     sha256 {}, in {}", built.sha256(), built.path().display());
+    ExitCode::FAILURE
+}

@@ -1,0 +1,137 @@
+//! An object and what it was built with; of the committed one, `watchtap.bpf.toml` says so.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+
+use super::toolchain::stdout;
+use crate::workspace;
+
+const HEADER: &str = "# What `cargo xtask ebpf build` built watchtap.bpf.o with. `cargo xtask ebpf check` compares.\n";
+
+/// The packages that are compiled into the object.
+const COMPILED_IN: &[&str] = &["aya-ebpf"];
+
+const SHA256: &str = "sha256";
+
+/// An object, by its hash and the versions of the tools that made it.
+pub(super) struct Object {
+    path: PathBuf,
+    sha256: String,
+    tools: BTreeMap<String, String>,
+}
+
+impl Object {
+    /// What lies at `path` and was built with `tools` now.
+    pub(super) fn built(path: &Path, mut tools: BTreeMap<String, String>) -> anyhow::Result<Self> {
+        let lock = fs::read_to_string(workspace::root().join("Cargo.lock"))?;
+        for package in COMPILED_IN {
+            let version = locked(&lock, package).with_context(|| format!("Cargo.lock does not have {package}"))?;
+            tools.insert((*package).to_owned(), version.to_owned());
+        }
+        Ok(Self { path: path.to_path_buf(), sha256: sha256(path)?, tools })
+    }
+
+    /// What lies at `path`, and what the file beside it says that it was built with.
+    pub(super) fn described(path: &Path) -> anyhow::Result<Self> {
+        let file = description(path);
+        let advice = || format!("cannot read {}: `cargo xtask ebpf build` writes it", file.display());
+        let mut tools = values(&fs::read_to_string(&file).with_context(advice)?);
+        let described = tools.remove(SHA256).with_context(advice)?;
+        let sha256 = sha256(path)?;
+        anyhow::ensure!(
+            described == sha256,
+            "{} does not describe the object beside it, whose sha256 is {sha256}: commit both as `cargo xtask ebpf build` wrote them",
+            file.display()
+        );
+        Ok(Self { path: path.to_path_buf(), sha256, tools })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Writes the file beside the object.
+    pub(super) fn save_description(&self) -> anyhow::Result<()> {
+        let line = |(name, value): (&str, &str)| format!("{name} = \"{value}\"\n");
+        let hash = line((SHA256, &self.sha256));
+        let tools: String = self.tools.iter().map(|(name, version)| line((name, version))).collect();
+        fs::write(description(&self.path), format!("{HEADER}{hash}{tools}"))
+            .with_context(|| format!("cannot write {}", description(&self.path).display()))
+    }
+
+    /// A sentence each tool of which the two had different versions.
+    pub(super) fn tools_that_differ(&self, other: &Self) -> Vec<String> {
+        let names: std::collections::BTreeSet<_> = self.tools.keys().chain(other.tools.keys()).collect();
+        let version =
+            |tools: &BTreeMap<String, String>, name: &String| tools.get(name).cloned().unwrap_or_else(|| String::from("none"));
+        names
+            .into_iter()
+            .map(|name| (name, version(&self.tools, name), version(&other.tools, name)))
+            .filter(|(_, own, others)| own != others)
+            .map(|(name, own, others)| format!("{name}: {own} then, {others} now"))
+            .collect()
+    }
+}
+
+fn description(object: &Path) -> PathBuf {
+    object.with_extension("toml")
+}
+
+/// `name = "value"`, a line each.
+fn values(text: &str) -> BTreeMap<String, String> {
+    let pairs = text.lines().filter_map(|line| line.split_once(" = "));
+    pairs.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned())).collect()
+}
+
+/// The version of a package in a Cargo.lock.
+fn locked<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
+    let (_, after) = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?;
+    after.split('"').next()
+}
+
+fn sha256(path: &Path) -> anyhow::Result<String> {
+    let told = stdout(Command::new("sha256sum").arg("--binary").arg(path))?;
+    told.split(' ').next().map(str::to_owned).context("sha256sum says nothing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(tools: &[(&str, &str)]) -> Object {
+        let tools = tools.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect();
+        Object { path: PathBuf::new(), sha256: String::new(), tools }
+    }
+
+    #[test]
+    fn tools_of_other_versions_are_named() {
+        let then = object(&[("llvm", "22.1.8"), ("rustc", "1.96.0")]);
+        let now = object(&[("llvm", "22.1.9"), ("rustc", "1.96.0"), ("bpf-linker", "0.13.0")]);
+        assert_eq!(then.tools_that_differ(&now), ["bpf-linker: none then, 0.13.0 now", "llvm: 22.1.8 then, 22.1.9 now"]);
+        assert!(now.tools_that_differ(&now).is_empty());
+    }
+
+    #[test]
+    fn version_is_that_of_the_package_with_exactly_this_name() {
+        let lock =
+            "[[package]]\nname = \"a-b\"\nversion = \"2.0.0\"\n\n[[package]]\nname = \"a\"\nversion = \"1.2.3\"\nsource = \"x\"\n";
+        assert_eq!(locked(lock, "a"), Some("1.2.3"));
+        assert_eq!(locked(lock, "b"), None);
+    }
+
+    #[test]
+    fn committed_object_is_the_one_that_is_described() {
+        let committed = workspace::root().join("observer-ebpf/watchtap.bpf.o");
+        let object = Object::described(&committed).unwrap();
+        let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).unwrap();
+        assert_eq!(object.tools.get("aya-ebpf").map(String::as_str), locked(&lock, "aya-ebpf"), "run `cargo xtask ebpf build`");
+    }
+}
