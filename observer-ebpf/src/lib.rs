@@ -9,12 +9,17 @@ mod descriptor;
 mod filter;
 mod life;
 mod losses;
+#[cfg(not(target_arch = "bpf"))]
+mod object;
 mod read;
 mod record;
+mod write;
 
 pub use connection::{Connection, ConnectionAddress, ConnectionKey, Verdict};
 pub use descriptor::DescriptorOffsets;
 pub use filter::{FILTER_BY_CGROUP, FILTER_BY_PROCESS, Filter};
 pub use life::{Life, LifeKind};
 pub use losses::Loss;
+#[cfg(not(target_arch = "bpf"))]
+pub use object::OBJECT;
 pub use record::{FIELD_DECODED, FIELD_ENCODED, Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};
