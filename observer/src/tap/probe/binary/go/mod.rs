@@ -1,0 +1,14 @@
+//! Programs of the Go toolchain: `crypto/tls`, and the HTTP/2 functions that know the plaintext of header fields.
+//!
+//! A stripped Go program still has its functions' names and addresses, because its own stack traces need them. Layouts: Go
+//! `src/runtime/symtab.go` and `src/internal/abi/symtab.go`, 1.18 to 1.27.
+
+mod line_table;
+mod module_record;
+mod probe_points;
+mod release;
+
+pub use probe_points::{GoProbePoints, Http2Function};
+pub use release::GoVersion;
+
+pub(super) use probe_points::find;

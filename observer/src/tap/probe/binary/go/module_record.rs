@@ -1,0 +1,65 @@
+//! Where the Go code of a program begins: `text` of its module record (`runtime.firstmoduledata`).
+//!
+//! Until Go 1.25 the header of the line table tells it, too; both must agree then. The address of the section `.text` is
+//! something else where the program is externally linked: C code comes first. The fields up to `text` are the same in Go 1.18
+//! to 1.27 (`src/runtime/symtab.go`, `moduledata`).
+
+use memchr::memmem;
+
+use super::line_table::LineTable;
+use crate::tap::probe::binary::bounds;
+use crate::tap::probe::binary::elf::Elf;
+use crate::tap::probe::binary::error::BinaryError;
+use crate::tap::probe::binary::relocations::Pointers;
+
+const RECORD: &str = "the Go module record";
+
+// Offsets of fields, in bytes.
+const NAMES: u64 = 8;
+const FUNCTIONS: u64 = 128;
+const FUNCTION_COUNT: u64 = 136;
+const LOWEST_CODE: u64 = 160;
+const END_OF_CODE: u64 = 168;
+const TEXT: u64 = 176;
+
+/// The last release whose line table tells the start of the code.
+const LAST_WITH_TEXT_IN_HEADER: u32 = 25;
+
+/// The virtual address, before relocation, that the functions of the line table count from.
+pub(super) fn text_start(elf: &Elf<'_>, table: &LineTable<'_>, minor: u32) -> Result<u64, BinaryError> {
+    let pointers = Pointers::of(elf)?;
+    let record = find(elf, &pointers, table).ok_or_else(|| {
+        BinaryError::malformed(RECORD, table.address(), "nothing points to the line table at this address as it does")
+    })?;
+    let malformed = |what| BinaryError::malformed(RECORD, record, what);
+    let text = pointers.at(record.wrapping_add(TEXT)).ok_or_else(|| malformed("it is cut off"))?;
+    let (first, end) = table.code_range().ok_or_else(|| malformed("the line table is cut off"))?;
+    let agrees = |field: u64, offset: u64| pointers.at(record.wrapping_add(field)) == text.checked_add(offset);
+    if !agrees(LOWEST_CODE, first) || !agrees(END_OF_CODE, end) {
+        return Err(malformed("its range of code contradicts the line table"));
+    }
+    let in_header = pointers.at(table.text_start_field()).filter(|text| *text != 0);
+    if minor <= LAST_WITH_TEXT_IN_HEADER && in_header.is_some_and(|in_header| in_header != text) {
+        return Err(malformed("its start of code contradicts that of the line table"));
+    }
+    Ok(text)
+}
+
+/// The record begins with a pointer to the line table; the compiler aligns it to eight bytes.
+fn find(elf: &Elf<'_>, pointers: &Pointers<'_, '_>, table: &LineTable<'_>) -> Option<u64> {
+    let is_record = |at: &u64| {
+        let points = |field: u64, to: u64| at.checked_add(field).and_then(|field| pointers.at(field)) == Some(to);
+        points(NAMES, table.names_address())
+            && points(FUNCTIONS, table.functions_address())
+            && points(FUNCTION_COUNT, table.functions().saturating_add(1))
+    };
+    let mut relocated = pointers.relocated_to(table.address()).take(bounds::CANDIDATES);
+    relocated.find(is_record).or_else(|| {
+        let address = table.address().to_le_bytes();
+        elf.segments().iter().find_map(|segment| {
+            let places = memmem::find_iter(segment.bytes, &address).take(bounds::CANDIDATES);
+            let mut records = places.filter_map(|at| segment.address.checked_add(u64::try_from(at).ok()?)).filter(|at| at % 8 == 0);
+            records.find(is_record)
+        })
+    })
+}

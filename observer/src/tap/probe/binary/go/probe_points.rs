@@ -1,0 +1,114 @@
+//! The probe points of a Go program.
+
+use super::line_table::{LineTable, Located};
+use super::module_record::text_start;
+use super::release::GoVersion;
+use crate::tap::probe::binary::elf::Elf;
+use crate::tap::probe::binary::error::BinaryError;
+use crate::tap::probe::binary::function::Function;
+use crate::tap::probe::binary::probe_point::ProbePoint;
+use crate::tap::probe::binary::x86;
+
+const WRITE: &str = "crypto/tls.(*Conn).Write";
+const READ: &str = "crypto/tls.(*Conn).Read";
+const CLOSE: &str = "crypto/tls.(*Conn).Close";
+
+/// The copies of HPACK: that of `net/http`, and that of programs that import `golang.org/x/net/http2`, as client-go does.
+const SENT_FIELD: &[&str] =
+    &["vendor/golang.org/x/net/http2/hpack.(*Encoder).WriteField", "golang.org/x/net/http2/hpack.(*Encoder).WriteField"];
+const RECEIVED_FIELD: &[&str] =
+    &["vendor/golang.org/x/net/http2/hpack.(*Decoder).callEmit", "golang.org/x/net/http2/hpack.(*Decoder).callEmit"];
+/// `net/http` has its own copy of the client, bundled into the package until Go 1.26, in a package below it from 1.27 on.
+const SENT_HEADERS: &[&str] = &[
+    "net/http.(*http2ClientConn).writeHeaders",
+    "net/http/internal/http2.(*ClientConn).writeHeaders",
+    "golang.org/x/net/http2.(*ClientConn).writeHeaders",
+];
+
+/// Where a Go program passes plaintext. Arguments are in the registers of Go's internal calling convention at every point
+/// but the returns of `Read`: on amd64 AX, BX, CX, DI, SI, R8 in this order, and R14 is the goroutine.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GoProbePoints {
+    /// The release that built the program.
+    pub version: GoVersion,
+    /// `crypto/tls.(*Conn).Write`: connection, pointer, length, capacity.
+    pub write: ProbePoint,
+    /// `crypto/tls.(*Conn).Read`: connection, pointer, length, capacity.
+    pub read: ProbePoint,
+    /// Every return instruction of `Read`: the number of bytes, then the error. The stack pointer is at the return address, which
+    /// the caller's space for the arguments follows.
+    pub read_returns: Vec<ProbePoint>,
+    /// `crypto/tls.(*Conn).Close`: connection.
+    pub close: ProbePoint,
+    /// `hpack.(*Encoder).WriteField`: encoder, pointer and length of the name, pointer and length of the value.
+    pub sent_fields: Vec<Http2Function>,
+    /// `hpack.(*Decoder).callEmit`: decoder, pointer and length of the name, pointer and length of the value.
+    pub received_fields: Vec<Http2Function>,
+    /// `writeHeaders` of an HTTP/2 client's connection: connection, stream identifier.
+    pub sent_headers: Vec<Http2Function>,
+}
+
+/// A function of HTTP/2 that the program may have in more than one copy.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Http2Function {
+    /// Its name with its package path.
+    pub name: &'static str,
+    /// Where its arguments are seen.
+    pub entry: ProbePoint,
+}
+
+/// Of a program; none if it is not of the Go toolchain, or the linker left `crypto/tls` out.
+pub(in crate::tap::probe::binary) fn find(elf: &Elf<'_>) -> Result<Option<GoProbePoints>, BinaryError> {
+    let Some(version) = GoVersion::of(elf)? else { return Ok(None) };
+    let table = LineTable::find(elf, version.minor())?;
+    let wanted: Vec<&str> =
+        [WRITE, READ, CLOSE].iter().chain(SENT_FIELD).chain(RECEIVED_FIELD).chain(SENT_HEADERS).copied().collect();
+    let located = table.locate(&wanted)?;
+    let located: Vec<_> = wanted.into_iter().zip(located).collect();
+    let is_there = |name| located.iter().any(|(found, at)| *found == name && at.is_some());
+    if !is_there(WRITE) && !is_there(READ) {
+        return Ok(None);
+    }
+    let functions = Functions { elf, text: text_start(elf, &table, version.minor())?, located };
+    let read = functions.require(READ)?;
+    Ok(Some(GoProbePoints {
+        version,
+        write: functions.require(WRITE)?.entry(x86::GO_ARGUMENTS)?,
+        read: read.entry(x86::GO_ARGUMENTS)?,
+        read_returns: read.returns()?,
+        close: functions.require(CLOSE)?.entry(x86::GO_ARGUMENTS)?,
+        sent_fields: functions.copies(SENT_FIELD)?,
+        received_fields: functions.copies(RECEIVED_FIELD)?,
+        sent_headers: functions.copies(SENT_HEADERS)?,
+    }))
+}
+
+struct Functions<'e, 'a> {
+    elf: &'e Elf<'a>,
+    text: u64,
+    located: Vec<(&'static str, Option<Located>)>,
+}
+
+impl Functions<'_, '_> {
+    fn require(&self, name: &'static str) -> Result<Function, BinaryError> {
+        self.function(name)?.ok_or(BinaryError::Function { function: name, reason: "the linker left it out, but not its package" })
+    }
+
+    fn copies(&self, names: &[&'static str]) -> Result<Vec<Http2Function>, BinaryError> {
+        let found = names.iter().filter_map(|name| {
+            let function = self.function(name).transpose()?;
+            let entry = function.and_then(|function| function.entry(x86::GO_ARGUMENTS));
+            Some(entry.map(|entry| Http2Function { name, entry }))
+        });
+        found.collect()
+    }
+
+    fn function(&self, name: &'static str) -> Result<Option<Function>, BinaryError> {
+        let Some(at) = self.located.iter().find(|(found, _)| *found == name).and_then(|(_, at)| *at) else { return Ok(None) };
+        let address = self
+            .text
+            .checked_add(at.start)
+            .ok_or(BinaryError::Function { function: name, reason: "it lies behind the last address" })?;
+        Function::whole(self.elf, name, address, at.length).map(Some)
+    }
+}

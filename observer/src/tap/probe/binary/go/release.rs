@@ -1,0 +1,127 @@
+//! Which Go release built a program.
+
+use std::fmt;
+
+use memchr::memmem;
+
+use crate::tap::probe::binary::bounds;
+use crate::tap::probe::binary::elf::Elf;
+use crate::tap::probe::binary::error::BinaryError;
+
+const MAGIC: &[u8] = b"\xff Go buildinf:";
+const SECTION: &str = ".go.buildinfo";
+const HEADER_BYTES: usize = 32;
+const FLAGS_AT: usize = 15;
+/// Set where the strings follow the header, since Go 1.18; before, it has pointers to them.
+const INLINE_STRINGS: u8 = 2;
+
+/// The releases whose layouts are known: Go 1.18 to 1.27.
+const KNOWN_MINORS: std::ops::RangeInclusive<u32> = 18..=27;
+
+/// The Go release that built a program: one of 1.18 to 1.27.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GoVersion {
+    text: String,
+    minor: u32,
+}
+
+impl GoVersion {
+    /// N of Go 1.N.
+    pub fn minor(&self) -> u32 {
+        self.minor
+    }
+
+    /// Of a program; none if it has no record of a Go toolchain.
+    ///
+    /// Format: Go `src/debug/buildinfo/buildinfo.go`, 1.27. A development build is refused, because what it is made of is not known.
+    pub(super) fn of(elf: &Elf<'_>) -> Result<Option<Self>, BinaryError> {
+        let Some(record) = record(elf) else {
+            let has_line_table = elf.section(".gopclntab").is_some();
+            return if has_line_table { Err(unknown("not told")) } else { Ok(None) };
+        };
+        let flags = record.get(FLAGS_AT).copied().unwrap_or_default();
+        if flags & INLINE_STRINGS == 0 {
+            return Err(unknown("before 1.18"));
+        }
+        let text =
+            version_text(record).ok_or_else(|| BinaryError::malformed(SECTION, 0, "the version in it is cut off or too long"))?;
+        let minor = minor(&text).filter(|minor| KNOWN_MINORS.contains(minor)).ok_or_else(|| unknown(&text))?;
+        Ok(Some(Self { text, minor }))
+    }
+}
+
+impl fmt::Display for GoVersion {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.text)
+    }
+}
+
+fn unknown(version: &str) -> BinaryError {
+    BinaryError::UnknownGoVersion { version: version.into() }
+}
+
+fn record<'a>(elf: &Elf<'a>) -> Option<&'a [u8]> {
+    let named = elf.section(SECTION).map(|section| section.bytes).filter(|bytes| bytes.starts_with(MAGIC));
+    named.or_else(|| elf.segments().iter().find_map(|segment| scanned(segment.bytes)))
+}
+
+/// The linker aligns the record to 16 bytes. A program that reads such records has the magic as a string, too; a record has a
+/// size of pointers behind it.
+fn scanned(bytes: &[u8]) -> Option<&[u8]> {
+    const POINTER_BYTES: u8 = 8;
+    let places = memmem::find_iter(bytes, MAGIC).take(bounds::CANDIDATES).filter(|at| at % 16 == 0);
+    let mut records = places.filter_map(|at| bytes.get(at..));
+    records.find(|record| matches!(record.get(MAGIC.len()..=FLAGS_AT), Some([POINTER_BYTES | 0, flags]) if *flags <= 3))
+}
+
+/// A length as a varint of one or two bytes, then the text.
+fn version_text(record: &[u8]) -> Option<String> {
+    let strings = record.get(HEADER_BYTES..)?;
+    let (length, rest) = match strings {
+        [low, rest @ ..] if low & 0x80 == 0 => (usize::from(*low), rest),
+        [low, high, rest @ ..] if high & 0x80 == 0 => (usize::from(low & 0x7f) | usize::from(*high) << 7, rest),
+        _ => return None,
+    };
+    let text = rest.get(..length).filter(|text| text.len() <= bounds::GO_VERSION_BYTES)?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+/// N of `go1.N`, `go1.N.P`, `go1.NrcP` and `go1.N.P X:experiment`.
+fn minor(text: &str) -> Option<u32> {
+    let after = text.strip_prefix("go1.")?;
+    let digits = after.find(|found: char| !found.is_ascii_digit()).unwrap_or(after.len());
+    after.get(..digits)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minor_is_read_from_each_form_of_a_version() {
+        let forms = [
+            ("go1.18", Some(18)),
+            ("go1.27.0", Some(27)),
+            ("go1.26rc1", Some(26)),
+            ("go1.24.9 X:boringcrypto", Some(24)),
+            ("go1.25.5 (Red Hat 1.25.5-1.el9)", Some(25)),
+            ("devel go1.28-0123456", None),
+            ("go2.1", None),
+            ("go1.", None),
+            ("", None),
+        ];
+        for (text, expected) in forms {
+            assert_eq!(minor(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn version_that_is_cut_off_or_too_long_is_none() {
+        let record = |strings: &[u8]| [&[0; HEADER_BYTES], strings].concat();
+        assert_eq!(version_text(&record(b"\x06go1.21rest")).as_deref(), Some("go1.21"));
+        assert_eq!(version_text(&record(b"\x07go1.21")), None);
+        assert_eq!(version_text(&record(b"\xff\xff\x01")), None);
+        assert_eq!(version_text(&record(&[&b"\x81\x04"[..], &[b'x'; 600]].concat())), None);
+        assert_eq!(version_text(b"short"), None);
+    }
+}

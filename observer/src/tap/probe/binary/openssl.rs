@@ -1,0 +1,148 @@
+//! OpenSSL and the libraries with its interface, shared or linked into a program.
+
+use object::elf::{DT_SONAME, PT_DYNAMIC};
+
+use super::elf::{Elf, u64_at};
+use super::error::BinaryError;
+use super::function::Function;
+use super::probe_point::ProbePoint;
+use super::symbols::{FunctionSymbol, Symbols};
+use super::unwind_table::UnwindTable;
+use super::x86;
+
+const WRITE: &str = "SSL_write";
+const READ: &str = "SSL_read";
+const WRITE_EX: &str = "SSL_write_ex";
+const READ_EX: &str = "SSL_read_ex";
+const FREE: &str = "SSL_free";
+/// In `BoringSSL` only (`include/openssl/ssl.h` of BoringSSL, 0.20260101.0).
+const ONLY_BORING_SSL: &str = "SSL_CTX_set_custom_verify";
+
+/// Where a library with OpenSSL's interface passes plaintext. Arguments are in the registers of the C calling convention.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OpenSslProbePoints {
+    /// Whose library it is.
+    pub flavour: OpenSslFlavour,
+    /// Whether other programs load it.
+    pub linkage: OpenSslLinkage,
+    /// `int SSL_write(SSL *, const void *, int)`.
+    pub write: Option<CallProbes>,
+    /// `int SSL_read(SSL *, void *, int)`.
+    pub read: Option<CallProbes>,
+    /// `int SSL_write_ex(SSL *, const void *, size_t, size_t *)`.
+    pub write_ex: Option<CallProbes>,
+    /// `int SSL_read_ex(SSL *, void *, size_t, size_t *)`.
+    pub read_ex: Option<CallProbes>,
+    /// `void SSL_free(SSL *)`.
+    pub free: Option<ProbePoint>,
+    /// What is there and cannot be probed; what is neither here nor above is not in the file.
+    pub refused: Vec<RefusedFunction>,
+}
+
+/// The probes on a call and its returns.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CallProbes {
+    /// Each call passes it once, with its arguments in their registers.
+    pub entry: ProbePoint,
+    /// Each return passes one of them, with the result in its register.
+    pub returns: Vec<ProbePoint>,
+}
+
+/// A function that is there and cannot be probed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RefusedFunction {
+    /// The function's name.
+    pub function: &'static str,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// Whose library it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OpenSslFlavour {
+    /// OpenSSL 1.1.1 or later, or a library with its `SSL_read_ex`, such as `LibreSSL`.
+    OpenSsl,
+    /// `BoringSSL` or a library derived from it, such as AWS-LC.
+    BoringSsl,
+    /// The file has neither's own functions.
+    Unknown,
+}
+
+/// How programs come to use it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OpenSslLinkage {
+    /// A shared library.
+    Shared,
+    /// Linked into this program.
+    Static,
+}
+
+/// Of a file that defines `SSL_write` or `SSL_read`.
+pub(super) fn find(elf: &Elf<'_>) -> Result<Option<OpenSslProbePoints>, BinaryError> {
+    let symbols = Symbols::of(elf)?;
+    let found = symbols.functions(&[WRITE, READ, WRITE_EX, READ_EX, FREE, ONLY_BORING_SSL]);
+    let [write, read, write_ex, read_ex, free, boring] = found.as_slice() else { return Ok(None) };
+    if write.is_none() && read.is_none() {
+        return Ok(None);
+    }
+    let mut functions = Functions { elf, unwind: UnwindTable::of(elf), refused: Vec::new() };
+    Ok(Some(OpenSslProbePoints {
+        flavour: match (boring, write_ex.is_some() || read_ex.is_some()) {
+            (Some(_), _) => OpenSslFlavour::BoringSsl,
+            (None, true) => OpenSslFlavour::OpenSsl,
+            (None, false) => OpenSslFlavour::Unknown,
+        },
+        linkage: if has_shared_name(elf) { OpenSslLinkage::Shared } else { OpenSslLinkage::Static },
+        write: functions.call(WRITE, *write),
+        read: functions.call(READ, *read),
+        write_ex: functions.call(WRITE_EX, *write_ex),
+        read_ex: functions.call(READ_EX, *read_ex),
+        free: functions.entry(FREE, *free),
+        refused: functions.refused,
+    }))
+}
+
+struct Functions<'e, 'a> {
+    elf: &'e Elf<'a>,
+    unwind: Option<UnwindTable<'a>>,
+    refused: Vec<RefusedFunction>,
+}
+
+impl Functions<'_, '_> {
+    fn call(&mut self, name: &'static str, symbol: Option<FunctionSymbol>) -> Option<CallProbes> {
+        let function = self.function(name, symbol?);
+        let probes = function.and_then(|function| {
+            Ok(CallProbes { entry: function.entry(x86::C_ARGUMENTS)?, returns: function.returns_with(x86::C_RESULT)? })
+        });
+        self.unless_refused(name, probes)
+    }
+
+    fn entry(&mut self, name: &'static str, symbol: Option<FunctionSymbol>) -> Option<ProbePoint> {
+        let entry = self.function(name, symbol?).and_then(|function| function.entry(x86::C_ARGUMENTS));
+        self.unless_refused(name, entry)
+    }
+
+    fn function(&self, name: &'static str, symbol: FunctionSymbol) -> Result<Function, BinaryError> {
+        Function::with_jumps(self.elf, name, symbol.address, |address| {
+            let own = address.checked_sub(symbol.address).filter(|within| *within < symbol.length);
+            let own = own.and_then(|_| Some((symbol.address, symbol.address.checked_add(symbol.length)?)));
+            own.or_else(|| self.unwind.as_ref()?.extent(address))
+        })
+    }
+
+    fn unless_refused<T>(&mut self, function: &'static str, probes: Result<T, BinaryError>) -> Option<T> {
+        let reason = match probes {
+            Ok(probes) => return Some(probes),
+            Err(BinaryError::Function { reason, .. }) => reason,
+            Err(_) => "its code cannot be read",
+        };
+        self.refused.push(RefusedFunction { function, reason });
+        None
+    }
+}
+
+/// Shared libraries have a name in their dynamic segment; programs, position-independent or not, have none.
+fn has_shared_name(elf: &Elf<'_>) -> bool {
+    let Some(dynamic) = elf.of_type(PT_DYNAMIC.0) else { return false };
+    dynamic.bytes.chunks_exact(16).any(|entry| u64_at(entry, 0).is_some_and(|tag| tag.cast_signed() == i64::from(DT_SONAME.0)))
+}

@@ -1,0 +1,44 @@
+//! Where functions begin, also those without a symbol: the search table of the unwinder (`.eh_frame_hdr`).
+//!
+//! Layout: Linux Standard Base Core 5.0, 10.6.2. Only the form that GNU ld, gold and lld write is read.
+
+use object::elf::PT_GNU_EH_FRAME;
+
+use super::elf::{Elf, Stretch, u32_at};
+
+/// Version 1; pointers to `.eh_frame` as 4 signed bytes from here; 4 bytes of count; entries as 4 signed bytes from the table's start.
+const HEADER: &[u8] = &[1, 0x1b, 0x03, 0x3b];
+const ENTRIES_AT: u64 = 12;
+const ENTRY_BYTES: u64 = 8;
+
+/// The starts of functions, ascending.
+pub(super) struct UnwindTable<'a> {
+    table: Stretch<'a>,
+    entries: u64,
+}
+
+impl<'a> UnwindTable<'a> {
+    /// Of a file that has one in the usual form.
+    pub(super) fn of(elf: &Elf<'a>) -> Option<Self> {
+        let table = elf.of_type(PT_GNU_EH_FRAME.0).filter(|table| table.bytes.starts_with(HEADER))?;
+        let room = u64::try_from(table.bytes.len()).ok()?.checked_sub(ENTRIES_AT)? / ENTRY_BYTES;
+        let entries = u64::from(u32_at(table.bytes, 8)?);
+        (entries <= room).then_some(Self { table, entries })
+    }
+
+    /// Start and end of the piece of code that has this address. The end is the start of the next piece, so padding is in it.
+    pub(super) fn extent(&self, address: u64) -> Option<(u64, u64)> {
+        let (mut low, mut high) = (0, self.entries);
+        while low < high {
+            let middle = u64::midpoint(low, high);
+            if self.start(middle)? <= address { low = middle.checked_add(1)? } else { high = middle }
+        }
+        Some((self.start(low.checked_sub(1)?)?, self.start(low).filter(|_| low < self.entries)?))
+    }
+
+    fn start(&self, entry: u64) -> Option<u64> {
+        let at = ENTRIES_AT.checked_add(entry.checked_mul(ENTRY_BYTES)?)?;
+        let from_here = u32_at(self.table.bytes, at)?.cast_signed();
+        self.table.address.checked_add_signed(i64::from(from_here))
+    }
+}

@@ -1,0 +1,116 @@
+//! In a stripped Go program the probes go where the symbols of its unstripped twin say.
+
+use observer_tests::{GoLink, GoToolchain};
+use watchtap::tap::probe::binary::{Execution, GoProbePoints, Http2Function, ProbePoint, TlsLibrary, probe_points};
+
+use crate::disassembly::Disassembly;
+use crate::program::Program;
+
+/// One patch of each known minor.
+const TOOLCHAINS: [GoToolchain; 10] = [
+    GoToolchain("go1.18.10"),
+    GoToolchain("go1.19.13"),
+    GoToolchain("go1.20.14"),
+    GoToolchain("go1.21.13"),
+    GoToolchain("go1.22.12"),
+    GoToolchain("go1.23.12"),
+    GoToolchain("go1.24.9"),
+    GoToolchain("go1.25.5"),
+    GoToolchain("go1.26.0"),
+    GoToolchain("go1.27.0"),
+];
+
+#[test]
+fn stripped_program_has_the_offsets_of_its_unstripped_twin() {
+    let mut compared = 0;
+    for toolchain in TOOLCHAINS {
+        if let Some(reason) = toolchain.missing().unwrap() {
+            println!("left out: {} cannot be had here: {reason}", toolchain.0);
+            continue;
+        }
+        for link in GoLink::NATIVE {
+            compare(toolchain, link);
+        }
+        println!("compared: {}", toolchain.0);
+        compared += 1;
+    }
+    assert!(compared > 0, "no Go toolchain can be had, not even the one on the PATH");
+}
+
+#[test]
+fn arm64_program_has_the_entries_and_returns_of_its_symbols() {
+    let toolchain = TOOLCHAINS.into_iter().rev().find(|toolchain| toolchain.missing().unwrap().is_none());
+    let twins = toolchain.expect("a Go toolchain").twins(GoLink::ARM64).unwrap();
+    let with_symbols = Program::read(&twins.with_symbols);
+    let found = go_points(&Program::read(&twins.stripped), "arm64");
+    let start = |name: &str| with_symbols.symbol(name).unwrap().offsets().start;
+    assert_eq!(found.write.offset, start("crypto/tls.(*Conn).Write"));
+    assert_eq!(found.close.offset, start("crypto/tls.(*Conn).Close"));
+    let read = with_symbols.symbol("crypto/tls.(*Conn).Read").unwrap().offsets();
+    assert_eq!(found.read.offset, read.start);
+    let ret = 0xd65f_03c0_u32.to_le_bytes();
+    let expected: Vec<u64> =
+        read.step_by(4).filter(|at| with_symbols.bytes[usize::try_from(*at).unwrap()..].starts_with(&ret)).collect();
+    assert_eq!(offsets(&found.read_returns), expected);
+}
+
+#[track_caller]
+fn compare(toolchain: GoToolchain, link: GoLink) {
+    let label = format!("{} {link}", toolchain.0);
+    let twins = toolchain.twins(link).unwrap_or_else(|error| panic!("{label}: {error:#}"));
+    let with_symbols = Program::read(&twins.with_symbols);
+    let found = go_points(&Program::read(&twins.stripped), &label);
+    assert_eq!(found, go_points(&with_symbols, &label), "{label}: the twins differ");
+    assert_eq!(found.version.to_string(), toolchain.0, "{label}");
+
+    let minor = found.version.minor();
+    let entry = |name: &str, point: ProbePoint| assert_entry(&with_symbols, name, point, minor, &label);
+    entry("crypto/tls.(*Conn).Write", found.write);
+    entry("crypto/tls.(*Conn).Read", found.read);
+    entry("crypto/tls.(*Conn).Close", found.close);
+    let http2 = [&found.sent_fields, &found.received_fields, &found.sent_headers];
+    for function in http2.into_iter().flatten() {
+        entry(function.name, function.entry);
+    }
+    let names = |functions: &[Http2Function]| functions.iter().map(|function| function.name).collect::<Vec<_>>();
+    assert_eq!(names(&found.sent_fields), ["vendor/golang.org/x/net/http2/hpack.(*Encoder).WriteField"], "{label}");
+    assert_eq!(names(&found.received_fields), ["vendor/golang.org/x/net/http2/hpack.(*Decoder).callEmit"], "{label}");
+    let sent_headers = match minor {
+        27 => "net/http/internal/http2.(*ClientConn).writeHeaders",
+        _ => "net/http.(*http2ClientConn).writeHeaders",
+    };
+    assert_eq!(names(&found.sent_headers), [sent_headers], "{label}");
+
+    let read = with_symbols.symbol("crypto/tls.(*Conn).Read").unwrap();
+    assert_eq!(offsets(&found.read_returns), Disassembly::of(&with_symbols, &read).returns(), "{label}: returns of Read");
+}
+
+/// Go 1.21 and later push the frame pointer at once; before, the branch to `morestack` is all that is emulated. Nothing but the
+/// check of the stack's size comes before either.
+#[track_caller]
+fn assert_entry(program: &Program, name: &str, point: ProbePoint, minor: u32, label: &str) {
+    let symbol = program.symbol(name).unwrap_or_else(|| panic!("{label}: no symbol {name}"));
+    assert!(symbol.offsets().contains(&point.offset), "{label}: {name}");
+    let code = Disassembly::of(program, &symbol);
+    let instruction = code.at(point.offset);
+    let expected = if minor < 21 { "jbe" } else { "push   %rbp" };
+    assert!(instruction.starts_with(expected), "{label}: {name} is probed at `{instruction}`");
+    assert_eq!(point.execution, Execution::Emulated, "{label}: {name}");
+    for earlier in code.before(point.offset) {
+        let is_check = ["cmp ", "lea ", "jbe ", "jb ", "sub ", "mov "].iter().any(|check| earlier.starts_with(check));
+        let keeps_arguments = ["%r12", "%r13", "%rsp)"].iter().any(|to| earlier.ends_with(to)) || !earlier.starts_with("mov ");
+        assert!(is_check && keeps_arguments || earlier.starts_with("cmp"), "{label}: {name} has `{earlier}` before its probe");
+    }
+}
+
+#[track_caller]
+fn go_points(program: &Program, label: &str) -> GoProbePoints {
+    match probe_points(&program.bytes).as_deref() {
+        Ok([TlsLibrary::GoCryptoTls(points)]) => points.clone(),
+        other => panic!("{label}: {}: {other:?}", program.path.display()),
+    }
+}
+
+fn offsets(points: &[ProbePoint]) -> Vec<u64> {
+    points.iter().map(|point| point.offset).collect()
+}

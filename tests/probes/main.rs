@@ -1,0 +1,7 @@
+//! Where the probes go in real programs, against their symbols and another disassembler.
+
+mod disassembly;
+mod go_offsets;
+mod openssl_offsets;
+mod program;
+mod program_size;

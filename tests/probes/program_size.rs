@@ -1,0 +1,23 @@
+//! Large programs are read quickly, and only what is wanted of them.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use watchtap::tap::probe::binary::{TlsLibrary, probe_points, read_program};
+
+/// 80 000 functions; stripped; client-go has a copy of HTTP/2 of its own beside that of `net/http`.
+#[test]
+fn kubectl_is_read_within_a_bound_and_has_both_copies_of_http2() {
+    let kubectl = Path::new("/usr/bin/kubectl");
+    if !kubectl.exists() {
+        return println!("left out: no kubectl at {}", kubectl.display());
+    }
+    let bytes = read_program(kubectl).unwrap();
+    let begun = Instant::now();
+    let found = probe_points(&bytes).unwrap();
+    let took = begun.elapsed();
+    println!("{} bytes: {took:?}", bytes.len());
+    let [TlsLibrary::GoCryptoTls(points)] = found.as_slice() else { panic!("kubectl is a Go program: {found:?}") };
+    assert_eq!((points.sent_fields.len(), points.received_fields.len(), points.sent_headers.len()), (2, 2, 2), "{points:?}");
+    assert!(took < Duration::from_secs(5), "an unoptimised build took {took:?}");
+}
