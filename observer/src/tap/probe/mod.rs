@@ -1,8 +1,8 @@
-//! The tap that forwards nothing and needs no place in the path of the traffic: eBPF programs record what TLS libraries of processes on this machine are
-//! given and give out.
+//! The tap that forwards nothing: eBPF programs record what TLS libraries of processes on this machine are given and give out.
 
 mod assembly;
 pub mod binary;
+pub mod kernel;
 mod program_files;
 mod sockets;
 

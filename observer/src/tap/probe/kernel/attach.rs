@@ -1,0 +1,64 @@
+//! Which program goes where.
+
+use std::os::fd::OwnedFd;
+
+/// A program at a place of an executable file, by the name that it has in the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Probe {
+    /// `crypto/tls.(*Conn).Write`, at its entry.
+    GoWrite,
+    /// `crypto/tls.(*Conn).Read`, at its entry.
+    GoRead,
+    /// The same, at each return.
+    GoReadReturn,
+    /// `crypto/tls.(*Conn).Close`, at its entry.
+    GoClose,
+    /// A field that Go's HPACK is given or gives out.
+    GoField,
+    /// Go's HTTP/2 client writes the header block of a stream.
+    GoHeaders,
+    /// `SSL_write`, at its entry.
+    SslWrite,
+    /// `SSL_read`, at its entry.
+    SslRead,
+    /// `SSL_write_ex`, at its entry.
+    SslWriteEx,
+    /// `SSL_read_ex`, at its entry.
+    SslReadEx,
+    /// Any of the four, at its returns.
+    SslReturn,
+    /// `SSL_free`, at its entry.
+    SslFree,
+}
+
+/// Places of a file that are probed for as long as this lives; the kernel ends it with the process, however that ends.
+#[derive(Debug)]
+pub struct Attachment {
+    _link: OwnedFd,
+}
+
+impl Probe {
+    /// The program's name in the object.
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::GoWrite => "go_write",
+            Self::GoRead => "go_read",
+            Self::GoReadReturn => "go_read_return",
+            Self::GoClose => "go_close",
+            Self::GoField => "go_field",
+            Self::GoHeaders => "go_headers",
+            Self::SslWrite => "ssl_write",
+            Self::SslRead => "ssl_read",
+            Self::SslWriteEx => "ssl_write_ex",
+            Self::SslReadEx => "ssl_read_ex",
+            Self::SslReturn => "ssl_return",
+            Self::SslFree => "ssl_free",
+        }
+    }
+}
+
+impl Attachment {
+    pub(super) const fn new(link: OwnedFd) -> Self {
+        Self { _link: link }
+    }
+}

@@ -1,0 +1,10 @@
+//! The programs in the kernel: loaded, attached, and what they say taken out.
+
+mod attach;
+mod error;
+mod programs;
+mod system_call;
+
+pub use attach::{Attachment, Probe};
+pub use error::KernelError;
+pub use programs::{Options, Programs};

@@ -1,0 +1,191 @@
+//! All programs and maps of one run.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::CString;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use aya::maps::{Array, HashMap as KernelHashMap, Map, MapData, PerCpuArray, RingBuf};
+use aya::programs::{BtfTracePoint, TracePoint};
+use aya::{Btf, Ebpf, EbpfLoader};
+use observer_ebpf::{ConnectionKey, Filter, Life, Loss, OBJECT, Record, Verdict};
+
+use super::attach::{Attachment, Probe};
+use super::error::KernelError;
+use super::system_call::{attach_program, load_program};
+
+/// Key and value of the map of connections, in bytes.
+type Connections = KernelHashMap<MapData, [u8; 16], [u8; 32]>;
+/// `BPF_EXIST` of `include/uapi/linux/bpf.h`: only where the key is there already.
+const EXISTING: u64 = 2;
+
+/// How the programs are loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Size of the ring buffer for plaintext in bytes: a power of two, and a multiple of the page size.
+    pub ring_bytes: u32,
+    /// Whom the programs record.
+    pub filter: Filter,
+}
+
+/// The programs of one run. Dropped, they are gone from the kernel, with all that is attached.
+pub struct Programs {
+    // Before the maps, so that nothing is recorded for nobody.
+    attached: HashMap<Probe, OwnedFd>,
+    object: aya_obj::Object,
+    ebpf: Ebpf,
+    records: RingBuf<MapData>,
+    lives: RingBuf<MapData>,
+    connections: Connections,
+    losses: PerCpuArray<MapData, u64>,
+}
+
+impl Programs {
+    /// Makes the maps. Programs are loaded when they are first attached.
+    pub fn load(options: &Options) -> Result<Self, KernelError> {
+        let mut ebpf = EbpfLoader::new()
+            .map_max_entries("RECORDS", options.ring_bytes)
+            .load(OBJECT)
+            .map_err(|error| KernelError::Maps(Box::new(error)))?;
+        let object = put_together(&ebpf)?;
+        let mut filter: Array<MapData, [u8; 8]> = take(&mut ebpf, "FILTER")?;
+        let set = filter.set(0, options.filter.to_bytes(), 0);
+        set.map_err(|source| KernelError::Map { name: "FILTER", source: Box::new(source) })?;
+        Ok(Self {
+            attached: HashMap::new(),
+            object,
+            records: take(&mut ebpf, "RECORDS")?,
+            lives: take(&mut ebpf, "LIVES")?,
+            connections: take(&mut ebpf, "CONNECTIONS")?,
+            losses: take(&mut ebpf, "LOSSES")?,
+            ebpf,
+        })
+    }
+
+    /// Attaches a program to places of a file, in all processes that run it.
+    pub fn attach(&mut self, probe: Probe, file: &Path, offsets: &[u64], cookie: Option<u64>) -> Result<Attachment, KernelError> {
+        let program = probe.program();
+        if !self.attached.contains_key(&probe) {
+            let loaded = self.load_program(program)?;
+            self.attached.insert(probe, loaded);
+        }
+        let refused = |source| KernelError::Attach { program, file: file.to_owned(), source };
+        let path = CString::new(file.as_os_str().as_bytes()).map_err(|nul| refused(nul.into()))?;
+        let loaded = self.attached.get(&probe).ok_or(KernelError::Lacks(program))?;
+        attach_program(loaded.as_fd(), &path, offsets, cookie).map(Attachment::new).map_err(refused)
+    }
+
+    /// Has the beginnings and ends of processes told from now on.
+    pub fn tell_of_processes(&mut self) -> Result<(), KernelError> {
+        for (program, tracepoint) in [("process_exec", "sched_process_exec"), ("process_exit", "sched_process_exit")] {
+            let failed = |why: String| KernelError::Tracepoint { program, why };
+            let btf = Btf::from_sys_fs().map_err(|error| failed(error.to_string()))?;
+            let found = self.ebpf.program_mut(program).ok_or(KernelError::Lacks(program))?;
+            let found: &mut BtfTracePoint =
+                found.try_into().map_err(|error: aya::programs::ProgramError| failed(error.to_string()))?;
+            found.load(tracepoint, &btf).and_then(|()| found.attach()).map_err(|error| failed(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Has the changes of TCP sockets told from now on. It needs tracefs, which is root's.
+    pub fn tell_of_sockets(&mut self) -> Result<(), KernelError> {
+        const PROGRAM: &str = "socket_state";
+        let failed = |why: String| KernelError::Tracepoint { program: PROGRAM, why };
+        let found = self.ebpf.program_mut(PROGRAM).ok_or(KernelError::Lacks(PROGRAM))?;
+        let found: &mut TracePoint = found.try_into().map_err(|error: aya::programs::ProgramError| failed(error.to_string()))?;
+        found.load().and_then(|()| found.attach("sock", "inet_sock_set_state")).map_err(|error| failed(error.to_string()))?;
+        Ok(())
+    }
+
+    /// Takes what was recorded since, in its order, up to so many records; how many there were.
+    pub fn take_records(&mut self, most: usize, mut each: impl FnMut(&Record, &[u8])) -> usize {
+        let mut taken = 0;
+        while taken < most
+            && let Some(item) = self.records.next()
+        {
+            taken += 1;
+            if let Some((record, payload)) = Record::read(&item) {
+                each(&record, payload);
+            }
+        }
+        taken
+    }
+
+    /// Takes the beginnings and ends that were told since, in their order, up to so many; how many there were.
+    pub fn take_lives(&mut self, most: usize, mut each: impl FnMut(&Life)) -> usize {
+        let mut taken = 0;
+        while taken < most
+            && let Some(item) = self.lives.next()
+        {
+            taken += 1;
+            if let Some(life) = Life::read(&item) {
+                each(&life);
+            }
+        }
+        taken
+    }
+
+    /// Tells the programs that nobody wants a connection. Nothing where it is gone already.
+    pub fn dismiss(&mut self, connection: &ConnectionKey) {
+        let key = connection.map_key();
+        let value = self.connections.get(&key, 0).ok().and_then(|value| connection.with_verdict(value, Verdict::Elsewhere));
+        if let Some(value) = value {
+            // It may have gone meanwhile.
+            let _gone = self.connections.insert(key, value, EXISTING);
+        }
+    }
+
+    /// What could not be recorded so far: how often, or how many bytes.
+    pub fn lost(&self, loss: Loss) -> u64 {
+        self.losses.get(&(loss as u32), 0).map(|values| values.iter().sum()).unwrap_or_default()
+    }
+
+    /// Readable as soon as the programs want their records taken; they do not for each.
+    pub fn wakes(&self) -> RawFd {
+        self.records.as_raw_fd()
+    }
+
+    fn load_program(&self, name: &'static str) -> Result<OwnedFd, KernelError> {
+        let program = self.object.programs.get(name).ok_or(KernelError::Lacks(name))?;
+        let function = self.object.functions.get(&program.function_key()).ok_or(KernelError::Lacks(name))?;
+        load_program(name, &function.instructions, &self.object.license).map_err(|(source, log)| KernelError::Load {
+            program: name,
+            source,
+            log,
+        })
+    }
+}
+
+impl std::fmt::Debug for Programs {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Programs").field("attached", &self.attached.keys()).finish_non_exhaustive()
+    }
+}
+
+fn take<M: TryFrom<Map, Error = aya::maps::MapError>>(ebpf: &mut Ebpf, name: &'static str) -> Result<M, KernelError> {
+    let map = ebpf.take_map(name).ok_or(KernelError::Lacks(name))?;
+    M::try_from(map).map_err(|source| KernelError::Map { name, source: Box::new(source) })
+}
+
+/// The object once more, with the maps that are made already.
+fn put_together(ebpf: &Ebpf) -> Result<aya_obj::Object, KernelError> {
+    let wrong = |error: &dyn std::fmt::Display| KernelError::Object(error.to_string());
+    let mut object = aya_obj::Object::parse(OBJECT).map_err(|error| wrong(&error))?;
+    let of_programs: HashSet<usize> = object.programs.values().map(|program| program.section_index).collect();
+    let text: HashSet<usize> =
+        object.functions.keys().map(|(section, _)| *section).filter(|section| !of_programs.contains(section)).collect();
+    let maps: Vec<(String, aya_obj::Map)> = object.maps.drain().collect();
+    let made = maps.iter().filter_map(|(name, map)| Some((name.as_str(), descriptor(ebpf.map(name)?)?, map)));
+    object.relocate_maps(made, &text).map_err(|error| wrong(&error))?;
+    object.relocate_calls(&text).map_err(|error| wrong(&error))?;
+    Ok(object)
+}
+
+fn descriptor(map: &Map) -> Option<RawFd> {
+    let (Map::RingBuf(data) | Map::LruHashMap(data) | Map::HashMap(data) | Map::PerCpuArray(data) | Map::Array(data)) = map else {
+        return None;
+    };
+    Some(data.fd().as_fd().as_raw_fd())
+}
