@@ -16,11 +16,16 @@ const HEADER: &str = "# What `cargo xtask ebpf build` built watchtap.bpf.o with.
 const COMPILED_IN: &[&str] = &["aya-ebpf"];
 
 const SHA256: &str = "sha256";
+const SOURCES: &str = "sources";
 
-/// An object, by its hash and the versions of the tools that made it.
+/// Where the sources are, from the workspace's root.
+const SOURCE_FOLDERS: &[&str] = &["observer-ebpf/programs", "observer-ebpf/src"];
+
+/// An object, by its hash, that of its sources and the versions of the tools that made it.
 pub(super) struct Object {
     path: PathBuf,
     sha256: String,
+    sources: String,
     tools: BTreeMap<String, String>,
 }
 
@@ -32,7 +37,7 @@ impl Object {
             let version = locked(&lock, package).with_context(|| format!("Cargo.lock does not have {package}"))?;
             tools.insert((*package).to_owned(), version.to_owned());
         }
-        Ok(Self { path: path.to_path_buf(), sha256: sha256(path)?, tools })
+        Ok(Self { path: path.to_path_buf(), sha256: sha256(path)?, sources: sources()?, tools })
     }
 
     /// What lies at `path`, and what the file beside it says that it was built with.
@@ -41,13 +46,14 @@ impl Object {
         let advice = || format!("cannot read {}: `cargo xtask ebpf build` writes it", file.display());
         let mut tools = values(&fs::read_to_string(&file).with_context(advice)?);
         let described = tools.remove(SHA256).with_context(advice)?;
+        let sources = tools.remove(SOURCES).with_context(advice)?;
         let sha256 = sha256(path)?;
         anyhow::ensure!(
             described == sha256,
             "{} does not describe the object beside it, whose sha256 is {sha256}: commit both as `cargo xtask ebpf build` wrote them",
             file.display()
         );
-        Ok(Self { path: path.to_path_buf(), sha256, tools })
+        Ok(Self { path: path.to_path_buf(), sha256, sources, tools })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -61,9 +67,9 @@ impl Object {
     /// Writes the file beside the object.
     pub(super) fn save_description(&self) -> anyhow::Result<()> {
         let line = |(name, value): (&str, &str)| format!("{name} = \"{value}\"\n");
-        let hash = line((SHA256, &self.sha256));
+        let hashes = line((SHA256, &self.sha256)) + &line((SOURCES, &self.sources));
         let tools: String = self.tools.iter().map(|(name, version)| line((name, version))).collect();
-        fs::write(description(&self.path), format!("{HEADER}{hash}{tools}"))
+        fs::write(description(&self.path), format!("{HEADER}{hashes}{tools}"))
             .with_context(|| format!("cannot write {}", description(&self.path).display()))
     }
 
@@ -98,8 +104,26 @@ fn locked<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
 }
 
 fn sha256(path: &Path) -> anyhow::Result<String> {
-    let told = stdout(Command::new("sha256sum").arg("--binary").arg(path))?;
-    told.split(' ').next().map(str::to_owned).context("sha256sum says nothing")
+    first_word(&stdout(Command::new("sha256sum").arg("--binary").arg(path))?)
+}
+
+/// What `sha256sum` prints before the name of the file.
+fn first_word(told: &str) -> anyhow::Result<String> {
+    told.split_whitespace().next().map(str::to_owned).context("sha256sum says nothing: coreutils must be installed")
+}
+
+/// The hash of all sources, by name and content, so that a change is seen where no toolchain is.
+fn sources() -> anyhow::Result<String> {
+    let root = workspace::root();
+    let mut files = Vec::new();
+    for folder in SOURCE_FOLDERS {
+        for entry in fs::read_dir(root.join(folder)).with_context(|| format!("cannot read {folder}"))? {
+            files.push(Path::new(folder).join(entry?.file_name()));
+        }
+    }
+    files.sort();
+    let hashes = "sha256sum --binary \"$@\" | sha256sum";
+    first_word(&stdout(Command::new("sh").args(["-c", hashes, "sh"]).args(files).current_dir(root))?)
 }
 
 #[cfg(test)]
@@ -108,7 +132,7 @@ mod tests {
 
     fn object(tools: &[(&str, &str)]) -> Object {
         let tools = tools.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect();
-        Object { path: PathBuf::new(), sha256: String::new(), tools }
+        Object { path: PathBuf::new(), sha256: String::new(), sources: String::new(), tools }
     }
 
     #[test]
@@ -128,9 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn committed_object_is_the_one_that_is_described() {
+    fn committed_object_is_that_of_the_sources() {
         let committed = workspace::root().join("observer-ebpf/watchtap.bpf.o");
         let object = Object::described(&committed).unwrap();
+        assert_eq!(
+            object.sources,
+            sources().unwrap(),
+            "observer-ebpf has changed: run `cargo xtask ebpf build`, and commit what it writes"
+        );
         let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).unwrap();
         assert_eq!(object.tools.get("aya-ebpf").map(String::as_str), locked(&lock, "aya-ebpf"), "run `cargo xtask ebpf build`");
     }
