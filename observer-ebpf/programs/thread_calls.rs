@@ -9,6 +9,10 @@
 /// Calls within each other that are told apart.
 const DEEPEST: usize = 4;
 
+/// How far below its return address a function's own frame may reach where the probe at its entry sits, in bytes. Nested calls of a TLS library are
+/// farther apart: whole records are read between them.
+const FRAME: u64 = 256;
+
 /// A call, from its entry on.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -18,7 +22,7 @@ pub(crate) struct Call {
     /// Where the count of bytes will be (`size_t *`), or 0: it is what is returned.
     pub(crate) count: u64,
     pub(crate) time: u64,
-    /// The stack pointer at the entry, where the return address is.
+    /// The stack pointer at the probe of the entry: where the return address is, or inside the function's frame.
     pub(crate) stack: u64,
     pub(crate) descriptor: i32,
     pub(crate) is_sending: u32,
@@ -74,11 +78,11 @@ impl ThreadCalls {
         true
     }
 
-    /// Takes the call that returns. `stack` is the stack pointer now: after the return instruction it is eight more than at the entry, at
-    /// that instruction the same, and inside the function less.
+    /// Takes the call that returns. `stack` is the stack pointer now: after the return instruction it is eight more than where the return address
+    /// is, and inside the function less. The two probes need not sit at the same depth of the frame.
     #[inline(always)]
     pub(crate) fn leave(&mut self, stack: u64) -> Returned {
-        self.forget_unless(|call| call.stack + 8 >= stack);
+        self.forget_unless(|call| call.stack + FRAME >= stack);
         let depth = self.depth;
         if depth == 0 {
             return Returned::Unknown;
