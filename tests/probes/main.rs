@@ -2,6 +2,7 @@
 
 mod disassembly;
 mod go_offsets;
+mod hostile_files;
 mod openssl_offsets;
 mod program;
 mod program_size;

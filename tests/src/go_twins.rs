@@ -56,6 +56,11 @@ pub struct GoTwins {
 }
 
 impl GoToolchain {
+    /// Whether there is a `go` at all.
+    pub fn any() -> bool {
+        programs::find("go").is_some()
+    }
+
     /// Nothing if the toolchain runs here; the reason if it cannot be had.
     pub fn missing(self) -> Result<Option<String>> {
         let output = self.go()?.arg("version").output().context("cannot run go")?;

@@ -12,9 +12,9 @@ pub(crate) enum Group {
     Unit,
     /// Real sockets, no cluster; injected faults; the seeds of the fuzz targets; that the benches run
     It,
-    /// A real etcd and kube-apiserver, all but the kubectl tests
+    /// A real etcd and kube-apiserver, where probes go in real programs; all but the kubectl tests
     Cluster,
-    /// The tests of the same binary that drive kubectl: those with `kubectl` in their name or module
+    /// The tests of the same binaries that drive or read kubectl: those with `kubectl` in their name or module
     Kubectl,
     /// Clients of many ages when something breaks, with watchtap and without
     Faults,
@@ -45,7 +45,7 @@ impl Group {
 
     /// The calls of cargo that together run the group.
     ///
-    /// `cluster` and `kubectl` split one binary by one filter, so that each of its tests is in exactly one of them.
+    /// `cluster` and `kubectl` split the same binaries by one filter, so that each of its tests is in exactly one of them.
     pub(crate) fn cargo_calls(self, matrix: &Matrix) -> Vec<CargoArgs> {
         let calls: &[&[&str]] = match self {
             Self::Unit => &[
@@ -69,8 +69,8 @@ impl Group {
                 &["--test", "it", "--test", "benches", "--test", "seeds"],
                 &["--test", "panics", "--features", "observer-tests/injected-faults"],
             ],
-            Self::Cluster => &[&["--test", "cluster", "--", "--skip", "kubectl"]],
-            Self::Kubectl => &[&["--test", "cluster", "--", "kubectl"]],
+            Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
+            Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
             // They wait more than they work.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],

@@ -11,12 +11,16 @@ mod error;
 mod function;
 mod go;
 mod instruction;
+#[cfg(test)]
+mod made_up;
 mod openssl;
 mod probe_point;
 mod program_file;
 mod relocations;
 mod rustls;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod tls_library;
 mod unwind_table;
 mod x86;

@@ -117,17 +117,25 @@ impl Functions<'_, '_> {
         self.unless_refused(name, probes)
     }
 
+    /// Its returns are not asked for, so no piece but its own is looked at.
     fn entry(&mut self, name: &'static str, symbol: Option<FunctionSymbol>) -> Option<ProbePoint> {
-        let entry = self.function(name, symbol?).and_then(|function| function.entry(x86::C_ARGUMENTS));
-        self.unless_refused(name, entry)
+        let symbol = symbol?;
+        let function = match self.extent(symbol, symbol.address) {
+            Some((start, end)) => Function::whole(self.elf, name, start, end.saturating_sub(start)),
+            None => Err(BinaryError::Function { function: name, reason: "where it ends is written nowhere" }),
+        };
+        self.unless_refused(name, function.and_then(|function| function.entry(x86::C_ARGUMENTS)))
     }
 
     fn function(&self, name: &'static str, symbol: FunctionSymbol) -> Result<Function, BinaryError> {
-        Function::with_jumps(self.elf, name, symbol.address, |address| {
-            let own = address.checked_sub(symbol.address).filter(|within| *within < symbol.length);
-            let own = own.and_then(|_| Some((symbol.address, symbol.address.checked_add(symbol.length)?)));
-            own.or_else(|| self.unwind.as_ref()?.extent(address))
-        })
+        Function::with_jumps(self.elf, name, symbol.address, |address| self.extent(symbol, address))
+    }
+
+    /// Start and end of the piece of code that has this address: those of the symbol, else those of the unwinder.
+    fn extent(&self, symbol: FunctionSymbol, address: u64) -> Option<(u64, u64)> {
+        let within = address.checked_sub(symbol.address).filter(|within| *within < symbol.length);
+        let own = within.and_then(|_| Some((symbol.address, symbol.address.checked_add(symbol.length)?)));
+        own.or_else(|| self.unwind.as_ref()?.extent(address))
     }
 
     fn unless_refused<T>(&mut self, function: &'static str, probes: Result<T, BinaryError>) -> Option<T> {

@@ -1,0 +1,50 @@
+//! Damaged files: an error or fewer libraries, never a panic and never a long search.
+
+use std::path::Path;
+
+use observer_tests::{GoLink, GoToolchain};
+use watchtap::tap::probe::binary::probe_points;
+
+/// A fixed seed: a failure comes again.
+const SEED: u64 = 7;
+
+#[test]
+fn damaged_libssl_never_panics() {
+    let library = Path::new("/usr/lib/x86_64-linux-gnu/libssl.so.3");
+    if !library.exists() {
+        return println!("left out: the system has no {}", library.display());
+    }
+    damage(&std::fs::read(library).unwrap(), 150);
+}
+
+#[test]
+fn damaged_go_program_never_panics() {
+    let toolchain = GoToolchain("go1.21.13");
+    if !GoToolchain::any() || toolchain.missing().unwrap().is_some() {
+        return println!("left out: {} cannot be had", toolchain.0);
+    }
+    for link in [GoLink::NATIVE[0], GoLink::NATIVE[3]] {
+        damage(&std::fs::read(toolchain.twins(link).unwrap().stripped).unwrap(), 40);
+    }
+}
+
+/// Cuts the file at `times` places, and turns bytes over at as many: in the headers, where offsets and counts are, and anywhere.
+fn damage(whole: &[u8], times: usize) {
+    let mut chance = fastrand::Rng::with_seed(SEED);
+    for _ in 0..times {
+        let cut = chance.usize(..whole.len());
+        let found = probe_points(&whole[..cut]);
+        assert!(found.is_err() || cut > whole.len() / 2, "half a file was read as a whole one: {found:?}");
+    }
+    let mut damaged = whole.to_vec();
+    for turn in 0..times {
+        let within = if turn % 2 == 0 { 1024 } else { whole.len() };
+        let places = std::array::from_fn::<usize, 16, _>(|_| chance.usize(..within));
+        let masks = places.map(|_| chance.u8(1..));
+        places.iter().zip(masks).for_each(|(at, mask)| damaged[*at] ^= mask);
+        // Either outcome is right, as long as there is one.
+        drop(probe_points(&damaged));
+        places.iter().zip(masks).for_each(|(at, mask)| damaged[*at] ^= mask);
+    }
+    assert_eq!(probe_points(&damaged).unwrap(), probe_points(whole).unwrap());
+}
