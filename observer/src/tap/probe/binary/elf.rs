@@ -52,7 +52,8 @@ impl<'a> Elf<'a> {
     /// Reads the headers, and checks that segments lie in the file and sections are not too many.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, BinaryError> {
         let header = FileHeader64::<LittleEndian>::parse(bytes)
-            .map_err(|_| BinaryError::Unsupported("not a 64-bit little-endian ELF file"))?;
+            .ok()
+            .ok_or(BinaryError::Unsupported("not a 64-bit little-endian ELF file"))?;
         let machine = match header.e_machine.get(LITTLE) {
             elf::EM_X86_64 => Machine::X86_64,
             elf::EM_AARCH64 => Machine::Arm64,
@@ -64,7 +65,8 @@ impl<'a> Elf<'a> {
         let at = header.e_phoff.get(LITTLE);
         let program_headers = header
             .program_headers(LITTLE, bytes)
-            .map_err(|_| BinaryError::malformed("the program header table", at, "it does not lie in the file"))?;
+            .ok()
+            .ok_or_else(|| BinaryError::malformed("the program header table", at, "it does not lie in the file"))?;
         if program_headers.len() > bounds::SEGMENTS {
             return Err(BinaryError::malformed("the program header table", at, "it has too many entries"));
         }
@@ -106,7 +108,7 @@ impl<'a> Elf<'a> {
     }
 }
 
-impl<'a> Stretch<'a> {
+impl Stretch<'_> {
     /// The first `length` bytes.
     pub(super) fn first(self, length: u64) -> Option<Self> {
         let bytes = self.bytes.get(..usize::try_from(length).ok()?)?;
@@ -144,7 +146,7 @@ fn sections<'a>(
     bytes: &'a [u8],
 ) -> Result<SectionTable<'a, FileHeader64<LittleEndian>>, BinaryError> {
     let malformed = |what| BinaryError::malformed("the section header table", header.e_shoff.get(LITTLE), what);
-    let sections = header.sections(LITTLE, bytes).map_err(|_| malformed("it does not lie in the file"))?;
+    let sections = header.sections(LITTLE, bytes).ok().ok_or_else(|| malformed("it does not lie in the file"))?;
     if sections.len() > bounds::SECTIONS {
         return Err(malformed("it has too many entries"));
     }

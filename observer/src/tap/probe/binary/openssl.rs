@@ -15,7 +15,7 @@ const READ: &str = "SSL_read";
 const WRITE_EX: &str = "SSL_write_ex";
 const READ_EX: &str = "SSL_read_ex";
 const FREE: &str = "SSL_free";
-/// In `BoringSSL` only (`include/openssl/ssl.h` of BoringSSL, 0.20260101.0).
+/// In `BoringSSL` only (its `include/openssl/ssl.h`).
 const ONLY_BORING_SSL: &str = "SSL_CTX_set_custom_verify";
 
 /// Where a library with OpenSSL's interface passes plaintext. Arguments are in the registers of the C calling convention.
@@ -152,5 +152,5 @@ impl Functions<'_, '_> {
 /// Shared libraries have a name in their dynamic segment; programs, position-independent or not, have none.
 fn has_shared_name(elf: &Elf<'_>) -> bool {
     let Some(dynamic) = elf.of_type(PT_DYNAMIC.0) else { return false };
-    dynamic.bytes.chunks_exact(16).any(|entry| u64_at(entry, 0).is_some_and(|tag| tag.cast_signed() == i64::from(DT_SONAME.0)))
+    dynamic.bytes.chunks_exact(16).any(|entry| u64_at(entry, 0).is_some_and(|tag| tag.cast_signed() == DT_SONAME.0))
 }

@@ -50,7 +50,7 @@ fn relocations<'a>(elf: &Elf<'a>) -> Result<&'a [Rela64<LittleEndian>], BinaryEr
     let Some(dynamic) = elf.of_type(PT_DYNAMIC.0) else { return Ok(&[]) };
     let entries = dynamic.bytes.chunks_exact(16).filter_map(|entry| Some((u64_at(entry, 0)?, u64_at(entry, 8)?)));
     let value = |tag: i64| entries.clone().find(|(key, _)| key.cast_signed() == tag).map(|(_, value)| value);
-    let (Some(address), Some(size)) = (value(i64::from(DT_RELA.0)), value(i64::from(DT_RELASZ.0))) else { return Ok(&[]) };
+    let (Some(address), Some(size)) = (value(DT_RELA.0), value(DT_RELASZ.0)) else { return Ok(&[]) };
     let malformed = |what| BinaryError::malformed("the relocation table (DT_RELA)", dynamic.offset, what);
     let table = elf.loaded(address).and_then(|table| table.first(size)).ok_or_else(|| malformed("it does not lie in a segment"))?;
     let count = table.bytes.len() / size_of::<Rela64<LittleEndian>>();

@@ -31,7 +31,8 @@ impl<'a> Symbols<'a> {
             let table = elf
                 .sections
                 .symbol_table_by_index(LITTLE, elf.bytes(), index)
-                .map_err(|_| malformed("it does not lie in the file"))?;
+                .ok()
+                .ok_or_else(|| malformed("it does not lie in the file"))?;
             if table.len() > bounds::SYMBOLS { Err(malformed("it has too many entries")) } else { Ok(table) }
         });
         Ok(Self { tables: tables.collect::<Result<_, _>>()? })

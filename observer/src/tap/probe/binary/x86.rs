@@ -77,7 +77,8 @@ const fn of(registers: &[Register]) -> Registers {
     Registers(all)
 }
 
-/// No bit for what is no 64-bit general-purpose register.
+/// No bit for a register that no argument and no result is in.
+#[expect(clippy::wildcard_enum_match_arm, reason = "there are hundreds of registers")]
 const fn bit(register: Register) -> Registers {
     Registers(match register {
         Register::RAX => 1,

@@ -71,7 +71,7 @@ fn scanned(bytes: &[u8]) -> Option<&[u8]> {
     const POINTER_BYTES: u8 = 8;
     let places = memmem::find_iter(bytes, MAGIC).take(bounds::CANDIDATES).filter(|at| at % 16 == 0);
     let mut records = places.filter_map(|at| bytes.get(at..));
-    records.find(|record| matches!(record.get(MAGIC.len()..=FLAGS_AT), Some([POINTER_BYTES | 0, flags]) if *flags <= 3))
+    records.find(|record| matches!(record.get(MAGIC.len()..=FLAGS_AT), Some([POINTER_BYTES, flags]) if *flags <= 3))
 }
 
 /// A length as a varint of one or two bytes, then the text.
