@@ -2,10 +2,14 @@
 
 mod assembly;
 pub mod binary;
+mod files;
 pub mod kernel;
+mod plan;
 mod program_files;
+mod run;
 mod sockets;
 
 pub use assembly::{Assembly, ConnectionEnds, Limits, Whereabouts};
 pub use program_files::{FileIdentity, ProgramFile, program_files};
+pub use run::{ProbeOptions, ProbeOutcome, ProbeTap};
 pub use sockets::Sockets;

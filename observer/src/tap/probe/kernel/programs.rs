@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -143,8 +143,8 @@ impl Programs {
     }
 
     /// Readable as soon as the programs want their records taken; they do not for each.
-    pub fn wakes(&self) -> RawFd {
-        self.records.as_raw_fd()
+    pub fn wakes(&self) -> BorrowedFd<'_> {
+        self.records.as_fd()
     }
 
     fn load_program(&self, name: &'static str) -> Result<OwnedFd, KernelError> {

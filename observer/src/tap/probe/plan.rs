@@ -1,0 +1,57 @@
+//! Which programs go to which places of a file.
+
+use observer_ebpf::DescriptorOffsets;
+
+use super::binary::{GoProbePoints, OpenSslFlavour, OpenSslProbePoints, ProbePoint, TlsLibrary};
+use super::kernel::Probe;
+
+/// A program at places of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Placement {
+    pub probe: Probe,
+    /// In the file, in bytes.
+    pub offsets: Vec<u64>,
+    pub cookie: Option<u64>,
+}
+
+/// Returns before entries: a call that is under way when its entry is probed must not be the first to be seen.
+pub(super) fn placements(library: &TlsLibrary) -> Vec<Placement> {
+    let mut placements = match library {
+        TlsLibrary::GoCryptoTls(points) => of_go(points),
+        TlsLibrary::OpenSsl(points) => of_openssl(points),
+        TlsLibrary::Rustls(_) => Vec::new(),
+    };
+    placements.retain(|placement| !placement.offsets.is_empty());
+    placements
+}
+
+fn of_go(points: &GoProbePoints) -> Vec<Placement> {
+    let at = |probe, points: &[ProbePoint]| Placement { probe, offsets: offsets(points), cookie: None };
+    vec![
+        at(Probe::GoReadReturn, &points.read_returns),
+        at(Probe::GoRead, &[points.read]),
+        at(Probe::GoWrite, &[points.write]),
+        at(Probe::GoClose, &[points.close]),
+    ]
+}
+
+fn of_openssl(points: &OpenSslProbePoints) -> Vec<Placement> {
+    // Those of other libraries are not known, and so their sockets are not.
+    let cookie = (points.flavour == OpenSslFlavour::OpenSsl).then(|| DescriptorOffsets::OPENSSL_3_0.to_cookie());
+    let calls = [
+        (Probe::SslWrite, &points.write),
+        (Probe::SslRead, &points.read),
+        (Probe::SslWriteEx, &points.write_ex),
+        (Probe::SslReadEx, &points.read_ex),
+    ];
+    let found = || calls.iter().filter_map(|(probe, call)| call.as_ref().map(|call| (*probe, call)));
+    let returns = found().flat_map(|(_, call)| offsets(&call.returns)).collect();
+    let mut placements = vec![Placement { probe: Probe::SslReturn, offsets: returns, cookie: None }];
+    placements.extend(found().map(|(probe, call)| Placement { probe, offsets: vec![call.entry.offset], cookie }));
+    placements.extend(points.free.map(|free| Placement { probe: Probe::SslFree, offsets: vec![free.offset], cookie: None }));
+    placements
+}
+
+fn offsets(points: &[ProbePoint]) -> Vec<u64> {
+    points.iter().map(|point| point.offset).collect()
+}

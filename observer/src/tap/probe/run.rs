@@ -1,0 +1,229 @@
+//! The thread that probes.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use observer_core::time::Timestamp;
+use observer_ebpf::{Filter, LifeKind, Loss, Verdict};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::assembly::{Assembly, Limits};
+use super::files::ProbedFiles;
+use super::kernel::{KernelError, Options, Programs};
+use super::sockets::Sockets;
+use crate::intake::Intake;
+use crate::tap::Clock;
+
+/// The programs wake nobody for a record: the reader looks so often.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// When a process that executed a program is looked at again: its libraries are loaded by then, or those that it loads later.
+const LOOK_AGAIN: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(100), Duration::from_secs(1)];
+/// All processes are looked at so often, for libraries that were loaded late.
+const LOOK_AT_ALL: Duration = Duration::from_secs(5);
+/// Records and beginnings that are taken before the other is looked at.
+const BATCH: usize = 4_096;
+/// Processes that wait to be looked at again; beyond that, looking at all of them finds them.
+const MAX_WAITING: usize = 4_096;
+
+/// What a probe is to observe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeOptions {
+    /// The addresses of API servers: connections that lead to one of them are followed, and no others.
+    pub api_servers: Vec<SocketAddr>,
+    /// Size of the kernel's ring buffer in bytes: a power of two, and a multiple of the page size.
+    pub ring_bytes: u32,
+}
+
+/// A probe that runs. Dropped, it ends.
+#[derive(Debug)]
+pub struct ProbeTap {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<ProbeOutcome>>,
+}
+
+/// What a probe did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProbeOutcome {
+    /// Records that were taken.
+    pub records: u64,
+    /// Records for which the ring had no room.
+    pub no_room: u64,
+    /// Files that were probed.
+    pub files: usize,
+    /// Files that should have been and could not be, with the reason.
+    pub refused: Vec<String>,
+}
+
+impl ProbeTap {
+    /// Loads the programs, attaches them to what runs now, and starts the thread that takes what they record.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel refuses.
+    pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, KernelError> {
+        let filter = Filter { flags: 0, own: std::process::id() };
+        let mut programs = Programs::load(&Options { ring_bytes: options.ring_bytes, filter })?;
+        programs.tell_of_processes()?;
+        let assembly = Assembly::new(intake, options.api_servers.clone(), Sockets, Limits::default());
+        let ends = Arc::new(AtomicBool::new(false));
+        let mut probing = Probing {
+            times: Times::now(clock),
+            programs,
+            assembly,
+            files: ProbedFiles::default(),
+            waiting: VecDeque::new(),
+            next_look: Instant::now(),
+            outcome: ProbeOutcome::default(),
+        };
+        probing.look_at_all();
+        let stop = Arc::clone(&ends);
+        let run = move || probing.run(&stop);
+        let thread = thread::Builder::new().name("probing".to_owned()).spawn(run).map_err(KernelError::Thread)?;
+        Ok(Self { ends, thread: Some(thread) })
+    }
+
+    /// Takes what was recorded until now, and ends.
+    pub fn finish(mut self) -> ProbeOutcome {
+        self.end()
+    }
+
+    fn end(&mut self) -> ProbeOutcome {
+        self.ends.store(true, Ordering::Release);
+        // A thread that panicked has lost what it knew.
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for ProbeTap {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+struct Probing {
+    times: Times,
+    programs: Programs,
+    assembly: Assembly<Sockets>,
+    files: ProbedFiles,
+    /// Processes that are to be looked at, and when: in no order of their own.
+    waiting: VecDeque<(Instant, u32)>,
+    next_look: Instant,
+    outcome: ProbeOutcome,
+}
+
+impl Probing {
+    fn run(mut self, ends: &AtomicBool) -> ProbeOutcome {
+        loop {
+            let is_last = ends.load(Ordering::Acquire);
+            self.take_lives();
+            let taken = self.take_records();
+            if taken < BATCH {
+                if is_last {
+                    break;
+                }
+                self.look();
+                self.wait();
+            }
+        }
+        self.outcome.no_room = self.programs.lost(Loss::NoRoom);
+        self.outcome.files = self.files.probed();
+        self.outcome
+    }
+
+    fn take_records(&mut self) -> usize {
+        let Self { programs, assembly, times, .. } = self;
+        let mut dismissed = Vec::new();
+        let taken = programs.take_records(BATCH, |record, payload| {
+            if assembly.take(times.of(record.time), record, payload) == Some(Verdict::Elsewhere) {
+                dismissed.push(record.connection);
+            }
+        });
+        for connection in &dismissed {
+            programs.dismiss(connection);
+        }
+        self.outcome.records += taken as u64;
+        taken
+    }
+
+    fn take_lives(&mut self) {
+        let Self { programs, assembly, times, waiting, .. } = self;
+        let now = Instant::now();
+        programs.take_lives(BATCH, |life| {
+            if life.kind == LifeKind::Exec as u32 {
+                let room = MAX_WAITING.saturating_sub(waiting.len());
+                waiting.extend(LOOK_AGAIN.iter().take(room).map(|later| (now + *later, life.process)));
+            } else if life.kind == LifeKind::Exit as u32 {
+                waiting.retain(|(_, process)| *process != life.process);
+                assembly.exited(times.of(life.time), life.process);
+            }
+        });
+    }
+
+    /// Looks at processes that are due.
+    fn look(&mut self) {
+        let now = Instant::now();
+        let (due, waiting): (VecDeque<_>, VecDeque<_>) = self.waiting.drain(..).partition(|(when, _)| *when <= now);
+        self.waiting = waiting;
+        for (_, process) in due {
+            self.look_at(process);
+        }
+        if self.next_look <= now {
+            self.look_at_all();
+        }
+    }
+
+    fn look_at_all(&mut self) {
+        let numbers = std::fs::read_dir("/proc").into_iter().flatten();
+        let numbers = numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        for process in numbers.collect::<Vec<u32>>() {
+            self.look_at(process);
+        }
+        self.next_look = Instant::now() + LOOK_AT_ALL;
+    }
+
+    fn look_at(&mut self, process: u32) {
+        if process == std::process::id() {
+            return;
+        }
+        let Self { programs, files, outcome, .. } = self;
+        files.probe(process, programs, &mut |file, error| outcome.refused.push(format!("{}: {error}", file.name)));
+    }
+
+    /// Until there is something to take, the programs want it taken, or a process is due.
+    fn wait(&self) {
+        let next = self.waiting.iter().map(|(when, _)| when.saturating_duration_since(Instant::now())).min();
+        let longest = next.unwrap_or(LOOK_EVERY).min(LOOK_EVERY);
+        let Ok(timeout) = Timespec::try_from(longest) else { return };
+        let mut watched = [PollFd::from_borrowed_fd(self.programs.wakes(), PollFlags::IN)];
+        // A signal ends it early, which does no harm.
+        let _ready: io::Result<usize> = poll(&mut watched, Some(&timeout)).map_err(Into::into);
+    }
+}
+
+/// From the kernel's clock to ours.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    /// Both at the same moment.
+    ours: Timestamp,
+    kernels: u64,
+}
+
+impl Times {
+    fn now(clock: Clock) -> Self {
+        let kernels = clock_gettime(ClockId::Monotonic);
+        let kernels =
+            u64::try_from(kernels.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000) + u64::try_from(kernels.tv_nsec).unwrap_or(0);
+        Self { ours: clock.now(), kernels }
+    }
+
+    /// What was before stands at the beginning.
+    fn of(self, kernels: u64) -> Timestamp {
+        self.ours.plus(Duration::from_nanos(kernels.saturating_sub(self.kernels)))
+    }
+}
