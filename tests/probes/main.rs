@@ -3,6 +3,7 @@
 mod disassembly;
 mod go_offsets;
 mod hostile_files;
+mod live;
 mod openssl_offsets;
 mod program;
 mod program_size;

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::binary::{BinaryError, probe_points, read_program};
 use super::kernel::{Attachment, KernelError, Programs};
 use super::plan::placements;
-use super::program_files::{FileIdentity, ProgramFile, program_files};
+use super::program_files::{FileIdentity, ProgramFile};
 
 /// Files that are remembered; beyond that no further one is probed.
 const MAX_FILES: usize = 4_096;
@@ -30,10 +30,14 @@ pub(super) struct ProbedFiles {
 }
 
 impl ProbedFiles {
-    /// Probes what a process runs, as far as that is not done. `failed` is told of files that should be probed and cannot be.
-    pub(super) fn probe(&mut self, process: u32, programs: &mut Programs, failed: &mut dyn FnMut(&ProgramFile, FileError)) {
-        // One that is gone, or may not be looked at, has nothing for us.
-        for file in program_files(process).unwrap_or_default() {
+    /// Probes files, as far as that is not done. `failed` is told of those that should be probed and cannot be.
+    pub(super) fn probe(
+        &mut self,
+        files: Vec<ProgramFile>,
+        programs: &mut Programs,
+        failed: &mut dyn FnMut(&ProgramFile, FileError),
+    ) {
+        for file in files {
             if self.known.contains_key(&file.identity) || self.known.len() >= MAX_FILES {
                 continue;
             }

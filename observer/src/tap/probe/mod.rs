@@ -3,6 +3,7 @@
 mod assembly;
 pub mod binary;
 mod files;
+mod installed;
 pub mod kernel;
 mod plan;
 mod program_files;

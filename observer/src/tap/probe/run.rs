@@ -15,7 +15,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::assembly::{Assembly, Limits};
 use super::files::ProbedFiles;
+use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
+use super::program_files::{ProgramFile, program_files};
 use super::sockets::Sockets;
 use crate::intake::Intake;
 use crate::tap::Clock;
@@ -23,7 +25,8 @@ use crate::tap::Clock;
 /// The programs wake nobody for a record: the reader looks so often.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// When a process that executed a program is looked at again: its libraries are loaded by then, or those that it loads later.
-const LOOK_AGAIN: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(100), Duration::from_secs(1)];
+const LOOK_AGAIN: [Duration; 5] =
+    [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
 /// All processes are looked at so often, for libraries that were loaded late.
 const LOOK_AT_ALL: Duration = Duration::from_secs(5);
 /// Records and beginnings that are taken before the other is looked at.
@@ -81,6 +84,7 @@ impl ProbeTap {
             next_look: Instant::now(),
             outcome: ProbeOutcome::default(),
         };
+        probing.probe(installed_libraries());
         probing.look_at_all();
         let stop = Arc::clone(&ends);
         let run = move || probing.run(&stop);
@@ -188,11 +192,15 @@ impl Probing {
     }
 
     fn look_at(&mut self, process: u32) {
-        if process == std::process::id() {
-            return;
+        if process != std::process::id() {
+            // One that is gone, or may not be looked at, has nothing for us.
+            self.probe(program_files(process).unwrap_or_default());
         }
+    }
+
+    fn probe(&mut self, found: Vec<ProgramFile>) {
         let Self { programs, files, outcome, .. } = self;
-        files.probe(process, programs, &mut |file, error| outcome.refused.push(format!("{}: {error}", file.name)));
+        files.probe(found, programs, &mut |file, error| outcome.refused.push(format!("{}: {error}", file.name)));
     }
 
     /// Until there is something to take, the programs want it taken, or a process is due.

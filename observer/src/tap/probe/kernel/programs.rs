@@ -49,9 +49,9 @@ impl Programs {
             .load(OBJECT)
             .map_err(|error| KernelError::Maps(Box::new(error)))?;
         let object = put_together(&ebpf)?;
-        let mut filter: Array<MapData, [u8; 8]> = take(&mut ebpf, "FILTER")?;
-        let set = filter.set(0, options.filter.to_bytes(), 0);
-        set.map_err(|source| KernelError::Map { name: "FILTER", source: Box::new(source) })?;
+        let filter = ebpf.map_mut("FILTER").ok_or(KernelError::Lacks("FILTER"))?;
+        let mut filter: Array<&mut MapData, [u8; 8]> = filter.try_into().map_err(|error| of_map("FILTER", error))?;
+        filter.set(0, options.filter.to_bytes(), 0).map_err(|error| of_map("FILTER", error))?;
         Ok(Self {
             attached: HashMap::new(),
             object,
@@ -166,7 +166,11 @@ impl std::fmt::Debug for Programs {
 
 fn take<M: TryFrom<Map, Error = aya::maps::MapError>>(ebpf: &mut Ebpf, name: &'static str) -> Result<M, KernelError> {
     let map = ebpf.take_map(name).ok_or(KernelError::Lacks(name))?;
-    M::try_from(map).map_err(|source| KernelError::Map { name, source: Box::new(source) })
+    M::try_from(map).map_err(|error| of_map(name, error))
+}
+
+fn of_map(name: &'static str, error: aya::maps::MapError) -> KernelError {
+    KernelError::Map { name, source: Box::new(error) }
 }
 
 /// The object once more, with the maps that are made already.

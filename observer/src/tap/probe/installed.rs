@@ -1,0 +1,71 @@
+//! TLS libraries that are installed on this machine, which a process may load after it has begun to talk.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::program_files::{FileIdentity, ProgramFile};
+
+/// Where the dynamic loader looks besides its configuration, in the layouts of all distributions (ld.so(8)).
+const FOLDERS: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"];
+/// In Debian and its like, libraries are in a folder for each architecture, called by its triplet.
+const TRIPLET: &str = "-linux-";
+
+/// Those with OpenSSL's name for its library, each once.
+pub(super) fn installed_libraries() -> Vec<ProgramFile> {
+    let mut found: Vec<ProgramFile> = Vec::new();
+    let folders = FOLDERS.iter().map(PathBuf::from).flat_map(|folder| {
+        let triplets = entries(&folder).filter(|path| name(path).contains(TRIPLET) && path.is_dir()).collect::<Vec<_>>();
+        std::iter::once(folder).chain(triplets)
+    });
+    for path in folders.flat_map(|folder| entries(&folder).collect::<Vec<_>>()) {
+        if name(&path).starts_with("libssl.so")
+            && let Some(identity) = identity(&path)
+            && found.iter().all(|other| other.identity != identity)
+        {
+            let name = path.to_string_lossy().into_owned();
+            found.push(ProgramFile { identity, path, name });
+        }
+    }
+    found
+}
+
+/// As the table of a process's mappings numbers it.
+fn identity(path: &Path) -> Option<FileIdentity> {
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let device = metadata.dev();
+    let number = |number: u32| i32::try_from(number).ok();
+    let device = (number(rustix::fs::major(device))?, number(rustix::fs::minor(device))?);
+    Some(FileIdentity { device, inode: metadata.ino() })
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
+}
+
+fn name(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tap::probe::program_files;
+
+    #[test]
+    fn file_has_the_identity_that_mappings_of_it_have() {
+        let executable = std::env::current_exe().unwrap();
+        let files = program_files(std::process::id()).unwrap();
+        assert!(files.iter().any(|file| Some(file.identity) == identity(&executable)), "{files:?}");
+        assert_eq!(identity(Path::new("/dev")), None);
+    }
+
+    #[test]
+    fn no_library_is_found_twice() {
+        let found = installed_libraries();
+        let mut identities: Vec<FileIdentity> = found.iter().map(|file| file.identity).collect();
+        identities.sort();
+        identities.dedup();
+        assert_eq!(identities.len(), found.len(), "{found:?}");
+    }
+}
