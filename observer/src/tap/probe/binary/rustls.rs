@@ -44,3 +44,23 @@ fn version(bytes: &[u8]) -> Option<String> {
         (is_version && after.starts_with(b"/src/")).then(|| String::from_utf8_lossy(version).into_owned())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_is_that_of_the_source_folder_and_of_no_other_crate() {
+        let rows: &[(&[u8], Option<&str>)] = &[
+            (b"index-0123/rustls-0.23.46/src/conn.rs", Some("0.23.46")),
+            (b"index-0123/rustls-0.24.0-dev.0/src/conn.rs", Some("0.24.0-dev.0")),
+            (b"index-0123/tokio-rustls-0.26.4/src/lib.rs", None),
+            (b"index-0123/rustls-0.23.46/examples/", None),
+            (b"see /rustls-0.23 and others/src/", None),
+            (b"cut off at /rustls-0.", None),
+        ];
+        for (bytes, expected) in rows {
+            assert_eq!(version(bytes).as_deref(), *expected, "{}", String::from_utf8_lossy(bytes));
+        }
+    }
+}
