@@ -33,18 +33,17 @@ fn entry_is_the_first_emulated_instruction_that_each_call_passes_once() {
 fn return_is_seen_at_the_check_of_the_stack_protector() {
     let mut other_check = STACK_PROTECTOR.to_vec();
     other_check[5] = 0x30;
-    let rows: &[(&str, &[u8], &[(u64, Execution)])] = &[
-        ("check of the canary", STACK_PROTECTOR, &[(9, Execution::Emulated)]),
-        ("branch that is no such check", &other_check, &[(15, Execution::SingleStepped)]),
-        ("nop before the return", b"\x90\xc3", &[(0, Execution::Emulated)]),
-        ("result is set behind the nop", b"\x90\x31\xc0\xc3", &[(3, Execution::SingleStepped)]),
-        ("nop is jumped over", b"\x75\x01\x90\xc3", &[(3, Execution::SingleStepped)]),
-        ("two returns", b"\x75\x01\xc3\xc3", &[(2, Execution::SingleStepped), (3, Execution::SingleStepped)]),
+    let rows = [
+        ("check of the canary", STACK_PROTECTOR, vec![(9, Execution::Emulated)]),
+        ("branch that is no such check", &other_check, vec![(15, Execution::SingleStepped)]),
+        ("nop before the return", &b"\x90\xc3"[..], vec![(0, Execution::Emulated)]),
+        ("result is set behind the nop", &b"\x90\x31\xc0\xc3"[..], vec![(3, Execution::SingleStepped)]),
+        ("nop is jumped over", &b"\x75\x01\x90\xc3"[..], vec![(3, Execution::SingleStepped)]),
+        ("two returns", &b"\x75\x01\xc3\xc3"[..], vec![(2, Execution::SingleStepped), (3, Execution::SingleStepped)]),
     ];
     for (what, code, expected) in rows {
         let found = function(code, |function| function.returns_with(x86::C_RESULT)).unwrap();
-        let expected: Vec<_> =
-            expected.iter().map(|(at, execution)| ProbePoint { offset: CODE_AT + at, execution: *execution }).collect();
+        let expected: Vec<_> = expected.into_iter().map(|(at, execution)| ProbePoint { offset: CODE_AT + at, execution }).collect();
         assert_eq!(found, expected, "{what}");
     }
 }
