@@ -44,15 +44,18 @@ const COMMON_BYTES: usize = 8;
 /// `sched_process_exec`: the process has its new program, and its new name is not read yet.
 #[btf_tracepoint(function = "sched_process_exec")]
 pub(crate) fn process_exec(_context: BtfTracePointContext) -> i32 {
-    process(Caller::current(), LifeKind::Exec);
+    if let Some(caller) = Caller::current() {
+        process(caller, LifeKind::Exec);
+    }
     0
 }
 
 /// `sched_process_exit` of the leader of a thread group.
 #[btf_tracepoint(function = "sched_process_exit")]
 pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
-    let caller = Caller::current();
-    if caller.thread == caller.process {
+    if let Some(caller) = Caller::current()
+        && caller.thread == caller.process
+    {
         process(caller, LifeKind::Exit);
     }
     0
@@ -69,7 +72,7 @@ pub(crate) fn socket_state(context: TracePointContext) -> u32 {
     tell(&Life {
         time: now(),
         kind: LifeKind::Socket as u32,
-        process: Caller::current().process,
+        process: Caller::current().map_or(0, |caller| caller.process),
         socket: state.socket,
         before: state.before as u16,
         after: state.after as u16,

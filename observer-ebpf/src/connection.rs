@@ -8,7 +8,7 @@ pub struct ConnectionKey {
     pub address: u64,
     /// When the programs first saw it, as [`Record::time`](crate::Record::time).
     pub since: u64,
-    /// The process (thread group) that has it, as the first PID namespace numbers it.
+    /// The process (thread group) that has it, as the PID namespace of who observes numbers it.
     pub process: u32,
     /// Always 0.
     pub reserved: u32,

@@ -11,6 +11,12 @@ pub const FILTER_BY_CGROUP: u32 = 2;
 pub struct Filter {
     /// [`FILTER_BY_PROCESS`], [`FILTER_BY_CGROUP`]; with both, either is enough. 0: all processes.
     pub flags: u32,
-    /// The process that observes, which is never recorded.
+    /// The process that observes, which is never recorded, as its own PID namespace numbers it.
     pub own: u32,
+    /// The device of that namespace's file (`/proc/self/ns/pid`).
+    pub namespace_device: u64,
+    /// The number of that file; 0 where it is the first namespace. In another one only its own processes are recorded, by its numbers.
+    pub namespace_inode: u64,
 }
+
+const _: () = assert!(size_of::<Filter>() == 24, "no padding");

@@ -20,7 +20,8 @@ pub struct Life {
     pub time: u64,
     /// A [`LifeKind`].
     pub kind: u32,
-    /// The process. Of a socket, whoever ran when it changed: the owner only where a call of its own did it (`connect`, `close`).
+    /// The process. Of a socket, whoever ran when it changed: the owner only where a call of its own did it (`connect`, `close`); 0
+    /// where that is in another PID namespace than who observes.
     pub process: u32,
     /// The socket's address in the kernel, the same for all its records; 0 for a process.
     pub socket: u64,

@@ -33,6 +33,8 @@ impl Filter {
         let mut bytes = [0; size_of::<Self>()];
         bytes[..4].copy_from_slice(&self.flags.to_ne_bytes());
         bytes[4..8].copy_from_slice(&self.own.to_ne_bytes());
+        bytes[8..16].copy_from_slice(&self.namespace_device.to_ne_bytes());
+        bytes[16..].copy_from_slice(&self.namespace_inode.to_ne_bytes());
         bytes
     }
 }
@@ -60,7 +62,9 @@ mod tests {
         let key = ConnectionKey { address: 0x1122, since: 7, process: 99, reserved: 0 }.map_key();
         assert_eq!(key[offset_of!(ConnectionAddress, address)..][..8], 0x1122_u64.to_ne_bytes());
         assert_eq!(key[offset_of!(ConnectionAddress, process)..][..4], 99_u32.to_ne_bytes());
-        let filter = Filter { flags: 3, own: 12 }.to_bytes();
+        let filter = Filter { flags: 3, own: 12, namespace_device: 4, namespace_inode: 4_026_531_999 }.to_bytes();
         assert_eq!(filter[offset_of!(Filter, own)..][..4], 12_u32.to_ne_bytes());
+        assert_eq!(filter[offset_of!(Filter, namespace_device)..][..8], 4_u64.to_ne_bytes());
+        assert_eq!(filter[offset_of!(Filter, namespace_inode)..][..8], 4_026_531_999_u64.to_ne_bytes());
     }
 }

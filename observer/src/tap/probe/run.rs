@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -70,7 +71,8 @@ impl ProbeTap {
     ///
     /// What the kernel refuses.
     pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, KernelError> {
-        let filter = Filter { flags: 0, own: std::process::id() };
+        let (namespace_device, namespace_inode) = pid_namespace();
+        let filter = Filter { flags: 0, own: std::process::id(), namespace_device, namespace_inode };
         let mut programs = Programs::load(&Options { ring_bytes: options.ring_bytes, filter })?;
         programs.tell_of_processes()?;
         let assembly = Assembly::new(intake, options.api_servers.clone(), Sockets, Limits::default());
@@ -212,6 +214,14 @@ impl Probing {
         // A signal ends it early, which does no harm.
         let _ready: io::Result<usize> = poll(&mut watched, Some(&timeout)).map_err(Into::into);
     }
+}
+
+/// The file of our PID namespace, as device and number; 0 for the first of all, whose numbers are the kernel's own.
+fn pid_namespace() -> (u64, u64) {
+    /// `PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`, 6.18.
+    const FIRST: u64 = 0xEFFF_FFFC;
+    let file = std::fs::metadata("/proc/self/ns/pid").ok().filter(|file| file.ino() != FIRST);
+    file.map(|file| (file.dev(), file.ino())).unwrap_or_default()
 }
 
 /// From the kernel's clock to ours.

@@ -50,7 +50,7 @@ impl Programs {
             .map_err(|error| KernelError::Maps(Box::new(error)))?;
         let object = put_together(&ebpf)?;
         let filter = ebpf.map_mut("FILTER").ok_or(KernelError::Lacks("FILTER"))?;
-        let mut filter: Array<&mut MapData, [u8; 8]> = filter.try_into().map_err(|error| of_map("FILTER", error))?;
+        let mut filter: Array<&mut MapData, [u8; 24]> = filter.try_into().map_err(|error| of_map("FILTER", error))?;
         filter.set(0, options.filter.to_bytes(), 0).map_err(|error| of_map("FILTER", error))?;
         Ok(Self {
             attached: HashMap::new(),
