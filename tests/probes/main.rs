@@ -5,7 +5,6 @@
 mod disassembly;
 mod go_offsets;
 mod hostile_files;
-mod live;
 mod openssl_offsets;
 mod program;
 mod program_size;

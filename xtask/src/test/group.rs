@@ -16,6 +16,8 @@ pub(crate) enum Group {
     Cluster,
     /// The tests of the same binaries that drive or read kubectl: those with `kubectl` in their name or module
     Kubectl,
+    /// The probe's programs in this machine's kernel, with real processes
+    Kernel,
     /// Clients of many ages when something breaks, with watchtap and without
     Faults,
     /// The stories that watchtap tells, each with real clients and a real kube-apiserver
@@ -29,7 +31,8 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// In the order in which they run: what fails fastest comes first.
-    pub(crate) const ALL: [Self; 7] = [Self::Unit, Self::It, Self::Cluster, Self::Kubectl, Self::Stories, Self::Faults, Self::Soak];
+    pub(crate) const ALL: [Self; 8] =
+        [Self::Unit, Self::It, Self::Kernel, Self::Cluster, Self::Kubectl, Self::Stories, Self::Faults, Self::Soak];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -37,6 +40,7 @@ impl Group {
             Self::It => "it",
             Self::Cluster => "cluster",
             Self::Kubectl => "kubectl",
+            Self::Kernel => "kernel",
             Self::Faults => "faults",
             Self::Stories => "stories",
             Self::Soak => "soak",
@@ -71,6 +75,7 @@ impl Group {
             ],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
+            Self::Kernel => &[&["--test", "kernel"]],
             // They wait more than they work.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
@@ -91,6 +96,7 @@ impl Group {
             Self::Unit | Self::It => None,
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
+            Self::Kernel => machine.no_probes(),
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
             Self::Stories | Self::Soak => machine.no_go(),
         }
@@ -100,9 +106,10 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::machine::Assets;
+    use crate::test::machine::{Assets, Kernel};
 
-    const BARE: Machine = Machine { go: false, kubectl: false, assets: Assets::Unset };
+    const BARE: Machine =
+        Machine { go: false, kubectl: false, assets: Assets::Unset, kernel: Kernel { has_btf: false, may_load: false } };
 
     #[test]
     fn names_are_those_of_the_command_line() {
@@ -138,7 +145,7 @@ mod tests {
     #[test]
     fn only_the_cluster_group_skips_minors() {
         let skips = |group: Group| group.cargo_calls(&Matrix::default()).concat().iter().filter(|word| *word == "--skip").count();
-        assert_eq!(Group::ALL.map(skips), [0, 0, 5, 0, 0, 0, 0]);
+        assert_eq!(Group::ALL.map(skips), [0, 0, 0, 5, 0, 0, 0, 0]);
     }
 
     #[test]

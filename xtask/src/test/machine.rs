@@ -8,6 +8,16 @@ pub(crate) struct Machine {
     pub(crate) go: bool,
     pub(crate) kubectl: bool,
     pub(crate) assets: Assets,
+    pub(crate) kernel: Kernel,
+}
+
+/// What the kernel offers to eBPF programs, and to whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernel {
+    /// It describes its own types (`CONFIG_DEBUG_INFO_BTF`).
+    pub(crate) has_btf: bool,
+    /// This process may load programs that trace.
+    pub(crate) may_load: bool,
 }
 
 /// What the folder named by `KUBEBUILDER_ASSETS` holds; the name and the convention are controller-runtime's (`pkg/envtest/server.go`).
@@ -20,7 +30,7 @@ pub(crate) enum Assets {
 
 impl Machine {
     pub(crate) fn here() -> Self {
-        Self { go: is_on_path("go"), kubectl: is_on_path("kubectl"), assets: Assets::here() }
+        Self { go: is_on_path("go"), kubectl: is_on_path("kubectl"), assets: Assets::here(), kernel: Kernel::here() }
     }
 
     /// Why no API server can be started here: it is built with Go, or comes ready-made.
@@ -42,9 +52,35 @@ impl Machine {
         (!self.go).then(|| String::from("go is not on PATH, and the clients of many ages are built with it"))
     }
 
+    /// Why no eBPF program can be loaded here.
+    pub(crate) fn no_probes(&self) -> Option<String> {
+        if !self.kernel.has_btf {
+            return Some(String::from("the kernel has no /sys/kernel/btf/vmlinux"));
+        }
+        (!self.kernel.may_load).then(|| String::from("this user has neither CAP_BPF with CAP_PERFMON nor CAP_SYS_ADMIN"))
+    }
+
     pub(crate) fn no_kubectl(&self) -> Option<String> {
         (!self.kubectl).then(|| String::from("kubectl is not on PATH"))
     }
+}
+
+impl Kernel {
+    fn here() -> Self {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Self { has_btf: Path::new("/sys/kernel/btf/vmlinux").is_file(), may_load: may_load(&status) }
+    }
+}
+
+/// Whether a process with this `/proc/PID/status` has the rights that capabilities(7) names for programs that trace.
+fn may_load(status: &str) -> bool {
+    const CAP_SYS_ADMIN: u32 = 21;
+    const CAP_PERFMON: u32 = 38;
+    const CAP_BPF: u32 = 39;
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0);
+    let has = |capability: u32| effective & (1 << capability) != 0;
+    has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON))
 }
 
 impl Assets {
@@ -66,16 +102,32 @@ fn is_on_path(program: &str) -> bool {
 mod tests {
     use super::*;
 
+    const KERNEL: Kernel = Kernel { has_btf: true, may_load: true };
+
+    #[test]
+    fn rights_to_load_programs_are_read_from_the_effective_capabilities() {
+        for (status, expected) in [
+            ("CapPrm:\t000001ffffffffff\nCapEff:\t000001ffffffffff\n", true),
+            ("CapEff:\t000000c000000000", true),
+            ("CapEff:\t0000008000000000", false),
+            ("CapEff:\t0000000000200000", true),
+            ("CapPrm:\t000001ffffffffff\nCapEff:\t0000000000000000", false),
+            ("", false),
+        ] {
+            assert_eq!(may_load(status), expected, "{status}");
+        }
+    }
+
     #[test]
     fn ready_made_servers_stand_in_for_go() {
-        let machine = Machine { go: false, kubectl: false, assets: Assets::Complete };
+        let machine = Machine { go: false, kubectl: false, assets: Assets::Complete, kernel: KERNEL };
         assert_eq!(machine.no_api_server(), None);
     }
 
     #[test]
     fn incomplete_folder_is_named_with_what_it_lacks() {
         let assets = Assets::of(Path::new("no/such/folder"));
-        let machine = Machine { go: false, kubectl: false, assets };
+        let machine = Machine { go: false, kubectl: false, assets, kernel: KERNEL };
         let reason = "go is not on PATH, and KUBEBUILDER_ASSETS=no/such/folder holds no kube-apiserver";
         assert_eq!(machine.no_api_server().as_deref(), Some(reason));
     }

@@ -1,0 +1,5 @@
+//! The programs in this machine's kernel, with real processes.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
+
+mod live;
