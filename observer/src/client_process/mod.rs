@@ -13,4 +13,5 @@ mod socket;
 mod tests;
 
 pub use finder::{Inquiry, ProcessFinder};
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use owners::{identity, socket_inode};
