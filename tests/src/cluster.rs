@@ -246,7 +246,7 @@ impl Cluster {
         Ok(ListCounters::of(&self.metrics()?, resource))
     }
 
-    /// Sees to it that the namespace holds the config maps `cm-0` to `cm-(count - 1)`; makes the namespace, too.
+    /// Sees to it that the namespace holds the config maps `cm-0` to `cm-(count - 1)`, and that the watch cache has them; makes the namespace, too.
     pub fn create_configmaps(&self, namespace: &str, count: usize) -> Result<()> {
         const THREADS: usize = 4;
         let named = |kind: &str, name: &str| json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}});
@@ -262,7 +262,9 @@ impl Cluster {
         thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS).map(|first| scope.spawn(move || fill(first))).collect();
             threads.into_iter().try_for_each(|thread| thread.join().map_err(|_panic| anyhow!("a thread panicked"))?)
-        })
+        })?;
+        // A consistent list waits until the watch cache is as new as etcd; a list of revision 0 does not.
+        self.client.get(&format!("{path}?fieldSelector=metadata.name%3Dcm-0")).map(drop)
     }
 
     /// The audit events so far. The last stage of a request may be written a moment after its response; see [`Cluster::audit_log_when`].

@@ -102,7 +102,9 @@ mod tests {
     fn program_that_was_deleted_is_still_reached() {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("sleeper");
-        std::fs::copy("/bin/cat", &copy).unwrap();
+        // Made by another process: a child that another thread starts would hold a file open for writing that this one has, and what is
+        // open for writing cannot be run.
+        assert!(Command::new("cp").arg("/bin/cat").arg(&copy).status().unwrap().success());
         let mut child = Command::new(&copy).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let inode = std::fs::metadata(&copy).unwrap().ino();
         std::fs::remove_file(&copy).unwrap();
