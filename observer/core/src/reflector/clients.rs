@@ -142,10 +142,33 @@ impl Clients {
         if let Some(id) = self.by_key.get(&key) {
             return Some(*id);
         }
-        let id = self.add(key, Some(words.clone()), Some(process))?;
+        let id = match self.unfound(&words) {
+            Some(id) => self.find(id, key, words.clone(), process),
+            None => self.add(key, Some(words.clone()), Some(process))?,
+        };
         let speakers = self.by_words.entry(words).or_insert(Speakers { number: 0, last: id });
         *speakers = Speakers { number: speakers.number.saturating_add(1), last: id };
         Some(id)
+    }
+
+    /// A client that is known by its words only, because its process was not found out, and that lost all its connections: it is the one that comes back
+    /// with these words, unless processes are known that say them.
+    fn unfound(&self, words: &Words) -> Option<ClientId> {
+        let id = *self.by_key.get(&Key::Words(words.clone()))?;
+        let is_away = self.known.get(&id).is_some_and(|client| client.open_connections == 0);
+        (is_away && !self.by_words.contains_key(words)).then_some(id)
+    }
+
+    /// Which process a client is, is known now.
+    fn find(&mut self, id: ClientId, key: Key, words: Words, process: Process) -> ClientId {
+        if let Some(client) = self.known.get_mut(&id) {
+            self.by_key.remove(&client.key);
+            client.key = key.clone();
+            client.words = Some(words);
+            client.process = Some(process);
+            self.by_key.insert(key, id);
+        }
+        id
     }
 
     /// A process that lost all its connections is the one that comes back with its words, although it was not found out this time.

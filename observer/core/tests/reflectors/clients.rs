@@ -330,3 +330,38 @@ fn process_that_is_not_found_out_when_it_comes_back_is_known_by_its_words() {
     "]],
     );
 }
+
+/// A client whose process was not found out at first, and is when it comes back: it goes on as the one that it was, unless it never left.
+#[test]
+fn process_that_is_found_out_only_when_it_comes_back_is_known_by_its_words() {
+    let script = |end: &str| {
+        format!(
+            "0s a connects client=controller/v1.30.0
+             0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+             0s a1 whole rv=1000 x@500
+             1s a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+             1s a3 opens
+             {end}
+             61s b connects client=controller/v1.30.0 pid=7
+             61s b3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
+             61s b3 opens
+             63s b3 BOOKMARK @1005"
+        )
+    };
+    check(
+        &script("60s a closed by server"),
+        &expect![[r"
+        0s initial-list #1 requests=1 items=1 known=0/1
+        61s resume #1 rv=1000: the watch before ended with its connection
+        #1 client 1 pods · all namespaces watching rv=1005 lists=1 watches=2 resumes=1 relists=0 known=0/1
+    "]],
+    );
+    check(
+        &script("60s a3 BOOKMARK @1003"),
+        &expect![[r"
+        0s initial-list #1 requests=1 items=1 known=0/1
+        #1 client 1 pods · all namespaces watching rv=1003 lists=1 watches=1 resumes=0 relists=0 known=0/1
+        #2 client 2 pods · all watching rv=1005 lists=0 watches=1 resumes=0 relists=0 known=0/0
+    "]],
+    );
+}
