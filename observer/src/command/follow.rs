@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
+use super::ends::{ENDED_AT_ONCE, Ends, SETTLING};
 use super::output::{say, say_error};
 use super::profiles::Profiles;
 use super::recording::{self, Beside, Recording};
@@ -17,15 +18,7 @@ use super::session::{self, Bound, Session};
 use super::shown::{self, Shown};
 use super::tap_set::TapSet;
 use crate::observing::{Latest, Outcome, Outputs};
-use crate::signals::SignalStream;
-use crate::terminal::{Left, RunningPage};
 use crate::view::{Run, counted};
-
-/// What the second signal is answered with, as a shell says it.
-const ENDED_AT_ONCE: u8 = 130;
-/// Signals that come closer together are one: timeout(1) and some shells signal the process and its group. And clients that were asked to
-/// end together with us (a pipeline, the demo's own) have ended after this.
-const SETTLING: Duration = Duration::from_millis(300);
 
 /// How a run is followed, and how it ends.
 #[derive(Clone, Debug, Args)]
@@ -61,13 +54,6 @@ pub(super) struct Followed<'f> {
     kubeconfig: PathBuf,
 }
 
-/// Who asks for the end: signals, of which the end of the terminal is one, and the person before the page.
-struct Ends {
-    signals: SignalStream,
-    page: Option<RunningPage>,
-    latest: Option<Instant>,
-}
-
 /// Follows on a runtime of its own, and says what went wrong.
 pub(super) fn to_the_end(following: impl Future<Output = Result<ExitCode>>) -> ExitCode {
     let ended = session::runtime().and_then(|runtime| {
@@ -88,8 +74,7 @@ impl Follow {
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
         let (report, mut outputs) = self.recording.open(Beside::default())?;
         let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
-        let signals = SignalStream::open().context("cannot listen for signals")?;
-        Ok(Ready { follow: self, report, outputs, latest, ends: Ends { signals, page: None, latest: None } })
+        Ok(Ready { follow: self, report, outputs, latest, ends: Ends::open()? })
     }
 }
 
@@ -107,7 +92,7 @@ impl<'f> Ready<'f> {
         let Self { follow, report, outputs, latest, mut ends } = self;
         let pointing = pointing(bound.taps())?;
         introduce(subcommand, bound.taps(), &pointing)?;
-        ends.page = latest.and_then(|latest| shown::open_page(&name(bound.taps()), pointing, latest));
+        ends.listen_to(latest.and_then(|latest| shown::open_page(&name(bound.taps()), pointing, latest)));
         let kubeconfig = bound.taps().kubeconfigs().first().cloned().unwrap_or_default();
         let session = tokio::select! {
             session = bound.serve(profiles, outputs) => session?,
@@ -166,37 +151,6 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
         outcome = session.end(grace) => outcome.map(Some),
         () = ends.next() => Ok(None),
     }
-}
-
-impl Ends {
-    /// Waits until the end is asked for, again. The page is closed then: what is said from there on is for the ordinary screen. May be dropped
-    /// and called again.
-    async fn next(&mut self) {
-        loop {
-            tokio::select! {
-                _signal = self.signals.next_end() => {}
-                () = page_left(&mut self.page) => {}
-            }
-            self.page = None;
-            let former = self.latest.replace(Instant::now());
-            if former.is_none_or(|former| former.elapsed() >= SETTLING) {
-                return;
-            }
-        }
-    }
-}
-
-/// Waits until the person leaves the page. One that fails ends nothing but itself.
-async fn page_left(page: &mut Option<RunningPage>) {
-    if let Some(running) = page {
-        let left = running.left().await;
-        *page = None;
-        match left {
-            Left::Asked => return,
-            Left::Failed(why) => say(format!("the page ended early: {why}; the traffic goes on, and ctrl-C ends it")),
-        }
-    }
-    std::future::pending::<()>().await;
 }
 
 /// The last line. A kubeconfig that has vanished is no error to kubectl, which goes to localhost:8080 then.

@@ -6,6 +6,7 @@ mod completions;
 mod credential;
 mod demo;
 mod descriptor_limit;
+mod ends;
 mod exec;
 mod explain;
 mod read;

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use observer_core::observation::ProbeMissed;
 use observer_core::routing::ServerProfile;
 use observer_core::time::Timestamp;
 
@@ -36,6 +37,22 @@ pub enum Notice {
         listener: SocketAddr,
         /// All that is known of it now.
         profile: Box<ServerProfile>,
+    },
+    /// What the programs of a probe in the kernel could not record.
+    ProbeMissed {
+        /// When that was read.
+        at: Timestamp,
+        /// How much, since the last such notice.
+        missed: ProbeMissed,
+    },
+    /// A program or library whose TLS connections a probe does not see.
+    NotProbed {
+        /// When that was found.
+        at: Timestamp,
+        /// Its file, as a process that runs it calls it.
+        file: String,
+        /// Why.
+        why: String,
     },
     /// No connection to the API server came about for a client; the client's was reset.
     UpstreamFailed {

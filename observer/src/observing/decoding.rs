@@ -139,6 +139,10 @@ impl Decoding {
             Notice::UpstreamFailed { at, error, .. } => {
                 Observation { at: *at, what: What::ConnectFailed { why: error.to_string() } }
             }
+            Notice::ProbeMissed { at, missed } => Observation { at: *at, what: What::ProbeMissed { missed: *missed } },
+            Notice::NotProbed { at, file, why } => {
+                Observation { at: *at, what: What::NotProbed { file: file.clone(), why: why.clone() } }
+            }
             Notice::Profile { at, listener, profile } => {
                 let upstream = name(self.upstream(*listener));
                 Observation { at: *at, what: What::Profile { upstream, profile: profile.clone() } }

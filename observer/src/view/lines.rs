@@ -14,8 +14,8 @@ use observer_core::time::Timestamp;
 use super::colour::{Colour, Tone};
 use super::discovery::{Discovery, is_discovery};
 use super::following;
+use super::missed::{not_seen, not_understood};
 use super::quantity::{bytes, count, counted, length, microseconds};
-use super::report::{not_seen, not_understood};
 use super::sink::EventSink;
 use super::verdict::{certainty_mark, contradiction, detail, rule, served_from, served_tone};
 
@@ -162,6 +162,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::ConnectFailed { at, why } => {
                 self.line(*at, Tone::Notable, "failed", &format!("a client could not be connected: {why}"))
             }
+            Event::NotProbed { at, file, why } => self.line(*at, Tone::Notable, "unprobed", &format!("{file}: {why}")),
             Event::GoAway { at, connection, by: Direction::Response, .. } => {
                 self.line(*at, Tone::Notable, "goaway", &format!("the API server ends connection {connection}"))
             }

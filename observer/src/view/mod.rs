@@ -9,6 +9,7 @@ mod explain;
 mod following;
 mod json;
 mod lines;
+mod missed;
 mod page;
 mod quantity;
 mod report;

@@ -1,12 +1,13 @@
 //! The report of one run, as text.
 
-use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, Unrecorded, VerdictRecord, WatchRow};
+use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, VerdictRecord, WatchRow};
 use observer_core::reflector::{PropagationRow, ReflectorRow, ReflectorState};
 use observer_core::time::Timestamp;
 
 use super::budget::budget;
 use super::colour::{Colour, Tone};
 use super::following;
+use super::missed::{connections, not_seen, not_understood, unrecorded};
 use super::quantity::{bytes, count, counted, length, microseconds};
 use super::run::Run;
 use super::table::{Align, Cell, Table};
@@ -132,82 +133,6 @@ fn missed(missed: &Missed, colour: Colour, out: &mut String) {
         out.push_str(&colour.paint(Tone::Bad, &line));
         out.push('\n');
     }
-}
-
-/// A span of which a capture says nothing.
-pub(super) fn unrecorded(span: &Unrecorded) -> String {
-    let time = |time: Option<Timestamp>, otherwise: &str| time.map_or_else(|| otherwise.to_owned(), |time| time.to_string());
-    let (from, until) = (time(span.from, "the beginning"), time(span.until, "the end, which is not known"));
-    let observations =
-        span.observations.map_or_else(|| "how much is not known".to_owned(), |number| counted(number, "observation"));
-    format!("not in the capture: from {from} until {until} ({observations})")
-}
-
-pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
-    let mut words = Vec::new();
-    if missed.bytes > 0 {
-        words.push(format!("{} in {}", bytes(missed.bytes), counted(missed.gaps, "gap")));
-    }
-    if missed.dark > 0 {
-        words.push(format!("the rest of {}", counted(missed.dark, "connection half")).replace("halfs", "halves"));
-    }
-    if missed.connections > 0 {
-        words.push(counted(missed.connections, "whole connection"));
-    }
-    if missed.notices > 0 {
-        words.push(format!("{} of listeners and failed connections", counted(missed.notices, "notice")));
-    }
-    if missed.connections_forgotten > 0 {
-        words.push(format!("where {} lead", counted(missed.connections_forgotten, "old connection")));
-    }
-    if missed.decoder_failures > 0 {
-        words.push(format!("{} whose decoder failed", counted(missed.decoder_failures, "connection")));
-    }
-    if missed.exchanges_dropped > 0 {
-        words.push(format!("{} beyond the table of open ones", counted(missed.exchanges_dropped, "request")));
-    }
-    if missed.reflectors.forgotten > 0 {
-        words.push(format!("{} that were forgotten for others", counted(missed.reflectors.forgotten, "reflector")));
-    }
-    if missed.reflectors.requests > 0 {
-        words.push(
-            format!("whose reflector {} belong to", counted(missed.reflectors.requests, "list or watch"))
-                .replace("watchs", "watches"),
-        );
-    }
-    if missed.unrecorded > 0 {
-        words.push(format!("{} of the capture", counted(missed.unrecorded, "span")));
-    }
-    if missed.rows_dropped > 0 {
-        words.push(format!("{} of shapes beyond the tables below", counted(missed.rows_dropped, "request")));
-    }
-    words
-}
-
-pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
-    let mut words: Vec<String> =
-        missed.bodies.iter().map(|(reason, number)| format!("{} ({reason})", counted(*number, "answer"))).collect();
-    if missed.malformed > 0 {
-        words.push(format!("malformed HTTP in {}", counted(missed.malformed, "place")));
-    }
-    if missed.unknown_observations > 0 {
-        words.push(format!("{} of a later version", counted(missed.unknown_observations, "observation")));
-    }
-    if missed.unknown_requests > 0 {
-        words.push(format!("{} with an unknown path", counted(missed.unknown_requests, "request")));
-    }
-    words
-}
-
-pub(super) fn connections(missed: &Missed) -> String {
-    let mut words = Vec::new();
-    if missed.reset_instead_of_refused > 0 {
-        words.push(format!("{} reset where the API server refused", counted(missed.reset_instead_of_refused, "connection")));
-    }
-    if missed.connect_failures > 0 {
-        words.push(format!("{} failed: {}", counted(missed.connect_failures, "connection"), missed.last_connect_failure));
-    }
-    words.join(" · ")
 }
 
 fn lists(rows: &[ListRow], colour: Colour, out: &mut String) {

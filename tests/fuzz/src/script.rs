@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use observer_core::http::{Direction, Gap, Protocol};
-use observer_core::observation::{ConnectionDecoder, ConnectionId, EndManner, ListenerState, Observation, UpstreamName, What};
+use observer_core::observation::{
+    ConnectionDecoder, ConnectionId, EndManner, ListenerState, Observation, ProbeMissed, UpstreamName, What,
+};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 
@@ -106,7 +108,7 @@ impl Script {
 
     fn notice(&mut self, slot: u8, which: u8, number: u64) {
         let listening = if number.is_multiple_of(2) { ListenerState::Listening } else { ListenerState::Refusing };
-        let what = match which % 10 {
+        let what = match which % 12 {
             0 => What::Listener { upstream: upstream(slot), state: listening },
             1 => What::ResetInsteadOfRefused { connections: number },
             2 => What::ConnectFailed { why: format!("failure {number}") },
@@ -116,6 +118,8 @@ impl Script {
             6 => What::CaptureEnded { why: format!("end {number}") },
             7 => What::Tick,
             8 => What::Unknown,
+            9 => What::ProbeMissed { missed: ProbeMissed { records: number, ..ProbeMissed::default() } },
+            10 => What::NotProbed { file: format!("/bin/{number}"), why: "it is none".to_owned() },
             _ => match self.open.remove(&slot) {
                 Some((connection, _)) => What::DecoderFailed { connection },
                 None => What::Tick,

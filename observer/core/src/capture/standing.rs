@@ -88,6 +88,8 @@ impl Standing {
             | What::ConnectFailed { .. }
             | What::Unobserved { .. }
             | What::Untold { .. }
+            | What::ProbeMissed { .. }
+            | What::NotProbed { .. }
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
             | What::Unknown

@@ -151,6 +151,8 @@ impl Exchange {
             | What::ConnectFailed { .. }
             | What::Unobserved { .. }
             | What::Untold { .. }
+            | What::ProbeMissed { .. }
+            | What::NotProbed { .. }
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
             | What::Unknown

@@ -6,6 +6,7 @@
 
 mod blockage;
 mod connection;
+mod probe;
 mod request;
 mod stream;
 mod upgrade;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use blockage::Blockage;
 pub use connection::ConnectionDecoder;
+pub use probe::ProbeMissed;
 pub use request::{RequestLine, ResponseLine};
 pub use vocabulary::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,

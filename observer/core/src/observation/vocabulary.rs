@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use super::blockage::Blockage;
+use super::probe::ProbeMissed;
 use super::request::{RequestLine, ResponseLine};
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::{ResourceVersion, Status};
@@ -295,6 +296,18 @@ pub enum What {
     Untold {
         /// How many such things, since the last such observation.
         notices: u64,
+    },
+    /// What the programs of a probe in the kernel could not record.
+    ProbeMissed {
+        /// How much, since the last such observation.
+        missed: ProbeMissed,
+    },
+    /// A program or library whose TLS connections a probe does not see.
+    NotProbed {
+        /// Its file, as a process that runs it calls it.
+        file: String,
+        /// Why, in words.
+        why: String,
     },
     /// A capture ended before what it records did. The live Observer only is told; in the capture its end mark is missing.
     CaptureEnded {

@@ -230,6 +230,15 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// The TLS connections of a program or library are not seen by the probe.
+    NotProbed {
+        /// When that was found.
+        at: Timestamp,
+        /// Its file, as a process that runs it calls it.
+        file: String,
+        /// Why.
+        why: String,
+    },
     /// The capture of this run ended early; observing goes on.
     CaptureEnded {
         /// When.
@@ -294,6 +303,7 @@ impl Event {
             | Self::DecoderFailed { .. }
             | Self::Listener { .. }
             | Self::ConnectFailed { .. }
+            | Self::NotProbed { .. }
             | Self::CaptureEnded { .. }
             | Self::Unrecorded { .. } => {}
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::observation::BodyNotRead;
+use crate::observation::{BodyNotRead, ProbeMissed};
 use crate::reflector::ReflectorsMissed;
 use crate::time::Timestamp;
 
@@ -69,6 +69,15 @@ pub struct Missed {
     /// The last of these reasons, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_connect_failure: String,
+    /// What a probe in the kernel could not record.
+    #[serde(skip_serializing_if = "ProbeMissed::is_none")]
+    pub probe: ProbeMissed,
+    /// Programs and libraries whose TLS connections the probe does not see.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub not_probed: u64,
+    /// The last of these, and why.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub last_not_probed: String,
     /// Reflectors that are followed and not among the rows.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub reflectors_not_shown: u64,
@@ -98,6 +107,8 @@ impl Missed {
             || self.exchanges_dropped > 0
             || self.rows_dropped > 0
             || self.unrecorded > 0
+            || self.not_probed > 0
+            || !self.probe.is_none()
     }
 
     pub(super) fn note_unrecorded(&mut self, span: Unrecorded) {

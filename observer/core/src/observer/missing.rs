@@ -40,6 +40,12 @@ impl Observer {
                 self.missed.connections = self.missed.connections.saturating_add(connections);
             }
             What::Untold { notices } => self.missed.notices = self.missed.notices.saturating_add(notices),
+            What::ProbeMissed { missed } => self.missed.probe = self.missed.probe.and(&missed),
+            What::NotProbed { file, why } => {
+                self.missed.not_probed = self.missed.not_probed.saturating_add(1);
+                self.missed.last_not_probed = format!("{file}: {why}");
+                told(Event::NotProbed { at, file, why });
+            }
             What::Unrecorded { observations, from, until } => {
                 let span = Unrecorded { observations, from, until };
                 self.missed.note_unrecorded(span);

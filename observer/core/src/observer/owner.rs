@@ -155,6 +155,8 @@ impl Observer {
             | What::ConnectFailed { .. }
             | What::Unobserved { .. }
             | What::Untold { .. }
+            | What::ProbeMissed { .. }
+            | What::NotProbed { .. }
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
             | What::Unknown => self.miss(at, what, told),

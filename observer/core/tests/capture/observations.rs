@@ -4,7 +4,7 @@ use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId};
 use observer_core::k8s::{ListOptions, RequestInfo, Status};
 use observer_core::observation::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
-    Process, RequestLine, ResponseLine, UpstreamName, What,
+    ProbeMissed, Process, RequestLine, ResponseLine, UpstreamName, What,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -96,6 +96,10 @@ fn of_taps() -> impl Strategy<Value = What> {
         text().prop_map(|why| What::ConnectFailed { why }),
         number().prop_map(|connections| What::Unobserved { connections }),
         number().prop_map(|notices| What::Untold { notices }),
+        (number(), number()).prop_map(|(records, sockets)| What::ProbeMissed {
+            missed: ProbeMissed { records, sockets, ..ProbeMissed::default() }
+        }),
+        (text(), text()).prop_map(|(file, why)| What::NotProbed { file, why }),
         Just(What::Tick),
     ]
 }

@@ -74,7 +74,7 @@ fn reached(process: u32, map: &MemoryMap, path: &std::path::Path, is_program: bo
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead as _, BufReader};
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::os::unix::fs::MetadataExt as _;
     use std::process::{Command, Stdio};
 
@@ -102,10 +102,12 @@ mod tests {
     fn program_that_was_deleted_is_still_reached() {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("sleeper");
-        // Made by another process: a child that another thread starts would hold a file open for writing that this one has, and what is
-        // open for writing cannot be run.
+        // Copied by another process: a child that another thread starts would hold our file open for writing, and then it cannot be run.
         assert!(Command::new("cp").arg("/bin/cat").arg(&copy).status().unwrap().success());
         let mut child = Command::new(&copy).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // It has mapped its file when it answers; `spawn` returns as soon as it has given up the former one.
+        child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let inode = std::fs::metadata(&copy).unwrap().ino();
         std::fs::remove_file(&copy).unwrap();
         let files = program_files(child.id()).unwrap();

@@ -12,8 +12,8 @@ use super::state::Page;
 use crate::view::colour::Tone;
 use crate::view::following;
 use crate::view::lines::{program, time_of_day};
+use crate::view::missed::{connections, not_seen, not_understood, unrecorded};
 use crate::view::quantity::{bytes, count, counted};
-use crate::view::report::{connections, not_seen, not_understood, unrecorded};
 
 const EXPOSED: &[Column] = &[
     Column::words("CLIENT", 3),

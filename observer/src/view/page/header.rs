@@ -9,8 +9,8 @@ use super::about::dropped;
 use super::line::Line;
 use crate::view::colour::Tone;
 use crate::view::following;
+use crate::view::missed::{connections, not_seen, not_understood};
 use crate::view::quantity::{bytes, count, counted, length};
-use crate::view::report::{connections, not_seen, not_understood};
 
 /// The header over `shown`, of what is called `name`; `age` is by how much it is older than the newest snapshot, while the picture is frozen.
 pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: usize) -> Vec<Line> {

@@ -1,0 +1,72 @@
+//! What a probe in the kernel did not see.
+
+use serde::{Deserialize, Serialize};
+
+use crate::left_out::is_zero;
+
+/// What the programs of a probe could not record, since the last such observation. Bytes of connections that are followed are also among
+/// [`What::Missed`](super::What::Missed), as holes of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeMissed {
+    /// Records for which the ring buffer had no room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub records: u64,
+    /// Bytes of plaintext in these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes: u64,
+    /// Records whose bytes could not be read from the memory of the process.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable: u64,
+    /// Bytes of single calls beyond the largest call that is recorded whole.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beyond_largest_call: u64,
+    /// Calls into a TLS library whose beginning was not seen, so that their bytes are not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls: u64,
+    /// TLS connections for which there was no room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub connections: u64,
+    /// TLS connections whose socket was not found, so that it is not known where they lead.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sockets: u64,
+    /// Beginnings and ends of processes and sockets.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lives: u64,
+}
+
+impl ProbeMissed {
+    /// Whether nothing was missed.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What was missed since `before`.
+    #[must_use]
+    pub const fn since(&self, before: &Self) -> Self {
+        Self {
+            records: self.records.saturating_sub(before.records),
+            bytes: self.bytes.saturating_sub(before.bytes),
+            unreadable: self.unreadable.saturating_sub(before.unreadable),
+            beyond_largest_call: self.beyond_largest_call.saturating_sub(before.beyond_largest_call),
+            calls: self.calls.saturating_sub(before.calls),
+            connections: self.connections.saturating_sub(before.connections),
+            sockets: self.sockets.saturating_sub(before.sockets),
+            lives: self.lives.saturating_sub(before.lives),
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub const fn and(&self, other: &Self) -> Self {
+        Self {
+            records: self.records.saturating_add(other.records),
+            bytes: self.bytes.saturating_add(other.bytes),
+            unreadable: self.unreadable.saturating_add(other.unreadable),
+            beyond_largest_call: self.beyond_largest_call.saturating_add(other.beyond_largest_call),
+            calls: self.calls.saturating_add(other.calls),
+            connections: self.connections.saturating_add(other.connections),
+            sockets: self.sockets.saturating_add(other.sockets),
+            lives: self.lives.saturating_add(other.lives),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What was not seen, or seen and not understood, in words.
+
+use observer_core::observation::ProbeMissed;
+use observer_core::observer::{Missed, Unrecorded};
+use observer_core::time::Timestamp;
+
+use super::quantity::{bytes, counted};
+
+/// A span of which a capture says nothing.
+pub(super) fn unrecorded(span: &Unrecorded) -> String {
+    let time = |time: Option<Timestamp>, otherwise: &str| time.map_or_else(|| otherwise.to_owned(), |time| time.to_string());
+    let (from, until) = (time(span.from, "the beginning"), time(span.until, "the end, which is not known"));
+    let observations =
+        span.observations.map_or_else(|| "how much is not known".to_owned(), |number| counted(number, "observation"));
+    format!("not in the capture: from {from} until {until} ({observations})")
+}
+
+pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
+    let mut words = Vec::new();
+    if missed.bytes > 0 {
+        words.push(format!("{} in {}", bytes(missed.bytes), counted(missed.gaps, "gap")));
+    }
+    if missed.dark > 0 {
+        words.push(format!("the rest of {}", counted(missed.dark, "connection half")).replace("halfs", "halves"));
+    }
+    if missed.connections > 0 {
+        words.push(counted(missed.connections, "whole connection"));
+    }
+    if missed.notices > 0 {
+        words.push(format!("{} of listeners and failed connections", counted(missed.notices, "notice")));
+    }
+    if missed.connections_forgotten > 0 {
+        words.push(format!("where {} lead", counted(missed.connections_forgotten, "old connection")));
+    }
+    if missed.decoder_failures > 0 {
+        words.push(format!("{} whose decoder failed", counted(missed.decoder_failures, "connection")));
+    }
+    if missed.exchanges_dropped > 0 {
+        words.push(format!("{} beyond the table of open ones", counted(missed.exchanges_dropped, "request")));
+    }
+    if missed.reflectors.forgotten > 0 {
+        words.push(format!("{} that were forgotten for others", counted(missed.reflectors.forgotten, "reflector")));
+    }
+    if missed.reflectors.requests > 0 {
+        words.push(
+            format!("whose reflector {} belong to", counted(missed.reflectors.requests, "list or watch"))
+                .replace("watchs", "watches"),
+        );
+    }
+    if missed.unrecorded > 0 {
+        words.push(format!("{} of the capture", counted(missed.unrecorded, "span")));
+    }
+    words.extend(not_probed(missed));
+    if missed.rows_dropped > 0 {
+        words.push(format!("{} of shapes beyond the tables below", counted(missed.rows_dropped, "request")));
+    }
+    words
+}
+
+pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
+    let mut words: Vec<String> =
+        missed.bodies.iter().map(|(reason, number)| format!("{} ({reason})", counted(*number, "answer"))).collect();
+    if missed.malformed > 0 {
+        words.push(format!("malformed HTTP in {}", counted(missed.malformed, "place")));
+    }
+    if missed.unknown_observations > 0 {
+        words.push(format!("{} of a later version", counted(missed.unknown_observations, "observation")));
+    }
+    if missed.unknown_requests > 0 {
+        words.push(format!("{} with an unknown path", counted(missed.unknown_requests, "request")));
+    }
+    words
+}
+
+pub(super) fn connections(missed: &Missed) -> String {
+    let mut words = Vec::new();
+    if missed.reset_instead_of_refused > 0 {
+        words.push(format!("{} reset where the API server refused", counted(missed.reset_instead_of_refused, "connection")));
+    }
+    if missed.connect_failures > 0 {
+        words.push(format!("{} failed: {}", counted(missed.connect_failures, "connection"), missed.last_connect_failure));
+    }
+    words.join(" · ")
+}
+
+/// What a probe in the kernel lost.
+fn not_probed(missed: &Missed) -> Vec<String> {
+    let ProbeMissed { records, bytes: lost, unreadable, beyond_largest_call, calls, connections, sockets, lives } = missed.probe;
+    let mut words = Vec::new();
+    if records > 0 {
+        words.push(format!("{} ({}) that found no room in the probe's ring", counted(records, "record"), bytes(lost)));
+    }
+    if unreadable > 0 {
+        words.push(format!("{} whose memory could not be read", counted(unreadable, "record")));
+    }
+    if beyond_largest_call > 0 {
+        words.push(format!("{} of very large writes", bytes(beyond_largest_call)));
+    }
+    if calls > 0 {
+        words.push(format!("{} whose beginning the probe did not see", counted(calls, "TLS call")));
+    }
+    if connections > 0 {
+        words.push(format!("{} beyond the probe's table", counted(connections, "TLS connection")));
+    }
+    if sockets > 0 {
+        words.push(format!("{} whose socket was not found", counted(sockets, "TLS connection")));
+    }
+    if lives > 0 {
+        words.push(format!("{} of processes and sockets", counted(lives, "beginning or end")));
+    }
+    if missed.not_probed > 0 {
+        words.push(format!("{} that cannot be probed, the last {}", counted(missed.not_probed, "program"), missed.last_not_probed));
+    }
+    words
+}
