@@ -51,6 +51,16 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     records::call(&record, transfer.buffer, transfer.length);
 }
 
+/// The connection at an address and how much of it was received, unless it leads elsewhere or is not known.
+#[inline(always)]
+pub(crate) fn wanted(caller: Caller, address: u64) -> Option<(ConnectionKey, u64)> {
+    let connection = CONNECTIONS.get_ptr(key(caller, address))?;
+    // SAFETY: as in `transferred`.
+    let Connection { since, received, verdict, .. } = unsafe { *connection };
+    let key = ConnectionKey { address, since, process: caller.process, reserved: 0 };
+    (verdict != Verdict::Elsewhere as u32).then_some((key, received))
+}
+
 /// Records that a connection is given up, and forgets it. One that was never seen has nothing to tell.
 #[inline(always)]
 pub(crate) fn closed(caller: Caller, address: u64) {

@@ -3,9 +3,8 @@
 //! Arguments come in AX, BX, CX, DI, SI, … and the goroutine is in R14 (Go `src/cmd/compile/abi-internal.md`, go1.26). A probe at the entry
 //! may sit at any instruction that comes before these registers change and before the stack pointer does, other than the frame pointer's push.
 
-use aya_ebpf::EbpfContext;
 use aya_ebpf::bindings::pt_regs;
-use aya_ebpf::helpers::{bpf_get_attach_cookie, bpf_ktime_get_ns};
+use aya_ebpf::helpers::bpf_ktime_get_ns;
 use aya_ebpf::macros::uprobe;
 use aya_ebpf::programs::ProbeContext;
 use observer_ebpf::{ConnectionKey, Kind, Loss, Record};
@@ -33,6 +32,21 @@ pub(crate) struct ReadCall {
     length: u64,
 }
 
+/// What a goroutine reads, or read last: what it decodes then was in it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Reading {
+    call: ReadCall,
+    is_over: u32,
+    /// Header fields that were decoded since.
+    fields: u32,
+}
+
+/// Where the `ClientConn` of Go's HTTP/2 has its `net.Conn`, behind a pointer to the `Transport`: the second word of an interface is the value, here
+/// `*tls.Conn` (Go `src/net/http/h2_bundle.go`, go1.18 to go1.26; `src/net/http/internal/http2/transport.go`, go1.27; golang.org/x/net
+/// `http2/transport.go`, v0.17.0 to v0.57.0).
+const TLS_CONNECTION: u64 = 16;
+
 /// `crypto/tls.(*Conn).Write(b []byte)`, at the entry.
 #[uprobe]
 pub(crate) fn go_write(context: ProbeContext) -> u32 {
@@ -49,7 +63,8 @@ pub(crate) fn go_read(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let call = ReadCall { connection: registers.rax, buffer: registers.rbx, length: registers.rcx };
-    if GO_READS.insert(read_key(caller, registers), call, 0).is_err() {
+    let reading = Reading { call, is_over: 0, fields: 0 };
+    if GO_READS.insert(read_key(caller, registers), reading, 0).is_err() {
         count(Loss::CallNotKept, 1);
     }
     0
@@ -62,17 +77,24 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
     let registers = registers(&context);
     let came = registers.rax;
     let key = read_key(caller, registers);
-    // SAFETY: only this goroutine writes the value of its key, and the copy is made at once.
-    let kept = unsafe { GO_READS.get(key) }.copied();
-    if kept.is_some() {
-        // Gone already if it fell out of the map meanwhile.
-        let _gone = GO_READS.remove(key);
-    }
+    let kept = GO_READS.get_ptr_mut(key).and_then(|kept| {
+        // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
+        let Reading { call, is_over, .. } = unsafe { *kept };
+        // SAFETY: as above.
+        unsafe { (*kept).is_over = 1 };
+        (is_over == 0).then_some(call)
+    });
     // n is an int: an error is told apart, and n is 0 then, or the bytes that came before it.
     if came.cast_signed() <= 0 {
         return 0;
     }
-    let Some(call) = kept.or_else(|| spilled(registers.rsp)) else {
+    let call = kept.or_else(|| {
+        let call = spilled(registers.rsp)?;
+        // Where there is no room, its fields are not joined to a connection.
+        let _full = GO_READS.insert(key, Reading { call, is_over: 1, fields: 0 }, 0);
+        Some(call)
+    });
+    let Some(call) = call else {
         count(Loss::CallNotKept, 1);
         return 0;
     };
@@ -99,30 +121,57 @@ pub(crate) fn go_close(context: ProbeContext) -> u32 {
     0
 }
 
-/// `hpack.(*Encoder).WriteField(f HeaderField)` and `hpack.(*Decoder).callEmit(hf HeaderField)`, at the entry.
+/// `hpack.(*Encoder).WriteField(f HeaderField)`, at the entry: name and value one after the other, each a string's pointer and length.
 ///
-/// Name and value are read one after the other, each a string's pointer and length. The cookie says which of the two it is.
+/// Which connection it is of, the goroutine says when it goes on to `writeHeaders`.
 #[uprobe]
-pub(crate) fn go_field(context: ProbeContext) -> u32 {
+pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
-    // SAFETY: the context is the one that the kernel gave.
-    let cookie = unsafe { bpf_get_attach_cookie(context.as_ptr()) };
-    let name = Text { address: registers.rbx, length: registers.rcx };
-    let value = Text { address: registers.rdi, length: registers.rsi };
-    records::field(&http2(caller, Kind::Field, registers.rax, cookie), name, value);
+    let goroutine = ConnectionKey { address: registers.r14, since: 0, process: caller.process, reserved: 0 };
+    field(registers, &http2(caller, Kind::SentField, goroutine, 0));
     0
 }
 
-/// `(*ClientConn).writeHeaders(streamID uint32, …)` of Go's HTTP/2 client, at the entry.
+/// `hpack.(*Decoder).callEmit(hf HeaderField)`, at the entry.
+///
+/// One goroutine reads a connection, puts frames together and decodes their header blocks (`(*clientConnReadLoop).run`, `(*serverConn).readFrames`), so
+/// the field was in what it read last.
+#[uprobe]
+pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    let registers = registers(&context);
+    let Some(reading) = GO_READS.get_ptr_mut(read_key(caller, registers)) else { return 0 };
+    // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
+    let Reading { call, fields, .. } = unsafe { *reading };
+    // SAFETY: as above.
+    unsafe { (*reading).fields = fields.wrapping_add(1) };
+    let Some((connection, received)) = connections::wanted(caller, call.connection) else { return 0 };
+    let record = http2(caller, Kind::ReceivedField, connection, received);
+    field(registers, &Record { descriptor: fields as i32, ..record });
+    0
+}
+
+/// `(*ClientConn).writeHeaders(streamID uint32, …)` of Go's HTTP/2 client, at the entry. The goroutine goes with it, by which it is joined with the
+/// fields before.
 #[uprobe]
 pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
+    let Some(address) = memory::value::<u64>(registers.rax + TLS_CONNECTION) else { return 0 };
+    // One that was not used yet is not known: what is sent next tells.
+    let connection = ConnectionKey { address, since: 0, process: caller.process, reserved: 0 };
     // The upper half of the register is not the callee's.
     let stream = registers.rbx & u64::from(u32::MAX);
-    records::head(&http2(caller, Kind::Headers, registers.rax, stream));
+    records::number(&http2(caller, Kind::Headers, connection, stream), registers.r14);
     0
+}
+
+#[inline(always)]
+fn field(registers: &pt_regs, record: &Record) {
+    let name = Text { address: registers.rbx, length: registers.rcx };
+    let value = Text { address: registers.rdi, length: registers.rsi };
+    records::field(record, name, value);
 }
 
 #[inline(always)]
@@ -162,9 +211,9 @@ fn descriptor(connection: u64) -> i32 {
 }
 
 #[inline(always)]
-fn http2(caller: Caller, kind: Kind, address: u64, offset: u64) -> Record {
+fn http2(caller: Caller, kind: Kind, connection: ConnectionKey, offset: u64) -> Record {
     Record {
-        connection: ConnectionKey { address, since: 0, process: caller.process, reserved: 0 },
+        connection,
         // SAFETY: takes nothing and returns a number.
         time: unsafe { bpf_ktime_get_ns() },
         offset,

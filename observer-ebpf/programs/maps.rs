@@ -5,7 +5,7 @@ use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
 use observer_ebpf::{Connection, ConnectionAddress, Filter, Loss};
 
 use crate::atomics;
-use crate::go::{ReadCall, ReadKey};
+use crate::go::{ReadKey, Reading};
 use crate::thread_calls::ThreadCalls;
 
 /// Plaintext: a `Record` and its payload each.
@@ -24,9 +24,10 @@ pub(crate) static CONNECTIONS: LruHashMap<ConnectionAddress, Connection> = LruHa
 #[map]
 pub(crate) static SSL_CALLS: LruHashMap<u64, ThreadCalls> = LruHashMap::with_max_entries(8_192, 0);
 
-/// Calls of Go's `(*Conn).Read` that have not returned: one each connection that waits.
+/// Calls of Go's `(*Conn).Read`, by goroutine: those that have not returned, one each connection that waits, and the last one that has. Where one that waits
+/// fell out, its arguments are found on the stack.
 #[map]
-pub(crate) static GO_READS: LruHashMap<ReadKey, ReadCall> = LruHashMap::with_max_entries(32_768, 0);
+pub(crate) static GO_READS: LruHashMap<ReadKey, Reading> = LruHashMap::with_max_entries(32_768, 0);
 
 /// What could not be recorded, by [`Loss`].
 #[map]

@@ -115,6 +115,20 @@ pub(crate) fn head(record: &Record) {
     submit(room);
 }
 
+/// Records a number as payload.
+#[inline(always)]
+pub(crate) fn number(record: &Record, number: u64) {
+    let Some(mut room) = reserve::<8>(8) else { return };
+    let entry = room.as_mut_ptr();
+    // SAFETY: the entry is reserved, as large as `Room<8>`.
+    unsafe {
+        (*entry).record = *record;
+        (*entry).record.length = 8;
+        (*entry).payload = number.to_ne_bytes();
+    }
+    submit(room);
+}
+
 /// Text of the process: where it is and how long.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
@@ -122,10 +136,10 @@ pub(crate) struct Text {
     pub(crate) length: u64,
 }
 
-/// Records a header field. What is longer than a record has room for is cut off and counted.
+/// Records a header field. One that is longer than a record has room for is [`UNREADABLE`] and counted.
 #[inline(always)]
 pub(crate) fn field(record: &Record, name: Text, value: Text) {
-    let length = name.length.saturating_add(value.length);
+    let length = value.length.saturating_add(u64::from(LONGEST_NAME));
     if length <= SMALL as u64 {
         name_and_value::<SMALL>(record, &name, &value);
     } else if length <= MIDDLE as u64 {
@@ -147,6 +161,7 @@ fn name_and_value<const N: usize>(record: &Record, name: &Text, value: &Text) {
     if asked > told {
         count(Loss::BeyondLargestCall, asked - told);
     }
+    let is_whole = asked == told;
     let entry = room.as_mut_ptr();
     // SAFETY: the entry is reserved, as large as `Room<N>`; the name is at most `LONGEST_NAME` long, and the value at most the rest.
     unsafe {
@@ -157,8 +172,10 @@ fn name_and_value<const N: usize>(record: &Record, name: &Text, value: &Text) {
         let has_name = memory::copy(payload, name_length, name.address);
         let has_value = memory::copy(payload.add(name_length as usize), value_length, value.address);
         if !(has_name && has_value) {
-            (*entry).record.flags = UNREADABLE;
             count(Loss::Unreadable, 1);
+        }
+        if !(has_name && has_value && is_whole) {
+            (*entry).record.flags = UNREADABLE;
         }
     }
     submit(room);

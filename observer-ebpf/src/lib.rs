@@ -22,4 +22,4 @@ pub use life::{Life, LifeKind};
 pub use losses::Loss;
 #[cfg(not(target_arch = "bpf"))]
 pub use object::OBJECT;
-pub use record::{FIELD_DECODED, FIELD_ENCODED, Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};
+pub use record::{Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};

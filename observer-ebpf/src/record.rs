@@ -11,14 +11,9 @@ pub const PAYLOAD_SIZES: [usize; 3] = [512, 4_096, LARGEST_PAYLOAD];
 /// Of one call so many bytes are recorded at most; of a larger one the rest is a hole, which the next record's offset shows.
 pub const LARGEST_CALL: usize = 64 * LARGEST_PAYLOAD;
 
-/// Flag of a [`Record`]: the memory of the process could not be read, so the payload is void; a hole of `length` bytes.
+/// Flag of a [`Record`]: the memory of the process could not be read, so the payload is void; a hole of `length` bytes. Also a field that is longer
+/// than a record has room for.
 pub const UNREADABLE: u32 = 1;
-
-/// [`Record::offset`] of a [`Kind::Field`] that an encoder is given, and the attach cookie of the probe there.
-pub const FIELD_ENCODED: u64 = 0;
-
-/// [`Record::offset`] of a [`Kind::Field`] that a decoder gives out, and the attach cookie of the probe there.
-pub const FIELD_DECODED: u64 = 1;
 
 /// What a record tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +25,16 @@ pub enum Kind {
     Received = 2,
     /// The TLS connection is given up (`SSL_free`, `(*tls.Conn).Close`): no payload, and `offset` is what was sent in all.
     Closed = 3,
-    /// A header field that Go's HPACK encoder is given or its decoder gives out: the payload is name and value, `name_length` long the first.
-    /// `offset` is [`FIELD_ENCODED`] or [`FIELD_DECODED`]. The address is that of the encoder or decoder, `since` is 0 and the descriptor unknown.
-    Field = 4,
-    /// Go's HTTP/2 client begins to write the header block of a stream; the number of the stream is `offset`.
-    /// The address is that of the HTTP/2 connection, `since` is 0 and the descriptor unknown.
+    /// A header field that Go's HPACK encoder is given: the payload is name and value, `name_length` long the first. The address is that of the
+    /// goroutine, `since` and `offset` are 0 and the descriptor unknown.
+    SentField = 4,
+    /// Go's HTTP/2 client begins to write the header block of a stream, of the fields that the goroutine gave to an encoder before. The number of the stream
+    /// is `offset`, and the payload the address of the goroutine, 8 bytes. `since` is 0 and the descriptor unknown.
     Headers = 5,
+    /// A header field that Go's HPACK decoder gives out, as [`Kind::SentField`]. `offset` is how many bytes of the connection were received by
+    /// then: the last byte of the header block is among those of the read that ends there. In place of the descriptor is how many fields of the same read
+    /// came before, those among them that found no room.
+    ReceivedField = 6,
 }
 
 /// The head of each record of plaintext; `length` bytes of payload follow at once.
@@ -59,7 +58,7 @@ pub struct Record {
     pub descriptor: i32,
     /// [`UNREADABLE`], or 0.
     pub flags: u32,
-    /// How much of the payload is the name of a field ([`Kind::Field`]); else 0.
+    /// How much of the payload is the name of a field; else 0.
     pub name_length: u32,
 }
 
