@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::detection::{Detection, Finding, HeldPiece};
-use super::{Direction, Event, Gap, Protocol, StreamId, h1, h2};
+use super::{Direction, Event, Gap, HeaderFields, Protocol, StreamId, h1, h2};
 use crate::unshown::Unshown;
 
 /// Where observing begins.
@@ -83,6 +83,17 @@ impl Connection {
     pub fn bytes(&mut self, direction: Direction, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
         if !bytes.is_empty() {
             self.feed(direction, Piece::Bytes(Unshown(bytes)), sink);
+        }
+    }
+
+    /// Takes header fields of HTTP/2 in plaintext, which the bytes to come in one direction have in their header blocks. They matter where decoding began
+    /// in the middle, and say nothing else than the blocks do.
+    pub fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
+        match &mut self.state {
+            State::Racing(_, Decoder::Http2(decoder)) | State::Decoding(Decoder::Http2(decoder)) => {
+                decoder.fields(direction, fields);
+            }
+            State::Racing(_, Decoder::Http1(_)) | State::Decoding(Decoder::Http1(_)) | State::Detecting(_) | State::Dark => {}
         }
     }
 

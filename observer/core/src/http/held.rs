@@ -9,7 +9,7 @@ const LEAST: usize = 64;
 ///
 /// So they are never shown, not even by `Debug`, and are overwritten before their memory is given back, also when the buffer grows.
 /// The caller keeps the bound.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq)]
 pub(super) struct HeldBytes(Vec<u8>);
 
 impl HeldBytes {
@@ -47,6 +47,14 @@ impl HeldBytes {
     /// Overwrites the bytes and gives their memory back.
     pub(super) fn forget(&mut self) {
         overwrite(mem::take(&mut self.0));
+    }
+}
+
+impl Clone for HeldBytes {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.extend(&self.0);
+        copy
     }
 }
 

@@ -12,6 +12,7 @@ mod field;
 mod gap;
 mod h1;
 mod h2;
+mod header_fields;
 mod headers;
 mod held;
 mod identity;
@@ -26,6 +27,7 @@ pub use gap::Gap;
 #[doc(hidden)]
 pub use h2::hpack;
 pub use h2::walker::{FrameWalker, Span};
+pub use header_fields::{Blocks, HeaderFields, TooManyFields};
 pub use headers::{HeaderName, Headers};
 pub use identity::Identity;
 pub use target::Target;

@@ -6,7 +6,7 @@ use super::blockage::Blockage;
 use super::request::{RequestLine, ResponseLine};
 use super::stream::Stream;
 use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, What};
-use crate::http::{self, Direction, Event, Gap, Protocol, Start, StreamId};
+use crate::http::{self, Direction, Event, Gap, HeaderFields, Protocol, Start, StreamId};
 use crate::time::Timestamp;
 
 /// Decodes one connection of a client with the API server.
@@ -69,6 +69,11 @@ impl ConnectionDecoder {
         // Before the decoder has its chance to fail.
         *self.observed.of(direction) += bytes.len() as u64;
         self.decode(at, told, |http, sink| http.bytes(direction, bytes, sink));
+    }
+
+    /// Takes header fields in plaintext that the bytes to come in one direction have in their header blocks.
+    pub fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
+        self.http.fields(direction, fields);
     }
 
     /// Notes forwarded bytes that were not shown.

@@ -1,6 +1,6 @@
 //! Both directions of one connection into events.
 
-use super::super::{Direction, Event, Gap, Loss, Start, StreamId};
+use super::super::{Direction, Event, Gap, HeaderFields, Loss, Start, StreamId};
 use super::flow::Flow;
 use super::frame::{FrameHeader, FrameType};
 use super::framing::Part;
@@ -47,14 +47,32 @@ impl Decoder {
         }
     }
 
+    /// Takes the plaintext of header fields whose blocks come next in one direction. Only what a block does not say itself is taken from them.
+    pub(in super::super) fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
+        if self.streams.start() == Start::Middle && self.side(direction).life == Life::Decoded {
+            self.side(direction).tell(fields);
+        }
+    }
+
     /// Decodes the next bytes of one direction.
     pub(in super::super) fn bytes(&mut self, direction: Direction, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
+        if !self.side(direction).framing.in_sync() {
+            let expected = match direction {
+                Direction::Request => self.side(direction).told_streams(),
+                Direction::Response => self.streams.ids(),
+            };
+            self.side(direction).framing.expect(expected);
+        }
         let mut rest = bytes;
         while self.side(direction).life == Life::Decoded
             && let Some(part) = self.side(direction).framing.next(&mut rest)
         {
+            if self.side(direction).framing.take_passed_block() {
+                self.side(direction).end_bytes();
+            }
             self.part(direction, part, sink);
         }
+        self.side(direction).end_bytes();
     }
 
     /// Notes a hole in one direction.
@@ -62,6 +80,7 @@ impl Decoder {
         if self.side(direction).life == Life::Over || gap.length == 0 {
             return;
         }
+        self.side(direction).end_bytes();
         match self.side(direction).framing.skip(gap) {
             Ok(None) => {}
             Ok(Some(piece)) => self.part(direction, Part::Piece(piece), sink),
@@ -105,6 +124,9 @@ impl Decoder {
             }
             self.tell_window(direction, header.stream, sink);
             self.tell_window(direction, CONNECTION, sink);
+            if direction == Direction::Response {
+                self.streams.adopt(header.stream, sink);
+            }
             let outcome = self.streams.data(direction, header.stream, sink);
             self.stream_outcome(direction, header.stream, outcome, sink);
         }
@@ -194,6 +216,8 @@ impl Decoder {
                 }
                 return Ok(());
             }
+        } else {
+            self.streams.adopt(stream, sink);
         }
         let outcome = self.streams.block(direction, stream, fields, end_stream, sink);
         self.stream_outcome(direction, stream, outcome, sink);

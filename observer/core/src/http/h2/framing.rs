@@ -33,6 +33,8 @@ pub(super) struct Framing {
     frame_start: u64,
     /// The frame in which the next byte is, when that is one of payload.
     current: Option<FrameHeader>,
+    /// Whether header blocks of the present bytes passed before a boundary was proved.
+    has_passed_block: bool,
 }
 
 #[derive(Debug)]
@@ -56,7 +58,7 @@ impl Framing {
             (Start::Beginning, Direction::Request) => State::Preface(0),
             (Start::Beginning, Direction::Response) => State::FirstHeader(PartialHeader::new()),
         };
-        Self { direction, state, offset: 0, frame_start: 0, current: None }
+        Self { direction, state, offset: 0, frame_start: 0, current: None, has_passed_block: false }
     }
 
     /// Whether frame boundaries are known.
@@ -65,6 +67,18 @@ impl Framing {
             State::Searching(_) => false,
             State::Preface(_) | State::FirstHeader(_) | State::Header(_) | State::Payload(_) => true,
         }
+    }
+
+    /// Says, where boundaries are not known, which streams a header block is expected of in the bytes that come next.
+    pub(super) fn expect(&mut self, streams: Vec<u32>) {
+        if let State::Searching(search) = &mut self.state {
+            search.expect(streams);
+        }
+    }
+
+    /// Whether header blocks of the present bytes passed before a boundary was proved, once.
+    pub(super) const fn take_passed_block(&mut self) -> bool {
+        std::mem::replace(&mut self.has_passed_block, false)
     }
 
     /// Where the frame began that is or was decoded last.
@@ -119,7 +133,10 @@ impl Framing {
         }
         match &mut self.state {
             State::Preface(_) => None,
-            State::Searching(search) => search.push(bytes).map(Part::Begin),
+            State::Searching(search) => search.push(bytes).map(|proved| {
+                self.has_passed_block = proved.has_passed_block;
+                Part::Begin(proved.header)
+            }),
             State::FirstHeader(partial) => FrameHeader::take(partial, bytes).map(|header| match header.frame_type {
                 FrameType::Settings => Part::Begin(header),
                 FrameType::Data

@@ -28,6 +28,15 @@ pub(super) enum StatusField {
 }
 
 impl Fields {
+    /// The fields of a whole block.
+    pub(super) fn of(lines: &[FieldLine]) -> Self {
+        let mut fields = Self::default();
+        for line in lines {
+            fields.add(line);
+        }
+        fields
+    }
+
     /// Adds a field line. Of several with one name the first counts.
     pub(super) fn add(&mut self, line: &FieldLine) {
         match line.name {
@@ -79,6 +88,13 @@ impl Fields {
     pub(super) fn into_response(self) -> ResponseHead {
         ResponseHead { status: settle(self.status, self.unknown_names), headers: self.headers }
     }
+}
+
+/// The head of a request of which nothing is known but that there is one.
+pub(super) fn unknown_request() -> RequestHead {
+    let mut fields = Fields::default();
+    fields.note_unknown_name();
+    fields.into_request()
 }
 
 /// The head of a response of which nothing is known but that there is one.

@@ -17,6 +17,7 @@ mod settings;
 mod side;
 mod stream;
 mod streams;
+mod told;
 pub(super) mod walker;
 
 pub(super) use decoder::Decoder;

@@ -4,13 +4,14 @@
 //! of [`PROOF`] headers in a row that are [plausible](FrameHeader::is_plausible), each at the end of the frame before. A plausible
 //! header has a type that RFC 9113 defines, only flags that its type defines, no reserved bit, a stream and a length that fit its
 //! type, and is no header block that goes on in a CONTINUATION; about one in 2¹⁶ of random headers is, and text has none, as it has
-//! no zero bytes. Decoding begins with the last of these headers; the frames before it are not looked at, which is no loss
+//! no zero bytes. A header block of a stream that is known to be open, or about to be, needs no other header: one in 2³¹ of random
+//! streams is. Decoding begins with the last of these headers; the frames before it are not looked at, which is no loss
 //! of a kind that is not there anyway: the header table is of unknown content in either case.
 //!
 //! Memory: one header.
 
 use super::super::Direction;
-use super::frame::{FrameHeader, PartialHeader};
+use super::frame::{FrameHeader, FrameType, PartialHeader};
 
 /// How many plausible headers prove a boundary.
 const PROOF: u32 = 3;
@@ -20,6 +21,16 @@ const PROOF: u32 = 3;
 pub(super) struct Search {
     direction: Direction,
     candidate: Option<Candidate>,
+    /// Streams that a header block is expected of.
+    expected: Vec<u32>,
+}
+
+/// A boundary that is proved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proved {
+    pub(super) header: FrameHeader,
+    /// Whether a header block that ends in the same bytes passed before it.
+    pub(super) has_passed_block: bool,
 }
 
 /// A place that may be a boundary.
@@ -30,16 +41,25 @@ struct Candidate {
     /// Bytes to the next header.
     payload: u32,
     header: PartialHeader,
+    has_passed_block: bool,
 }
 
 impl Search {
     pub(super) fn new(direction: Direction) -> Self {
-        Self { direction, candidate: None }
+        Self { direction, candidate: None, expected: Vec::new() }
+    }
+
+    /// Says which streams a header block is expected of.
+    pub(super) fn expect(&mut self, streams: Vec<u32>) {
+        self.expected = streams;
+        if let Some(candidate) = &mut self.candidate {
+            candidate.has_passed_block &= candidate.payload > 0;
+        }
     }
 
     /// Looks at the next bytes, which are those of one call. The header whose place is proved, with `bytes` behind it; otherwise no
     /// bytes are left.
-    pub(super) fn push(&mut self, bytes: &mut &[u8]) -> Option<FrameHeader> {
+    pub(super) fn push(&mut self, bytes: &mut &[u8]) -> Option<Proved> {
         let candidate = self.candidate.get_or_insert_with(Candidate::new);
         loop {
             skip(&mut candidate.payload, bytes);
@@ -48,9 +68,11 @@ impl Search {
                 break;
             }
             candidate.plausible = candidate.plausible.saturating_add(1);
-            if candidate.plausible >= PROOF {
-                return Some(header);
+            let is_block = header.frame_type == FrameType::Headers;
+            if candidate.plausible >= PROOF || (is_block && self.expected.contains(&header.stream)) {
+                return Some(Proved { header, has_passed_block: candidate.has_passed_block });
             }
+            candidate.has_passed_block |= is_block;
             candidate.payload = header.length;
         }
         self.restart();
@@ -66,7 +88,7 @@ impl Search {
 
 impl Candidate {
     fn new() -> Self {
-        Self { plausible: 0, payload: 0, header: PartialHeader::new() }
+        Self { plausible: 0, payload: 0, header: PartialHeader::new(), has_passed_block: false }
     }
 }
 

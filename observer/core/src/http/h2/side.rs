@@ -1,6 +1,6 @@
 //! What the decoder knows of one direction.
 
-use super::super::{Direction, Start};
+use super::super::{Direction, HeaderFields, Start};
 use super::frame::{Flag, FrameHeader, FrameType, HEADER_LENGTH};
 use super::framing::Framing;
 use super::gather::Gather;
@@ -8,6 +8,7 @@ use super::head::Fields;
 use super::hpack;
 use super::payload::Piece;
 use super::settings::{Change, Settings};
+use super::told::Told;
 use crate::unshown::Unshown;
 
 /// Longest header block, in bytes with its frame headers: what kube-apiserver (Go's net/http, `DefaultMaxHeaderBytes`) takes of decoded
@@ -19,6 +20,8 @@ const MAX_BLOCK: u64 = 1 << 20;
 pub(super) struct Side {
     pub(super) framing: Framing,
     hpack: hpack::Decoder,
+    /// What was told of the blocks to come, once anything was.
+    told: Option<Box<Told>>,
     block: Option<Block>,
     /// The frame in whose payload the next byte is.
     pub(super) frame: Frame,
@@ -100,6 +103,7 @@ impl Side {
         Self {
             framing: Framing::new(direction, start),
             hpack,
+            told: None,
             block: None,
             frame: Frame::Skipped,
             settings: Settings::new(),
@@ -111,6 +115,7 @@ impl Side {
     pub(super) fn close(&mut self) {
         self.life = Life::Over;
         self.block = None;
+        self.told = None;
         self.hpack.lose();
     }
 
@@ -163,7 +168,33 @@ impl Side {
     /// The header block is complete.
     pub(super) fn take_block(&mut self) -> Result<Option<Block>, Stop> {
         self.hpack.finish().map_err(|error| Stop::Malformed(error.0))?;
-        Ok(self.block.take())
+        let mut block = self.block.take();
+        if let (Some(block), Some(told)) = (&mut block, &mut self.told) {
+            let trace = self.hpack.take_trace().filter(|_| !block.lost);
+            if let Some((trace, fields)) = trace.as_ref().zip(told.explain(block.stream, trace.as_deref())) {
+                self.hpack.learn(trace, &fields);
+                block.fields = Fields::of(&fields);
+            }
+        }
+        Ok(block)
+    }
+
+    /// Takes fields of the blocks to come.
+    pub(super) fn tell(&mut self, fields: &HeaderFields) {
+        self.hpack.trace();
+        self.told.get_or_insert_default().add(fields);
+    }
+
+    /// Streams of which a header block was told of that has not come.
+    pub(super) fn told_streams(&self) -> Vec<u32> {
+        self.told.iter().flat_map(|told| told.streams()).collect()
+    }
+
+    /// What was told of the bytes that come next was of these, or they are missing.
+    pub(super) fn end_bytes(&mut self) {
+        if let Some(told) = &mut self.told {
+            told.end_bytes();
+        }
     }
 
     /// The settings that bind this direction have changed.

@@ -77,6 +77,12 @@ impl Stream {
         Self { id, request: RequestState::Open, response, tunnel, flow: StreamFlow::default() }
     }
 
+    /// A stream from before the decoder's start: of its request nothing more is told, and the head of its response may have passed.
+    pub(super) fn former(id: StreamId) -> Self {
+        let response = ResponseState::Undecided(Box::new(unknown_response()));
+        Self { id, request: RequestState::Over, response, tunnel: Tunnel::None, flow: StreamFlow::default() }
+    }
+
     /// Whether both messages are over.
     pub(super) fn is_over(&self) -> bool {
         self.is_message_over(Direction::Request) && self.is_message_over(Direction::Response)

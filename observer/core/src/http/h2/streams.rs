@@ -1,19 +1,23 @@
 //! The open streams of a connection.
 //!
-//! Only streams whose request head was seen are here; frames of all others (from before the decoder's start, pushed ones, or still under
-//! way after a reset) change the header table and the flow control, and nothing is said about them, because what they answer is not
-//! known. A stream that is over leaves nothing behind: identifiers only grow (RFC 9113 §5.1.1), so one that is not above the highest
+//! Only streams whose request head was seen are here, and on a connection that is decoded from its middle those that answer something: of their
+//! requests nothing is known. Frames of all others (pushed ones, or still under way after a reset) change the header table and the flow control, and nothing
+//! is said about them. A stream that is over leaves nothing behind: identifiers only grow (RFC 9113 §5.1.1), so one that is not above the highest
 //! and not open is over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Direction, Event, Field, Start, StreamId};
-use super::head::Fields;
+use super::head::{Fields, unknown_request};
 use super::payload::Piece;
 use super::stream::{Carries, ResponseState, Stream, StreamError};
 
 /// Most streams that are open at once: one API server allows 100 to 1000 on a connection.
 const MAX_OPEN: usize = 10_000;
+
+/// Most streams from before the decoder's start that are remembered as over; then no further ones are told, as one that is over could be
+/// told again.
+const MAX_FORMER: usize = 10_000;
 
 /// More than [`MAX_OPEN`] streams are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +28,21 @@ pub(super) struct TooManyStreams;
 pub(super) struct Streams {
     start: Start,
     open: BTreeMap<u32, Stream>,
-    /// The highest stream of which a request's header block was seen.
+    /// The first stream of which a request's head was seen.
+    lowest: Option<u32>,
+    /// The highest stream of which a header block was seen in the direction of requests.
     highest: u32,
+    /// Streams that are over and whose request was not seen.
+    former: BTreeSet<u32>,
 }
 
 impl Streams {
     pub(super) fn new(start: Start) -> Self {
-        Self { start, open: BTreeMap::new(), highest: 0 }
+        Self { start, open: BTreeMap::new(), lowest: None, highest: 0, former: BTreeSet::new() }
+    }
+
+    pub(super) const fn start(&self) -> Start {
+        self.start
     }
 
     pub(super) fn get(&self, id: u32) -> Option<&Stream> {
@@ -52,7 +64,8 @@ impl Streams {
         let new = id > self.highest && !self.open.contains_key(&id);
         let head_for_sure = match self.start {
             Start::Beginning => true,
-            Start::Middle => fields.has_pseudo_header(),
+            // Behind a request that was seen from its head on, each new stream is.
+            Start::Middle => fields.has_pseudo_header() || self.lowest.is_some_and(|lowest| id > lowest),
         };
         new && head_for_sure
     }
@@ -70,9 +83,36 @@ impl Streams {
         }
         let (stream, head) = (StreamId(u64::from(id)), fields.into_request());
         let connect = matches!(&head.method, Field::Known(method) if method == "CONNECT");
+        self.lowest.get_or_insert(id);
         self.open.insert(id, Stream::new(stream, response, connect));
         sink(Event::Request { stream, head });
         Ok(())
+    }
+
+    /// A frame of a response on `id`. Where it answers a request from before the decoder's start, that there was one is told now.
+    pub(super) fn adopt(&mut self, id: u32, sink: &mut dyn FnMut(Event<'_>)) {
+        let is_former = match self.start {
+            Start::Beginning => false,
+            Start::Middle => self.is_unseen(id) && !self.open.contains_key(&id) && !self.former.contains(&id),
+        };
+        if !is_former || self.former.len() >= MAX_FORMER || self.open.len() >= MAX_OPEN {
+            return;
+        }
+        let stream = StreamId(u64::from(id));
+        self.open.insert(id, Stream::former(stream));
+        sink(Event::Request { stream, head: unknown_request() });
+    }
+
+    /// Whether no request was seen on `id`, a stream of the client.
+    fn is_unseen(&self, id: u32) -> bool {
+        let is_among_seen = self.lowest.is_some_and(|lowest| (lowest..=self.highest).contains(&id));
+        !is_among_seen && !id.is_multiple_of(2)
+    }
+
+    fn note_over(&mut self, id: u32) {
+        if self.start == Start::Middle && self.is_unseen(id) && self.former.len() < MAX_FORMER {
+            self.former.insert(id);
+        }
     }
 
     /// Notes that a header block on `id` was seen in the direction of requests.
@@ -138,6 +178,7 @@ impl Streams {
 
     /// `RST_STREAM`.
     pub(super) fn reset(&mut self, by: Direction, id: u32, code: u32, sink: &mut dyn FnMut(Event<'_>)) {
+        self.note_over(id);
         if self.open.remove(&id).is_some() {
             sink(Event::Reset { stream: StreamId(u64::from(id)), by, code });
         }
@@ -161,6 +202,7 @@ impl Streams {
 
     fn forget_if_over(&mut self, id: u32) {
         if self.open.get(&id).is_some_and(Stream::is_over) {
+            self.note_over(id);
             self.open.remove(&id);
         }
     }

@@ -6,6 +6,7 @@ use super::integer::{Integer, Progress};
 use super::static_table;
 use super::table::{Found, INITIAL_SIZE, Table};
 use super::text::Text;
+use super::trace::{Trace, name_of};
 use super::{FieldLine, Name, Value};
 
 /// The header block cannot be decoded, and no later one either (`COMPRESSION_ERROR` of RFC 9113 §4.3); says what is wrong.
@@ -21,6 +22,8 @@ pub struct Decoder {
     state: State,
     place: Place,
     text: Text,
+    /// The present block's representations, once somebody can explain them.
+    trace: Option<Box<Trace>>,
 }
 
 /// Where in a header block the decoder is: a size update is allowed before the first field only (RFC 7541 §4.2).
@@ -144,6 +147,32 @@ impl Decoder {
         self.state = State::Representation;
         self.place = Place::BeforeFields;
         self.text.begin(0);
+        if let Some(trace) = &mut self.trace {
+            **trace = Trace::new(true);
+        }
+    }
+
+    /// Keeps what each representation says from now on, for [`Self::take_trace`].
+    pub(in crate::http::h2) fn trace(&mut self) {
+        let is_between_blocks = self.place == Place::BeforeFields && matches!(self.state, State::Representation);
+        self.trace.get_or_insert_with(|| Box::new(Trace::new(is_between_blocks)));
+    }
+
+    /// The representations of the block that has just ended, if they are kept.
+    pub(in crate::http::h2) fn take_trace(&mut self) -> Option<Box<Trace>> {
+        self.trace.as_mut().map(|trace| std::mem::replace(trace, Box::new(Trace::new(true))))
+    }
+
+    /// Notes the fields of a block that was traced, so that later ones can refer to what it left open.
+    pub(in crate::http::h2) fn learn(&mut self, block: &Trace, fields: &[FieldLine]) {
+        for (traced, field) in block.lines().iter().zip(fields).filter(|(traced, _)| traced.is_open()) {
+            if let Some(entry) = traced.name_from {
+                self.table.learn(entry, name_of(field));
+            }
+            for entry in [traced.field_from, traced.makes].into_iter().flatten() {
+                self.table.learn(entry, field.clone());
+            }
+        }
     }
 
     #[cfg(test)]
@@ -152,7 +181,8 @@ impl Decoder {
     }
 
     fn with(table: Table, size_limit: Option<u32>) -> Self {
-        Self { table, size_limit, state: State::Representation, place: Place::BeforeFields, text: Text::default() }
+        let (state, place) = (State::Representation, Place::BeforeFields);
+        Self { table, size_limit, state, place, text: Text::default(), trace: None }
     }
 
     /// RFC 7541 §6: the leading bits tell the representation.
@@ -193,14 +223,15 @@ impl Decoder {
     fn indexed_field(&mut self, index: u32, fields: &mut dyn FnMut(&FieldLine)) -> Result<(), CompressionError> {
         self.place = Place::InFields;
         self.state = State::Representation;
-        if let Some(entry) = static_table::entry(index) {
-            fields(&FieldLine::from_static(entry));
-            return Ok(());
-        }
-        match self.dynamic(index) {
-            Found::Line(line) => fields(line),
-            Found::Unknown => fields(&FieldLine::UNKNOWN),
-            Found::Nothing => return Err(CompressionError("index of no table entry")),
+        let from_static = static_table::entry(index).map(FieldLine::from_static);
+        let line = match (&from_static, dynamic(&self.table, index)) {
+            (Some(line), _) | (None, Found::Line(line)) => line,
+            (None, Found::Unknown) => &FieldLine::UNKNOWN,
+            (None, Found::Nothing) => return Err(CompressionError("index of no table entry")),
+        };
+        fields(line);
+        if let Some(trace) = &mut self.trace {
+            trace.indexed(line.clone(), number(&self.table, index));
         }
         Ok(())
     }
@@ -219,12 +250,15 @@ impl Decoder {
 
     fn name_index(&mut self, indexing: Indexing, index: u32) -> Result<(), CompressionError> {
         self.place = Place::InFields;
+        if let Some(trace) = &mut self.trace {
+            trace.begin_literal(number(&self.table, index));
+        }
         let role = match (index, static_table::entry(index)) {
             (0, _) => Role::Name(indexing),
             (_, Some((name, _))) => {
                 Role::Value { indexing, name: Name::read(name.as_bytes()), name_length: u32::try_from(name.len()).ok() }
             }
-            (_, None) => match self.dynamic(index) {
+            (_, None) => match dynamic(&self.table, index) {
                 Found::Line(line) => Role::Value { indexing, name: line.name, name_length: line.name_length },
                 Found::Unknown => Role::Value { indexing, name: Name::Unknown, name_length: None },
                 Found::Nothing => return Err(CompressionError("name index of no table entry")),
@@ -232,10 +266,6 @@ impl Decoder {
         };
         self.state = State::StringStart(role);
         Ok(())
-    }
-
-    fn dynamic(&self, index: u32) -> Found<'_> {
-        index.checked_sub(static_table::LENGTH + 1).map_or(Found::Nothing, |position| self.table.get(position))
     }
 
     fn string_start(&mut self, role: Role, first: u8, fields: &mut dyn FnMut(&FieldLine)) -> Result<(), CompressionError> {
@@ -273,13 +303,32 @@ impl Decoder {
                 let line = FieldLine { name, name_length, value, value_length: Some(self.text.length()) };
                 self.text.begin(0);
                 fields(&line);
+                let traced = self.trace.is_some().then(|| line.clone());
                 if indexing == Indexing::Incremental {
                     self.table.insert(line);
+                }
+                if let Some((trace, line)) = self.trace.as_mut().zip(traced) {
+                    let is_new = indexing == Indexing::Incremental;
+                    trace.literal(line, self.table.number(0).filter(|_| is_new));
                 }
                 self.state = State::Representation;
             }
         }
     }
+}
+
+/// The entry of the dynamic table that `index` refers to.
+fn dynamic(table: &Table, index: u32) -> Found<'_> {
+    position(index).map_or(Found::Nothing, |position| table.get(position))
+}
+
+/// Its number; nothing where the index is of the static table.
+fn number(table: &Table, index: u32) -> Option<u64> {
+    table.number(position(index)?)
+}
+
+fn position(index: u32) -> Option<u32> {
+    index.checked_sub(static_table::LENGTH + 1)
 }
 
 impl Role {

@@ -70,10 +70,15 @@ impl FieldLine {
 
     /// Reads a field of the static table.
     pub(super) fn from_static((name, value): (&str, &str)) -> Self {
-        let known_name = Name::read(name.as_bytes());
+        Self::of(name.as_bytes(), value.as_bytes())
+    }
+
+    /// Reads a field in plaintext.
+    pub(in crate::http::h2) fn of(name: &[u8], value: &[u8]) -> Self {
+        let known_name = if name.len() <= MAX_NAME { Name::read(name) } else { Name::OffList };
         let mut text = Text::default();
         text.begin(known_name.value_limit());
-        text.extend(value.as_bytes());
+        text.extend(value);
         Self {
             name: known_name,
             name_length: u32::try_from(name.len()).ok(),

@@ -12,11 +12,13 @@ mod integer;
 mod static_table;
 mod table;
 mod text;
+mod trace;
 
 pub use decoder::{CompressionError, Decoder};
 pub use field_line::{FieldLine, Name, Value};
 pub use huffman::LENGTHS as CODE_LENGTHS;
 pub(super) use table::INITIAL_SIZE;
+pub(super) use trace::Trace;
 
 #[cfg(test)]
 mod tests;

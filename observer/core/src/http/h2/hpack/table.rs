@@ -9,6 +9,11 @@ pub(in crate::http::h2) const INITIAL_SIZE: u32 = 4096;
 /// Most that is held, by the measure of RFC 7541 §4.1. Of a larger table the oldest entries become unknown.
 const MAX_HELD: u64 = 64 * 1024;
 
+/// The number of the first entry that is seen.
+const FIRST_SEEN: u64 = 1 << 32;
+/// As many entries as [`MAX_HELD`] has room for.
+const MAX_ENTRIES: usize = 2048;
+
 /// The newest entries of the encoder's table.
 ///
 /// Entries are addressed by how new they are, so an index means the same entry whatever has been evicted. What is held here is a
@@ -18,6 +23,8 @@ const MAX_HELD: u64 = 64 * 1024;
 pub(super) struct Table {
     /// Newest first.
     lines: VecDeque<FieldLine>,
+    /// How many were ever inserted; entries that were never seen count as those before [`FIRST_SEEN`].
+    inserted: u64,
     /// Sum of the sizes of `lines`.
     size: u64,
     /// The encoder's limit; `None` until it says one, when decoding began in the middle.
@@ -46,12 +53,12 @@ pub(super) enum Found<'a> {
 impl Table {
     /// The table at the beginning of a connection.
     pub(super) fn empty() -> Self {
-        Self { lines: VecDeque::new(), size: 0, max_size: Some(INITIAL_SIZE), older: Older::Gone }
+        Self { lines: VecDeque::new(), inserted: FIRST_SEEN, size: 0, max_size: Some(INITIAL_SIZE), older: Older::Gone }
     }
 
     /// A table of unknown content.
     pub(super) fn unknown() -> Self {
-        Self { lines: VecDeque::new(), size: 0, max_size: None, older: Older::Possible }
+        Self { lines: VecDeque::new(), inserted: FIRST_SEEN, size: 0, max_size: None, older: Older::Possible }
     }
 
     /// The entry at `position`, counted from 0, the newest.
@@ -65,9 +72,34 @@ impl Table {
 
     /// Adds the newest entry; evicts what has no room any more (RFC 7541 §4.4).
     pub(super) fn insert(&mut self, line: FieldLine) {
+        self.inserted = self.inserted.saturating_add(1);
         self.size = self.size.saturating_add(line.size());
         self.lines.push_front(line);
         self.evict();
+    }
+
+    /// The number of the entry at `position`: it stays the same when others are inserted.
+    pub(super) fn number(&self, position: u32) -> Option<u64> {
+        self.inserted.checked_sub(1)?.checked_sub(u64::from(position))
+    }
+
+    /// Notes what the entry of this number is, where it is held without, or may be older than those held.
+    pub(super) fn learn(&mut self, number: u64, learned: FieldLine) {
+        let newest = self.inserted.saturating_sub(1);
+        let position = newest.checked_sub(number).and_then(|position| usize::try_from(position).ok());
+        let Some(position) = position.filter(|position| *position < MAX_ENTRIES) else { return };
+        if self.older == Older::Possible {
+            // An entry that nothing is known of counts with the least size that it may have.
+            while self.lines.len() <= position {
+                self.size = self.size.saturating_add(FieldLine::UNKNOWN.size());
+                self.lines.push_back(FieldLine::UNKNOWN);
+            }
+        }
+        if let Some(line) = self.lines.get_mut(position) {
+            self.size = self.size.saturating_sub(line.size()).saturating_add(learned.size());
+            *line = learned;
+            self.evict();
+        }
     }
 
     /// Changes the encoder's limit (RFC 7541 §4.3).

@@ -28,6 +28,8 @@ pub(super) enum Act {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
     pub(super) frames: Vec<(Direction, Vec<u8>)>,
+    /// The fields of the header block in a frame, with its stream, by the place of the frame.
+    pub(super) fields: BTreeMap<usize, (u32, Vec<(String, String)>)>,
     pub(super) told: Vec<Told>,
     /// What is told when no payload of DATA is seen.
     pub(super) told_without_data: Vec<Told>,
@@ -105,10 +107,9 @@ impl Conversation {
     fn request(&mut self, path: &str, agent: u8, end: bool, split: usize) {
         let agent = format!("agent-{agent}");
         let fields = [(":method", "GET"), (":path", path), ("user-agent", &agent), ("cookie", "s3cret")];
-        let block = self.encoders[0].block(&fields);
         let stream = self.next_stream;
         self.next_stream += 2;
-        self.headers(Request, stream, end, &block, split);
+        self.headers(Request, stream, end, &fields, split);
         self.line(format!("> {stream} request GET {path} identity=- user-agent={agent}"));
         self.open.insert(stream, Open { request: true, response: Stage::Awaited });
         self.end_if(end, Request, stream);
@@ -116,8 +117,7 @@ impl Conversation {
 
     fn interim(&mut self, stream: usize) {
         if let Some(stream) = self.pick(stream, |open| open.response == Stage::Awaited) {
-            let block = self.encoders[1].block(&[(":status", "103")]);
-            self.headers(Response, stream, false, &block, 0);
+            self.headers(Response, stream, false, &[(":status", "103")], 0);
             self.line(format!("< {stream} interim 103"));
         }
     }
@@ -125,8 +125,8 @@ impl Conversation {
     fn respond(&mut self, stream: usize, status: u16, audit: u8, end: bool, split: usize) {
         let Some(stream) = self.pick(stream, |open| open.response == Stage::Awaited) else { return };
         let (status, audit) = (status.to_string(), format!("audit-{audit}"));
-        let block = self.encoders[1].block(&[(":status", &status), ("audit-id", &audit), ("x-other", "value")]);
-        self.headers(Response, stream, end, &block, split);
+        let fields = [(":status", status.as_str()), ("audit-id", &audit), ("x-other", "value")];
+        self.headers(Response, stream, end, &fields, split);
         self.line(format!("< {stream} response {status} audit-id={audit}"));
         self.open.get_mut(&stream).unwrap().response = Stage::Begun;
         self.end_if(end, Response, stream);
@@ -153,9 +153,7 @@ impl Conversation {
 
     fn trailers(&mut self, direction: Direction, stream: usize) {
         let Some(stream) = self.pick(stream, |open| open.carries(direction)) else { return };
-        let encoder = &mut self.encoders[usize::from(direction == Response)];
-        let block = encoder.block(&[("x-checksum", "none")]);
-        self.headers(direction, stream, true, &block, 0);
+        self.headers(direction, stream, true, &[("x-checksum", "none")], 0);
         self.end_if(true, direction, stream);
     }
 
@@ -174,7 +172,10 @@ impl Conversation {
     }
 
     /// HEADERS, with priority where the length of the block is odd, and a CONTINUATION for what is behind `split`.
-    fn headers(&mut self, direction: Direction, stream: u32, end: bool, block: &[u8], split: usize) {
+    fn headers(&mut self, direction: Direction, stream: u32, end: bool, fields: &[(&str, &str)], split: usize) {
+        let block = self.encoders[usize::from(direction == Response)].block(fields);
+        let owned = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.fields.insert(self.frames.len(), (stream, owned.collect()));
         let mut flags = if end { END_STREAM } else { 0 };
         let mut payload = Vec::new();
         if !block.len().is_multiple_of(2) {

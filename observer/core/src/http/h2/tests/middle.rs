@@ -69,7 +69,7 @@ fn fields_from_before_our_time_are_unknown() {
 }
 
 #[test]
-fn streams_whose_request_was_not_seen_are_not_told() {
+fn stream_that_answers_a_request_from_before_is_told_without_its_request() {
     check(
         &[
             (Request, proof()),
@@ -80,11 +80,45 @@ fn streams_whose_request_was_not_seen_are_not_told() {
             // These are trailers: there is no pseudo-header field.
             (Request, headers(END_STREAM, 7, &field("a", "b"))),
             (Response, rst_stream(7, 0)),
+            // What is still under way behind a reset is no news.
+            (Response, data(0, 7, b"x")),
+            (Response, data(0, 3, b"event")),
             (Request, headers(END_STREAM, 9, &get("/b"))),
+            (Response, data(END_STREAM, 3, b"")),
+            (Response, rst_stream(3, 0)),
         ],
-        &expect![[r"
+        &expect![[r#"
+            > 5 request ? ? identity=? accept=? audit-id=? content-type=? user-agent=?
+            < 5 response 200
+            < 5 body "x"
+            < 5 end
+            > 3 request ? ? identity=? accept=? audit-id=? content-type=? user-agent=?
+            < 3 response ? accept=? audit-id=? content-type=? user-agent=?
+            < 3 body "event"
             > 9 request GET /b identity=-
             > 9 end
+            < 3 end
+        "#]],
+    );
+}
+
+#[test]
+fn new_stream_begins_with_a_request_whatever_its_block_says() {
+    check(
+        &[
+            (Request, proof()),
+            (Response, proof()),
+            (Request, headers(END_STREAM, 7, &get("/a"))),
+            (Request, headers(END_STREAM, 9, b"\xbe\xbf")),
+            (Response, headers(END_STREAM, 9, b"\x88")),
+        ],
+        &expect![[r"
+            > 7 request GET /a identity=-
+            > 7 end
+            > 9 request ? ? identity=? accept=? audit-id=? content-type=? user-agent=?
+            > 9 end
+            < 9 response 200
+            < 9 end
         "]],
     );
 }

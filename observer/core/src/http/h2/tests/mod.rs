@@ -7,6 +7,7 @@ mod malformed;
 mod messages;
 mod middle;
 mod properties;
+mod told;
 mod transcript;
 mod walker;
 mod wire;

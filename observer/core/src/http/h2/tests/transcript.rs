@@ -1,6 +1,8 @@
 //! What a decoder tells, as text.
 
-use super::super::super::{Direction, Event, Field, Gap, HeaderName, Headers, RequestHead, ResponseHead, Start};
+use super::super::super::{
+    Blocks, Direction, Event, Field, Gap, HeaderFields, HeaderName, Headers, RequestHead, ResponseHead, Start,
+};
 use super::super::Decoder;
 
 /// One thing that was told; bodies are joined with what comes next to them.
@@ -27,6 +29,14 @@ impl Tap {
         self.decoder.bytes(direction, bytes, &mut |event| tell(&mut self.told, of(event)));
     }
 
+    pub(super) fn fields(&mut self, direction: Direction, blocks: Blocks, all: &[(&str, &str)]) {
+        let mut fields = HeaderFields::new(blocks);
+        for (name, value) in all {
+            fields.push(name.as_bytes(), value.as_bytes()).unwrap();
+        }
+        self.decoder.fields(direction, &fields);
+    }
+
     pub(super) fn gap(&mut self, direction: Direction, stream: Option<u32>, length: usize) {
         let gap = Gap { stream, length: u64::try_from(length).unwrap() };
         self.decoder.gap(direction, gap, &mut |event| tell(&mut self.told, of(event)));
@@ -38,6 +48,15 @@ impl Tap {
 
     pub(super) fn told(self) -> Vec<Told> {
         self.told
+    }
+
+    /// Everything told but bodies.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let lines = self.told.iter().filter_map(|told| match told {
+            Told::Line(line) => Some(line.clone()),
+            Told::Body(..) | Told::Missing(..) | Told::Opaque(..) => None,
+        });
+        lines.collect()
     }
 
     /// One line for each thing told.

@@ -1,0 +1,65 @@
+//! Header fields that were told ahead of the blocks that have them.
+//!
+//! They matter on a connection that is decoded from its middle only: there a block refers to entries of the dynamic table that were never seen.
+//! What a block says itself is held against them. Where they differ, none of them is believed: one that was lost on the way moves all others.
+
+use std::collections::VecDeque;
+
+use super::super::header_fields::{Blocks, HeaderFields};
+use super::hpack::{FieldLine, Trace};
+
+/// Streams whose fields wait for their block. The writer of a connection has one at a time.
+const MAX_STREAMS: usize = 16;
+
+/// The fields of one direction that wait for their blocks; of their values only what may be kept.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    of_streams: VecDeque<(u32, Vec<FieldLine>)>,
+    of_next_bytes: VecDeque<FieldLine>,
+}
+
+impl Told {
+    pub(super) fn add(&mut self, fields: &HeaderFields) {
+        let lines = fields.iter().map(|(name, value)| FieldLine::of(name, value));
+        match fields.blocks() {
+            Blocks::OfStream(stream) => {
+                if self.of_streams.len() >= MAX_STREAMS {
+                    self.of_streams.pop_front();
+                }
+                self.of_streams.push_back((stream, lines.collect()));
+            }
+            Blocks::OfNextBytes => self.of_next_bytes = lines.collect(),
+        }
+    }
+
+    /// Streams whose next header block is known to come.
+    pub(super) fn streams(&self) -> impl Iterator<Item = u32> {
+        self.of_streams.iter().map(|(stream, _)| *stream)
+    }
+
+    /// The fields of the block that has just ended; nothing where they were not told, or do not fit.
+    pub(super) fn explain(&mut self, stream: u32, block: Option<&Trace>) -> Option<Vec<FieldLine>> {
+        let at = self.of_streams.iter().position(|(of, _)| *of == stream);
+        let fields = match at {
+            // Blocks of one direction come in the order in which they were told: those before have passed unseen.
+            Some(at) => self.of_streams.drain(..=at).next_back().map(|(_, fields)| fields),
+            None => self.take_next(block),
+        };
+        fields.filter(|fields| block.is_some_and(|block| block.agrees_with(fields.iter())))
+    }
+
+    /// The bytes that were to come next have come, or are missing.
+    pub(super) fn end_bytes(&mut self) {
+        self.of_next_bytes.clear();
+    }
+
+    fn take_next(&mut self, block: Option<&Trace>) -> Option<Vec<FieldLine>> {
+        let length = block.and_then(Trace::length).filter(|length| *length <= self.of_next_bytes.len());
+        let fields: Option<Vec<FieldLine>> = length.map(|length| self.of_next_bytes.drain(..length).collect());
+        let fits = fields.as_ref().zip(block).is_some_and(|(fields, block)| block.agrees_with(fields.iter()));
+        if !fits {
+            self.of_next_bytes.clear();
+        }
+        fields.filter(|_| fits)
+    }
+}
