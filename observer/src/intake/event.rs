@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use observer_core::http::{Direction, Gap, Protocol, Start};
+use observer_core::http::{Direction, Gap, HeaderFields, Protocol, Start};
 use observer_core::observation::{Plaintext, Process};
 use observer_core::time::Timestamp;
 
@@ -61,6 +61,15 @@ pub enum TapEvent {
         direction: Direction,
         /// The bytes, never empty.
         bytes: Bytes,
+    },
+    /// Header fields in plaintext that the bytes to come have in their header blocks.
+    Fields {
+        /// When they were told.
+        at: Timestamp,
+        /// Which way the bytes go.
+        direction: Direction,
+        /// The fields.
+        fields: HeaderFields,
     },
     /// Plaintext that was forwarded but did not fit here.
     Gap {

@@ -1,6 +1,6 @@
 //! A tap's handle on one observed connection.
 
-use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span, Start};
+use observer_core::http::{Direction, FrameWalker, Gap, HeaderFields, Protocol, Span, Start};
 use observer_core::observation::Plaintext;
 use observer_core::time::Timestamp;
 
@@ -55,6 +55,16 @@ impl ConnectionFeed {
         match direction {
             Direction::Request => self.request.offer(&mut self.outbox, at, bytes),
             Direction::Response => self.response.offer(&mut self.outbox, at, bytes),
+        }
+    }
+
+    /// Offers header fields in plaintext that the next bytes of one direction have in their header blocks. Where there is no room for them, those
+    /// blocks stay as unknown as they are.
+    pub fn fields(&mut self, at: Timestamp, direction: Direction, fields: HeaderFields) {
+        if let Some(charge) = self.outbox.room_for(fields.text_length()) {
+            self.outbox.event(at, TapEvent::Fields { at, direction, fields }, Some(charge));
+        } else {
+            self.outbox.count_lossy_read();
         }
     }
 

@@ -51,7 +51,12 @@ impl Outbox {
 
     /// Room for `bytes` among the forwarded bytes.
     pub(super) fn room(&self, bytes: &[u8]) -> Option<Charge> {
-        self.data.charge(bytes.len() + EVENT_COST)
+        self.room_for(bytes.len())
+    }
+
+    /// Room for so many bytes among them.
+    pub(super) fn room_for(&self, length: usize) -> Option<Charge> {
+        self.data.charge(length + EVENT_COST)
     }
 
     /// Room for `bytes` that the decoder cannot do without.

@@ -244,6 +244,9 @@ fn line(delivery: Delivery) -> String {
         Delivery::Connection(_, TapEvent::Bytes { at, direction, bytes }) => {
             format!("{} {} bytes {}", at.as_nanos(), word(direction), bytes.len())
         }
+        Delivery::Connection(_, TapEvent::Fields { at, direction, fields }) => {
+            format!("{} fields {direction:?} {}", at.as_nanos(), fields.len())
+        }
         Delivery::Connection(_, TapEvent::Gap { at, direction, gap }) => {
             format!("{} {} gap stream={:?} length={}", at.as_nanos(), word(direction), gap.stream, gap.length)
         }

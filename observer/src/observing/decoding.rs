@@ -84,6 +84,7 @@ impl Decoding {
                 injected_fault::strike(Place::Decoder, bytes);
                 decoder.bytes(*at, *direction, bytes, told);
             }),
+            TapEvent::Fields { direction, fields, .. } => self.on(id, |decoder| decoder.fields(*direction, fields)),
             TapEvent::Gap { at, direction, gap } => self.on(id, |decoder| decoder.gap(*at, *direction, *gap, told)),
             TapEvent::ClientBlocked { at, since } => {
                 self.on(id, |decoder| decoder.socket_blocked(*at, *since, told));
@@ -191,6 +192,7 @@ fn time_of(event: &TapEvent) -> Timestamp {
     match event {
         TapEvent::Opened { at, .. }
         | TapEvent::Bytes { at, .. }
+        | TapEvent::Fields { at, .. }
         | TapEvent::Gap { at, .. }
         | TapEvent::ClientBlocked { at, .. }
         | TapEvent::Ended { at, .. }

@@ -67,7 +67,11 @@ impl Waiting {
             Delivery::Connection(id, TapEvent::Closed { .. }) => self.connections.remove(id),
             Delivery::Connection(
                 id,
-                TapEvent::Bytes { .. } | TapEvent::Gap { .. } | TapEvent::ClientBlocked { .. } | TapEvent::Ended { .. },
+                TapEvent::Bytes { .. }
+                | TapEvent::Fields { .. }
+                | TapEvent::Gap { .. }
+                | TapEvent::ClientBlocked { .. }
+                | TapEvent::Ended { .. },
             ) => self.connections.get(id).cloned(),
             Delivery::Notice(_) => None,
         }

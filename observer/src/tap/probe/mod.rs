@@ -5,6 +5,7 @@ pub mod binary;
 mod files;
 mod installed;
 pub mod kernel;
+mod late;
 mod plan;
 mod program_files;
 mod run;

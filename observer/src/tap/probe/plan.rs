@@ -2,7 +2,7 @@
 
 use observer_ebpf::DescriptorOffsets;
 
-use super::binary::{GoProbePoints, OpenSslFlavour, OpenSslProbePoints, ProbePoint, TlsLibrary};
+use super::binary::{GoProbePoints, Http2Function, OpenSslFlavour, OpenSslProbePoints, ProbePoint, TlsLibrary};
 use super::kernel::Probe;
 
 /// A program at places of a file.
@@ -33,6 +33,28 @@ fn of_go(points: &GoProbePoints) -> Vec<Placement> {
         at(Probe::GoWrite, &[points.write]),
         at(Probe::GoClose, &[points.close]),
     ]
+}
+
+/// What tells header fields in plaintext. It costs microseconds a field, so it is for connections alone that were open before they were observed.
+pub(super) fn field_placements(library: &TlsLibrary) -> Vec<Placement> {
+    let mut placements = match library {
+        TlsLibrary::GoCryptoTls(points) => {
+            let at = |probe, functions: &[Http2Function]| Placement {
+                probe,
+                offsets: functions.iter().map(|function| function.entry.offset).collect(),
+                cookie: None,
+            };
+            vec![
+                // Fields whose stream is not told are of no use.
+                at(Probe::GoHeaders, &points.sent_headers),
+                at(Probe::GoSentField, &points.sent_fields),
+                at(Probe::GoReceivedField, &points.received_fields),
+            ]
+        }
+        TlsLibrary::OpenSsl(_) | TlsLibrary::Rustls(_) => Vec::new(),
+    };
+    placements.retain(|placement| !placement.offsets.is_empty());
+    placements
 }
 
 fn of_openssl(points: &OpenSslProbePoints) -> Vec<Placement> {

@@ -18,6 +18,7 @@ use super::assembly::{Assembly, Limits};
 use super::files::ProbedFiles;
 use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
+use super::late::LateProcesses;
 use super::program_files::{ProgramFile, program_files};
 use super::sockets::Sockets;
 use crate::intake::Intake;
@@ -60,6 +61,10 @@ pub struct ProbeOutcome {
     pub no_room: u64,
     /// Files that were probed.
     pub files: usize,
+    /// Files whose processes had connections that were open before, so that their header fields are told besides.
+    pub telling_fields: usize,
+    /// Header fields that could not be joined with the bytes that have them.
+    pub unused_fields: u64,
     /// Files that should have been and could not be, with the reason.
     pub refused: Vec<String>,
 }
@@ -82,11 +87,13 @@ impl ProbeTap {
             programs,
             assembly,
             files: ProbedFiles::default(),
+            late: LateProcesses::default(),
+            api_servers: options.api_servers.clone(),
             waiting: VecDeque::new(),
             next_look: Instant::now(),
             outcome: ProbeOutcome::default(),
         };
-        probing.probe(installed_libraries());
+        probing.probe(&installed_libraries());
         probing.look_at_all();
         let stop = Arc::clone(&ends);
         let run = move || probing.run(&stop);
@@ -117,6 +124,8 @@ struct Probing {
     programs: Programs,
     assembly: Assembly<Sockets>,
     files: ProbedFiles,
+    late: LateProcesses,
+    api_servers: Vec<SocketAddr>,
     /// Processes that are to be looked at, and when: in no order of their own.
     waiting: VecDeque<(Instant, u32)>,
     next_look: Instant,
@@ -130,6 +139,7 @@ impl Probing {
             self.take_lives();
             let taken = self.take_records();
             if taken < BATCH {
+                self.assembly.look();
                 if is_last {
                     break;
                 }
@@ -139,6 +149,8 @@ impl Probing {
         }
         self.outcome.no_room = self.programs.lost(Loss::NoRoom);
         self.outcome.files = self.files.probed();
+        self.outcome.telling_fields = self.files.telling_fields();
+        self.outcome.unused_fields = self.assembly.unused_fields();
         self.outcome
     }
 
@@ -160,15 +172,22 @@ impl Probing {
     fn take_lives(&mut self) {
         let Self { programs, assembly, times, waiting, .. } = self;
         let now = Instant::now();
+        let mut changed = Vec::new();
         programs.take_lives(BATCH, |life| {
             if life.kind == LifeKind::Exec as u32 {
                 let room = MAX_WAITING.saturating_sub(waiting.len());
+                changed.push(life.process);
                 waiting.extend(LOOK_AGAIN.iter().take(room).map(|later| (now + *later, life.process)));
             } else if life.kind == LifeKind::Exit as u32 {
+                changed.push(life.process);
                 waiting.retain(|(_, process)| *process != life.process);
                 assembly.exited(times.of(life.time), life.process);
             }
         });
+        for process in changed {
+            self.late.renew(process);
+            self.leave_fields(process);
+        }
     }
 
     /// Looks at processes that are due.
@@ -190,17 +209,46 @@ impl Probing {
         for process in numbers.collect::<Vec<u32>>() {
             self.look_at(process);
         }
+        for process in self.late.over(&self.api_servers) {
+            self.leave_fields(process);
+        }
         self.next_look = Instant::now() + LOOK_AT_ALL;
     }
 
     fn look_at(&mut self, process: u32) {
         if process != std::process::id() {
             // One that is gone, or may not be looked at, has nothing for us.
-            self.probe(program_files(process).unwrap_or_default());
+            let found = program_files(process).unwrap_or_default();
+            self.probe(&found);
+            self.tell_fields(process, &found);
         }
     }
 
-    fn probe(&mut self, found: Vec<ProgramFile>) {
+    /// Has the header fields of a process told, if it had connections before it was probed.
+    fn tell_fields(&mut self, process: u32, found: &[ProgramFile]) {
+        let Self { programs, files, late, api_servers, outcome, assembly, .. } = self;
+        let telling: Vec<&ProgramFile> = found.iter().filter(|file| files.tells_fields(file.identity)).collect();
+        let probed = telling.iter().filter_map(|file| files.probed_since(file.identity)).max();
+        let identities = || telling.iter().map(|file| file.identity).collect();
+        if !probed.is_some_and(|probed| late.begins(process, identities(), probed, api_servers)) {
+            return;
+        }
+        for file in telling {
+            match files.probe_fields(file, programs) {
+                Ok(()) => assembly.explain(process, true),
+                Err(error) => outcome.refused.push(format!("{}: {error}", file.name)),
+            }
+        }
+    }
+
+    fn leave_fields(&mut self, process: u32) {
+        for file in self.late.forget(process) {
+            self.files.leave_fields(file);
+        }
+        self.assembly.explain(process, false);
+    }
+
+    fn probe(&mut self, found: &[ProgramFile]) {
         let Self { programs, files, outcome, .. } = self;
         files.probe(found, programs, &mut |file, error| outcome.refused.push(format!("{}: {error}", file.name)));
     }

@@ -1,8 +1,9 @@
 //! One connection that is followed.
 
-use observer_core::http::{Direction, Protocol, Start};
+use observer_core::http::{Direction, HeaderFields, Protocol, Start};
 use observer_core::time::Timestamp;
 
+use super::held::{Held, Piece};
 use crate::intake::{ConnectionFeed, EndManner};
 
 /// Which side of the connection the process is.
@@ -28,6 +29,8 @@ pub(super) struct Followed {
     feed: ConnectionFeed,
     sent: u64,
     received: u64,
+    /// What waits for the fields that explain it, where somebody tells them.
+    held: Option<Held>,
 }
 
 /// A connection's protocol, and whether its first record has its first bytes.
@@ -41,12 +44,63 @@ pub(super) fn beginning(role: Role, way: Way, offset: u64, bytes: &[u8]) -> (Opt
 
 impl Followed {
     pub(super) const fn new(role: Role, feed: ConnectionFeed) -> Self {
-        Self { role, feed, sent: 0, received: 0 }
+        Self { role, feed, sent: 0, received: 0, held: None }
     }
 
-    /// Bytes at their place among those of their direction; what lies before and did not come is a hole, what came before is not told again.
-    pub(super) fn bytes(&mut self, at: Timestamp, way: Way, offset: u64, bytes: &[u8]) {
+    /// The same, with header fields that are told besides.
+    pub(super) fn explained(self) -> Self {
+        Self { held: Some(Held::default()), ..self }
+    }
+
+    /// Takes a record's bytes, with the fields of the header blocks in them. What is received waits for its fields, and what comes meanwhile behind it.
+    pub(super) fn take(&mut self, at: Timestamp, way: Way, offset: u64, bytes: &[u8], fields: Vec<HeaderFields>) {
+        let is_received = way == Way::Received;
+        if is_received {
+            self.release();
+        }
+        let piece = Piece { at, way, offset, bytes, fields };
+        match &mut self.held {
+            Some(held) if is_received || held.is_waiting() => {
+                if !held.push(piece) {
+                    self.release();
+                }
+            }
+            Some(_) | None => self.pass(piece),
+        }
+    }
+
+    /// Takes a field that was decoded when so many bytes were received, behind so many others of the same read. False where it comes too late.
+    pub(super) fn received_field(&mut self, received: u64, number: u64, name: &[u8], value: &[u8]) -> bool {
+        self.held.as_mut().is_some_and(|held| held.received_field(received, number, name, value))
+    }
+
+    /// All that was recorded by now was taken: what has waited for that long waits no more.
+    pub(super) fn look(&mut self) {
+        if self.held.as_mut().is_some_and(Held::look) {
+            self.release();
+        }
+    }
+
+    /// Passes on what waits.
+    fn release(&mut self) {
+        for piece in self.held.as_mut().map(Held::take).unwrap_or_default() {
+            let Piece { at, way, offset, bytes, fields } = piece;
+            self.pass(Piece { at, way, offset, bytes: bytes.as_slice(), fields });
+        }
+    }
+
+    fn pass(&mut self, piece: Piece<&[u8]>) {
+        let Piece { at, way, offset, bytes, fields } = piece;
+        // A hole before the bytes is not where the fields are.
         self.miss_up_to(at, way, offset);
+        for fields in fields {
+            self.feed.fields(at, self.direction(way), fields);
+        }
+        self.bytes(at, way, offset, bytes);
+    }
+
+    /// Bytes at their place among those of their direction; what came before is not told again.
+    fn bytes(&mut self, at: Timestamp, way: Way, offset: u64, bytes: &[u8]) {
         let known = self.position(way).saturating_sub(offset);
         let news = usize::try_from(known).ok().and_then(|known| bytes.get(known..)).filter(|news| !news.is_empty());
         if let Some(news) = news {
@@ -56,7 +110,12 @@ impl Followed {
     }
 
     /// Everything before `offset` that did not come will not come any more.
-    pub(super) fn miss_up_to(&mut self, at: Timestamp, way: Way, offset: u64) {
+    pub(super) fn lack_up_to(&mut self, at: Timestamp, way: Way, offset: u64) {
+        self.release();
+        self.miss_up_to(at, way, offset);
+    }
+
+    fn miss_up_to(&mut self, at: Timestamp, way: Way, offset: u64) {
         let missing = offset.saturating_sub(self.position(way));
         if missing > 0 {
             *self.position_mut(way) += missing;
@@ -66,6 +125,7 @@ impl Followed {
 
     /// The connection is over: the process gave it up, unless the other side had ended its half before.
     pub(super) fn close(mut self, at: Timestamp, manner: EndManner) {
+        self.release();
         self.feed.ended(at, self.direction(Way::Sent), manner);
         self.feed.closed(at);
     }

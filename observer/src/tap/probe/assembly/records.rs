@@ -1,13 +1,15 @@
 //! All connections, by what the programs call them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
 
+use observer_core::http::Start;
 use observer_core::observation::Process;
 use observer_core::time::Timestamp;
 use observer_ebpf::{ConnectionKey, Kind, Record, UNREADABLE, Verdict};
 
 use super::followed::{Followed, Role, Way, beginning};
+use super::sent_fields::SentFields;
 use crate::intake::{ConnectionInfo, EndManner, Intake};
 
 /// Where a socket of a process leads.
@@ -47,6 +49,11 @@ pub struct Assembly<W> {
     elsewhere: HashSet<ConnectionKey>,
     /// The followed connection that lives at an address of a process now.
     present: HashMap<(u32, u64), ConnectionKey>,
+    /// Processes whose header fields are told, for the connections that were open before.
+    explained: BTreeSet<u32>,
+    sent_fields: SentFields,
+    /// Decoded fields that came too late, or behind one that is missing.
+    late_fields: u64,
     /// What has no meaning here: kinds that are not known, connections that are not followed.
     ignored: u64,
 }
@@ -68,6 +75,9 @@ impl<W: Whereabouts> Assembly<W> {
             connections: HashMap::new(),
             elsewhere: HashSet::new(),
             present: HashMap::new(),
+            explained: BTreeSet::new(),
+            sent_fields: SentFields::default(),
+            late_fields: 0,
             ignored: 0,
         }
     }
@@ -81,28 +91,49 @@ impl<W: Whereabouts> Assembly<W> {
                 self.close(at, record);
                 return None;
             }
-            _unknown => {
-                self.ignored = self.ignored.saturating_add(1);
+            _other => {
+                self.take_fields(record, payload);
                 return None;
             }
         };
         let is_readable = record.flags & UNREADABLE == 0;
         let payload = if is_readable { payload } else { &[] };
         let is_new = !self.connections.contains_key(&record.connection);
+        let sent_fields = match way {
+            Way::Sent => self.sent_fields.take((record.connection.process, record.connection.address)),
+            Way::Received => Vec::new(),
+        };
         if is_new && !self.begin(at, record, way, payload) {
             return Some(Verdict::Elsewhere);
         }
         let followed = self.connections.get_mut(&record.connection)?;
         if is_readable {
-            followed.bytes(at, way, record.offset, payload);
+            followed.take(at, way, record.offset, payload, sent_fields);
         } else {
-            followed.miss_up_to(at, way, record.offset.saturating_add(record.length.into()));
+            followed.lack_up_to(at, way, record.offset.saturating_add(record.length.into()));
         }
         is_new.then_some(Verdict::Wanted)
     }
 
+    /// Header fields of this process are told from now on, or not any more: those of connections that were open before are wanted.
+    pub fn explain(&mut self, process: u32, is_told: bool) {
+        if is_told {
+            self.explained.insert(process);
+        } else if self.explained.remove(&process) {
+            self.sent_fields.forget(process);
+        }
+    }
+
+    /// All that was recorded by now was taken. What waits for fields does not wait for long.
+    pub fn look(&mut self) {
+        if !self.explained.is_empty() {
+            self.connections.values_mut().for_each(Followed::look);
+        }
+    }
+
     /// A process is gone, and with it its connections.
     pub fn exited(&mut self, at: Timestamp, process: u32) {
+        self.explain(process, false);
         let gone: Vec<ConnectionKey> = self.connections.keys().filter(|key| key.process == process).copied().collect();
         for key in gone {
             self.forget(at, key, EndManner::Fin);
@@ -114,6 +145,11 @@ impl<W: Whereabouts> Assembly<W> {
         self.connections.len()
     }
 
+    /// Header fields that could not be joined with the bytes that have them.
+    pub const fn unused_fields(&self) -> u64 {
+        self.late_fields.saturating_add(self.sent_fields.lost())
+    }
+
     /// Records that meant nothing here.
     pub const fn ignored(&self) -> u64 {
         self.ignored
@@ -122,6 +158,34 @@ impl<W: Whereabouts> Assembly<W> {
     #[cfg(test)]
     pub(super) const fn whereabouts_mut(&mut self) -> &mut W {
         &mut self.whereabouts
+    }
+
+    fn take_fields(&mut self, record: &Record, payload: &[u8]) {
+        let process = record.connection.process;
+        let is_told = self.explained.contains(&process);
+        let address = (process, record.connection.address);
+        match record.kind {
+            kind if kind == Kind::SentField as u32 => {
+                if is_told {
+                    self.sent_fields.encoded(address, name_and_value(record, payload));
+                }
+            }
+            kind if kind == Kind::Headers as u32 => {
+                if let Some((goroutine, stream)) = payload.first_chunk().copied().zip(u32::try_from(record.offset).ok()) {
+                    self.sent_fields.announced((process, u64::from_ne_bytes(goroutine)), address, stream);
+                }
+            }
+            kind if kind == Kind::ReceivedField as u32 => {
+                let number = u64::try_from(record.descriptor).unwrap_or(u64::MAX);
+                let followed = self.connections.get_mut(&record.connection);
+                // One that is missing lets the number of the next one tell.
+                let is_taken = followed
+                    .zip(name_and_value(record, payload))
+                    .is_some_and(|(followed, (name, value))| followed.received_field(record.offset, number, name, value));
+                self.late_fields = self.late_fields.saturating_add(u64::from(is_told && !is_taken));
+            }
+            _unknown => self.ignored = self.ignored.saturating_add(1),
+        }
     }
 
     fn begin(&mut self, at: Timestamp, record: &Record, way: Way, payload: &[u8]) -> bool {
@@ -151,7 +215,9 @@ impl<W: Whereabouts> Assembly<W> {
             self.intake.decline();
             return None;
         }
-        Some(Followed::new(role, self.intake.register(at, info)?))
+        let is_late = info.start == Start::Middle && self.explained.contains(&record.connection.process);
+        let followed = Followed::new(role, self.intake.register(at, info)?);
+        Some(if is_late { followed.explained() } else { followed })
     }
 
     fn introduce(&mut self, record: &Record, way: Way, payload: &[u8]) -> Option<(Role, ConnectionInfo)> {
@@ -170,7 +236,7 @@ impl<W: Whereabouts> Assembly<W> {
 
     fn close(&mut self, at: Timestamp, record: &Record) {
         if let Some(followed) = self.connections.get_mut(&record.connection) {
-            followed.miss_up_to(at, Way::Sent, record.offset);
+            followed.lack_up_to(at, Way::Sent, record.offset);
         }
         self.elsewhere.remove(&record.connection);
         self.forget(at, record.connection, EndManner::CloseNotify);
@@ -182,4 +248,9 @@ impl<W: Whereabouts> Assembly<W> {
             followed.close(at, manner);
         }
     }
+}
+
+fn name_and_value<'p>(record: &Record, payload: &'p [u8]) -> Option<(&'p [u8], &'p [u8])> {
+    let is_readable = record.flags & UNREADABLE == 0;
+    payload.split_at_checked(usize::try_from(record.name_length).ok()?).filter(|_| is_readable)
 }

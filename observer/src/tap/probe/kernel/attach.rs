@@ -13,8 +13,10 @@ pub enum Probe {
     GoReadReturn,
     /// `crypto/tls.(*Conn).Close`, at its entry.
     GoClose,
-    /// A field that Go's HPACK is given or gives out.
-    GoField,
+    /// A field that Go's HPACK encoder is given.
+    GoSentField,
+    /// A field that Go's HPACK decoder gives out.
+    GoReceivedField,
     /// Go's HTTP/2 client writes the header block of a stream.
     GoHeaders,
     /// `SSL_write`, at its entry.
@@ -45,7 +47,8 @@ impl Probe {
             Self::GoRead => "go_read",
             Self::GoReadReturn => "go_read_return",
             Self::GoClose => "go_close",
-            Self::GoField => "go_field",
+            Self::GoSentField => "go_sent_field",
+            Self::GoReceivedField => "go_received_field",
             Self::GoHeaders => "go_headers",
             Self::SslWrite => "ssl_write",
             Self::SslRead => "ssl_read",

@@ -1,0 +1,106 @@
+//! What was received and waits for the header fields in it.
+//!
+//! A process decodes header blocks after it has read them, so fields come behind the bytes that have them, and before those of the next read. The decoder
+//! wants them ahead. So the last read waits: until the next one, or for a bounded time.
+
+use std::mem;
+
+use observer_core::http::{Blocks, HeaderFields};
+use observer_core::time::Timestamp;
+
+use super::followed::Way;
+
+/// How often all that was recorded is taken before what was received waits no more. The process decodes it within microseconds, if it may run.
+const LOOKS: u32 = 2;
+/// Most bytes that wait on one connection. A read is at most a TLS record; the rest was sent meanwhile.
+const MAX_BYTES: usize = 256 << 10;
+
+/// Bytes of one record, and the fields of blocks in them.
+#[derive(Debug)]
+pub(super) struct Piece<Bytes> {
+    pub(super) at: Timestamp,
+    pub(super) way: Way,
+    pub(super) offset: u64,
+    pub(super) bytes: Bytes,
+    pub(super) fields: Vec<HeaderFields>,
+}
+
+/// The last read of a connection, and what was sent since.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// The first is what was received.
+    pieces: Vec<Piece<HeldBytes>>,
+    bytes: usize,
+    decoded: Option<Decoded>,
+    looks: u32,
+}
+
+/// Plaintext, which no text may show.
+pub(super) struct HeldBytes(Vec<u8>);
+
+/// The fields of the last read.
+#[derive(Debug)]
+struct Decoded {
+    fields: HeaderFields,
+    /// How much was received when they were decoded.
+    received: u64,
+    /// Whether none of them is missing.
+    is_whole: bool,
+}
+
+impl Held {
+    pub(super) const fn is_waiting(&self) -> bool {
+        !self.pieces.is_empty()
+    }
+
+    /// Adds what came; false where there is no room for more.
+    pub(super) fn push(&mut self, piece: Piece<&[u8]>) -> bool {
+        let Piece { at, way, offset, bytes, fields } = piece;
+        if way == Way::Received {
+            let received = offset.saturating_add(bytes.len() as u64);
+            self.decoded = Some(Decoded { fields: HeaderFields::new(Blocks::OfNextBytes), received, is_whole: true });
+        }
+        self.bytes = self.bytes.saturating_add(bytes.len());
+        self.pieces.push(Piece { at, way, offset, bytes: HeldBytes(bytes.to_vec()), fields });
+        self.bytes < MAX_BYTES
+    }
+
+    /// Adds a field of the last read; false where it is of another one.
+    pub(super) fn received_field(&mut self, received: u64, number: u64, name: &[u8], value: &[u8]) -> bool {
+        let Some(decoded) = self.decoded.as_mut().filter(|decoded| decoded.received == received) else { return false };
+        decoded.is_whole &= decoded.fields.len() as u64 == number && decoded.fields.push(name, value).is_ok();
+        decoded.is_whole
+    }
+
+    /// True when it has waited long enough.
+    pub(super) const fn look(&mut self) -> bool {
+        if self.is_waiting() {
+            self.looks += 1;
+        }
+        self.looks >= LOOKS
+    }
+
+    /// All that waits, in its order.
+    pub(super) fn take(&mut self) -> Vec<Piece<HeldBytes>> {
+        let Self { mut pieces, decoded, .. } = mem::take(self);
+        if let (Some(first), Some(decoded)) = (pieces.first_mut(), decoded)
+            && decoded.is_whole
+            && !decoded.fields.is_empty()
+        {
+            first.fields.push(decoded.fields);
+        }
+        pieces
+    }
+}
+
+impl HeldBytes {
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for HeldBytes {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "[{} bytes]", self.0.len())
+    }
+}

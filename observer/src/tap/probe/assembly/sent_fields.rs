@@ -1,0 +1,98 @@
+//! Header fields that Go's HTTP/2 client encodes, until the bytes with their block are sent.
+//!
+//! One goroutine encodes the fields of a block, says on which stream of which connection it writes them (`writeHeaders`), and sends the bytes, and nobody
+//! else writes to the connection meanwhile (`ClientConn.wmu`).
+
+use std::collections::HashMap;
+
+use observer_core::http::{Blocks, HeaderFields};
+
+/// Goroutines and connections that are between two of these steps at once; with more, all are given up.
+const MAX_UNDER_WAY: usize = 4_096;
+/// Bytes of fields that are kept at most; beyond that, all are given up.
+const MAX_TEXT: usize = 8 << 20;
+
+/// A goroutine or a TLS connection: its process, and its address there.
+type Address = (u32, u64);
+
+/// Fields of all processes.
+#[derive(Debug, Default)]
+pub(super) struct SentFields {
+    encoded: HashMap<Address, Encoded>,
+    announced: HashMap<Address, Vec<HeaderFields>>,
+    text: usize,
+    /// Fields that were given up.
+    lost: u64,
+}
+
+/// Fields that a goroutine has encoded since it wrote a block.
+#[derive(Debug)]
+struct Encoded {
+    fields: HeaderFields,
+    /// Whether none of them is missing.
+    is_whole: bool,
+}
+
+impl SentFields {
+    /// A goroutine encodes a field; without text where it could not be read.
+    pub(super) fn encoded(&mut self, goroutine: Address, field: Option<(&[u8], &[u8])>) {
+        let encoded = self
+            .encoded
+            .entry(goroutine)
+            // Of which stream, is said later.
+            .or_insert_with(|| Encoded { fields: HeaderFields::new(Blocks::OfNextBytes), is_whole: true });
+        let is_added = field.is_some_and(|(name, value)| encoded.fields.push(name, value).is_ok());
+        encoded.is_whole &= is_added;
+        if is_added {
+            self.text = self.text.saturating_add(field.map_or(0, |(name, value)| name.len().saturating_add(value.len())));
+        } else {
+            self.lost = self.lost.saturating_add(1);
+        }
+        self.keep_bounds();
+    }
+
+    /// The goroutine writes them as the header block of a stream.
+    pub(super) fn announced(&mut self, goroutine: Address, connection: Address, stream: u32) {
+        let Some(Encoded { fields, is_whole }) = self.encoded.remove(&goroutine) else { return };
+        if is_whole {
+            self.announced.entry(connection).or_default().push(fields.with_blocks(Blocks::OfStream(stream)));
+            self.keep_bounds();
+        } else {
+            self.give_up(&fields);
+        }
+    }
+
+    /// The fields of blocks in what is sent now.
+    pub(super) fn take(&mut self, connection: Address) -> Vec<HeaderFields> {
+        let fields = self.announced.remove(&connection).unwrap_or_default();
+        self.text = fields.iter().fold(self.text, |text, fields| text.saturating_sub(fields.text_length()));
+        fields
+    }
+
+    /// A process is gone.
+    pub(super) fn forget(&mut self, process: u32) {
+        self.encoded.retain(|(of, _), _| *of != process);
+        self.announced.retain(|(of, _), _| *of != process);
+        let announced = self.announced.values().flatten();
+        self.text = self.encoded.values().map(|encoded| &encoded.fields).chain(announced).map(HeaderFields::text_length).sum();
+    }
+
+    /// Fields that were given up.
+    pub(super) const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    fn keep_bounds(&mut self) {
+        let under_way = self.encoded.len().saturating_add(self.announced.len());
+        if under_way > MAX_UNDER_WAY || self.text > MAX_TEXT {
+            let encoded = self.encoded.drain().map(|(_, encoded)| encoded.fields);
+            let given_up: Vec<HeaderFields> = encoded.chain(self.announced.drain().flat_map(|(_, fields)| fields)).collect();
+            given_up.iter().for_each(|fields| self.give_up(fields));
+        }
+    }
+
+    fn give_up(&mut self, fields: &HeaderFields) {
+        self.text = self.text.saturating_sub(fields.text_length());
+        self.lost = self.lost.saturating_add(fields.len() as u64);
+    }
+}
