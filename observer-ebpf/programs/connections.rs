@@ -61,6 +61,15 @@ pub(crate) fn wanted(caller: Caller, address: u64) -> Option<(ConnectionKey, u64
     (verdict != Verdict::Elsewhere as u32).then_some((key, received))
 }
 
+/// Whether user space said that nobody wants the connection at an address.
+#[inline(always)]
+pub(crate) fn leads_elsewhere(caller: Caller, address: u64) -> bool {
+    // SAFETY: as in `transferred`.
+    CONNECTIONS
+        .get_ptr(key(caller, address))
+        .is_some_and(|connection| unsafe { (*connection).verdict } == Verdict::Elsewhere as u32)
+}
+
 /// Records that a connection is given up, and forgets it. One that was never seen has nothing to tell.
 #[inline(always)]
 pub(crate) fn closed(caller: Caller, address: u64) {

@@ -159,6 +159,9 @@ pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let Some(address) = memory::value::<u64>(registers.rax + TLS_CONNECTION) else { return 0 };
+    if connections::leads_elsewhere(caller, address) {
+        return 0;
+    }
     // One that was not used yet is not known: what is sent next tells.
     let connection = ConnectionKey { address, since: 0, process: caller.process, reserved: 0 };
     // The upper half of the register is not the callee's.

@@ -255,7 +255,13 @@ fn decode(tape: &Tape, pieces: &[Piece]) -> Vec<Observation> {
     observe(Observation { at, what: What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile) } });
     observe(Observation {
         at,
-        what: What::ConnectionOpened { connection, upstream: UpstreamName::default(), protocol: tape.protocol, process: None },
+        what: What::ConnectionOpened {
+            connection,
+            upstream: UpstreamName::default(),
+            protocol: tape.protocol,
+            process: None,
+            attached_late: false,
+        },
     });
     let mut decoder = ConnectionDecoder::new(connection, tape.protocol, "");
     for piece in pieces {

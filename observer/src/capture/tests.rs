@@ -80,8 +80,13 @@ fn more_that_stands_than_a_file_may_hold_does_not_make_each_observation_a_file()
     let path = folder.path().join("run.cap");
     let opened = observations(2_000).into_iter().zip(1..).map(|(Observation { at, what }, number)| {
         let What::ConnectFailed { why } = what else { unreachable!("see observations()") };
-        let what =
-            What::ConnectionOpened { connection: ConnectionId(number), upstream: UpstreamName(why), protocol: None, process: None };
+        let what = What::ConnectionOpened {
+            connection: ConnectionId(number),
+            upstream: UpstreamName(why),
+            protocol: None,
+            process: None,
+            attached_late: false,
+        };
         Observation { at, what }
     });
     let observations: Vec<Observation> = opened.chain(observations(6_000).into_iter().skip(2_000)).collect();

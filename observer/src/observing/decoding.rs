@@ -76,7 +76,13 @@ impl Decoding {
                 let process = info.process.clone();
                 told(Observation {
                     at: *at,
-                    what: What::ConnectionOpened { connection, upstream, protocol: info.protocol, process },
+                    what: What::ConnectionOpened {
+                        connection,
+                        upstream,
+                        protocol: info.protocol,
+                        process,
+                        attached_late: info.start == Start::Middle,
+                    },
                 });
                 self.connections.insert(id, Connection::Decoded(Box::new(decoder)));
             }

@@ -47,6 +47,7 @@ pub(super) fn detail(verdict: &VerdictRecord) -> Option<String> {
         return Some(format!("{} ({proof})", contradiction(verdict)));
     }
     match &verdict.served_from {
+        ServedFrom::Unknown { reason, remaining } if remaining.is_empty() => Some(reason.to_string()),
         ServedFrom::Unknown { reason, remaining } => Some(format!("{}: {reason}", either(remaining))),
         ServedFrom::Rejected { status, .. } => Some(format!("refused with {status}")),
         ServedFrom::Cache | ServedFrom::CacheConsistent | ServedFrom::Snapshot | ServedFrom::Etcd | ServedFrom::Proxied => None,

@@ -41,7 +41,7 @@ pub struct Exchange {
     pub object: Option<ObjectRef>,
     /// A `Status` answer.
     pub status: Option<Status>,
-    /// What a watch delivered; `None` unless the verb is watch.
+    /// What a watch delivered; `None` unless the verb is watch, or is not known and events came.
     pub watch: Option<WatchStream>,
     /// Bytes of the request body.
     pub request_bytes: u64,
@@ -223,6 +223,9 @@ impl Exchange {
             Body::Version(_) => {}
             Body::Events(events) => {
                 self.note_scope(events.iter().map(|event| &event.object).find(|object| !object.name.is_empty()));
+                if self.request.info.is_none() {
+                    self.watch.get_or_insert_default();
+                }
                 if let Some(watch) = &mut self.watch {
                     for event in events {
                         watch.take(at, event);

@@ -21,6 +21,8 @@ pub(super) struct Stream {
     exchange: ExchangeId,
     /// What the body is read as; `None` for requests whose answers are only counted.
     expected: Option<BodyKind>,
+    /// What is asked is not known, nor what the answer is written in.
+    is_unknown: bool,
     reader: Option<BodyReader>,
     /// The server's version, where the client asked for it.
     version: Option<VersionDocument>,
@@ -40,6 +42,7 @@ impl Stream {
         Self {
             exchange,
             expected: request.info.as_ref().and_then(expected_body),
+            is_unknown: request.info.is_none(),
             reader: None,
             version: request.info.as_ref().and_then(VersionDocument::asked_for),
             socket: None,
@@ -76,7 +79,20 @@ impl Stream {
         if direction == Direction::Response {
             self.has_body = true;
             self.version.take_if(|version| !version.push(bytes));
+            self.recognize_watch(bytes);
             self.read(told, |reader, sink| reader.push(bytes, sink));
+        }
+    }
+
+    /// What nobody knows the request of is a watch if it says an event as only a watch does. The server sends each event by itself, so that a piece
+    /// begins with one soon.
+    fn recognize_watch(&mut self, bytes: &[u8]) {
+        if self.is_unknown
+            && self.reader.is_none()
+            && let Some(media_type) = MediaType::of_watch(bytes)
+        {
+            self.is_unknown = false;
+            self.reader = BodyReader::new(BodyKind::Watch, media_type.as_str(), "").ok();
         }
     }
 

@@ -118,6 +118,9 @@ pub enum What {
         /// Which process of this machine the client is, when that could be found out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         process: Option<Process>,
+        /// Whether it was open before it was observed, so that what was asked on it before is not known.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        attached_late: bool,
     },
     /// One side ended its half of a connection.
     ConnectionEnded {

@@ -41,6 +41,9 @@ pub enum Event {
         /// Which process of this machine the client is.
         #[serde(skip_serializing_if = "Option::is_none")]
         process: Option<Process>,
+        /// Whether it was open before it was observed.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        attached_late: bool,
     },
     /// A connection is over.
     ConnectionClosed {

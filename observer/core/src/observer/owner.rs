@@ -19,7 +19,9 @@ use crate::observation::{
     Blockage, Body, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine,
     ResponseLine, UpstreamName, What,
 };
-use crate::routing::{Basis, CacheState, Certainty, ProofId, Question, ServedFrom, ServerProfile, ServerVersion, Verdict, route};
+use crate::routing::{
+    Basis, CacheState, Certainty, ProofId, Question, ServedFrom, ServerProfile, ServerVersion, Verdict, attached_late, route,
+};
 use crate::time::Timestamp;
 
 /// Puts observations together, in their order; the same observations give the same events and the same snapshot.
@@ -46,6 +48,7 @@ struct Opened {
     upstream: UpstreamName,
     protocol: Option<Protocol>,
     process: Option<Process>,
+    attached_late: bool,
 }
 
 /// An open connection.
@@ -55,6 +58,8 @@ pub(super) struct Connection {
     /// What keeps the server from sending on all of it.
     pub(super) blocked: Vec<Blockage>,
     first_end: Option<ConnectionEnd>,
+    /// Whether it was open before it was observed.
+    attached_late: bool,
     /// Of the server that it leads to, where that is of another version than others at the same address.
     profile: Option<Box<ServerProfile>>,
 }
@@ -93,9 +98,9 @@ impl Observer {
                     told(Event::Profile { at, upstream, profile });
                 }
             }
-            What::ConnectionOpened { connection, upstream, protocol, process } => {
+            What::ConnectionOpened { connection, upstream, protocol, process, attached_late } => {
                 self.following.connected(connection, process.clone());
-                self.opened(Opened { connection, upstream, protocol, process }, at, told);
+                self.opened(Opened { connection, upstream, protocol, process, attached_late }, at, told);
             }
             What::ConnectionEnded { connection, end } => self.half_ended(connection, end),
             What::ConnectionClosed { connection, forwarded, observed } => {
@@ -220,7 +225,7 @@ impl Observer {
     }
 
     fn opened(&mut self, opened: Opened, at: Timestamp, told: &mut dyn FnMut(Event)) {
-        let Opened { connection, upstream, protocol, process } = opened;
+        let Opened { connection, upstream, protocol, process, attached_late } = opened;
         self.totals.connections += 1;
         if self.upstreams.connected(&upstream, self.limits.upstreams).is_err() {
             self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
@@ -230,8 +235,9 @@ impl Observer {
             self.connections.pop_first();
             self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
         }
-        self.connections.insert(connection, Connection { upstream: upstream.clone(), ..Connection::default() });
-        told(Event::ConnectionOpened { at, connection, upstream, protocol, process });
+        let known = Connection { upstream: upstream.clone(), attached_late, ..Connection::default() };
+        self.connections.insert(connection, known);
+        told(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
     }
 
     fn half_ended(&mut self, connection: ConnectionId, end: ConnectionEnd) {
@@ -246,7 +252,8 @@ impl Observer {
         self.totals.requests += 1;
         let Some(info) = &request.info else {
             self.missed.unknown_requests = self.missed.unknown_requests.saturating_add(1);
-            return self.begin(id, at, request, None, told);
+            let is_late = self.connections.get(&id.connection).is_some_and(|connection| connection.attached_late);
+            return self.begin(id, at, request, is_late.then(attached_late), told);
         };
         self.totals.watches += u64::from(info.verb == Verb::Watch);
         let verdict = self.verdict(id.connection, info, &request, at);

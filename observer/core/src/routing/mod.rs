@@ -44,7 +44,7 @@ pub use gates::{Gate, GateStage, GateState, UnknownGate};
 pub use history::{Coverage, RevisionHistory, SURELY_COMPACTED, SURELY_HELD};
 pub use keys::{is_in_main_etcd, resource_prefix};
 pub use profile::{Basis, Provenance, ServerProfile};
-pub use route::route;
+pub use route::{attached_late, route};
 pub use rules::{ReadsOf, Rule, RuleId, all_rules, rule};
 pub use served_from::{Certainty, Fallback, Layer, Otherwise, ServedFrom, UnknownReason};
 pub use verdict::{Alternative, CacheState, Question, Verdict};

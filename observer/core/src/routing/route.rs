@@ -60,6 +60,12 @@ pub fn route(question: &Question<'_>) -> Option<Verdict> {
     Some(verdict)
 }
 
+/// The verdict on a request that was made before its connection was observed, or of which not enough could be read on such a connection.
+pub fn attached_late() -> Verdict {
+    let reason = UnknownReason::AttachedLate;
+    Verdict::certain(ServedFrom::Unknown { reason, remaining: Vec::new() }, rules::rule_of(reason))
+}
+
 /// The verdict that all worlds share, or an unknown one with what each of them says.
 fn agree(question: &Question<'_>, resource: &Resource, worlds: &[World]) -> Verdict {
     let decisions: Vec<Decision> = worlds.iter().map(|world| decide(question, resource, *world)).collect();
@@ -204,7 +210,7 @@ impl World {
                 Snapshot::Ahead => "the watch cache has not reached that revision".to_owned(),
                 Snapshot::Gone => "every snapshot is newer than that revision".to_owned(),
             },
-            UnknownReason::NoRule | UnknownReason::Contradicted => String::new(),
+            UnknownReason::NoRule | UnknownReason::Contradicted | UnknownReason::AttachedLate => String::new(),
         }
     }
 }

@@ -70,6 +70,8 @@ pub enum UnknownReason {
     NoRule,
     /// The answer contradicts what was predicted, and leaves more than one layer, or none.
     Contradicted,
+    /// The request was made before its connection was observed, or cannot be read for want of what was sent before.
+    AttachedLate,
 }
 
 /// How sure a verdict is.
@@ -180,6 +182,7 @@ impl fmt::Display for UnknownReason {
             Self::SnapshotUnknown => "whether a snapshot of that revision is still held is not known",
             Self::NoRule => "no rule covers the request",
             Self::Contradicted => "the answer contradicts what is known of the server",
+            Self::AttachedLate => "attached late",
         })
     }
 }

@@ -35,6 +35,22 @@ impl MediaType {
         }
     }
 
+    /// The media type of a watch whose next bytes are these, if they begin with an event that cannot be anything else: its type as the first field of a JSON
+    /// object, or of a `metav1.WatchEvent` behind its length (apimachinery `pkg/runtime/serializer/streaming`, v0.34).
+    pub fn of_watch(bytes: &[u8]) -> Option<Self> {
+        const TYPES: [&[u8]; 5] = [b"ADDED", b"MODIFIED", b"DELETED", b"BOOKMARK", b"ERROR"];
+        let of_json = |rest: &&[u8]| {
+            TYPES.iter().any(|word| rest.strip_prefix(*word).is_some_and(|rest| rest.starts_with(b"\",\"object\":")))
+        };
+        if bytes.strip_prefix(b"{\"type\":\"").filter(of_json).is_some() {
+            return Some(Self::Json);
+        }
+        let (_length, message) = bytes.split_first_chunk::<4>()?;
+        let (length, rest) = message.strip_prefix(b"\x0a")?.split_first()?;
+        let word = rest.get(..usize::from(*length))?;
+        TYPES.contains(&word).then_some(Self::Protobuf)
+    }
+
     /// The `Content-Type` value without parameters.
     pub const fn as_str(self) -> &'static str {
         match self {

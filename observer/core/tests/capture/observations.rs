@@ -41,8 +41,14 @@ pub(crate) fn observations(most: usize) -> impl Strategy<Value = Vec<Observation
 fn what() -> impl Strategy<Value = What> {
     let weighted = prop_oneof![
         1 => profile(),
-        2 => (connection(), upstream(), select(vec![None, Some(Protocol::Http1), Some(Protocol::Http2)]), prop::option::of(process()))
-            .prop_map(|(connection, upstream, protocol, process)| What::ConnectionOpened { connection, upstream, protocol, process }),
+        2 => (connection(), upstream(), select(vec![None, Some(Protocol::Http1), Some(Protocol::Http2)]), prop::option::of(process()), any::<bool>())
+            .prop_map(|(connection, upstream, protocol, process, attached_late)| What::ConnectionOpened {
+                connection,
+                upstream,
+                protocol,
+                process,
+                attached_late,
+            }),
         6 => (exchange(), request()).prop_map(|(exchange, request)| What::Requested { exchange, request: Box::new(request) }),
         4 => (exchange(), response()).prop_map(|(exchange, response)| What::Responded { exchange, response: Box::new(response) }),
         6 => (exchange(), body()).prop_map(|(exchange, body)| What::Understood { exchange, body }),

@@ -27,6 +27,7 @@ fn a_later_part_alone_knows_what_was_open_and_that_its_counts_are_lower_bounds()
             upstream: UpstreamName::default(),
             protocol: Some(Protocol::Http2),
             process: None,
+            attached_late: false,
         },
         What::Requested { exchange, request },
         What::Responded { exchange, response: Box::new(ResponseLine { status: Some(200), ..ResponseLine::default() }) },

@@ -105,7 +105,7 @@ impl Wire {
         self.user_agents.insert(letter.chars().next().unwrap(), value("client="));
         let process = value("pid=").map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "controller".to_owned() });
         let (connection, upstream) = (connection(letter), UpstreamName::default());
-        vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2), process }]
+        vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2), process, attached_late: false }]
     }
 
     fn closed(&mut self, letter: &str, side: &str) -> Vec<What> {

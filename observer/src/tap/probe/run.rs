@@ -141,6 +141,7 @@ impl Probing {
             if taken < BATCH {
                 self.assembly.look();
                 if is_last {
+                    self.assembly.finish();
                     break;
                 }
                 self.look();

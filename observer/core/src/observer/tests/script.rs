@@ -368,7 +368,13 @@ fn parse(words: &str) -> Vec<What> {
         }
         "open" => {
             let connection = ConnectionId(rest.parse().unwrap());
-            vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2), process: None }]
+            vec![What::ConnectionOpened {
+                connection,
+                upstream,
+                protocol: Some(Protocol::Http2),
+                process: None,
+                attached_late: false,
+            }]
         }
         "unrecorded" => vec![What::Unrecorded { observations: None, from: None, until: None }],
         "refusing" => vec![What::Listener { upstream, state: ListenerState::Refusing }],

@@ -22,6 +22,8 @@ rules! {
         "no row of the tables covers the request, which is a defect of the tables";
     UNKNOWN_CONTRADICTED = "unknown-contradicted", "§4.3, §9 step 7", NONE, Undecided,
         "the answer is none that what is known of the server allows, and does not show which layer gave it";
+    UNKNOWN_ATTACHED_LATE = "unknown-attached-late", "§9", NONE, Undecided,
+        "the connection was open before it was observed, and what the request asks was sent before or cannot be read without that";
     SHOWN_BY_ANSWER = "shown-by-answer", "§9 step 7", NONE, Undecided,
         "what is known of the server does not decide it (its version, or whether its watch cache was ready), but the answer shows which layer gave it";
 }
@@ -37,5 +39,6 @@ pub(in crate::routing) const fn rule_of(reason: UnknownReason) -> RuleId {
         UnknownReason::SnapshotUnknown => UNKNOWN_SNAPSHOT,
         UnknownReason::NoRule => UNKNOWN_NO_RULE,
         UnknownReason::Contradicted => UNKNOWN_CONTRADICTED,
+        UnknownReason::AttachedLate => UNKNOWN_ATTACHED_LATE,
     }
 }

@@ -82,7 +82,7 @@ impl Followed {
     }
 
     /// Passes on what waits.
-    fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         for piece in self.held.as_mut().map(Held::take).unwrap_or_default() {
             let Piece { at, way, offset, bytes, fields } = piece;
             self.pass(Piece { at, way, offset, bytes: bytes.as_slice(), fields });

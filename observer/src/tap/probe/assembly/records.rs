@@ -131,6 +131,11 @@ impl<W: Whereabouts> Assembly<W> {
         }
     }
 
+    /// Nothing more will come: what waits for fields has waited long enough.
+    pub fn finish(&mut self) {
+        self.connections.values_mut().for_each(Followed::release);
+    }
+
     /// A process is gone, and with it its connections.
     pub fn exited(&mut self, at: Timestamp, process: u32) {
         self.explain(process, false);

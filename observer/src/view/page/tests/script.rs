@@ -65,7 +65,13 @@ fn parse(at: Timestamp, words: &[&str], agent: Option<String>) -> Vec<What> {
         [letter, "connects", ref rest @ ..] => {
             let pid = rest.iter().find_map(|word| word.strip_prefix("pid="));
             let process = pid.map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "manager".to_owned() });
-            vec![What::ConnectionOpened { connection: connection(letter), upstream, protocol: Some(Protocol::Http2), process }]
+            vec![What::ConnectionOpened {
+                connection: connection(letter),
+                upstream,
+                protocol: Some(Protocol::Http2),
+                process,
+                attached_late: false,
+            }]
         }
         [letter, "closed"] => {
             let (connection, end) = (connection(letter), ConnectionEnd { direction: Direction::Response, manner: EndManner::Fin });
