@@ -1,15 +1,13 @@
 //! Processes that run are probed, and what they say is what the observer hears.
 
 use std::io::{BufRead as _, BufReader};
-use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
 use observer_core::observer::Snapshot;
 use watchtap::demo::{DemoConfig, DemoServer};
-use watchtap::intake::{Intake, IntakeLimits};
-use watchtap::observing::{Observing, Outputs, Upstream};
-use watchtap::tap::Clock;
-use watchtap::tap::probe::{ProbeOptions, ProbeOutcome, ProbeTap};
+use watchtap::tap::probe::ProbeOutcome;
+
+use crate::stage::Stage;
 
 /// Asks with Python's own client, which uses OpenSSL, on one connection that stays open.
 const PYTHON: &str = "
@@ -43,16 +41,10 @@ fn lists_of_a_python_client_are_seen_without_a_proxy() {
 
 fn probed(act: impl FnOnce(&DemoServer) -> Child) -> (Snapshot, ProbeOutcome) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let address: SocketAddr = server.address();
-    let clock = Clock::start();
-    let (intake, receiver) = Intake::new(IntakeLimits::default());
-    let upstream = Upstream { listener: address, name: address.to_string(), path_prefix: String::new(), profile: None };
-    let observing = Observing::start(receiver, clock.now(), vec![upstream], Outputs::default()).unwrap();
-    let options = ProbeOptions { api_servers: vec![address], ring_bytes: 8 << 20 };
-    let tap = ProbeTap::start(&options, intake, clock).unwrap();
+    let stage = Stage::attach(&server);
     let mut client = act(&server);
-    let outcome = tap.finish();
+    let seen = stage.finish();
     drop(client.stdin.take());
     assert!(client.wait().unwrap().success());
-    (observing.finish().unwrap().snapshot, outcome)
+    seen
 }

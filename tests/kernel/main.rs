@@ -2,4 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
+mod late;
 mod live;
+mod stage;

@@ -1,4 +1,4 @@
-//! The Go program `client`, which speaks to an API server as client-go does.
+//! The Go programs `client`, which speaks to an API server as client-go does, and `late`, which keeps one HTTP/2 connection open.
 
 use std::path::PathBuf;
 
@@ -18,6 +18,20 @@ pub fn go_client() -> Result<PathBuf> {
         version: &required_version(&folder.join("go.mod"), "k8s.io/client-go")?,
         link_flags: "",
         first_build_takes: "one or two minutes",
+    };
+    program.build(&folders::cluster_cache())
+}
+
+/// Builds the program `late`, if this machine has not yet; that takes Go, and seconds.
+pub fn go_late_client() -> Result<PathBuf> {
+    let folder = folders::go_sources().join("late");
+    let program = GoProgram {
+        name: "late",
+        folder: &folder,
+        module_file: "go.mod",
+        version: &required_version(&folder.join("go.mod"), "golang.org/x/net")?,
+        link_flags: "",
+        first_build_takes: "some seconds",
     };
     program.build(&folders::cluster_cache())
 }

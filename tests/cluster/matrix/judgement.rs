@@ -101,7 +101,8 @@ fn undecidable(asked: &Asked, verdict: &Value, served: &ServedFrom, measured: Me
         | UnknownReason::PatchUnknown
         | UnknownReason::EtcdUnknown
         | UnknownReason::NoRule
-        | UnknownReason::Contradicted => return None,
+        | UnknownReason::Contradicted
+        | UnknownReason::AttachedLate => return None,
     };
     remaining.contains(&layer(measured)?).then(|| why.to_owned())
 }

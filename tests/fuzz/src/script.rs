@@ -89,7 +89,13 @@ impl Script {
         let connection = ConnectionId(self.last);
         let protocol = [None, Some(Protocol::Http1), Some(Protocol::Http2)][usize::from(kind % 3)];
         let prefix = if kind & 4 == 4 { "/k8s/clusters/c-1" } else { "" };
-        self.tell(What::ConnectionOpened { connection, upstream: upstream(kind >> 3), protocol, process: None });
+        self.tell(What::ConnectionOpened {
+            connection,
+            upstream: upstream(kind >> 3),
+            protocol,
+            process: None,
+            attached_late: false,
+        });
         self.open.insert(slot, (connection, ConnectionDecoder::new(connection, protocol, prefix)));
     }
 

@@ -268,7 +268,13 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
         let upstream = UpstreamName(format!("api-server-{}:6443", number % 2));
         let opened = Observation {
             at: Timestamp::default(),
-            what: What::ConnectionOpened { connection, upstream: upstream.clone(), protocol, process: Some(process()) },
+            what: What::ConnectionOpened {
+                connection,
+                upstream: upstream.clone(),
+                protocol,
+                process: Some(process()),
+                attached_late: false,
+            },
         };
         let profile = What::Profile { upstream: upstream.clone(), profile: Box::default() };
         let mut observations = vec![Observation { at: Timestamp::default(), what: profile }, opened];

@@ -56,7 +56,13 @@ fn life(request: &RequestLine) -> Vec<Observation> {
     let mut life = Life { at: Timestamp::default(), stream: 0, observations: Vec::new() };
     let watch = of(request, Verb::Watch, 10);
     let process = Some(Process { pid: 4711, started: 1, name: "controller".to_owned() });
-    life.tell(What::ConnectionOpened { connection: CONNECTION, upstream: UpstreamName::default(), protocol: None, process });
+    life.tell(What::ConnectionOpened {
+        connection: CONNECTION,
+        upstream: UpstreamName::default(),
+        protocol: None,
+        process,
+        attached_late: false,
+    });
     // Another reflector is behind from the end of the first watch on, and so exposed to a restart.
     let mut beside = request.clone();
     beside.options.label_selector.push_str("a=b");

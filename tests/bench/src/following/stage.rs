@@ -94,7 +94,8 @@ impl Stage {
 
     fn connect(&mut self, number: u64) -> Result<()> {
         let (connection, protocol) = (ConnectionId(number), Some(Protocol::Http2));
-        let what = What::ConnectionOpened { connection, upstream: UpstreamName::default(), protocol, process: None };
+        let what =
+            What::ConnectionOpened { connection, upstream: UpstreamName::default(), protocol, process: None, attached_late: false };
         self.observer.observe(Observation { at: self.now, what }, &mut |_event| {});
         let mut decoder = ConnectionDecoder::new(connection, protocol, "");
         let mut tell = |direction, bytes: &[u8]| {

@@ -1,0 +1,132 @@
+// Command late speaks HTTP/2 to an API server on one connection: it lists and watches config maps, says "watching", and at each further line of stdin asks
+// once more. Its arguments are the server's address, its certificate authority, a token, and whose HTTP/2 it uses: "net/http" or "x/net".
+package main
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"golang.org/x/net/http2"
+)
+
+const configMaps = "/api/v1/namespaces/default/configmaps"
+
+type client struct {
+	http         *http.Client
+	host, bearer string
+}
+
+func main() {
+	if err := run(os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(host, authority, token, library string) error {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(authority))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: library == "net/http"}
+	if library == "x/net" {
+		if err := http2.ConfigureTransport(transport); err != nil {
+			return err
+		}
+	}
+	c := &client{http: &http.Client{Transport: transport}, host: host, bearer: "Bearer " + token}
+	if err := c.list("limit=500"); err != nil {
+		return err
+	}
+	former, err := c.watch("labelSelector=round")
+	if err != nil {
+		return err
+	}
+	fmt.Println("watching")
+	lines := bufio.NewScanner(os.Stdin)
+	for round := 1; lines.Scan(); round++ {
+		if err := c.ask(round, former); err != nil {
+			return err
+		}
+		fmt.Println("asked")
+	}
+	return nil
+}
+
+// ask lists, begins a watch, makes a config map, and reads its event on both watches.
+func (c *client) ask(round int, former *bufio.Reader) error {
+	if err := c.list(fmt.Sprintf("limit=%d", round)); err != nil {
+		return err
+	}
+	watch, err := c.watch(fmt.Sprintf("labelSelector=round%%3D%d", round))
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("late-%d-%d", os.Getpid(), round)
+	object := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"labels":{"round":"%d"}}}`, name, round)
+	if _, err := c.do("POST", configMaps, strings.NewReader(object)); err != nil {
+		return err
+	}
+	for _, events := range []*bufio.Reader{former, watch} {
+		if event, err := events.ReadString('\n'); err != nil || !strings.Contains(event, name) {
+			return errors.Join(fmt.Errorf("no event of %s: %q", name, event), err)
+		}
+	}
+	return nil
+}
+
+func (c *client) list(query string) error {
+	body, err := c.do("GET", configMaps+"?"+query, nil)
+	if err == nil {
+		_, err = io.Copy(io.Discard, body)
+	}
+	return err
+}
+
+// watch follows from now on.
+func (c *client) watch(query string) (*bufio.Reader, error) {
+	body, err := c.do("GET", configMaps+"?watch=true&resourceVersion="+url.QueryEscape(c.revision())+"&"+query, nil)
+	if err != nil {
+		return nil, err
+	}
+	return bufio.NewReader(body), nil
+}
+
+// revision is the present one, read from a list that holds nothing.
+func (c *client) revision() string {
+	body, err := c.do("GET", configMaps+"?labelSelector=none", nil)
+	if err != nil {
+		return ""
+	}
+	list, _ := io.ReadAll(body)
+	_, rest, _ := strings.Cut(string(list), `"resourceVersion":"`)
+	revision, _, _ := strings.Cut(rest, `"`)
+	return revision
+}
+
+func (c *client) do(method, path string, body io.Reader) (io.Reader, error) {
+	request, err := http.NewRequest(method, "https://"+c.host+path, body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", c.bearer)
+	request.Header.Set("User-Agent", "late/v1")
+	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.ProtoMajor != 2 || response.StatusCode >= 300 {
+		return nil, fmt.Errorf("%s %s: %s %s", method, path, response.Proto, response.Status)
+	}
+	return response.Body, nil
+}

@@ -1,0 +1,102 @@
+//! Connections that were open before the probe was attached.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use observer_core::observer::{RequestRecord, Snapshot};
+use observer_core::routing::{ServedFrom, UnknownReason};
+use observer_tests::go_late_client;
+use watchtap::demo::{DemoConfig, DemoServer};
+use watchtap::tap::probe::ProbeOutcome;
+
+use crate::stage::Stage;
+
+/// What the client asks in two rounds, with the status of the answer and the events that were added.
+const EACH_REQUEST: [&str; 8] = [
+    "Create configmaps · default/ 201 - events",
+    "Create configmaps · default/ 201 - events",
+    "List configmaps · default/ · labels none 200 - events",
+    "List configmaps · default/ · labels none 200 - events",
+    "List configmaps · default/ · limit=1 200 - events",
+    "List configmaps · default/ · limit=2 200 - events",
+    "Watch configmaps · default/ · RV=N · labels round=1 200 1 events",
+    "Watch configmaps · default/ · RV=N · labels round=2 200 1 events",
+];
+
+#[test]
+fn go_client_of_net_http_is_known_from_its_next_request_on() {
+    check("net/http");
+}
+
+#[test]
+fn go_client_of_x_net_is_known_from_its_next_request_on() {
+    check("x/net");
+}
+
+/// The client has listed and watches when the probe comes; then it asks twice.
+fn check(library: &str) {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let mut client = Client::start(&server, library);
+    let stage = Stage::attach(&server);
+    for _ in 0..2 {
+        client.ask();
+    }
+    let (snapshot, outcome) = stage.finish();
+    client.end();
+
+    let Snapshot { totals, missed, requests, .. } = snapshot;
+    let (of_before, known): (Vec<RequestRecord>, Vec<RequestRecord>) = requests.into_iter().partition(|one| one.verb.is_none());
+    let mut asked: Vec<String> = known.iter().map(asked).collect();
+    asked.sort();
+    assert_eq!(asked, EACH_REQUEST, "{library} {outcome:?} {missed:?}");
+    for one in &known {
+        assert_eq!((one.client.program.as_str(), one.client.identity.is_some()), ("late/v1", true), "{one:?}");
+    }
+    let [watch] = of_before.as_slice() else { panic!("{of_before:?}") };
+    assert!(watch.client.program.is_empty() && watch.client.identity.is_none() && watch.name.is_empty(), "{watch:?}");
+    assert_eq!(watch.watch.as_ref().map(|watch| watch.added), Some(2), "{watch:?}");
+    let served = watch.verdict.as_ref().map(|verdict| &verdict.served_from);
+    assert_eq!(served, Some(&ServedFrom::Unknown { reason: UnknownReason::AttachedLate, remaining: Vec::new() }));
+    let ProbeOutcome { no_room, telling_fields, unused_fields, .. } = outcome;
+    assert_eq!((no_room, telling_fields, unused_fields), (0, 1, 0));
+    assert_eq!((totals.connections, missed.unknown_requests, missed.malformed, missed.dark), (1, 1, 0, 0), "{missed:?}");
+}
+
+fn asked(one: &RequestRecord) -> String {
+    let events = one.watch.as_ref().map_or_else(|| "-".to_owned(), |watch| watch.added.to_string());
+    format!("{:?} {} {} {events} events", one.verb.unwrap(), one.shape, one.status.unwrap_or_default())
+}
+
+struct Client {
+    child: Child,
+    stdin: ChildStdin,
+    said: BufReader<ChildStdout>,
+}
+
+impl Client {
+    fn start(server: &DemoServer, library: &str) -> Self {
+        let mut command = Command::new(go_late_client().unwrap());
+        command.args([&server.address().to_string(), server.ca_pem(), server.token(), library]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut client = Self { child, stdin, said: BufReader::new(stdout) };
+        assert_eq!(client.line(), "watching\n");
+        client
+    }
+
+    fn ask(&mut self) {
+        self.stdin.write_all(b"ask\n").unwrap();
+        assert_eq!(self.line(), "asked\n");
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.said.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn end(mut self) {
+        drop(self.stdin);
+        assert!(self.child.wait().unwrap().success());
+    }
+}

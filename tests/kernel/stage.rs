@@ -1,0 +1,36 @@
+//! A probe, an API server and what was observed of it.
+
+use std::net::SocketAddr;
+
+use observer_core::observer::Snapshot;
+use watchtap::demo::DemoServer;
+use watchtap::intake::{Intake, IntakeLimits};
+use watchtap::observing::{Observing, Outputs, Upstream};
+use watchtap::tap::Clock;
+use watchtap::tap::probe::{ProbeOptions, ProbeOutcome, ProbeTap};
+
+/// A probe that runs.
+pub(crate) struct Stage {
+    observing: Observing,
+    tap: ProbeTap,
+}
+
+impl Stage {
+    /// Probes whatever talks to the server, from now on.
+    pub(crate) fn attach(server: &DemoServer) -> Self {
+        let address: SocketAddr = server.address();
+        let clock = Clock::start();
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let upstream = Upstream { listener: address, name: address.to_string(), path_prefix: String::new(), profile: None };
+        let observing = Observing::start(receiver, clock.now(), vec![upstream], Outputs::default()).unwrap();
+        let options = ProbeOptions { api_servers: vec![address], ring_bytes: 8 << 20 };
+        let tap = ProbeTap::start(&options, intake, clock).unwrap();
+        Self { observing, tap }
+    }
+
+    /// What was seen of it.
+    pub(crate) fn finish(self) -> (Snapshot, ProbeOutcome) {
+        let outcome = self.tap.finish();
+        (self.observing.finish().unwrap().snapshot, outcome)
+    }
+}
