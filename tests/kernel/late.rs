@@ -55,8 +55,8 @@ fn check(library: &str) {
     let [watch] = of_before.as_slice() else { panic!("{of_before:?}") };
     assert!(watch.client.program.is_empty() && watch.client.identity.is_none() && watch.name.is_empty(), "{watch:?}");
     assert_eq!(watch.watch.as_ref().map(|watch| watch.added), Some(2), "{watch:?}");
-    let served = watch.verdict.as_ref().map(|verdict| &verdict.served_from);
-    assert_eq!(served, Some(&ServedFrom::Unknown { reason: UnknownReason::AttachedLate, remaining: Vec::new() }));
+    let layer = watch.verdict.as_ref().map(|verdict| &verdict.served_from);
+    assert_eq!(layer, Some(&ServedFrom::Unknown { reason: UnknownReason::AttachedLate, remaining: Vec::new() }));
     let ProbeOutcome { no_room, telling_fields, unused_fields, .. } = outcome;
     assert_eq!((no_room, telling_fields, unused_fields), (0, 1, 0));
     assert_eq!((totals.connections, missed.unknown_requests, missed.malformed, missed.dark), (1, 1, 0, 0), "{missed:?}");

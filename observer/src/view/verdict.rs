@@ -69,3 +69,17 @@ pub(super) fn served_tone(verdict: Option<&VerdictRecord>) -> Tone {
         Some(ServedFrom::Proxied) | None => Tone::Plain,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use observer_core::routing::attached_late;
+
+    use super::*;
+
+    #[test]
+    fn request_from_before_says_why_nothing_is_known() {
+        let verdict = VerdictRecord::from(&attached_late());
+        assert_eq!(served_from(Some(&verdict)), "unknown");
+        assert_eq!(detail(&verdict).as_deref(), Some("attached late"));
+    }
+}

@@ -6,7 +6,9 @@ use std::fmt::{Debug, Write};
 
 use observer_core::capture::{FileEnd, Reader, Record, Replay, Writer};
 use observer_core::http::hpack;
-use observer_core::http::{Connection, Direction, Event, Field, FrameWalker, Part, Protocol, Start, WebSocket};
+use observer_core::http::{
+    Blocks, Connection, Direction, Event, Field, FrameWalker, HeaderFields, Part, Protocol, Start, WebSocket,
+};
 use observer_core::k8s::ListOptions;
 use observer_core::logs::{AuditEvent, EtcdRequest};
 use observer_core::metrics::MetricsReader;
@@ -19,7 +21,7 @@ use observer_core::wire::{BodyKind, BodyReader, ContentCoding, MediaType};
 
 use super::bodies::{NAME, secrets_cbor, secrets_gzip, secrets_json, secrets_protobuf, table_json, watch_json};
 use super::followed::followed;
-use super::http2::request_fields;
+use super::http2::{END_HEADERS, END_STREAM, HEADERS, frame, plain_request_fields, request_fields};
 use super::secrets::{search, secret};
 use super::traffic::{Conversation, conversations};
 
@@ -42,6 +44,7 @@ const TYPES: &[&str] = &[
     "http::Field",
     "http::FieldLine",
     "http::FrameWalker",
+    "http::HeaderFields",
     "http::Headers",
     "http::Identity",
     "http::Name",
@@ -188,7 +191,7 @@ fn everything(chunk: usize) -> Vec<Shown> {
     shown.push(observed(&conversations, chunk));
     shown.push(followed(&conversations));
     shown.extend(bodies(chunk));
-    shown.extend([header_blocks(chunk), sockets(chunk), pages(chunk), logs()]);
+    shown.extend([header_blocks(chunk), told_fields(chunk), sockets(chunk), pages(chunk), logs()]);
     shown
 }
 
@@ -251,6 +254,25 @@ fn header_blocks(chunk: usize) -> Shown {
             shown.note(&decoder);
         }
         shown.note(&decoder.finish());
+    }
+    shown
+}
+
+/// Fields in plaintext, ahead of a block that refers to a table which is lost.
+fn told_fields(chunk: usize) -> Shown {
+    let mut shown = Shown::new("header fields that were told");
+    let mut fields = HeaderFields::new(Blocks::OfStream(7));
+    for (name, value) in plain_request_fields() {
+        shown.note(&fields.push(name.as_bytes(), value.as_bytes()));
+        shown.note(&fields);
+    }
+    let mut connection = Connection::new(Start::Middle, Some(Protocol::Http2));
+    connection.fields(Direction::Request, &fields);
+    shown.note(&connection);
+    let block = frame(HEADERS, END_STREAM | END_HEADERS, 7, &(2..=7).map(|index| 0xc0 | index).collect::<Vec<u8>>());
+    for piece in block.chunks(chunk.min(block.len())) {
+        connection.bytes(Direction::Request, piece, &mut |event| note_event(&mut shown, &event));
+        shown.note(&connection);
     }
     shown
 }

@@ -52,17 +52,30 @@ fn requests() -> Dialogue {
 
 /// The head of a first request: five of its fields go into the table.
 pub(super) fn request_fields() -> Vec<u8> {
-    let target = format!("{SECRETS}&token={}", secret("query token"));
+    let [_method, (path, target), (authorization, bearer), (cookie, session), (extra, other), (user_agent, canary)] =
+        plain_request_fields();
     [
         indexed(2), // :method GET
         indexed(7), // :scheme https
-        plain(":path", &target),
-        coded("authorization", &format!("Bearer {}", secret("authorization bearer"))),
-        coded("cookie", &format!("session={}", secret("cookie"))),
-        plain("x-remote-extra", &secret("header off the list")),
-        plain("user-agent", "canary/2.0"),
+        plain(path, &target),
+        coded(authorization, &bearer),
+        coded(cookie, &session),
+        plain(extra, &other),
+        plain(user_agent, &canary),
     ]
     .concat()
+}
+
+/// The same fields as a process has them, but for the scheme.
+pub(super) fn plain_request_fields() -> [(&'static str, String); 6] {
+    [
+        (":method", "GET".to_owned()),
+        (":path", format!("{SECRETS}&token={}", secret("query token"))),
+        ("authorization", format!("Bearer {}", secret("authorization bearer"))),
+        ("cookie", format!("session={}", secret("cookie"))),
+        ("x-remote-extra", secret("header off the list")),
+        ("user-agent", "canary/2.0".to_owned()),
+    ]
 }
 
 /// Head, body and trailers.

@@ -145,6 +145,7 @@ async fn ends(receiver: IntakeReceiver) -> Vec<(Direction, EndManner)> {
         TapEvent::Ended { direction, manner, .. } => Some((direction, manner)),
         TapEvent::Opened { .. }
         | TapEvent::Bytes { .. }
+        | TapEvent::Fields { .. }
         | TapEvent::Gap { .. }
         | TapEvent::ClientBlocked { .. }
         | TapEvent::Closed { .. } => None,

@@ -104,6 +104,7 @@ fn bytes(event: &TapEvent) -> Option<(Direction, &[u8])> {
     match event {
         TapEvent::Bytes { direction, bytes, .. } => Some((*direction, bytes)),
         TapEvent::Opened { .. }
+        | TapEvent::Fields { .. }
         | TapEvent::Gap { .. }
         | TapEvent::ClientBlocked { .. }
         | TapEvent::Ended { .. }
@@ -124,6 +125,7 @@ fn check(events: &[TapEvent], wanted: Direction, sent: &[u8]) {
             TapEvent::Gap { direction, gap, .. } if *direction == wanted => at += usize::try_from(gap.length).unwrap(),
             TapEvent::Opened { .. }
             | TapEvent::Bytes { .. }
+            | TapEvent::Fields { .. }
             | TapEvent::Gap { .. }
             | TapEvent::ClientBlocked { .. }
             | TapEvent::Ended { .. }
@@ -150,6 +152,7 @@ fn check_data_gaps(events: &[TapEvent], sent: &[u8]) {
             }
             TapEvent::Opened { .. }
             | TapEvent::Bytes { .. }
+            | TapEvent::Fields { .. }
             | TapEvent::ClientBlocked { .. }
             | TapEvent::Ended { .. }
             | TapEvent::Closed { .. } => {}

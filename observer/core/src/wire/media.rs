@@ -39,10 +39,9 @@ impl MediaType {
     /// object, or of a `metav1.WatchEvent` behind its length (apimachinery `pkg/runtime/serializer/streaming`, v0.34).
     pub fn of_watch(bytes: &[u8]) -> Option<Self> {
         const TYPES: [&[u8]; 5] = [b"ADDED", b"MODIFIED", b"DELETED", b"BOOKMARK", b"ERROR"];
-        let of_json = |rest: &&[u8]| {
-            TYPES.iter().any(|word| rest.strip_prefix(*word).is_some_and(|rest| rest.starts_with(b"\",\"object\":")))
-        };
-        if bytes.strip_prefix(b"{\"type\":\"").filter(of_json).is_some() {
+        let of_json =
+            |rest: &[u8]| TYPES.iter().any(|word| rest.strip_prefix(*word).is_some_and(|rest| rest.starts_with(b"\",\"object\":")));
+        if bytes.strip_prefix(b"{\"type\":\"").is_some_and(of_json) {
             return Some(Self::Json);
         }
         let (_length, message) = bytes.split_first_chunk::<4>()?;
@@ -134,5 +133,26 @@ mod tests {
                 None,
             ]
         );
+    }
+
+    #[test]
+    fn watch_is_recognized_by_the_type_of_its_event_alone() {
+        let protobuf = |word: &str| {
+            let length = u8::try_from(word.len()).unwrap();
+            [&[0, 0, 0, 0x20, 0x0a, length], word.as_bytes(), &[0x12, 0x10]].concat()
+        };
+        for (bytes, expected) in [
+            (br#"{"type":"ADDED","object":{"kind":"Pod""#.to_vec(), Some(MediaType::Json)),
+            (br#"{"type":"BOOKMARK","object":{"#.to_vec(), Some(MediaType::Json)),
+            (protobuf("DELETED"), Some(MediaType::Protobuf)),
+            (br#"{"type":"ADDED""#.to_vec(), None),
+            (br#"{"type":"Opaque","object":{"#.to_vec(), None),
+            (br#"{"kind":"PodList","apiVersion":"v1""#.to_vec(), None),
+            (protobuf("Secret"), None),
+            (protobuf("ADDED")[..9].to_vec(), None),
+            (Vec::new(), None),
+        ] {
+            assert_eq!(MediaType::of_watch(&bytes), expected, "{:?}", String::from_utf8_lossy(&bytes));
+        }
     }
 }

@@ -100,10 +100,8 @@ fn sockets(process: u32, api_servers: &[SocketAddr]) -> BTreeSet<u64> {
     if connected.is_empty() {
         return connected;
     }
-    let own = process.fd().into_iter().flatten().filter_map(|descriptor| match descriptor.ok()?.target {
-        FDTarget::Socket(inode) => Some(inode),
-        _other => None,
-    });
+    let descriptors = process.fd().into_iter().flatten().flatten();
+    let own = descriptors.filter_map(|descriptor| if let FDTarget::Socket(inode) = descriptor.target { Some(inode) } else { None });
     own.filter(|inode| connected.contains(inode)).collect()
 }
 

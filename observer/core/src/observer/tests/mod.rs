@@ -1,6 +1,7 @@
 //! Tests of the Observer as a whole.
 
 mod comparison;
+mod late;
 mod script;
 mod unrecorded;
 mod versions;

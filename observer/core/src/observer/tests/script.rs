@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 use super::super::*;
 use crate::http::{Direction, Protocol, StreamId};
-use crate::k8s::{ListOptions, RequestInfo, Status, StatusCause};
+use crate::k8s::{ListOptions, RequestInfo, Status, StatusCause, Verb};
 use crate::observation::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine,
     ResponseLine, UpstreamName, What,
@@ -366,15 +366,9 @@ fn parse(words: &str) -> Vec<What> {
             let profile = ServerProfile::of_version(rest.parse().unwrap(), Basis::VersionEndpoint);
             vec![What::Profile { upstream, profile: Box::new(profile) }]
         }
-        "open" => {
-            let connection = ConnectionId(rest.parse().unwrap());
-            vec![What::ConnectionOpened {
-                connection,
-                upstream,
-                protocol: Some(Protocol::Http2),
-                process: None,
-                attached_late: false,
-            }]
+        "open" | "late" => {
+            let (connection, protocol) = (ConnectionId(rest.parse().unwrap()), Some(Protocol::Http2));
+            vec![What::ConnectionOpened { connection, upstream, protocol, process: None, attached_late: first == "late" }]
         }
         "unrecorded" => vec![What::Unrecorded { observations: None, from: None, until: None }],
         "refusing" => vec![What::Listener { upstream, state: ListenerState::Refusing }],
@@ -391,6 +385,7 @@ fn of_exchange(exchange: ExchangeId, words: &str) -> Vec<What> {
     let understood = |body| vec![What::Understood { exchange, body }];
     match *parts.as_slice() {
         ["GET", url] => vec![What::Requested { exchange, request: Box::new(request(url)) }],
+        ["unknown"] => vec![What::Requested { exchange, request: Box::default() }],
         ["<-", status] => {
             let response = ResponseLine { status: Some(status.parse().unwrap()), ..ResponseLine::default() };
             vec![What::Responded { exchange, response: Box::new(response) }]
@@ -426,8 +421,7 @@ fn of_exchange(exchange: ExchangeId, words: &str) -> Vec<What> {
         }
         ["missed", bytes] => {
             let bytes = bytes.parse().unwrap();
-            let (connection, stream) = (exchange.connection, Some(exchange.stream));
-            let direction = Direction::Response;
+            let (connection, stream, direction) = (exchange.connection, Some(exchange.stream), Direction::Response);
             vec![What::Missed { connection, stream, direction, bytes }, What::BodyMissed { exchange, direction, bytes }]
         }
         ["unread", media_type] => vec![What::NotRead { exchange, reason: BodyNotRead::MediaType(media_type.to_owned()) }],
@@ -471,7 +465,7 @@ fn describe(event: &Event) -> Option<String> {
         _ => return None,
     };
     let verdict = record.verdict.as_ref().map_or_else(String::new, |verdict| layer(&verdict.served_from));
-    let verb = record.verb.unwrap().as_str();
+    let verb = record.verb.map_or("?", Verb::as_str);
     let mut line =
         format!("{} {name} {verb} {} → {} {verdict} items={}", seconds(at), record.shape, record.status.unwrap_or(0), record.items);
     if let (Some(watch), Some(_)) = (&record.watch, record.end) {

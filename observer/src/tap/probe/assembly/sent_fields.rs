@@ -87,7 +87,9 @@ impl SentFields {
         if under_way > MAX_UNDER_WAY || self.text > MAX_TEXT {
             let encoded = self.encoded.drain().map(|(_, encoded)| encoded.fields);
             let given_up: Vec<HeaderFields> = encoded.chain(self.announced.drain().flat_map(|(_, fields)| fields)).collect();
-            given_up.iter().for_each(|fields| self.give_up(fields));
+            for fields in &given_up {
+                self.give_up(fields);
+            }
         }
     }
 
