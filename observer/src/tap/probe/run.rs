@@ -139,7 +139,7 @@ impl Probing {
             self.take_lives();
             let taken = self.take_records();
             if taken < BATCH {
-                self.assembly.look();
+                self.assembly.look(Instant::now());
                 if is_last {
                     self.assembly.finish();
                     break;

@@ -1,5 +1,7 @@
 //! One connection that is followed.
 
+use std::time::Instant;
+
 use observer_core::http::{Direction, HeaderFields, Protocol, Start};
 use observer_core::time::Timestamp;
 
@@ -52,6 +54,12 @@ impl Followed {
         Self { held: Some(Held::default()), ..self }
     }
 
+    /// Fields are told no more.
+    pub(super) fn explain_no_more(&mut self) {
+        self.release();
+        self.held = None;
+    }
+
     /// Takes a record's bytes, with the fields of the header blocks in them. What is received waits for its fields, and what comes meanwhile behind it.
     pub(super) fn take(&mut self, at: Timestamp, way: Way, offset: u64, bytes: &[u8], fields: Vec<HeaderFields>) {
         let is_received = way == Way::Received;
@@ -74,9 +82,9 @@ impl Followed {
         self.held.as_mut().is_some_and(|held| held.received_field(received, number, name, value))
     }
 
-    /// All that was recorded by now was taken: what has waited for that long waits no more.
-    pub(super) fn look(&mut self) {
-        if self.held.as_mut().is_some_and(Held::look) {
+    /// All that was recorded was taken by `now`: what has waited for that long waits no more.
+    pub(super) fn look(&mut self, now: Instant) {
+        if self.held.as_mut().is_some_and(|held| held.look(now)) {
             self.release();
         }
     }

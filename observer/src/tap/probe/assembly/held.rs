@@ -4,14 +4,15 @@
 //! wants them ahead. So the last read waits: until the next one, or for a bounded time.
 
 use std::mem;
+use std::time::{Duration, Instant};
 
 use observer_core::http::{Blocks, HeaderFields};
 use observer_core::time::Timestamp;
 
 use super::followed::Way;
 
-/// How often all that was recorded is taken before what was received waits no more. The process decodes it within microseconds, if it may run.
-const LOOKS: u32 = 2;
+/// How long what was received waits, from when all that was recorded was taken. The process decodes it within microseconds, if it may run.
+const WAIT: Duration = Duration::from_millis(20);
 /// Most bytes that wait on one connection. A read is at most a TLS record; the rest was sent meanwhile.
 const MAX_BYTES: usize = 256 << 10;
 
@@ -32,7 +33,7 @@ pub(super) struct Held {
     pieces: Vec<Piece<HeldBytes>>,
     bytes: usize,
     decoded: Option<Decoded>,
-    looks: u32,
+    since: Option<Instant>,
 }
 
 /// Plaintext, which no text may show.
@@ -72,12 +73,9 @@ impl Held {
         decoded.is_whole
     }
 
-    /// True when it has waited long enough.
-    pub(super) const fn look(&mut self) -> bool {
-        if self.is_waiting() {
-            self.looks += 1;
-        }
-        self.looks >= LOOKS
+    /// Notes that all that was recorded was taken by `now`; true when what waits has waited long enough.
+    pub(super) fn look(&mut self, now: Instant) -> bool {
+        self.is_waiting() && now.duration_since(*self.since.get_or_insert(now)) >= WAIT
     }
 
     /// All that waits, in its order.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
+use std::time::Instant;
 
 use observer_core::http::Start;
 use observer_core::observation::Process;
@@ -121,13 +122,15 @@ impl<W: Whereabouts> Assembly<W> {
             self.explained.insert(process);
         } else if self.explained.remove(&process) {
             self.sent_fields.forget(process);
+            let own = self.connections.iter_mut().filter(|(key, _)| key.process == process);
+            own.for_each(|(_, followed)| followed.explain_no_more());
         }
     }
 
-    /// All that was recorded by now was taken. What waits for fields does not wait for long.
-    pub fn look(&mut self) {
+    /// All that was recorded was taken by `now`. What waits for fields does not wait for long.
+    pub fn look(&mut self, now: Instant) {
         if !self.explained.is_empty() {
-            self.connections.values_mut().for_each(Followed::look);
+            self.connections.values_mut().for_each(|followed| followed.look(now));
         }
     }
 

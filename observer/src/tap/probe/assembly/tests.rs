@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use observer_core::http::{Direction, Protocol, Start};
 use observer_core::time::Timestamp;
@@ -159,17 +159,22 @@ fn received_bytes_wait_for_the_fields_in_them_and_what_is_sent_waits_behind() {
     assert_eq!(stage.told(), ["1 response 2 fields of OfNextBytes", "1 response 5 bytes", "1 request 9 bytes"]);
     // Its fields belong to what has gone on already.
     stage.received_field(5, 2);
-    stage.assembly.look();
+    let now = Instant::now();
+    stage.assembly.look(now);
     stage.received_field(11, 0);
+    stage.assembly.look(now + Duration::from_millis(19));
     assert_eq!(stage.told(), [""; 0]);
-    stage.assembly.look();
+    stage.assembly.look(now + Duration::from_millis(20));
     assert_eq!(stage.told(), ["1 response 1 fields of OfNextBytes", "1 response 6 bytes"]);
     stage.received_field(11, 1);
     stage.take(CLIENT, 1, SENT, 9, b"at once");
     assert_eq!(stage.told(), ["1 request 7 bytes"]);
     stage.take(CLIENT, 1, RECEIVED, 11, b"last");
+    assert_eq!(stage.told(), [""; 0]);
+    stage.assembly.explain(CLIENT, false);
+    stage.take(CLIENT, 1, RECEIVED, 15, b"at once");
     stage.close(CLIENT, 1, 16);
-    assert_eq!(stage.told(), ["1 response 4 bytes", "1 request ended CloseNotify", "1 closed"]);
+    assert_eq!(stage.told(), ["1 response 4 bytes", "1 response 7 bytes", "1 request ended CloseNotify", "1 closed"]);
     assert_eq!(stage.assembly.unused_fields(), 2);
 }
 
