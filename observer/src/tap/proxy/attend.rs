@@ -20,7 +20,7 @@ use crate::intake::ConnectionInfo;
 
 /// How long the process of a client is waited for beyond the time that its handshakes took, before its first byte is passed on: usually it has been
 /// found by then. What comes later would make two clients of one.
-const PROCESS_WITHIN: Duration = Duration::from_millis(50);
+const PROCESS_WITHIN: Duration = Duration::from_millis(200);
 
 /// Serves one client from its first byte to its last.
 pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Spare>, mut farewell: Farewell) {
