@@ -51,7 +51,7 @@ impl Caller {
         if caller.process == filter.own {
             return None;
         }
-        if filter.flags == 0 {
+        if filter.flags & (FILTER_BY_PROCESS | FILTER_BY_CGROUP) == 0 {
             return Some(caller);
         }
         if filter.flags & FILTER_BY_PROCESS != 0 && PROCESSES.get_ptr(caller.process).is_some() {

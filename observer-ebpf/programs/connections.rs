@@ -1,13 +1,16 @@
-//! What is kept of each connection: since when it is known, how far each direction came, what user space wants of it.
+//! What is kept of each connection: since when it is known, how far each direction came, its socket, and whether it is recorded.
 
 use aya_ebpf::bindings::BPF_NOEXIST;
 use aya_ebpf::helpers::bpf_ktime_get_ns;
-use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, Kind, Loss, Record, Verdict};
+use observer_ebpf::{
+    CLOSE_NOTIFIED, Connection, ConnectionAddress, ConnectionKey, Kind, Loss, Record, UNDECIDED_BYTES, UNDECIDED_TIME, Verdict,
+};
 
 use crate::admission::Caller;
 use crate::atomics;
-use crate::maps::{CONNECTIONS, count};
+use crate::maps::{CONNECTIONS, SOCKETS, count};
 use crate::records::{self, Direction};
+use crate::sockets;
 
 /// What the library did: `length` bytes at `buffer` of the connection at `address` went in one direction.
 #[derive(Clone, Copy)]
@@ -17,11 +20,22 @@ pub(crate) struct Transfer {
     pub(crate) length: u64,
     /// Nanoseconds of `CLOCK_MONOTONIC`.
     pub(crate) time: u64,
-    pub(crate) descriptor: i32,
+    pub(crate) socket: CallSocket,
     pub(crate) direction: Direction,
 }
 
-/// Counts the bytes on their connection, and records them unless it leads elsewhere.
+/// What a call tells of the socket of its connection.
+#[derive(Clone, Copy)]
+pub(crate) struct CallSocket {
+    /// The TCP socket that was used within the call; 0 if none was.
+    pub(crate) used: u64,
+    /// The descriptor that the library has, negative if that is not known.
+    pub(crate) descriptor: i32,
+    /// The TCP socket that was used nearest to the call; 0 if none was, or the call tells more.
+    pub(crate) nearby: u64,
+}
+
+/// Counts the bytes on their connection, and records them unless it leads elsewhere, or has had its time to show where.
 #[inline(always)]
 pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     let Some(connection) = connection(key(caller, transfer.address), transfer) else {
@@ -30,11 +44,17 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     };
     // SAFETY: the kernel keeps the value's memory while the program runs, and both counters are eight bytes aligned. An entry that is replaced
     // meanwhile counts into nothing.
-    let (counter, since, verdict, known) =
-        unsafe { (transfer.direction.counter(connection), (*connection).since, (*connection).verdict, (*connection).descriptor) };
+    let offset = unsafe { atomics::fetch_add(transfer.direction.counter(connection), transfer.length) };
     // SAFETY: as above.
-    let offset = unsafe { atomics::fetch_add(counter, transfer.length) };
+    unsafe { place(&caller, transfer, connection) };
+    // SAFETY: as above.
+    let Connection { since, sent, received, verdict, descriptor, .. } = unsafe { *connection };
     if verdict == Verdict::Elsewhere as u32 {
+        return;
+    }
+    let is_late = transfer.time.saturating_sub(since) > UNDECIDED_TIME || sent + received > UNDECIDED_BYTES;
+    if verdict == Verdict::Undecided as u32 && is_late {
+        count(Loss::SocketNotKnown, transfer.length);
         return;
     }
     let record = Record {
@@ -44,7 +64,7 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
         length: 0,
         kind: transfer.direction as u32,
         thread: caller.thread,
-        descriptor: known,
+        descriptor,
         flags: 0,
         name_length: 0,
     };
@@ -70,16 +90,30 @@ pub(crate) fn leads_elsewhere(caller: Caller, address: u64) -> bool {
         .is_some_and(|connection| unsafe { (*connection).verdict } == Verdict::Elsewhere as u32)
 }
 
-/// Records that a connection is given up, and forgets it. One that was never seen has nothing to tell.
+/// Keeps that the library is asked to end a connection properly.
+#[inline(always)]
+pub(crate) fn notified(caller: Caller, address: u64) {
+    if let Some(connection) = CONNECTIONS.get_ptr_mut(key(caller, address)) {
+        // SAFETY: as in `transferred`.
+        unsafe { (*connection).is_notified = 1 };
+    }
+}
+
+/// Records that a connection is given up, and forgets it. One that was never seen, or leads elsewhere, has nothing to tell.
 #[inline(always)]
 pub(crate) fn closed(caller: Caller, address: u64) {
     let key = key(caller, address);
     let Some(connection) = CONNECTIONS.get_ptr(key) else { return };
     // SAFETY: as in `transferred`.
-    let Connection { since, sent, descriptor, .. } = unsafe { *connection };
+    let Connection { since, sent, descriptor, socket, verdict, is_notified, .. } = unsafe { *connection };
     // Of two threads that close, one finds it there still.
-    if CONNECTIONS.remove(key).is_err() {
+    if CONNECTIONS.remove(key).is_err() || verdict == Verdict::Elsewhere as u32 {
         return;
+    }
+    // Otherwise its end is still to be told.
+    if is_notified != 0 {
+        // It is not there if that was so before.
+        let _gone = SOCKETS.remove(socket);
     }
     records::head(&Record {
         connection: ConnectionKey { address, since, process: caller.process, reserved: 0 },
@@ -90,7 +124,7 @@ pub(crate) fn closed(caller: Caller, address: u64) {
         kind: Kind::Closed as u32,
         thread: caller.thread,
         descriptor,
-        flags: 0,
+        flags: if is_notified == 0 { 0 } else { CLOSE_NOTIFIED },
         name_length: 0,
     });
 }
@@ -100,27 +134,72 @@ fn key(caller: Caller, address: u64) -> ConnectionAddress {
     ConnectionAddress { address, process: caller.process, reserved: 0 }
 }
 
-/// The connection at an address, a new one if it is not known. Another descriptor than before is another connection: the end of the one before was not
+/// Finds the socket, as long as it is not known.
+///
+/// # Safety
+///
+/// `connection` points into the map of connections.
+#[inline(always)]
+unsafe fn place(caller: &Caller, transfer: &Transfer, connection: *mut Connection) {
+    let CallSocket { used, descriptor, nearby } = transfer.socket;
+    // SAFETY: as the caller promises, here and below; no reference is made.
+    if unsafe { (*connection).socket } != 0 && nearby == 0 {
+        return;
+    }
+    // SAFETY: as above.
+    unsafe {
+        if used != 0 {
+            sockets::decide(caller, transfer.address, connection, used);
+        } else if descriptor >= 0 {
+            sockets::decide_by(caller, transfer.address, connection, descriptor);
+        } else if nearby != 0 {
+            sockets::guessed(caller, transfer.address, connection, nearby);
+        }
+    }
+}
+
+/// The connection at an address, a new one if it is not known. Another socket than before is another connection: the end of the one before was not
 /// seen, as where the library has no probe for it.
 #[inline(always)]
 fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connection> {
-    let descriptor = transfer.descriptor;
     if let Some(connection) = CONNECTIONS.get_ptr_mut(key) {
         // SAFETY: as in `transferred`.
-        let known = unsafe { &mut (*connection).descriptor };
-        if *known == descriptor || descriptor < 0 {
-            return Some(connection);
-        }
-        if *known < 0 {
-            *known = descriptor;
+        if unsafe { is_same(connection, transfer.socket) } {
             return Some(connection);
         }
         // Where another thread removed it already, it is gone as well.
         let _gone = CONNECTIONS.remove(key);
     }
-    // Of a call that sends this is its beginning, so no record is older than its connection.
-    let first = Connection { since: transfer.time, sent: 0, received: 0, verdict: Verdict::Undecided as u32, descriptor };
+    let first = Connection {
+        // Of a call that sends this is its beginning, so no record is older than its connection.
+        since: transfer.time,
+        sent: 0,
+        received: 0,
+        socket: 0,
+        verdict: Verdict::Undecided as u32,
+        descriptor: transfer.socket.descriptor,
+        is_notified: 0,
+        reserved: 0,
+    };
     // Where another thread was faster, its value is found.
     let _faster = CONNECTIONS.insert(key, first, u64::from(BPF_NOEXIST));
     CONNECTIONS.get_ptr_mut(key)
+}
+
+/// Whether a call may be of this connection, as far as its socket says. What the socket of a call is nearest to says nothing.
+///
+/// # Safety
+///
+/// `connection` points into the map of connections.
+#[inline(always)]
+unsafe fn is_same(connection: *mut Connection, socket: CallSocket) -> bool {
+    // SAFETY: as the caller promises, here and below; no reference outlives the function.
+    let (known, descriptor) = unsafe { ((*connection).socket, &mut (*connection).descriptor) };
+    if known != 0 && socket.used != 0 {
+        return known == socket.used;
+    }
+    if *descriptor < 0 {
+        *descriptor = socket.descriptor;
+    }
+    socket.descriptor < 0 || *descriptor == socket.descriptor
 }

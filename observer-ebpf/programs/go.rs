@@ -10,7 +10,7 @@ use aya_ebpf::programs::ProbeContext;
 use observer_ebpf::{ConnectionKey, Kind, Loss, Record};
 
 use crate::admission::Caller;
-use crate::connections::{self, Transfer};
+use crate::connections::{self, CallSocket, Transfer};
 use crate::maps::{GO_READS, count};
 use crate::memory;
 use crate::records::{self, Direction, Text};
@@ -117,7 +117,9 @@ fn spilled(stack: u64) -> Option<ReadCall> {
 #[uprobe]
 pub(crate) fn go_close(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
-    connections::closed(caller, registers(&context).rax);
+    let address = registers(&context).rax;
+    connections::notified(caller, address);
+    connections::closed(caller, address);
     0
 }
 
@@ -195,7 +197,8 @@ fn transferred(caller: Caller, direction: Direction, address: u64, buffer: u64, 
     }
     // SAFETY: takes nothing and returns a number.
     let time = unsafe { bpf_ktime_get_ns() };
-    let transfer = Transfer { address, buffer, length, time, descriptor: descriptor(address), direction };
+    let socket = CallSocket { used: 0, descriptor: descriptor(address), nearby: 0 };
+    let transfer = Transfer { address, buffer, length, time, socket, direction };
     connections::transferred(caller, &transfer);
 }
 

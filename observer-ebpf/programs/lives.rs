@@ -1,16 +1,16 @@
-//! Beginnings and ends of processes and sockets. They are told of all processes, because they are how user space learns which ones there are, and the socket
-//! of a connection changes its state on behalf of whoever runs.
+//! Beginnings and ends of processes and sockets. Those of processes are told of all, because they are how user space learns which ones there
+//! are; those of sockets for whoever runs, because a segment from the other side changes them, too.
 //!
-//! Tracepoints with BTF need the capabilities `CAP_BPF` and `CAP_PERFMON`. The plain one also needs to read its number in tracefs, which is
-//! root's; it is plain because the fields of `struct sock` lie elsewhere in each kernel, and those of the tracepoint do not.
+//! All are tracepoints with BTF, which need the capabilities `CAP_BPF` and `CAP_PERFMON` and nothing of tracefs.
 
 use aya_ebpf::helpers::bpf_ktime_get_ns;
-use aya_ebpf::macros::{btf_tracepoint, tracepoint};
-use aya_ebpf::programs::{BtfTracePointContext, TracePointContext};
+use aya_ebpf::macros::btf_tracepoint;
+use aya_ebpf::programs::BtfTracePointContext;
 use observer_ebpf::{Life, LifeKind, Loss};
 
 use crate::admission::Caller;
-use crate::maps::{LIVES, count};
+use crate::kernel::{self, Structure};
+use crate::maps::{LIVES, SOCKETS, count};
 
 /// Above so many bytes the reader is woken, a quarter of the ring buffer.
 const PENDING_BYTES: u64 = 64 << 10;
@@ -19,27 +19,8 @@ const BPF_RB_AVAIL_DATA: u64 = 0;
 const BPF_RB_NO_WAKEUP: u64 = 1;
 const BPF_RB_FORCE_WAKEUP: u64 = 2;
 
-const IPPROTO_TCP: u16 = 6;
-
-/// What follows the eight common bytes of `sock:inet_sock_set_state` (Linux `include/trace/events/sock.h`, 6.18).
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct SocketState {
-    socket: u64,
-    before: i32,
-    after: i32,
-    local_port: u16,
-    remote_port: u16,
-    family: u16,
-    protocol: u16,
-    local_v4: [u8; 4],
-    remote_v4: [u8; 4],
-    /// Those of IPv4 mapped already.
-    local: [u8; 16],
-    remote: [u8; 16],
-}
-
-const COMMON_BYTES: usize = 8;
+/// The last state of a socket (Linux `include/net/tcp_states.h`).
+const TCP_CLOSE: i32 = 7;
 
 /// `sched_process_exec`: the process has its new program, and its new name is not read yet.
 #[btf_tracepoint(function = "sched_process_exec")]
@@ -61,43 +42,33 @@ pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
     0
 }
 
-/// `sock:inet_sock_set_state`, of TCP.
-#[tracepoint(category = "sock", name = "inet_sock_set_state")]
-pub(crate) fn socket_state(context: TracePointContext) -> u32 {
-    // SAFETY: the context has these bytes.
-    let Ok(state) = (unsafe { context.read_at::<SocketState>(COMMON_BYTES) }) else { return 0 };
-    if state.protocol != IPPROTO_TCP {
+/// `inet_sock_set_state(const struct sock *sk, const int oldstate, const int newstate)`, of the sockets of connections that are recorded.
+#[btf_tracepoint(function = "inet_sock_set_state")]
+pub(crate) fn socket_state(context: BtfTracePointContext) -> i32 {
+    let Some(socket) = Structure::at(context.arg::<*const u8>(0) as u64) else { return 0 };
+    if SOCKETS.get_ptr(socket.address()).is_none() {
         return 0;
+    }
+    let (before, after) = (context.arg::<i32>(1), context.arg::<i32>(2));
+    if after == TCP_CLOSE {
+        // Its memory may become another socket.
+        let _gone = SOCKETS.remove(socket.address());
     }
     tell(&Life {
         time: now(),
         kind: LifeKind::Socket as u32,
-        process: Caller::current().map_or(0, |caller| caller.process),
-        socket: state.socket,
-        before: state.before as u16,
-        after: state.after as u16,
-        local_port: state.local_port,
-        remote_port: state.remote_port,
-        local: state.local,
-        remote: state.remote,
+        process: 0,
+        socket: socket.address(),
+        before: before as u16,
+        after: after as u16,
+        error: kernel::error(socket),
     });
     0
 }
 
 #[inline(always)]
 fn process(caller: Caller, kind: LifeKind) {
-    tell(&Life {
-        time: now(),
-        kind: kind as u32,
-        process: caller.process,
-        socket: 0,
-        before: 0,
-        after: 0,
-        local_port: 0,
-        remote_port: 0,
-        local: [0; 16],
-        remote: [0; 16],
-    });
+    tell(&Life { time: now(), kind: kind as u32, process: caller.process, socket: 0, before: 0, after: 0, error: 0 });
 }
 
 #[inline(always)]

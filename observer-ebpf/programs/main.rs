@@ -2,7 +2,8 @@
 //! and ends of processes and sockets.
 //!
 //! They run where a process calls its TLS library, so they are short: the process is let through or not ([`admission`]), the call is
-//! counted on its connection ([`connections`]), and its bytes go straight into the ring buffer ([`records`]). What follows from the bytes
+//! counted on its connection ([`connections`]), whose socket says whether it leads to an API server ([`sockets`]), and its bytes go straight into the
+//! ring buffer ([`records`]). What follows from the bytes
 //! is for user space. Registers and stacks are those of x86-64.
 #![no_std]
 #![no_main]
@@ -13,12 +14,15 @@ mod admission;
 mod atomics;
 mod connections;
 mod go;
+mod kernel;
 mod lives;
 mod maps;
 mod memory;
 mod openssl;
 mod records;
+mod sockets;
 mod thread_calls;
+mod thread_sockets;
 
 /// The kernel gives some helpers (`bpf_probe_read_user`) only to programs whose licence is compatible with the GPL.
 #[unsafe(link_section = "license")]

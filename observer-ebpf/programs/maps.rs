@@ -2,11 +2,11 @@
 
 use aya_ebpf::macros::map;
 use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
-use observer_ebpf::{Connection, ConnectionAddress, Filter, Loss};
+use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss};
 
 use crate::atomics;
 use crate::go::{ReadKey, Reading};
-use crate::thread_calls::ThreadCalls;
+use crate::thread_calls::Thread;
 
 /// Plaintext: a `Record` and its payload each.
 #[map]
@@ -20,9 +20,21 @@ pub(crate) static LIVES: RingBuf = RingBuf::with_byte_size(256 << 10, 0);
 #[map]
 pub(crate) static CONNECTIONS: LruHashMap<ConnectionAddress, Connection> = LruHashMap::with_max_entries(32_768, 0);
 
-/// Calls of OpenSSL that have not returned, by thread (`bpf_get_current_pid_tgid`).
+/// Threads that call OpenSSL (`bpf_get_current_pid_tgid`): their calls that have not returned, and the sockets that they use.
 #[map]
-pub(crate) static SSL_CALLS: LruHashMap<u64, ThreadCalls> = LruHashMap::with_max_entries(8_192, 0);
+pub(crate) static SSL_CALLS: LruHashMap<u64, Thread> = LruHashMap::with_max_entries(8_192, 0);
+
+/// The sockets of connections that are recorded, by their address in the kernel; the values mean nothing.
+#[map]
+pub(crate) static SOCKETS: LruHashMap<u64, u32> = LruHashMap::with_max_entries(32_768, 0);
+
+/// The API servers: connections with none of them are not recorded. The values mean nothing.
+#[map]
+pub(crate) static API_SERVERS: HashMap<Endpoint, u32> = HashMap::with_max_entries(64, 0);
+
+/// Where members are in the structures of this kernel, by [`KernelMember`].
+#[map]
+pub(crate) static KERNEL_OFFSETS: Array<[u32; KernelMember::COUNT]> = Array::with_max_entries(1, 0);
 
 /// Calls of Go's `(*Conn).Read`, by goroutine: those that have not returned, one each connection that waits, and the last one that has. Where one that waits
 /// fell out, its arguments are found on the stack.

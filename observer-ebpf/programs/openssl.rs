@@ -9,14 +9,17 @@ use aya_ebpf::programs::ProbeContext;
 use observer_ebpf::{DescriptorOffsets, Loss};
 
 use crate::admission::Caller;
-use crate::connections::{self, Transfer};
+use crate::connections::{self, CallSocket, Transfer};
 use crate::maps::{SSL_CALLS, count};
 use crate::memory;
 use crate::records::Direction;
-use crate::thread_calls::{Call, Returned, ThreadCalls};
+use crate::thread_calls::{Call, Returned, Thread};
 
 /// What the type of a BIO must have set, so that its number is a descriptor: `BIO_TYPE_DESCRIPTOR | BIO_TYPE_SOURCE_SINK`.
 const HAS_DESCRIPTOR: u32 = 0x0100 | 0x0400;
+
+/// What is kept of a thread that calls for the first time: it is too large for the stack.
+static EMPTY: Thread = Thread::EMPTY;
 
 /// `SSL_write(SSL *, const void *, int)`, at the entry.
 #[uprobe]
@@ -48,11 +51,15 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
     // SAFETY: the kernel gives the registers of the process, for as long as the program runs.
     let (result, stack) = unsafe { ((*context.regs).rax as u32 as i32, (*context.regs).rsp) };
-    let returned = match SSL_CALLS.get_ptr_mut(caller.both) {
-        // SAFETY: only this thread has this key, and no other program runs for the thread meanwhile.
-        Some(calls) => unsafe { (*calls).leave(stack) },
-        None => Returned::Unknown,
+    let Some(thread) = SSL_CALLS.get_ptr_mut(caller.both) else {
+        if result > 0 {
+            count(Loss::CallNotKept, 1);
+        }
+        return 0;
     };
+    // SAFETY: only this thread has this key, and no other program runs for the thread meanwhile.
+    let thread = unsafe { &mut *thread };
+    let returned = thread.calls.leave(stack);
     // All of them return 0 or less where nothing was transferred.
     if result <= 0 {
         return 0;
@@ -61,13 +68,18 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
         count(Loss::CallNotKept, 1);
         return 0;
     };
-    if let Some(calls) = SSL_CALLS.get_ptr_mut(caller.both) {
-        // SAFETY: as above.
-        unsafe { (*calls).counted(&call) };
-    }
+    thread.calls.counted(&call);
     if call.is_counted == 0 {
-        transferred(caller, &call, result);
+        transferred(caller, thread, &call, result);
     }
+    0
+}
+
+/// `SSL_shutdown(SSL *)`, at the entry.
+#[uprobe]
+pub(crate) fn ssl_shutdown(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    connections::notified(caller, context.arg(0).unwrap_or(0));
     0
 }
 
@@ -97,14 +109,22 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
         is_sending: u32::from(direction == Direction::Sent),
         is_counted: 0,
         reserved: 0,
+        socket: 0,
     };
     if SSL_CALLS.get_ptr(caller.both).is_none() {
         // Where there is no room, the value is not found below.
-        let _full = SSL_CALLS.insert(caller.both, ThreadCalls::EMPTY, 0);
+        let _full = SSL_CALLS.insert(caller.both, &EMPTY, 0);
     }
     let is_kept = match SSL_CALLS.get_ptr_mut(caller.both) {
-        // SAFETY: as in `ssl_return`.
-        Some(calls) => unsafe { (*calls).enter(&call) },
+        Some(thread) => {
+            // SAFETY: as in `ssl_return`.
+            let thread = unsafe { &mut *thread };
+            match direction {
+                Direction::Sent => thread.sockets.writes(connection),
+                Direction::Received => thread.sockets.reads(connection),
+            }
+            thread.calls.enter(&call)
+        }
         None => false,
     };
     if !is_kept {
@@ -114,7 +134,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
 }
 
 #[inline(always)]
-fn transferred(caller: Caller, call: &Call, result: i32) {
+fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32) {
     let length = if call.count == 0 { Some(u64::from(result.unsigned_abs())) } else { memory::value::<u64>(call.count) };
     let Some(length) = length else {
         count(Loss::CallNotKept, 1);
@@ -126,8 +146,15 @@ fn transferred(caller: Caller, call: &Call, result: i32) {
     } else {
         (Direction::Sent, call.time)
     };
-    let transfer = Transfer { address: call.connection, buffer: call.buffer, length, time, descriptor: call.descriptor, direction };
-    connections::transferred(caller, &transfer);
+    let mut socket = CallSocket { used: call.socket, descriptor: call.descriptor, nearby: 0 };
+    // Such a call reads from memory or writes to it, as far as can be known.
+    if socket.used == 0 && socket.descriptor < 0 {
+        match direction {
+            Direction::Sent => thread.sockets.wrote(call.connection, length),
+            Direction::Received => socket.nearby = thread.sockets.read(call.connection, length),
+        }
+    }
+    connections::transferred(caller, &Transfer { address: call.connection, buffer: call.buffer, length, time, socket, direction });
 }
 
 /// The descriptor of the BIO that is read from, negative if there is none.

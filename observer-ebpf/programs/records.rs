@@ -4,7 +4,7 @@
 //! each other. Room must have a size that the verifier knows, so there are a few.
 
 use aya_ebpf::maps::ring_buf::RingBufEntry;
-use observer_ebpf::{Connection, Kind, LARGEST_CALL, LARGEST_PAYLOAD, Loss, PAYLOAD_SIZES, Record, UNREADABLE};
+use observer_ebpf::{Connection, Kind, LARGEST_CALL, LARGEST_PAYLOAD, Loss, Opened, PAYLOAD_SIZES, Record, UNREADABLE};
 
 use crate::maps::{RECORDS, count};
 use crate::memory;
@@ -129,6 +129,27 @@ pub(crate) fn number(record: &Record, number: u64) {
     submit(room);
 }
 
+#[repr(C)]
+struct Opening {
+    record: Record,
+    opened: Opened,
+}
+
+/// Records where a connection leads; false where there is no room. Both are written in place, each by its closure, whole: the stack has no room for them.
+#[inline(always)]
+pub(crate) fn opened(record: impl FnOnce(&mut Record), opened: impl FnOnce(&mut Opened)) -> bool {
+    let Some(mut room) = RECORDS.reserve::<Opening>(0) else {
+        count(Loss::NoRoom, 1);
+        return false;
+    };
+    // SAFETY: the entry is reserved, as large as an `Opening`, eight bytes aligned, and any bytes are numbers.
+    let entry = unsafe { room.assume_init_mut() };
+    record(&mut entry.record);
+    opened(&mut entry.opened);
+    submit(room);
+    true
+}
+
 /// Text of the process: where it is and how long.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
@@ -193,7 +214,7 @@ fn reserve<const N: usize>(length: u64) -> Option<RingBufEntry<Room<N>>> {
 }
 
 #[inline(always)]
-fn submit<const N: usize>(room: RingBufEntry<Room<N>>) {
+fn submit<T: 'static>(room: RingBufEntry<T>) {
     let is_urgent = RECORDS.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
     room.submit(if is_urgent { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP });
 }

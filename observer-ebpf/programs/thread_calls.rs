@@ -6,6 +6,8 @@
 //! A return may never come (`longjmp`, a thread that is killed), so each call keeps where the stack of the thread was: what lies deeper than
 //! the stack is now has ended.
 
+use crate::thread_sockets::ThreadSockets;
+
 /// Calls within each other that are told apart.
 const DEEPEST: usize = 4;
 
@@ -29,6 +31,20 @@ pub(crate) struct Call {
     /// 1: a call within this one was counted, of the same connection and direction.
     pub(crate) is_counted: u32,
     pub(crate) reserved: u32,
+    /// The TCP socket that was used within it, the last one; 0 if none was.
+    pub(crate) socket: u64,
+}
+
+/// What is kept of a thread.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Thread {
+    pub(crate) calls: ThreadCalls,
+    pub(crate) sockets: ThreadSockets,
+}
+
+impl Thread {
+    pub(crate) const EMPTY: Self = Self { calls: ThreadCalls::EMPTY, sockets: ThreadSockets::EMPTY };
 }
 
 /// The calls of one thread.
@@ -49,7 +65,7 @@ pub(crate) enum Returned {
 }
 
 impl ThreadCalls {
-    pub(crate) const EMPTY: Self = {
+    const EMPTY: Self = {
         let none = Call {
             connection: 0,
             buffer: 0,
@@ -60,6 +76,7 @@ impl ThreadCalls {
             is_sending: 0,
             is_counted: 0,
             reserved: 0,
+            socket: 0,
         };
         Self { depth: 0, calls: [none; DEEPEST] }
     };
@@ -105,6 +122,19 @@ impl ThreadCalls {
         if outer.connection == inner.connection && outer.is_sending == inner.is_sending {
             outer.is_counted = 1;
         }
+    }
+
+    /// Says that the thread used a socket; false if it is in no call. The innermost one did: it is the connection that the others are carried by.
+    #[inline(always)]
+    pub(crate) fn used(&mut self, socket: u64) -> bool {
+        let depth = self.depth;
+        if depth == 0 {
+            return false;
+        }
+        if depth <= DEEPEST as u64 {
+            self.at(depth - 1).socket = socket;
+        }
+        true
     }
 
     /// Takes calls off until one is still under way.

@@ -26,10 +26,16 @@ pub struct ConnectionAddress {
     pub reserved: u32,
 }
 
+/// So many bytes of a connection, of both directions together, are recorded before its socket is known.
+pub const UNDECIDED_BYTES: u64 = 64 << 10;
+
+/// For so long, in nanoseconds, a connection is recorded before its socket is known.
+pub const UNDECIDED_TIME: u64 = 1_000_000_000;
+
 /// What the programs keep of a connection; the value of the map `CONNECTIONS`.
 ///
-/// User space writes it for one reason: to say [`Verdict::Elsewhere`], after which the counts are of no use to it. It looks the value up, sees
-/// that `since` is that of the connection it means, and puts it back with the verdict if the key is still there (`BPF_EXIST`). What the programs count
+/// User space writes it for one reason: to say [`Verdict::Elsewhere`] of a connection that it is told of twice or has no room for, after which the counts
+/// are of no use to it. It looks the value up, sees that `since` is that of the connection it means, and puts it back with the verdict if the key is still there (`BPF_EXIST`). What the programs count
 /// meanwhile is lost, so no other verdict may be written that way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -40,25 +46,31 @@ pub struct Connection {
     pub sent: u64,
     /// Bytes that were received in all.
     pub received: u64,
-    /// What user space said of it, a [`Verdict`].
+    /// The socket's address in the kernel; 0 until it is known.
+    pub socket: u64,
+    /// Whether it is recorded, a [`Verdict`].
     pub verdict: u32,
     /// The descriptor of its socket, negative where it could not be read.
     pub descriptor: i32,
+    /// 1 once the library was asked to say that nothing more will be sent (`close_notify`).
+    pub is_notified: u32,
+    /// Always 0.
+    pub reserved: u32,
 }
 
-/// What user space wants of a connection. It says so after the first record, when it knows where the socket leads.
+/// Whether a connection is recorded. The programs say so as soon as they know its socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Verdict {
-    /// It has not said: the connection is recorded.
+    /// Its socket is not known: it is recorded up to [`UNDECIDED_BYTES`] and [`UNDECIDED_TIME`].
     Undecided = 0,
-    /// The connection is recorded.
+    /// It leads to an API server, or comes from one, and is recorded.
     Wanted = 1,
-    /// It leads elsewhere: its bytes are counted, and not recorded.
+    /// It leads elsewhere, or is not wanted: its bytes are counted, and not recorded.
     Elsewhere = 2,
 }
 
 const _: () = assert!(
-    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 32,
+    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 48,
     "no padding"
 );

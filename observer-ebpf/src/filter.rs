@@ -5,11 +5,15 @@ pub const FILTER_BY_PROCESS: u32 = 1;
 /// Flag of a [`Filter`]: only processes in one of the cgroups of the map `CGROUPS`, by their own cgroup and not by those above it.
 pub const FILTER_BY_CGROUP: u32 = 2;
 
+/// Flag of a [`Filter`]: connections are recorded where the process is the API server, too. Without it only clients are.
+pub const FILTER_SERVER_ENDS: u32 = 4;
+
 /// What all programs look at first; the only value of the map `FILTER`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Filter {
-    /// [`FILTER_BY_PROCESS`], [`FILTER_BY_CGROUP`]; with both, either is enough. 0: all processes.
+    /// [`FILTER_BY_PROCESS`], [`FILTER_BY_CGROUP`]: with both, either is enough, and with neither all processes are recorded;
+    /// [`FILTER_SERVER_ENDS`].
     pub flags: u32,
     /// The process that observes, which is never recorded, as its own PID namespace numbers it.
     pub own: u32,

@@ -7,19 +7,23 @@
 mod connection;
 mod descriptor;
 mod filter;
+mod kernel_member;
 mod life;
 mod losses;
 #[cfg(not(target_arch = "bpf"))]
 mod object;
+mod opened;
 mod read;
 mod record;
 mod write;
 
-pub use connection::{Connection, ConnectionAddress, ConnectionKey, Verdict};
+pub use connection::{Connection, ConnectionAddress, ConnectionKey, UNDECIDED_BYTES, UNDECIDED_TIME, Verdict};
 pub use descriptor::DescriptorOffsets;
-pub use filter::{FILTER_BY_CGROUP, FILTER_BY_PROCESS, Filter};
+pub use filter::{FILTER_BY_CGROUP, FILTER_BY_PROCESS, FILTER_SERVER_ENDS, Filter};
+pub use kernel_member::KernelMember;
 pub use life::{Life, LifeKind};
 pub use losses::Loss;
 #[cfg(not(target_arch = "bpf"))]
 pub use object::OBJECT;
-pub use record::{Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};
+pub use opened::{Endpoint, Opened, Role};
+pub use record::{CLOSE_NOTIFIED, Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};

@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum LifeKind {
-    /// A process executes another program (`sched:sched_process_exec`).
+    /// A process executes another program (`sched_process_exec`).
     Exec = 1,
-    /// The last thread of a process ended (`sched:sched_process_exit` of the thread group's leader).
+    /// The last thread of a process ended (`sched_process_exit` of the thread group's leader).
     Exit = 2,
-    /// A TCP socket changed its state (`sock:inet_sock_set_state`).
+    /// The socket of a connection that is recorded changed its state (`inet_sock_set_state`).
     Socket = 3,
 }
 
@@ -20,23 +20,16 @@ pub struct Life {
     pub time: u64,
     /// A [`LifeKind`].
     pub kind: u32,
-    /// The process. Of a socket, whoever ran when it changed: the owner only where a call of its own did it (`connect`, `close`); 0
-    /// where that is in another PID namespace than who observes.
+    /// The process; 0 for a socket, which changes on behalf of whoever runs.
     pub process: u32,
     /// The socket's address in the kernel, the same for all its records; 0 for a process.
     pub socket: u64,
-    /// The states before and after (Linux `include/net/tcp_states.h`).
+    /// The state before (Linux `include/net/tcp_states.h`).
     pub before: u16,
     /// The state after.
     pub after: u16,
-    /// Ports, in the byte order of the machine.
-    pub local_port: u16,
-    /// The other side's.
-    pub remote_port: u16,
-    /// Addresses; those of IPv4 as IPv6 has them mapped (`::ffff:0:0/96`).
-    pub local: [u8; 16],
-    /// The other side's.
-    pub remote: [u8; 16],
+    /// What had gone wrong with the socket before it changed, an error number; 0 for nothing.
+    pub error: i32,
 }
 
-const _: () = assert!(size_of::<Life>() == 64, "no padding");
+const _: () = assert!(size_of::<Life>() == 32, "no padding");

@@ -18,9 +18,13 @@ pub enum Loss {
     BeyondLargestCall = 5,
     /// Records of the ring buffer `LIVES` for which it had no room.
     LifeNoRoom = 6,
+    /// Bytes that are not recorded because the socket of their connection did not become known in time.
+    SocketNotKnown = 7,
+    /// Times that a connection whose socket is known seemed to use another one. The first is kept.
+    SocketContradicted = 8,
 }
 
 impl Loss {
     /// How many there are.
-    pub const COUNT: u32 = 7;
+    pub const COUNT: u32 = 9;
 }

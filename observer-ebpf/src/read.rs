@@ -2,6 +2,7 @@
 
 use crate::connection::ConnectionKey;
 use crate::life::Life;
+use crate::opened::{Endpoint, Opened};
 use crate::record::Record;
 
 impl Record {
@@ -42,10 +43,25 @@ impl Life {
             socket: fields.u64()?,
             before: fields.u16()?,
             after: fields.u16()?,
-            local_port: fields.u16()?,
-            remote_port: fields.u16()?,
-            local: fields.take()?,
-            remote: fields.take()?,
+            error: i32::from_ne_bytes(fields.take()?),
+        })
+    }
+}
+
+impl Opened {
+    /// The payload that `bytes` are. Nothing where they are shorter.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        Some(Self {
+            socket: fields.u64()?,
+            cgroup: fields.u64()?,
+            started: fields.u64()?,
+            name: fields.take()?,
+            local: fields.endpoint()?,
+            remote: fields.endpoint()?,
+            role: fields.u32()?,
+            reserved: fields.u32()?,
         })
     }
 }
@@ -68,6 +84,10 @@ impl Fields<'_> {
         self.take().map(u32::from_ne_bytes)
     }
 
+    fn endpoint(&mut self) -> Option<Endpoint> {
+        Some(Endpoint { address: self.take()?, port: self.u16()?, reserved: self.u16()? })
+    }
+
     fn u16(&mut self) -> Option<u16> {
         self.take().map(u16::from_ne_bytes)
     }
@@ -80,8 +100,8 @@ mod tests {
     use super::*;
 
     /// Each byte of a structure another, so that a field read from the wrong place differs.
-    const BYTES: [u8; 72] = {
-        let mut bytes = [0; 72];
+    const BYTES: [u8; 88] = {
+        let mut bytes = [0; 88];
         let mut value: u8 = 0;
         while (value as usize) < bytes.len() {
             bytes[value as usize] = value;
@@ -99,7 +119,7 @@ mod tests {
         let mut bytes = BYTES;
         bytes[offset_of!(Record, length)..][..4].copy_from_slice(&8_u32.to_ne_bytes());
         let (record, payload) = Record::read(&bytes).unwrap();
-        assert_eq!(payload, &BYTES[64..]);
+        assert_eq!(payload, &BYTES[64..72]);
         assert_eq!(record.kind, u32_at(offset_of!(Record, kind)));
         assert_eq!(record.connection.process, u32_at(offset_of!(Record, connection) + offset_of!(ConnectionKey, process)));
         assert_eq!(record.thread, u32_at(offset_of!(Record, thread)));
@@ -109,23 +129,29 @@ mod tests {
 
     #[test]
     fn fields_of_a_life_are_where_the_programs_put_them() {
-        let life = Life::read(&BYTES[..64]).unwrap();
+        let life = Life::read(&BYTES[..32]).unwrap();
         assert_eq!(life.process, u32_at(offset_of!(Life, process)));
-        assert_eq!(life.local[..], BYTES[offset_of!(Life, local)..][..16]);
-        assert_eq!(life.remote[15], 63);
-        assert_eq!(
-            life.remote_port,
-            u32_at(offset_of!(Life, local_port)).to_ne_bytes()[2..].try_into().map(u16::from_ne_bytes).unwrap()
-        );
+        assert_eq!(life.after.to_ne_bytes(), BYTES[offset_of!(Life, after)..][..2]);
+        assert_eq!(life.error.to_ne_bytes(), BYTES[offset_of!(Life, error)..][..4]);
+    }
+
+    #[test]
+    fn fields_of_where_a_connection_leads_are_where_the_programs_put_them() {
+        let opened = Opened::read(&BYTES).unwrap();
+        assert_eq!(opened.name[..], BYTES[offset_of!(Opened, name)..][..16]);
+        assert_eq!(opened.local.port.to_ne_bytes(), BYTES[offset_of!(Opened, local) + offset_of!(Endpoint, port)..][..2]);
+        assert_eq!(opened.remote.address[..], BYTES[offset_of!(Opened, remote)..][..16]);
+        assert_eq!(opened.role, u32_at(offset_of!(Opened, role)));
     }
 
     #[test]
     fn bytes_that_are_too_few_are_no_record() {
         let mut bytes = BYTES;
-        bytes[offset_of!(Record, length)..][..4].copy_from_slice(&9_u32.to_ne_bytes());
+        bytes[offset_of!(Record, length)..][..4].copy_from_slice(&25_u32.to_ne_bytes());
         assert!(Record::read(&bytes).is_none());
         for length in 0..64 {
-            assert!(Record::read(&BYTES[..length]).is_none() && Life::read(&BYTES[..length]).is_none());
+            assert!(Record::read(&BYTES[..length]).is_none() && Opened::read(&BYTES[..length]).is_none());
+            assert_eq!(Life::read(&BYTES[..length]).is_none(), length < 32);
         }
     }
 }

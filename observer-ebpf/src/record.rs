@@ -15,6 +15,9 @@ pub const LARGEST_CALL: usize = 64 * LARGEST_PAYLOAD;
 /// than a record has room for.
 pub const UNREADABLE: u32 = 1;
 
+/// Flag of a [`Record`] of [`Kind::Closed`]: the library has said to the other side that nothing more will be sent (`close_notify`).
+pub const CLOSE_NOTIFIED: u32 = 2;
+
 /// What a record tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -35,6 +38,9 @@ pub enum Kind {
     /// then: the last byte of the header block is among those of the read that ends there. In place of the descriptor is how many fields of the same read
     /// came before, those among them that found no room.
     ReceivedField = 6,
+    /// Where the connection leads, before its first bytes or, where its socket becomes known only later, as soon as that is: the payload is an
+    /// [`Opened`](crate::Opened), and `offset` is what was sent before. What leads to no API server is not told at all.
+    Opened = 7,
 }
 
 /// The head of each record of plaintext; `length` bytes of payload follow at once.
@@ -56,7 +62,7 @@ pub struct Record {
     pub thread: u32,
     /// The descriptor of the socket, negative where it could not be read.
     pub descriptor: i32,
-    /// [`UNREADABLE`], or 0.
+    /// [`UNREADABLE`] or [`CLOSE_NOTIFIED`], or 0.
     pub flags: u32,
     /// How much of the payload is the name of a field; else 0.
     pub name_length: u32,

@@ -2,6 +2,7 @@
 
 use crate::connection::{Connection, ConnectionAddress, ConnectionKey, Verdict};
 use crate::filter::Filter;
+use crate::opened::Endpoint;
 
 impl ConnectionKey {
     /// Under which key the map `CONNECTIONS` has it, as bytes.
@@ -21,8 +22,19 @@ impl ConnectionKey {
         verdict: Verdict,
     ) -> Option<[u8; size_of::<Connection>()]> {
         let (since, rest) = value.split_at_mut(8);
-        rest[16..20].copy_from_slice(&(verdict as u32).to_ne_bytes());
+        rest[24..28].copy_from_slice(&(verdict as u32).to_ne_bytes());
         (*since == self.since.to_ne_bytes()).then_some(value)
+    }
+}
+
+impl Endpoint {
+    /// As bytes.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; size_of::<Self>()] {
+        let mut bytes = [0; size_of::<Self>()];
+        bytes[..16].copy_from_slice(&self.address);
+        bytes[16..18].copy_from_slice(&self.port.to_ne_bytes());
+        bytes
     }
 }
 
@@ -53,15 +65,18 @@ mod tests {
         let changed = key.with_verdict(value, Verdict::Elsewhere).unwrap();
         let place = offset_of!(Connection, verdict);
         assert_eq!(changed[place..place + 4], 2_u32.to_ne_bytes());
-        assert!((0..32).filter(|at| !(place..place + 4).contains(at)).all(|at| changed[at] == value[at]));
+        assert!((0..48).filter(|at| !(place..place + 4).contains(at)).all(|at| changed[at] == value[at]));
         assert_eq!(ConnectionKey { since: 8, ..key }.with_verdict(value, Verdict::Elsewhere), None);
     }
 
     #[test]
-    fn key_and_filter_have_their_fields_in_place() {
+    fn keys_and_filter_have_their_fields_in_place() {
         let key = ConnectionKey { address: 0x1122, since: 7, process: 99, reserved: 0 }.map_key();
         assert_eq!(key[offset_of!(ConnectionAddress, address)..][..8], 0x1122_u64.to_ne_bytes());
         assert_eq!(key[offset_of!(ConnectionAddress, process)..][..4], 99_u32.to_ne_bytes());
+        let endpoint = Endpoint { address: [7; 16], port: 6443, reserved: 0 }.to_bytes();
+        assert_eq!(endpoint[offset_of!(Endpoint, address)..][..16], [7; 16]);
+        assert_eq!(endpoint[offset_of!(Endpoint, port)..][..2], 6443_u16.to_ne_bytes());
         let filter = Filter { flags: 3, own: 12, namespace_device: 4, namespace_inode: 4_026_531_999 }.to_bytes();
         assert_eq!(filter[offset_of!(Filter, own)..][..4], 12_u32.to_ne_bytes());
         assert_eq!(filter[offset_of!(Filter, namespace_device)..][..8], 4_u64.to_ne_bytes());

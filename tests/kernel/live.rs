@@ -1,13 +1,14 @@
 //! Processes that run are probed, and what they say is what the observer hears.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
 
 use observer_core::observer::Snapshot;
 use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::tap::probe::ProbeOutcome;
 
-use crate::stage::Stage;
+use super::clients::{URLLIB, python, run};
+use super::stage::Stage;
 
 /// Asks with Python's own client, which uses OpenSSL, on one connection that stays open.
 const PYTHON: &str = "
@@ -21,30 +22,88 @@ print('asked', flush=True)
 sys.stdin.readline()
 ";
 
+/// Asks three times on one connection of asyncio, whose TLS reads from memory and writes to it.
+const ASYNCIO: &str = "
+import asyncio, ssl, sys
+host, authority, token = sys.argv[1:]
+name, port = host.rsplit(':', 1)
+async def ask():
+    context = ssl.create_default_context(cadata=authority)
+    reader, writer = await asyncio.open_connection(name, int(port), ssl=context)
+    for path in ['/api/v1/namespaces?limit=500', '/api/v1/namespaces/default/configmaps', '/version']:
+        head = f'GET {path} HTTP/1.1\\r\\nHost: {host}\\r\\nAuthorization: Bearer {token}\\r\\n\\r\\n'
+        writer.write(head.encode())
+        head = await reader.readuntil(b'\\r\\n\\r\\n')
+        lengths = [line.split(b':')[1] for line in head.splitlines() if line.lower().startswith(b'content-length')]
+        await reader.readexactly(int(lengths[0]))
+    writer.close()
+asyncio.run(ask())
+";
+
+/// What each of the clients asks for.
+const PATHS: [&str; 3] = ["/api/v1/namespaces?limit=500", "/api/v1/namespaces/default/configmaps", "/version"];
+
 #[test]
 fn lists_of_a_python_client_are_seen_without_a_proxy() {
-    let (snapshot, outcome) = probed(|server| {
-        let arguments = [&server.address().to_string(), server.ca_pem(), server.token()];
-        let mut python = Command::new("python3");
-        let mut client = python.args(["-c", PYTHON]).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut client, (snapshot, outcome)) = probed(|server| {
+        let mut client = python(PYTHON, &arguments(server)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(client.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "asked\n");
         client
     });
-    let Snapshot { totals, missed, lists, .. } = snapshot;
-    assert_eq!((totals.connections, totals.requests, totals.lists, totals.items), (1, 3, 2, 4), "{outcome:?} {missed:?}");
-    assert_eq!((outcome.no_room, missed.bytes, missed.malformed, missed.dark), (0, 0, 0, 0), "{missed:?}");
-    let asked: Vec<String> = lists.iter().map(|row| row.shape.to_string()).collect();
-    assert_eq!(asked, ["namespaces · cluster · limit=500", "configmaps · default/"]);
-}
-
-fn probed(act: impl FnOnce(&DemoServer) -> Child) -> (Snapshot, ProbeOutcome) {
-    let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let stage = Stage::attach(&server);
-    let mut client = act(&server);
-    let seen = stage.finish();
     drop(client.stdin.take());
     assert!(client.wait().unwrap().success());
-    seen
+    assert_all_seen(&snapshot, &outcome, 1);
+}
+
+#[test]
+fn connections_that_are_over_at_once_are_seen() {
+    let ((), (snapshot, outcome)) = probed(|server| run(&mut python(URLLIB, &arguments(server))));
+    assert_all_seen(&snapshot, &outcome, 3);
+}
+
+#[test]
+fn connection_whose_tls_is_in_memory_is_seen() {
+    let ((), (snapshot, outcome)) = probed(|server| run(&mut python(ASYNCIO, &arguments(server))));
+    assert_all_seen(&snapshot, &outcome, 1);
+}
+
+#[test]
+fn requests_of_curl_are_seen_though_it_hides_its_descriptor() {
+    let ((), (snapshot, outcome)) = probed(|server| {
+        let mut authority = tempfile::NamedTempFile::new().unwrap();
+        authority.write_all(server.ca_pem().as_bytes()).unwrap();
+        for path in PATHS {
+            let mut curl = Command::new("curl");
+            curl.args(["--silent", "--fail", "--http1.1", "--output", "/dev/null", "--cacert"]).arg(authority.path());
+            curl.args(["--header", &format!("Authorization: Bearer {}", server.token())]);
+            run(curl.arg(format!("https://{}{path}", server.address())));
+        }
+    });
+    assert_all_seen(&snapshot, &outcome, 3);
+}
+
+#[track_caller]
+fn assert_all_seen(snapshot: &Snapshot, outcome: &ProbeOutcome, connections: u64) {
+    let Snapshot { totals, missed, lists, .. } = snapshot;
+    assert_eq!((totals.connections, totals.requests, totals.lists, totals.items), (connections, 3, 2, 4), "{outcome:?} {missed:?}");
+    assert_eq!((outcome.no_room, missed.bytes, missed.malformed, missed.dark), (0, 0, 0, 0), "{missed:?}");
+    assert_eq!((outcome.limits.len(), outcome.contradicted), (0, 0), "{outcome:?}");
+    let mut asked: Vec<String> = lists.iter().map(|row| row.shape.to_string()).collect();
+    asked.sort();
+    assert_eq!(asked, ["configmaps · default/", "namespaces · cluster · limit=500"]);
+}
+
+/// What the clients take: where it listens, who vouches for it, and who they are.
+fn arguments(server: &DemoServer) -> [String; 3] {
+    [server.address().to_string(), server.ca_pem().to_owned(), server.token().to_owned()]
+}
+
+/// What the clients leave, and what was seen by then.
+fn probed<Left>(act: impl FnOnce(&DemoServer) -> Left) -> (Left, (Snapshot, ProbeOutcome)) {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let stage = Stage::attach(&server);
+    let left = act(&server);
+    (left, stage.finish())
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
+mod clients;
 mod late;
 mod live;
+mod socket_ends;
 mod stage;

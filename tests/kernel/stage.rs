@@ -7,7 +7,9 @@ use watchtap::demo::DemoServer;
 use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::observing::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
-use watchtap::tap::probe::{ProbeOptions, ProbeOutcome, ProbeTap};
+use watchtap::tap::probe::{ProbeOutcome, ProbeTap};
+
+use super::clients::of_clients;
 
 /// A probe that runs.
 pub(crate) struct Stage {
@@ -23,8 +25,7 @@ impl Stage {
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let upstream = Upstream { listener: address, name: address.to_string(), path_prefix: String::new(), profile: None };
         let observing = Observing::start(receiver, clock.now(), vec![upstream], Outputs::default()).unwrap();
-        let options = ProbeOptions { api_servers: vec![address], ring_bytes: 8 << 20 };
-        let tap = ProbeTap::start(&options, intake, clock).unwrap();
+        let tap = ProbeTap::start(&of_clients(address), intake, clock).unwrap();
         Self { observing, tap }
     }
 

@@ -38,8 +38,9 @@ fn compare(path: &Path, linkage: OpenSslLinkage) {
     ] {
         assert_call(&program, name, probes.as_ref().unwrap_or_else(|| panic!("{name} is missing")));
     }
-    let free = points.free.expect("SSL_free").offset;
-    assert!(program.symbol("SSL_free").unwrap().offsets().contains(&free));
+    for (name, point) in [("SSL_shutdown", points.shutdown), ("SSL_free", points.free)] {
+        assert!(program.symbol(name).unwrap().offsets().contains(&point.expect(name).offset), "{name}");
+    }
 }
 
 /// The entry comes before anything that writes an argument register, and each return of another disassembler has its own probe: on it, or

@@ -13,5 +13,3 @@ mod socket;
 mod tests;
 
 pub use finder::{Inquiry, ProcessFinder};
-#[cfg(all(target_os = "linux", feature = "ebpf"))]
-pub(crate) use owners::{identity, socket_inode};

@@ -70,7 +70,7 @@ impl Owners {
 }
 
 /// The inode of the socket that a descriptor is, as proc(5) links it: `socket:[4711]`.
-pub(crate) fn socket_inode(link: &Path) -> Option<u64> {
+fn socket_inode(link: &Path) -> Option<u64> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
@@ -80,7 +80,7 @@ fn number(entry: io::Result<DirEntry>) -> Option<u32> {
 }
 
 /// What a process is told apart by; nothing when it is gone.
-pub(crate) fn identity(process: &Process) -> Option<observation::Process> {
+fn identity(process: &Process) -> Option<observation::Process> {
     let stat = process.stat().ok()?;
     Some(observation::Process { pid: u32::try_from(stat.pid).ok()?, started: stat.starttime, name: stat.comm })
 }

@@ -9,9 +9,7 @@ mod late;
 mod plan;
 mod program_files;
 mod run;
-mod sockets;
 
-pub use assembly::{Assembly, ConnectionEnds, Limits, Whereabouts};
+pub use assembly::{Answer, Assembly, Limits};
 pub use program_files::{FileIdentity, ProgramFile, program_files};
 pub use run::{ProbeOptions, ProbeOutcome, ProbeTap};
-pub use sockets::Sockets;

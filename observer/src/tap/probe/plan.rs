@@ -70,7 +70,9 @@ fn of_openssl(points: &OpenSslProbePoints) -> Vec<Placement> {
     let returns = found().flat_map(|(_, call)| offsets(&call.returns)).collect();
     let mut placements = vec![Placement { probe: Probe::SslReturn, offsets: returns, cookie: None }];
     placements.extend(found().map(|(probe, call)| Placement { probe, offsets: vec![call.entry.offset], cookie }));
-    placements.extend(points.free.map(|free| Placement { probe: Probe::SslFree, offsets: vec![free.offset], cookie: None }));
+    for (probe, point) in [(Probe::SslShutdown, points.shutdown), (Probe::SslFree, points.free)] {
+        placements.extend(point.map(|point| Placement { probe, offsets: vec![point.offset], cookie: None }));
+    }
     placements
 }
 

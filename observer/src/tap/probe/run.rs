@@ -10,17 +10,16 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use observer_core::time::Timestamp;
-use observer_ebpf::{Filter, LifeKind, Loss, Verdict};
+use observer_ebpf::{FILTER_SERVER_ENDS, Filter, Life, LifeKind, Loss};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::assembly::{Assembly, Limits};
+use super::assembly::{Answer, Assembly, Limits};
 use super::files::ProbedFiles;
 use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
 use super::late::LateProcesses;
 use super::program_files::{ProgramFile, program_files};
-use super::sockets::Sockets;
 use crate::intake::Intake;
 use crate::tap::Clock;
 
@@ -33,14 +32,19 @@ const LOOK_AGAIN: [Duration; 5] =
 const LOOK_AT_ALL: Duration = Duration::from_secs(5);
 /// Records and beginnings that are taken before the other is looked at.
 const BATCH: usize = 4_096;
+/// Ends that wait until there is nothing else to take; with more they wait no longer.
+const MAX_ENDS: usize = 65_536;
 /// Processes that wait to be looked at again; beyond that, looking at all of them finds them.
 const MAX_WAITING: usize = 4_096;
 
 /// What a probe is to observe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeOptions {
-    /// The addresses of API servers: connections that lead to one of them are followed, and no others.
+    /// The addresses of API servers, as their clients reach them, 64 at most: connections that lead to one of them are followed, and no others.
     pub api_servers: Vec<SocketAddr>,
+    /// Whether connections are followed where the process is an API server, too. One that is seen at both ends counts once, unless its
+    /// addresses are translated in between.
+    pub server_ends: bool,
     /// Size of the kernel's ring buffer in bytes: a power of two, and a multiple of the page size.
     pub ring_bytes: u32,
 }
@@ -67,6 +71,12 @@ pub struct ProbeOutcome {
     pub unused_fields: u64,
     /// Files that should have been and could not be, with the reason.
     pub refused: Vec<String>,
+    /// What this kernel does not do for the probe, and what is not seen for that.
+    pub limits: Vec<String>,
+    /// Bytes of connections whose socket did not become known in time, whether they lead to an API server or not.
+    pub unplaced: u64,
+    /// How often a connection seemed to use another socket than the one that it had.
+    pub contradicted: u64,
 }
 
 impl ProbeTap {
@@ -77,21 +87,34 @@ impl ProbeTap {
     /// What the kernel refuses.
     pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, KernelError> {
         let (namespace_device, namespace_inode) = pid_namespace();
-        let filter = Filter { flags: 0, own: std::process::id(), namespace_device, namespace_inode };
-        let mut programs = Programs::load(&Options { ring_bytes: options.ring_bytes, filter })?;
+        let flags = if options.server_ends { FILTER_SERVER_ENDS } else { 0 };
+        let filter = Filter { flags, own: std::process::id(), namespace_device, namespace_inode };
+        let api_servers = options.api_servers.clone();
+        let mut programs = Programs::load(&Options { ring_bytes: options.ring_bytes, filter, api_servers })?;
         programs.tell_of_processes()?;
-        let assembly = Assembly::new(intake, options.api_servers.clone(), Sockets, Limits::default());
+        let mut outcome = ProbeOutcome::default();
+        if let Err(error) = programs.pair_by_use() {
+            outcome.limits.push(format!("{error}: only connections of Go and of OpenSSL 3.0 with its own descriptor are seen"));
+        }
+        let mut limits = Limits::default();
+        if let Err(error) = programs.tell_of_sockets() {
+            outcome.limits.push(format!("{error}: how connections end is not seen"));
+            limits.linger = Duration::ZERO;
+        }
+        let assembly = Assembly::new(intake, limits);
         let ends = Arc::new(AtomicBool::new(false));
         let mut probing = Probing {
+            clock,
             times: Times::now(clock),
             programs,
             assembly,
             files: ProbedFiles::default(),
             late: LateProcesses::default(),
             api_servers: options.api_servers.clone(),
+            ends: Vec::new(),
             waiting: VecDeque::new(),
             next_look: Instant::now(),
-            outcome: ProbeOutcome::default(),
+            outcome,
         };
         probing.probe(&installed_libraries());
         probing.look_at_all();
@@ -120,12 +143,15 @@ impl Drop for ProbeTap {
 }
 
 struct Probing {
+    clock: Clock,
     times: Times,
     programs: Programs,
-    assembly: Assembly<Sockets>,
+    assembly: Assembly,
     files: ProbedFiles,
     late: LateProcesses,
     api_servers: Vec<SocketAddr>,
+    /// Ends of processes and sockets that are not told to the assembly yet: what was recorded before them comes first.
+    ends: Vec<Life>,
     /// Processes that are to be looked at, and when: in no order of their own.
     waiting: VecDeque<(Instant, u32)>,
     next_look: Instant,
@@ -138,8 +164,12 @@ impl Probing {
             let is_last = ends.load(Ordering::Acquire);
             self.take_lives();
             let taken = self.take_records();
+            if taken < BATCH || self.ends.len() > MAX_ENDS {
+                self.tell_of_ends();
+            }
             if taken < BATCH {
                 self.assembly.look(Instant::now());
+                self.assembly.pass(self.clock.now());
                 if is_last {
                     self.assembly.finish();
                     break;
@@ -148,6 +178,10 @@ impl Probing {
                 self.wait();
             }
         }
+        // Whatever they wait for does not come any more.
+        self.assembly.pass(Timestamp::from_nanos(u64::MAX));
+        self.outcome.unplaced = self.programs.lost(Loss::SocketNotKnown).saturating_add(self.assembly.unplaced());
+        self.outcome.contradicted = self.programs.lost(Loss::SocketContradicted);
         self.outcome.no_room = self.programs.lost(Loss::NoRoom);
         self.outcome.files = self.files.probed();
         self.outcome.telling_fields = self.files.telling_fields();
@@ -159,7 +193,7 @@ impl Probing {
         let Self { programs, assembly, times, .. } = self;
         let mut dismissed = Vec::new();
         let taken = programs.take_records(BATCH, |record, payload| {
-            if assembly.take(times.of(record.time), record, payload) == Some(Verdict::Elsewhere) {
+            if assembly.take(times.of(record.time), record, payload) == Answer::Dismiss {
                 dismissed.push(record.connection);
             }
         });
@@ -171,7 +205,7 @@ impl Probing {
     }
 
     fn take_lives(&mut self) {
-        let Self { programs, assembly, times, waiting, .. } = self;
+        let Self { programs, ends, waiting, .. } = self;
         let now = Instant::now();
         let mut changed = Vec::new();
         programs.take_lives(BATCH, |life| {
@@ -182,12 +216,25 @@ impl Probing {
             } else if life.kind == LifeKind::Exit as u32 {
                 changed.push(life.process);
                 waiting.retain(|(_, process)| *process != life.process);
-                assembly.exited(times.of(life.time), life.process);
+                ends.push(*life);
+            } else if life.kind == LifeKind::Socket as u32 {
+                ends.push(*life);
             }
         });
         for process in changed {
             self.late.renew(process);
             self.leave_fields(process);
+        }
+    }
+
+    fn tell_of_ends(&mut self) {
+        for life in self.ends.drain(..) {
+            let at = self.times.of(life.time);
+            if life.kind == LifeKind::Exit as u32 {
+                self.assembly.exited(at, life.process);
+            } else {
+                self.assembly.socket_changed(at, &life);
+            }
         }
     }
 

@@ -2,20 +2,15 @@
 
 use std::time::Instant;
 
-use observer_core::http::{Direction, HeaderFields, Protocol, Start};
+use observer_core::http::{Direction, Protocol, Start};
 use observer_core::time::Timestamp;
+use observer_ebpf::Role;
 
-use super::held::{Held, Piece};
+use super::held::Held;
+use super::place::Place;
+use super::socket_ends::{End, SocketEnds};
+use super::waiting::{Plaintext, Transfer};
 use crate::intake::{ConnectionFeed, EndManner};
-
-/// Which side of the connection the process is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// It asks.
-    Client,
-    /// It answers.
-    Server,
-}
 
 /// Which way bytes go, as the process sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,26 +22,32 @@ pub(super) enum Way {
 /// A connection and how much of it went by.
 #[derive(Debug)]
 pub(super) struct Followed {
-    role: Role,
+    pub place: Place,
+    pub ends: SocketEnds,
+    /// Since when its process has it no more, if that is so: it is gone, or has given the connection up without a word.
+    pub abandoned: Option<Timestamp>,
     feed: ConnectionFeed,
     sent: u64,
     received: u64,
+    /// The latest time that was told.
+    latest: Timestamp,
     /// What waits for the fields that explain it, where somebody tells them.
     held: Option<Held>,
 }
 
 /// A connection's protocol, and whether its first record has its first bytes.
-pub(super) fn beginning(role: Role, way: Way, offset: u64, bytes: &[u8]) -> (Option<Protocol>, Start) {
-    let is_of_client = matches!((role, way), (Role::Client, Way::Sent) | (Role::Server, Way::Received));
-    match Protocol::of_client(bytes).filter(|_| is_of_client && offset == 0) {
+pub(super) fn beginning(role: Role, first: &Transfer<'_>) -> (Option<Protocol>, Start) {
+    let is_of_client = matches!((role, first.way), (Role::Client, Way::Sent) | (Role::Server, Way::Received));
+    match Protocol::of_client(first.bytes.known()).filter(|_| is_of_client && first.offset == 0) {
         Some(protocol) => (Some(protocol), Start::Beginning),
         None => (None, Start::Middle),
     }
 }
 
 impl Followed {
-    pub(super) const fn new(role: Role, feed: ConnectionFeed) -> Self {
-        Self { role, feed, sent: 0, received: 0, held: None }
+    pub(super) fn new(place: Place, feed: ConnectionFeed) -> Self {
+        let ends = SocketEnds::default();
+        Self { place, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), held: None }
     }
 
     /// The same, with header fields that are told besides.
@@ -60,20 +61,19 @@ impl Followed {
         self.held = None;
     }
 
-    /// Takes a record's bytes, with the fields of the header blocks in them. What is received waits for its fields, and what comes meanwhile behind it.
-    pub(super) fn take(&mut self, at: Timestamp, way: Way, offset: u64, bytes: &[u8], fields: Vec<HeaderFields>) {
-        let is_received = way == Way::Received;
+    /// Takes bytes, with the fields of the header blocks in them. What is received waits for its fields, and what comes meanwhile behind it.
+    pub(super) fn take(&mut self, transfer: Transfer<'_>) {
+        let is_received = transfer.way == Way::Received;
         if is_received {
             self.release();
         }
-        let piece = Piece { at, way, offset, bytes, fields };
         match &mut self.held {
             Some(held) if is_received || held.is_waiting() => {
-                if !held.push(piece) {
+                if !held.push(transfer) {
                     self.release();
                 }
             }
-            Some(_) | None => self.pass(piece),
+            Some(_) | None => self.pass(transfer),
         }
     }
 
@@ -91,20 +91,25 @@ impl Followed {
 
     /// Passes on what waits.
     pub(super) fn release(&mut self) {
-        for piece in self.held.as_mut().map(Held::take).unwrap_or_default() {
-            let Piece { at, way, offset, bytes, fields } = piece;
-            self.pass(Piece { at, way, offset, bytes: bytes.as_slice(), fields });
+        for transfer in self.held.as_mut().map(Held::take).unwrap_or_default() {
+            self.pass(transfer);
         }
     }
 
-    fn pass(&mut self, piece: Piece<&[u8]>) {
-        let Piece { at, way, offset, bytes, fields } = piece;
+    /// Bytes at their place among those of their direction; what lies before and did not come is a hole.
+    fn pass(&mut self, transfer: Transfer<'_>) {
+        let Transfer { at, way, offset, bytes, fields } = transfer;
+        self.latest = self.latest.max(at);
+        let bytes = match bytes {
+            Plaintext::Known(bytes) => bytes,
+            Plaintext::Unreadable(length) => return self.miss_up_to(at, way, offset.saturating_add(length)),
+        };
         // A hole before the bytes is not where the fields are.
         self.miss_up_to(at, way, offset);
         for fields in fields {
             self.feed.fields(at, self.direction(way), fields);
         }
-        self.bytes(at, way, offset, bytes);
+        self.bytes(at, way, offset, &bytes);
     }
 
     /// Bytes at their place among those of their direction; what came before is not told again.
@@ -131,15 +136,19 @@ impl Followed {
         }
     }
 
-    /// The connection is over: the process gave it up, unless the other side had ended its half before.
-    pub(super) fn close(mut self, at: Timestamp, manner: EndManner) {
+    /// The connection is over. What the process did to its own direction is `own`, unless its socket knows better.
+    pub(super) fn close(mut self, at: Timestamp, own: EndManner) {
         self.release();
-        self.feed.ended(at, self.direction(Way::Sent), manner);
-        self.feed.closed(at);
+        let ends = std::mem::take(&mut self.ends).given_up(End { at, way: Way::Sent, manner: own });
+        for End { at, way, manner } in ends {
+            self.latest = self.latest.max(at);
+            self.feed.ended(self.latest, self.direction(way), manner);
+        }
+        self.feed.closed(self.latest.max(at));
     }
 
     fn direction(&self, way: Way) -> Direction {
-        match (self.role, way) {
+        match (self.place.role, way) {
             (Role::Client, Way::Sent) | (Role::Server, Way::Received) => Direction::Request,
             (Role::Client, Way::Received) | (Role::Server, Way::Sent) => Direction::Response,
         }

@@ -7,37 +7,24 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use observer_core::http::{Blocks, HeaderFields};
-use observer_core::time::Timestamp;
 
 use super::followed::Way;
+use super::waiting::Transfer;
 
 /// How long what was received waits, from when all that was recorded was taken. The process decodes it within microseconds, if it may run.
 const WAIT: Duration = Duration::from_millis(20);
 /// Most bytes that wait on one connection. A read is at most a TLS record; the rest was sent meanwhile.
-const MAX_BYTES: usize = 256 << 10;
-
-/// Bytes of one record, and the fields of blocks in them.
-#[derive(Debug)]
-pub(super) struct Piece<Bytes> {
-    pub(super) at: Timestamp,
-    pub(super) way: Way,
-    pub(super) offset: u64,
-    pub(super) bytes: Bytes,
-    pub(super) fields: Vec<HeaderFields>,
-}
+const MAX_BYTES: u64 = 256 << 10;
 
 /// The last read of a connection, and what was sent since.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// The first is what was received.
-    pieces: Vec<Piece<HeldBytes>>,
-    bytes: usize,
+    transfers: Vec<Transfer<'static>>,
+    bytes: u64,
     decoded: Option<Decoded>,
     since: Option<Instant>,
 }
-
-/// Plaintext, which no text may show.
-pub(super) struct HeldBytes(Vec<u8>);
 
 /// The fields of the last read.
 #[derive(Debug)]
@@ -51,18 +38,17 @@ struct Decoded {
 
 impl Held {
     pub(super) const fn is_waiting(&self) -> bool {
-        !self.pieces.is_empty()
+        !self.transfers.is_empty()
     }
 
     /// Adds what came; false where there is no room for more.
-    pub(super) fn push(&mut self, piece: Piece<&[u8]>) -> bool {
-        let Piece { at, way, offset, bytes, fields } = piece;
-        if way == Way::Received {
-            let received = offset.saturating_add(bytes.len() as u64);
-            self.decoded = Some(Decoded { fields: HeaderFields::new(Blocks::OfNextBytes), received, is_whole: true });
+    pub(super) fn push(&mut self, transfer: Transfer<'_>) -> bool {
+        if transfer.way == Way::Received {
+            let fields = HeaderFields::new(Blocks::OfNextBytes);
+            self.decoded = Some(Decoded { fields, received: transfer.end(), is_whole: true });
         }
-        self.bytes = self.bytes.saturating_add(bytes.len());
-        self.pieces.push(Piece { at, way, offset, bytes: HeldBytes(bytes.to_vec()), fields });
+        self.bytes = self.bytes.saturating_add(transfer.bytes.length());
+        self.transfers.push(transfer.into_owned());
         self.bytes < MAX_BYTES
     }
 
@@ -79,26 +65,14 @@ impl Held {
     }
 
     /// All that waits, in its order.
-    pub(super) fn take(&mut self) -> Vec<Piece<HeldBytes>> {
-        let Self { mut pieces, decoded, .. } = mem::take(self);
-        if let (Some(first), Some(decoded)) = (pieces.first_mut(), decoded)
+    pub(super) fn take(&mut self) -> Vec<Transfer<'static>> {
+        let Self { mut transfers, decoded, .. } = mem::take(self);
+        if let (Some(first), Some(decoded)) = (transfers.first_mut(), decoded)
             && decoded.is_whole
             && !decoded.fields.is_empty()
         {
             first.fields.push(decoded.fields);
         }
-        pieces
-    }
-}
-
-impl HeldBytes {
-    pub(super) fn as_slice(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for HeldBytes {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "[{} bytes]", self.0.len())
+        transfers
     }
 }

@@ -1,10 +1,14 @@
 //! From the records of the programs to feeds: one for each connection with an API server, with holes where records lack.
 
+mod explained;
 mod followed;
 mod held;
+mod place;
 mod records;
 mod sent_fields;
+mod socket_ends;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
-pub use records::{Assembly, ConnectionEnds, Limits, Whereabouts};
+pub use records::{Answer, Assembly, Limits};

@@ -1,161 +1,182 @@
 //! All connections, by what the programs call them.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::net::SocketAddr;
-use std::time::Instant;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use observer_core::http::Start;
-use observer_core::observation::Process;
 use observer_core::time::Timestamp;
-use observer_ebpf::{ConnectionKey, Kind, Record, UNREADABLE, Verdict};
+use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, UNDECIDED_TIME, UNREADABLE};
 
-use super::followed::{Followed, Role, Way, beginning};
-use super::sent_fields::SentFields;
-use crate::intake::{ConnectionInfo, EndManner, Intake};
-
-/// Where a socket of a process leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConnectionEnds {
-    /// The process.
-    pub process: Option<Process>,
-    /// Its own address.
-    pub local: SocketAddr,
-    /// The other side's.
-    pub remote: SocketAddr,
-}
-
-/// Finds out where sockets lead.
-pub trait Whereabouts {
-    /// Where the TCP socket leads that is this descriptor of the process; nothing when it is none, or either is gone.
-    fn of(&mut self, process: u32, descriptor: i32) -> Option<ConnectionEnds>;
-}
+use super::explained::Explained;
+use super::followed::{Followed, Way, beginning};
+use super::place::{Ends, Place};
+use super::socket_ends::CLOSE;
+use super::waiting::{Plaintext, Transfer, Waiting};
+use crate::intake::{EndManner, Intake};
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections that are followed at once, and connections that lead elsewhere and are remembered for that; more are not followed, and
-    /// counted.
+    /// Connections that are followed or wait for their socket at once, and connections that are not wanted and remembered for that; more are not
+    /// followed, and counted.
     pub connections: usize,
+    /// For how long a connection stays after its process has given it up or is gone, until its socket tells how it ended; and after its socket is closed,
+    /// until the process has read what came before.
+    pub linger: Duration,
+}
+
+/// What the programs are to be told of the connection of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Answer {
+    /// Nothing.
+    Nothing,
+    /// Nobody wants it.
+    Dismiss,
 }
 
 /// Puts records together.
 #[derive(Debug)]
-pub struct Assembly<W> {
+pub struct Assembly {
     intake: Intake,
-    api_servers: Vec<SocketAddr>,
-    whereabouts: W,
     limits: Limits,
-    connections: HashMap<ConnectionKey, Followed>,
-    /// Those that lead elsewhere: their records come until the programs know it, too.
-    elsewhere: HashSet<ConnectionKey>,
-    /// The followed connection that lives at an address of a process now.
+    connections: HashMap<ConnectionKey, Connection>,
+    /// Those that are not wanted: their records come until the programs know it, too.
+    dismissed: HashSet<ConnectionKey>,
+    /// The connection that lives at an address of a process now.
     present: HashMap<(u32, u64), ConnectionKey>,
-    /// Processes whose header fields are told, for the connections that were open before.
-    explained: BTreeSet<u32>,
-    sent_fields: SentFields,
-    /// Decoded fields that came too late, or behind one that is missing.
-    late_fields: u64,
-    /// What has no meaning here: kinds that are not known, connections that are not followed.
+    /// The connection of a socket.
+    sockets: HashMap<u64, ConnectionKey>,
+    /// The connection that is told of between two ends.
+    told: HashMap<Ends, ConnectionKey>,
+    /// For connections that were open before.
+    explained: Explained,
+    /// What has no meaning here: kinds that are not known.
     ignored: u64,
+    unplaced: u64,
+}
+
+#[derive(Debug)]
+enum Connection {
+    Waiting(Waiting),
+    Followed(Box<Followed>),
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 16_384 }
+        Self { connections: 16_384, linger: Duration::from_secs(1) }
     }
 }
 
-impl<W: Whereabouts> Assembly<W> {
-    /// Of connections that lead to one of `api_servers`.
-    pub fn new(intake: Intake, api_servers: Vec<SocketAddr>, whereabouts: W, limits: Limits) -> Self {
+impl Assembly {
+    /// Tells the intake of the connections that the programs record.
+    pub fn new(intake: Intake, limits: Limits) -> Self {
         Self {
             intake,
-            api_servers,
-            whereabouts,
             limits,
             connections: HashMap::new(),
-            elsewhere: HashSet::new(),
+            dismissed: HashSet::new(),
             present: HashMap::new(),
-            explained: BTreeSet::new(),
-            sent_fields: SentFields::default(),
-            late_fields: 0,
+            sockets: HashMap::new(),
+            told: HashMap::new(),
+            explained: Explained::default(),
             ignored: 0,
+            unplaced: 0,
         }
     }
 
-    /// Takes the next record; `at` is its time. What it answers is to be told to the programs, of the connection of the record.
-    pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8]) -> Option<Verdict> {
-        let way = match record.kind {
-            kind if kind == Kind::Sent as u32 => Way::Sent,
-            kind if kind == Kind::Received as u32 => Way::Received,
+    /// Takes the next record; `at` is its time.
+    pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8]) -> Answer {
+        match record.kind {
+            kind if kind == Kind::Sent as u32 => self.transferred(at, record, Way::Sent, payload),
+            kind if kind == Kind::Received as u32 => self.transferred(at, record, Way::Received, payload),
+            kind if kind == Kind::Opened as u32 => self.opened(at, record, payload),
             kind if kind == Kind::Closed as u32 => {
-                self.close(at, record);
-                return None;
+                self.closed(at, record);
+                Answer::Nothing
             }
             _other => {
-                self.take_fields(record, payload);
-                return None;
+                let followed = self.connections.get_mut(&record.connection).and_then(Connection::followed_mut);
+                if self.explained.take(record, payload, followed) { Answer::Nothing } else { self.ignore() }
             }
-        };
-        let is_readable = record.flags & UNREADABLE == 0;
-        let payload = if is_readable { payload } else { &[] };
-        let is_new = !self.connections.contains_key(&record.connection);
-        let sent_fields = match way {
-            Way::Sent => self.sent_fields.take((record.connection.process, record.connection.address)),
-            Way::Received => Vec::new(),
-        };
-        if is_new && !self.begin(at, record, way, payload) {
-            return Some(Verdict::Elsewhere);
         }
-        let followed = self.connections.get_mut(&record.connection)?;
-        if is_readable {
-            followed.take(at, way, record.offset, payload, sent_fields);
-        } else {
-            followed.lack_up_to(at, way, record.offset.saturating_add(record.length.into()));
-        }
-        is_new.then_some(Verdict::Wanted)
     }
 
     /// Header fields of this process are told from now on, or not any more: those of connections that were open before are wanted.
     pub fn explain(&mut self, process: u32, is_told: bool) {
         if is_told {
-            self.explained.insert(process);
-        } else if self.explained.remove(&process) {
-            self.sent_fields.forget(process);
+            self.explained.begin(process);
+        } else if self.explained.end(process) {
             let own = self.connections.iter_mut().filter(|(key, _)| key.process == process);
-            own.for_each(|(_, followed)| followed.explain_no_more());
+            own.filter_map(|(_, connection)| connection.followed_mut()).for_each(Followed::explain_no_more);
         }
     }
 
     /// All that was recorded was taken by `now`. What waits for fields does not wait for long.
     pub fn look(&mut self, now: Instant) {
         if !self.explained.is_empty() {
-            self.connections.values_mut().for_each(|followed| followed.look(now));
+            self.all_followed().for_each(|followed| followed.look(now));
         }
     }
 
     /// Nothing more will come: what waits for fields has waited long enough.
     pub fn finish(&mut self) {
-        self.connections.values_mut().for_each(Followed::release);
+        self.all_followed().for_each(Followed::release);
     }
 
-    /// A process is gone, and with it its connections.
+    /// Takes a change of a socket.
+    pub fn socket_changed(&mut self, at: Timestamp, life: &Life) {
+        let Some(key) = self.sockets.get(&life.socket).copied() else { return };
+        let is_over = match self.connections.get_mut(&key) {
+            Some(Connection::Followed(followed)) => {
+                followed.ends.changed(at, life);
+                followed.abandoned.is_some() && followed.ends.has_own()
+            }
+            // Nothing was told of it, and nothing will be.
+            Some(Connection::Waiting(_)) | None => life.after == CLOSE,
+        };
+        if is_over {
+            self.forget(at, key, EndManner::Fin);
+        }
+    }
+
+    /// A process is gone, and with it its connections, as soon as their sockets have told how they ended.
     pub fn exited(&mut self, at: Timestamp, process: u32) {
         self.explain(process, false);
-        let gone: Vec<ConnectionKey> = self.connections.keys().filter(|key| key.process == process).copied().collect();
-        for key in gone {
-            self.forget(at, key, EndManner::Fin);
+        let of_process: Vec<ConnectionKey> = self.connections.keys().filter(|key| key.process == process).copied().collect();
+        for key in of_process {
+            self.abandon(at, key);
+        }
+        self.dismissed.retain(|key| key.process != process);
+    }
+
+    /// Gives up what has waited for too long by now.
+    pub fn pass(&mut self, now: Timestamp) {
+        let (limits, undecided) = (self.limits, Duration::from_nanos(UNDECIDED_TIME));
+        let over_since = |connection: &Connection| match connection {
+            Connection::Waiting(waiting) => {
+                Some(waiting.since).filter(|since| waiting.place.is_none() && since.plus(undecided) < now)
+            }
+            Connection::Followed(followed) => {
+                followed.abandoned.or(followed.ends.over()).filter(|since| since.plus(limits.linger) <= now)
+            }
+        };
+        let over: Vec<(ConnectionKey, Timestamp)> =
+            self.connections.iter().filter_map(|(key, connection)| Some((*key, over_since(connection)?))).collect();
+        for (key, since) in over {
+            self.forget(since, key, EndManner::Fin);
         }
     }
 
     /// How many connections are followed now.
     pub fn followed(&self) -> usize {
-        self.connections.len()
+        self.connections.values().filter(|connection| matches!(connection, Connection::Followed(_))).count()
     }
 
     /// Header fields that could not be joined with the bytes that have them.
     pub const fn unused_fields(&self) -> u64 {
-        self.late_fields.saturating_add(self.sent_fields.lost())
+        self.explained.unused()
     }
 
     /// Records that meant nothing here.
@@ -163,102 +184,183 @@ impl<W: Whereabouts> Assembly<W> {
         self.ignored
     }
 
-    #[cfg(test)]
-    pub(super) const fn whereabouts_mut(&mut self) -> &mut W {
-        &mut self.whereabouts
+    /// Bytes that are lost because the socket of their connection did not become known in time.
+    pub const fn unplaced(&self) -> u64 {
+        self.unplaced
     }
 
-    fn take_fields(&mut self, record: &Record, payload: &[u8]) {
-        let process = record.connection.process;
-        let is_told = self.explained.contains(&process);
-        let address = (process, record.connection.address);
-        match record.kind {
-            kind if kind == Kind::SentField as u32 => {
-                if is_told {
-                    self.sent_fields.encoded(address, name_and_value(record, payload));
-                }
-            }
-            kind if kind == Kind::Headers as u32 => {
-                if let Some((goroutine, stream)) = payload.first_chunk().copied().zip(u32::try_from(record.offset).ok()) {
-                    self.sent_fields.announced((process, u64::from_ne_bytes(goroutine)), address, stream);
-                }
-            }
-            kind if kind == Kind::ReceivedField as u32 => {
-                let number = u64::try_from(record.descriptor).unwrap_or(u64::MAX);
-                let followed = self.connections.get_mut(&record.connection);
-                // One that is missing lets the number of the next one tell.
-                let is_taken = followed
-                    .zip(name_and_value(record, payload))
-                    .is_some_and(|(followed, (name, value))| followed.received_field(record.offset, number, name, value));
-                self.late_fields = self.late_fields.saturating_add(u64::from(is_told && !is_taken));
-            }
-            _unknown => self.ignored = self.ignored.saturating_add(1),
-        }
-    }
-
-    fn begin(&mut self, at: Timestamp, record: &Record, way: Way, payload: &[u8]) -> bool {
+    fn transferred(&mut self, at: Timestamp, record: &Record, way: Way, payload: &[u8]) -> Answer {
         let key = record.connection;
-        if self.elsewhere.contains(&key) {
-            return false;
+        if self.dismissed.contains(&key) {
+            return Answer::Nothing;
         }
-        // Its end was not seen: the library's memory has another connection now.
-        if let Some(former) = self.present.remove(&(key.process, key.address)) {
-            self.forget(at, former, EndManner::ByTap);
-        }
-        if let Some(followed) = self.follow(at, record, way, payload) {
-            self.connections.insert(key, followed);
-            self.present.insert((key.process, key.address), key);
-            return true;
-        }
-        if self.elsewhere.len() >= self.limits.connections {
-            self.elsewhere.clear();
-        }
-        self.elsewhere.insert(key);
-        false
-    }
-
-    fn follow(&mut self, at: Timestamp, record: &Record, way: Way, payload: &[u8]) -> Option<Followed> {
-        let (role, info) = self.introduce(record, way, payload)?;
-        if self.connections.len() >= self.limits.connections {
-            self.intake.decline();
-            return None;
-        }
-        let is_late = info.start == Start::Middle && self.explained.contains(&record.connection.process);
-        let followed = Followed::new(role, self.intake.register(at, info)?);
-        Some(if is_late { followed.explained() } else { followed })
-    }
-
-    fn introduce(&mut self, record: &Record, way: Way, payload: &[u8]) -> Option<(Role, ConnectionInfo)> {
-        let ConnectionEnds { process, local, remote } = self.whereabouts.of(record.connection.process, record.descriptor)?;
-        let is_api_server = |address: &SocketAddr| self.api_servers.contains(address);
-        let role = match (is_api_server(&remote), is_api_server(&local)) {
-            (true, _) => Role::Client,
-            (false, true) => Role::Server,
-            (false, false) => return None,
+        let bytes = match record.flags & UNREADABLE {
+            0 => Plaintext::Known(Cow::Borrowed(payload)),
+            _ => Plaintext::Unreadable(record.length.into()),
         };
-        let (protocol, start) = beginning(role, way, record.offset, payload);
-        let (client, upstream) = if role == Role::Client { (local, remote) } else { (remote, local) };
-        let process = process.filter(|_| role == Role::Client);
-        Some((role, ConnectionInfo { client, listener: upstream, upstream, process, protocol, start }))
+        let fields = match way {
+            Way::Sent => self.explained.sent(key.process, key.address),
+            Way::Received => Vec::new(),
+        };
+        let transfer = Transfer { at, way, offset: record.offset, bytes, fields };
+        match self.connection(at, key) {
+            Some(Connection::Followed(followed)) => followed.take(transfer),
+            Some(Connection::Waiting(waiting)) => {
+                let length = transfer.bytes.length();
+                let (is_held, is_placed) = (waiting.hold(transfer), waiting.place.is_some());
+                if !is_held {
+                    self.unplaced = self.unplaced.saturating_add(length);
+                } else if is_placed {
+                    return self.follow(key);
+                }
+            }
+            None => self.unplaced = self.unplaced.saturating_add(transfer.bytes.length()),
+        }
+        Answer::Nothing
     }
 
-    fn close(&mut self, at: Timestamp, record: &Record) {
-        if let Some(followed) = self.connections.get_mut(&record.connection) {
+    fn opened(&mut self, at: Timestamp, record: &Record, payload: &[u8]) -> Answer {
+        let key = record.connection;
+        let Some(place) = Opened::read(payload).and_then(|opened| Place::of(key.process, &opened)) else { return self.ignore() };
+        // The other end of what is told already. Of the same side, it is another network with the same addresses, or the one before is over.
+        if self.told.get(&place.ends).is_some_and(|told| self.role(told).is_some_and(|role| role != place.role)) {
+            return self.dismiss(at, key);
+        }
+        let (socket, ends) = (place.socket, place.ends);
+        let has_bytes = match self.connection(at, key) {
+            Some(Connection::Waiting(waiting)) if waiting.place.is_none() => {
+                waiting.place = Some(place);
+                !waiting.transfers.is_empty()
+            }
+            // Two threads of the process were the first at once.
+            Some(_) => return Answer::Nothing,
+            None => {
+                self.intake.decline();
+                return self.dismiss(at, key);
+            }
+        };
+        self.sockets.insert(socket, key);
+        self.told.insert(ends, key);
+        if has_bytes { self.follow(key) } else { Answer::Nothing }
+    }
+
+    fn closed(&mut self, at: Timestamp, record: &Record) {
+        if let Some(Connection::Followed(followed)) = self.connections.get_mut(&record.connection) {
             followed.lack_up_to(at, Way::Sent, record.offset);
         }
-        self.elsewhere.remove(&record.connection);
-        self.forget(at, record.connection, EndManner::CloseNotify);
+        self.dismissed.remove(&record.connection);
+        if record.flags & CLOSE_NOTIFIED != 0 {
+            self.forget(at, record.connection, EndManner::CloseNotify);
+        } else {
+            self.abandon(at, record.connection);
+        }
+    }
+
+    /// Nobody has a connection any more: it is over as soon as its socket tells how it ended.
+    fn abandon(&mut self, at: Timestamp, key: ConnectionKey) {
+        match self.connections.get_mut(&key) {
+            Some(Connection::Followed(followed)) if !followed.ends.has_own() => followed.abandoned = Some(at),
+            Some(_) | None => self.forget(at, key, EndManner::Fin),
+        }
+    }
+
+    /// What there is of a connection, anew if there is nothing; nothing where it finds no room.
+    fn connection(&mut self, at: Timestamp, key: ConnectionKey) -> Option<&mut Connection> {
+        if !self.connections.contains_key(&key) {
+            // Its end was not seen: the library's memory has another connection now.
+            if let Some(former) = self.present.get(&(key.process, key.address)).copied() {
+                let is_abandoned = self.connections.get(&former).is_some_and(Connection::is_abandoned);
+                self.forget(at, former, if is_abandoned { EndManner::Fin } else { EndManner::ByTap });
+            }
+            if self.connections.len() >= self.limits.connections {
+                return None;
+            }
+            self.connections.insert(key, Connection::Waiting(Waiting::new(at)));
+            self.present.insert((key.process, key.address), key);
+        }
+        self.connections.get_mut(&key)
+    }
+
+    /// Tells of a connection whose place and first bytes are known.
+    fn follow(&mut self, key: ConnectionKey) -> Answer {
+        let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) else { return Answer::Nothing };
+        let transfers = std::mem::take(&mut waiting.transfers);
+        let (Some(place), Some(first)) = (waiting.place.clone(), transfers.first()) else { return Answer::Nothing };
+        let (protocol, start) = beginning(place.role, first);
+        let Some(feed) = self.intake.register(first.at, place.info(protocol, start)) else {
+            return self.dismiss(first.at, key);
+        };
+        let is_late = start == Start::Middle && self.explained.contains(key.process);
+        let followed = Followed::new(place, feed);
+        let mut followed = Box::new(if is_late { followed.explained() } else { followed });
+        for transfer in transfers {
+            followed.take(transfer);
+        }
+        self.connections.insert(key, Connection::Followed(followed));
+        Answer::Nothing
+    }
+
+    fn all_followed(&mut self) -> impl Iterator<Item = &mut Followed> {
+        self.connections.values_mut().filter_map(Connection::followed_mut)
+    }
+
+    fn role(&self, key: &ConnectionKey) -> Option<observer_ebpf::Role> {
+        self.connections.get(key)?.place().map(|place| place.role)
+    }
+
+    fn ignore(&mut self) -> Answer {
+        self.ignored = self.ignored.saturating_add(1);
+        Answer::Nothing
+    }
+
+    fn dismiss(&mut self, at: Timestamp, key: ConnectionKey) -> Answer {
+        if let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) {
+            waiting.let_go();
+        }
+        self.forget(at, key, EndManner::ByTap);
+        if self.dismissed.len() >= self.limits.connections {
+            self.dismissed.clear();
+        }
+        self.dismissed.insert(key);
+        Answer::Dismiss
     }
 
     fn forget(&mut self, at: Timestamp, key: ConnectionKey, manner: EndManner) {
-        if let Some(followed) = self.connections.remove(&key) {
+        let Some(connection) = self.connections.remove(&key) else { return };
+        if self.present.get(&(key.process, key.address)) == Some(&key) {
             self.present.remove(&(key.process, key.address));
-            followed.close(at, manner);
+        }
+        if let Some(place) = connection.place() {
+            if self.sockets.get(&place.socket) == Some(&key) {
+                self.sockets.remove(&place.socket);
+            }
+            if self.told.get(&place.ends) == Some(&key) {
+                self.told.remove(&place.ends);
+            }
+        }
+        match connection {
+            Connection::Waiting(waiting) => self.unplaced = self.unplaced.saturating_add(waiting.held()),
+            Connection::Followed(followed) => followed.close(at, manner),
         }
     }
 }
 
-fn name_and_value<'p>(record: &Record, payload: &'p [u8]) -> Option<(&'p [u8], &'p [u8])> {
-    let is_readable = record.flags & UNREADABLE == 0;
-    payload.split_at_checked(usize::try_from(record.name_length).ok()?).filter(|_| is_readable)
+impl Connection {
+    fn followed_mut(&mut self) -> Option<&mut Followed> {
+        match self {
+            Self::Waiting(_) => None,
+            Self::Followed(followed) => Some(followed),
+        }
+    }
+
+    fn is_abandoned(&self) -> bool {
+        matches!(self, Self::Followed(followed) if followed.abandoned.is_some())
+    }
+
+    fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Waiting(waiting) => waiting.place.as_ref(),
+            Self::Followed(followed) => Some(&followed.place),
+        }
+    }
 }

@@ -14,6 +14,7 @@ const WRITE: &str = "SSL_write";
 const READ: &str = "SSL_read";
 const WRITE_EX: &str = "SSL_write_ex";
 const READ_EX: &str = "SSL_read_ex";
+const SHUTDOWN: &str = "SSL_shutdown";
 const FREE: &str = "SSL_free";
 /// In `BoringSSL` only (its `include/openssl/ssl.h`).
 const ONLY_BORING_SSL: &str = "SSL_CTX_set_custom_verify";
@@ -33,6 +34,8 @@ pub struct OpenSslProbePoints {
     pub write_ex: Option<CallProbes>,
     /// `int SSL_read_ex(SSL *, void *, size_t, size_t *)`.
     pub read_ex: Option<CallProbes>,
+    /// `int SSL_shutdown(SSL *)`.
+    pub shutdown: Option<ProbePoint>,
     /// `void SSL_free(SSL *)`.
     pub free: Option<ProbePoint>,
     /// What is there and cannot be probed; what is neither here nor above is not in the file.
@@ -80,8 +83,8 @@ pub enum OpenSslLinkage {
 /// Of a file that defines `SSL_write` or `SSL_read`.
 pub(super) fn find(elf: &Elf<'_>) -> Result<Option<OpenSslProbePoints>, BinaryError> {
     let symbols = Symbols::of(elf)?;
-    let found = symbols.functions(&[WRITE, READ, WRITE_EX, READ_EX, FREE, ONLY_BORING_SSL]);
-    let [write, read, write_ex, read_ex, free, boring] = found.as_slice() else { return Ok(None) };
+    let found = symbols.functions(&[WRITE, READ, WRITE_EX, READ_EX, SHUTDOWN, FREE, ONLY_BORING_SSL]);
+    let [write, read, write_ex, read_ex, shutdown, free, boring] = found.as_slice() else { return Ok(None) };
     if write.is_none() && read.is_none() {
         return Ok(None);
     }
@@ -97,6 +100,7 @@ pub(super) fn find(elf: &Elf<'_>) -> Result<Option<OpenSslProbePoints>, BinaryEr
         read: functions.call(READ, *read),
         write_ex: functions.call(WRITE_EX, *write_ex),
         read_ex: functions.call(READ_EX, *read_ex),
+        shutdown: functions.entry(SHUTDOWN, *shutdown),
         free: functions.entry(FREE, *free),
         refused: functions.refused,
     }))

@@ -29,6 +29,8 @@ pub enum Probe {
     SslReadEx,
     /// Any of the four, at its returns.
     SslReturn,
+    /// `SSL_shutdown`, at its entry.
+    SslShutdown,
     /// `SSL_free`, at its entry.
     SslFree,
 }
@@ -55,6 +57,7 @@ impl Probe {
             Self::SslWriteEx => "ssl_write_ex",
             Self::SslReadEx => "ssl_read_ex",
             Self::SslReturn => "ssl_return",
+            Self::SslShutdown => "ssl_shutdown",
             Self::SslFree => "ssl_free",
         }
     }

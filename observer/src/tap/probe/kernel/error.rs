@@ -12,6 +12,16 @@ pub enum KernelError {
     /// The object does not have what this version expects.
     #[error("the eBPF object has no {0}; it was built for another version of watchtap")]
     Lacks(&'static str),
+    /// The kernel does not tell where the members of its structures are.
+    #[error(
+        "cannot tell where the kernel has {member}: {why}; it takes a kernel that is built with CONFIG_DEBUG_INFO_BTF and has /sys/kernel/btf/vmlinux"
+    )]
+    Offsets {
+        /// Of which structure, and which member.
+        member: String,
+        /// What its description lacks.
+        why: String,
+    },
     /// The object's parts do not fit together.
     #[error("the eBPF object cannot be put together: {0}")]
     Object(String),
@@ -24,7 +34,10 @@ pub enum KernelError {
         source: Box<aya::maps::MapError>,
     },
     /// The kernel refuses a program.
-    #[error("the kernel does not load the eBPF program {program}: {source}\n{log}")]
+    #[error(
+        "the kernel does not load the eBPF program {program}: {source}; it takes the capabilities CAP_BPF and CAP_PERFMON, or root, and a kernel that \
+         is not locked down for confidentiality (/sys/kernel/security/lockdown)\n{log}"
+    )]
     Load {
         /// Which one.
         program: &'static str,

@@ -2,6 +2,7 @@
 
 mod attach;
 mod error;
+mod offsets;
 mod programs;
 mod system_call;
 

@@ -2,31 +2,35 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use aya::maps::{Array, HashMap as KernelHashMap, Map, MapData, PerCpuArray, RingBuf};
-use aya::programs::{BtfTracePoint, TracePoint};
-use aya::{Btf, Ebpf, EbpfLoader};
-use observer_ebpf::{ConnectionKey, Filter, Life, Loss, OBJECT, Record, Verdict};
+use aya::programs::BtfTracePoint;
+use aya::{Btf, Ebpf, EbpfLoader, Pod};
+use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, Endpoint, Filter, Life, Loss, OBJECT, Record, Verdict};
 
 use super::attach::{Attachment, Probe};
 use super::error::KernelError;
+use super::offsets::kernel_offsets;
 use super::system_call::{attach_program, load_program};
 
 /// Key and value of the map of connections, in bytes.
-type Connections = KernelHashMap<MapData, [u8; 16], [u8; 32]>;
+type Connections = KernelHashMap<MapData, [u8; size_of::<ConnectionAddress>()], [u8; size_of::<Connection>()]>;
 /// `BPF_EXIST` of `include/uapi/linux/bpf.h`: only where the key is there already.
 const EXISTING: u64 = 2;
 
 /// How the programs are loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Size of the ring buffer for plaintext in bytes: a power of two, and a multiple of the page size.
     pub ring_bytes: u32,
     /// Whom the programs record.
     pub filter: Filter,
+    /// The API servers: connections with none of them are not recorded. The map has room for 64.
+    pub api_servers: Vec<SocketAddr>,
 }
 
 /// The programs of one run. Dropped, they are gone from the kernel, with all that is attached.
@@ -39,6 +43,7 @@ pub struct Programs {
     lives: RingBuf<MapData>,
     connections: Connections,
     losses: PerCpuArray<MapData, u64>,
+    btf: Btf,
 }
 
 impl Programs {
@@ -49,9 +54,9 @@ impl Programs {
             .load(OBJECT)
             .map_err(|error| KernelError::Maps(Box::new(error)))?;
         let object = put_together(&ebpf)?;
-        let filter = ebpf.map_mut("FILTER").ok_or(KernelError::Lacks("FILTER"))?;
-        let mut filter: Array<&mut MapData, [u8; 24]> = filter.try_into().map_err(|error| of_map("FILTER", error))?;
-        filter.set(0, options.filter.to_bytes(), 0).map_err(|error| of_map("FILTER", error))?;
+        set(&mut ebpf, "FILTER", options.filter.to_bytes())?;
+        set(&mut ebpf, "KERNEL_OFFSETS", kernel_offsets()?)?;
+        add_api_servers(&mut ebpf, &options.api_servers)?;
         Ok(Self {
             attached: HashMap::new(),
             object,
@@ -59,6 +64,7 @@ impl Programs {
             lives: take(&mut ebpf, "LIVES")?,
             connections: take(&mut ebpf, "CONNECTIONS")?,
             losses: take(&mut ebpf, "LOSSES")?,
+            btf: Btf::from_sys_fs().map_err(|error| KernelError::Maps(Box::new(error.into())))?,
             ebpf,
         })
     }
@@ -78,25 +84,19 @@ impl Programs {
 
     /// Has the beginnings and ends of processes told from now on.
     pub fn tell_of_processes(&mut self) -> Result<(), KernelError> {
-        for (program, tracepoint) in [("process_exec", "sched_process_exec"), ("process_exit", "sched_process_exit")] {
-            let failed = |why: String| KernelError::Tracepoint { program, why };
-            let btf = Btf::from_sys_fs().map_err(|error| failed(error.to_string()))?;
-            let found = self.ebpf.program_mut(program).ok_or(KernelError::Lacks(program))?;
-            let found: &mut BtfTracePoint =
-                found.try_into().map_err(|error: aya::programs::ProgramError| failed(error.to_string()))?;
-            found.load(tracepoint, &btf).and_then(|()| found.attach()).map_err(|error| failed(error.to_string()))?;
-        }
-        Ok(())
+        self.attach_to_tracepoint("process_exec", "sched_process_exec")?;
+        self.attach_to_tracepoint("process_exit", "sched_process_exit")
     }
 
-    /// Has the changes of TCP sockets told from now on. It needs tracefs, which is root's.
+    /// Has it told from now on how the sockets of recorded connections change.
     pub fn tell_of_sockets(&mut self) -> Result<(), KernelError> {
-        const PROGRAM: &str = "socket_state";
-        let failed = |why: String| KernelError::Tracepoint { program: PROGRAM, why };
-        let found = self.ebpf.program_mut(PROGRAM).ok_or(KernelError::Lacks(PROGRAM))?;
-        let found: &mut TracePoint = found.try_into().map_err(|error: aya::programs::ProgramError| failed(error.to_string()))?;
-        found.load().and_then(|()| found.attach("sock", "inet_sock_set_state")).map_err(|error| failed(error.to_string()))?;
-        Ok(())
+        self.attach_to_tracepoint("socket_state", "inet_sock_set_state")
+    }
+
+    /// Has connections and sockets paired where the TLS library's own descriptor is not known: by what its threads send and receive. Linux 6.3 is the first that tells that.
+    pub fn pair_by_use(&mut self) -> Result<(), KernelError> {
+        self.attach_to_tracepoint("socket_sent", "sock_send_length")?;
+        self.attach_to_tracepoint("socket_received", "sock_recv_length")
     }
 
     /// Takes what was recorded since, in its order, up to so many records; how many there were.
@@ -147,6 +147,14 @@ impl Programs {
         self.records.as_fd()
     }
 
+    fn attach_to_tracepoint(&mut self, program: &'static str, tracepoint: &str) -> Result<(), KernelError> {
+        let failed = |why: String| KernelError::Tracepoint { program, why };
+        let found = self.ebpf.program_mut(program).ok_or(KernelError::Lacks(program))?;
+        let found: &mut BtfTracePoint = found.try_into().map_err(|error: aya::programs::ProgramError| failed(error.to_string()))?;
+        found.load(tracepoint, &self.btf).and_then(|()| found.attach()).map_err(|error| failed(error.to_string()))?;
+        Ok(())
+    }
+
     fn load_program(&self, name: &'static str) -> Result<OwnedFd, KernelError> {
         let program = self.object.programs.get(name).ok_or(KernelError::Lacks(name))?;
         let function = self.object.functions.get(&program.function_key()).ok_or(KernelError::Lacks(name))?;
@@ -167,6 +175,30 @@ impl std::fmt::Debug for Programs {
 fn take<M: TryFrom<Map, Error = aya::maps::MapError>>(ebpf: &mut Ebpf, name: &'static str) -> Result<M, KernelError> {
     let map = ebpf.take_map(name).ok_or(KernelError::Lacks(name))?;
     M::try_from(map).map_err(|error| of_map(name, error))
+}
+
+/// Sets the only value of a map.
+fn set<V: Pod>(ebpf: &mut Ebpf, name: &'static str, value: V) -> Result<(), KernelError> {
+    let map = ebpf.map_mut(name).ok_or(KernelError::Lacks(name))?;
+    let mut map: Array<&mut MapData, V> = map.try_into().map_err(|error| of_map(name, error))?;
+    map.set(0, value, 0).map_err(|error| of_map(name, error))
+}
+
+fn add_api_servers(ebpf: &mut Ebpf, addresses: &[SocketAddr]) -> Result<(), KernelError> {
+    const NAME: &str = "API_SERVERS";
+    let map = ebpf.map_mut(NAME).ok_or(KernelError::Lacks(NAME))?;
+    let map: Result<KernelHashMap<&mut MapData, [u8; size_of::<Endpoint>()], u32>, _> = map.try_into();
+    let mut map = map.map_err(|error| of_map(NAME, error))?;
+    let mut add = |address: &SocketAddr| map.insert(endpoint(*address).to_bytes(), 0, 0);
+    addresses.iter().try_for_each(&mut add).map_err(|error| of_map(NAME, error))
+}
+
+fn endpoint(address: SocketAddr) -> Endpoint {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
+    };
+    Endpoint { address: ip.octets(), port: address.port(), reserved: 0 }
 }
 
 fn of_map(name: &'static str, error: aya::maps::MapError) -> KernelError {

@@ -1,0 +1,136 @@
+//! Structures of the kernel, read at the offsets that user space found for this kernel.
+//!
+//! Nothing holds what is read: a socket may be given up meanwhile, and then the numbers are of whatever is there now. So they are checked against each other, and what
+//! does not fit is no socket.
+
+use core::mem::MaybeUninit;
+
+use aya_ebpf::helpers::generated::{bpf_get_current_task, bpf_probe_read_kernel};
+use observer_ebpf::{Endpoint, KernelMember};
+
+use crate::maps::KERNEL_OFFSETS;
+
+/// `S_IFMT` and `S_IFSOCK` of Linux `include/uapi/linux/stat.h`.
+const FILE_TYPE: u16 = 0o170_000;
+const SOCKET: u16 = 0o140_000;
+
+const AF_INET: u16 = 2;
+const AF_INET6: u16 = 10;
+const IPPROTO_TCP: u16 = 6;
+
+/// A structure in the kernel's memory, by its address, which is not 0.
+#[derive(Clone, Copy)]
+pub(crate) struct Structure(u64);
+
+impl Structure {
+    /// Nothing for a null pointer.
+    #[inline(always)]
+    pub(crate) fn at(address: u64) -> Option<Self> {
+        (address != 0).then_some(Self(address))
+    }
+
+    #[inline(always)]
+    pub(crate) fn address(self) -> u64 {
+        self.0
+    }
+
+    /// The thread that runs.
+    #[inline(always)]
+    fn task() -> Option<Self> {
+        // SAFETY: takes nothing and returns a number.
+        Self::at(unsafe { bpf_get_current_task() })
+    }
+
+    /// What a member has; nothing where it cannot be read, or the offsets are not there.
+    #[inline(always)]
+    fn member<T: Copy>(self, member: KernelMember) -> Option<T> {
+        let offset = KERNEL_OFFSETS.get(0)?[member as usize];
+        value(self.0 + u64::from(offset))
+    }
+
+    /// The structure that a member points to.
+    #[inline(always)]
+    fn pointed(self, member: KernelMember) -> Option<Self> {
+        Self::at(self.member(member)?)
+    }
+}
+
+#[inline(always)]
+fn value<T: Copy>(address: u64) -> Option<T> {
+    let mut value = MaybeUninit::<T>::uninit();
+    // SAFETY: the helper writes as many bytes as `value` has, or fails.
+    let failed = unsafe { bpf_probe_read_kernel(value.as_mut_ptr().cast(), size_of::<T>() as u32, address as *const _) };
+    // SAFETY: the helper has written all bytes, and each of the types that are asked for (numbers, arrays of them) takes any.
+    (failed == 0).then(|| unsafe { value.assume_init() })
+}
+
+/// The process that runs: its name, and when it was started.
+#[inline(always)]
+pub(crate) fn process() -> Option<([u8; 16], u64)> {
+    let leader = Structure::task()?.pointed(KernelMember::TaskLeader)?;
+    Some((leader.member(KernelMember::TaskName)?, leader.member(KernelMember::TaskStarted)?))
+}
+
+/// The TCP socket (`struct sock`) behind a descriptor of the process that runs; nothing if it is no such.
+///
+/// A file of another type has something else where a socket's has its `struct socket`, so the inode must be a socket's, and the socket must have this file.
+#[inline(always)]
+pub(crate) fn socket_of(descriptor: i32) -> Option<Structure> {
+    let table = Structure::task()?.pointed(KernelMember::TaskFiles)?.pointed(KernelMember::FilesTable)?;
+    let length: u32 = table.member(KernelMember::TableLength)?;
+    let descriptor = u64::try_from(descriptor).ok().filter(|descriptor| *descriptor < u64::from(length))?;
+    let files: u64 = table.member(KernelMember::TableFiles)?;
+    let file = Structure::at(value(files + descriptor * size_of::<u64>() as u64)?)?;
+    let mode: u16 = file.pointed(KernelMember::FileInode)?.member(KernelMember::InodeMode)?;
+    if mode & FILE_TYPE != SOCKET {
+        return None;
+    }
+    let socket = file.pointed(KernelMember::FilePrivate)?;
+    if socket.pointed(KernelMember::SocketFile)?.0 != file.0 {
+        return None;
+    }
+    socket.pointed(KernelMember::SocketSock).filter(|socket| is_tcp(*socket))
+}
+
+/// Whether a `struct sock` is one of TCP, over either version of IP.
+#[inline(always)]
+pub(crate) fn is_tcp(socket: Structure) -> bool {
+    let family = socket.member::<u16>(KernelMember::SockFamily);
+    let is_internet = family == Some(AF_INET) || family == Some(AF_INET6);
+    is_internet && socket.member(KernelMember::SockProtocol) == Some(IPPROTO_TCP)
+}
+
+/// The process's own end of a TCP socket.
+#[inline(always)]
+pub(crate) fn local_end(socket: Structure) -> Option<Endpoint> {
+    let address = address(socket, KernelMember::SockLocal, KernelMember::SockLocal6)?;
+    Some(Endpoint { address, port: socket.member(KernelMember::SockLocalPort)?, reserved: 0 })
+}
+
+/// The other end of a TCP socket; nothing if it is not connected.
+#[inline(always)]
+pub(crate) fn remote_end(socket: Structure) -> Option<Endpoint> {
+    let port = u16::from_be(socket.member(KernelMember::SockRemotePort)?);
+    if port == 0 {
+        return None;
+    }
+    let address = address(socket, KernelMember::SockRemote, KernelMember::SockRemote6)?;
+    Some(Endpoint { address, port, reserved: 0 })
+}
+
+#[inline(always)]
+fn address(socket: Structure, v4: KernelMember, v6: KernelMember) -> Option<[u8; 16]> {
+    let family: u16 = socket.member(KernelMember::SockFamily)?;
+    if family == AF_INET { socket.member(v4).map(mapped) } else { socket.member(v6) }
+}
+
+/// What went wrong with a socket last, an error number.
+#[inline(always)]
+pub(crate) fn error(socket: Structure) -> i32 {
+    socket.member(KernelMember::SockError).unwrap_or(0)
+}
+
+#[inline(always)]
+fn mapped([a, b, c, d]: [u8; 4]) -> [u8; 16] {
+    [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, a, b, c, d]
+}

@@ -1,0 +1,176 @@
+//! Which socket a connection uses, and what follows: whether it is recorded.
+//!
+//! What counts, from the best on: what is sent or received inside a call of the TLS library; the descriptor that the library has; what is sent
+//! after a call that writes and received before one that reads. Once known, the socket stays.
+
+use aya_ebpf::helpers::{bpf_get_current_cgroup_id, bpf_get_current_pid_tgid, bpf_ktime_get_ns};
+use aya_ebpf::macros::btf_tracepoint;
+use aya_ebpf::programs::BtfTracePointContext;
+use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, FILTER_SERVER_ENDS, Kind, Loss, Opened, Record, Role, Verdict};
+
+use crate::admission::Caller;
+use crate::kernel::{self, Structure};
+use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SOCKETS, SSL_CALLS, count};
+use crate::records;
+
+/// `sock_send_length` (Linux 6.3): a thread has sent on a socket.
+#[btf_tracepoint(function = "sock_send_length")]
+pub(crate) fn socket_sent(context: BtfTracePointContext) -> i32 {
+    let Some(used) = Used::of(&context) else { return 0 };
+    let Some(thread) = SSL_CALLS.get_ptr_mut(used.thread) else { return 0 };
+    // SAFETY: only this thread has this key, and no other program runs for the thread meanwhile.
+    let thread = unsafe { &mut *thread };
+    if thread.calls.used(used.socket.address()) || used.length == 0 {
+        return 0;
+    }
+    let writer = thread.sockets.sent(used.length);
+    if writer != 0
+        && let Some(caller) = Caller::admitted()
+    {
+        belongs(&caller, writer, used.socket);
+    }
+    0
+}
+
+/// `sock_recv_length` (Linux 6.3): a thread has received from a socket.
+#[btf_tracepoint(function = "sock_recv_length")]
+pub(crate) fn socket_received(context: BtfTracePointContext) -> i32 {
+    let Some(used) = Used::of(&context) else { return 0 };
+    let Some(thread) = SSL_CALLS.get_ptr_mut(used.thread) else { return 0 };
+    // SAFETY: as above.
+    let thread = unsafe { &mut *thread };
+    if !thread.calls.used(used.socket.address()) && used.length > 0 {
+        thread.sockets.received(used.socket.address(), used.length);
+    }
+    0
+}
+
+/// The arguments of either tracepoint: `struct sock *sk, int ret, int flags`.
+struct Used {
+    thread: u64,
+    socket: Structure,
+    /// 0 where nothing went, for whatever reason.
+    length: u64,
+}
+
+impl Used {
+    /// Nothing if the thread has never called a TLS library, or the socket is not one of TCP.
+    #[inline(always)]
+    fn of(context: &BtfTracePointContext) -> Option<Self> {
+        let thread = bpf_get_current_pid_tgid();
+        SSL_CALLS.get_ptr(thread)?;
+        let socket = Structure::at(context.arg::<*const u8>(0) as u64).filter(|socket| kernel::is_tcp(*socket))?;
+        let length = context.arg::<i32>(1);
+        Some(Self { thread, socket, length: u64::try_from(length).unwrap_or(0) })
+    }
+}
+
+/// What a thread sent after it wrote on a connection.
+#[inline(always)]
+fn belongs(caller: &Caller, address: u64, socket: Structure) {
+    let key = ConnectionAddress { address, process: caller.process, reserved: 0 };
+    if let Some(connection) = CONNECTIONS.get_ptr_mut(key) {
+        // SAFETY: the kernel keeps the value's memory while the program runs.
+        unsafe { guessed(caller, address, connection, socket.address()) };
+    }
+}
+
+/// The socket of a connection seems to be this one.
+///
+/// # Safety
+///
+/// `connection` points into the map of connections.
+#[inline(always)]
+pub(crate) unsafe fn guessed(caller: &Caller, address: u64, connection: *mut Connection, socket: u64) {
+    // SAFETY: as the caller promises; no reference is made.
+    let known = unsafe { (*connection).socket };
+    if known == 0 {
+        // SAFETY: as above.
+        unsafe { decide(caller, address, connection, socket) };
+    } else if known != socket {
+        count(Loss::SocketContradicted, 1);
+    }
+}
+
+/// As [`decide`], of the socket behind a descriptor of the process that runs.
+///
+/// # Safety
+///
+/// `connection` points into the map of connections.
+#[inline(always)]
+pub(crate) unsafe fn decide_by(caller: &Caller, address: u64, connection: *mut Connection, descriptor: i32) {
+    if let Some(socket) = kernel::socket_of(descriptor) {
+        // SAFETY: as the caller promises.
+        unsafe { decide(caller, address, connection, socket.address()) };
+    }
+}
+
+/// Keeps the socket of a connection, and the verdict that follows; says where it leads if it is recorded. A socket that is not connected, or cannot be read,
+/// changes nothing; neither does a ring buffer that has no room, so that it is said the next time.
+///
+/// A function of its own in the kernel, since more than one program asks it.
+///
+/// # Safety
+///
+/// `connection` points into the map of connections.
+#[inline(never)]
+pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Connection, socket: u64) {
+    let Some(structure) = Structure::at(socket) else { return };
+    let Some(remote) = kernel::remote_end(structure) else { return };
+    let Some(local) = kernel::local_end(structure) else { return };
+    let role = if API_SERVERS.get_ptr(&remote).is_some() {
+        Role::Client
+    } else if has_server_ends() && API_SERVERS.get_ptr(&local).is_some() {
+        Role::Server
+    } else {
+        // SAFETY: as the caller promises; no reference is made.
+        unsafe {
+            (*connection).socket = socket;
+            (*connection).verdict = Verdict::Elsewhere as u32;
+        }
+        return;
+    };
+    // SAFETY: as the caller promises; no reference is made.
+    let (since, sent, descriptor) = unsafe { ((*connection).since, (*connection).sent, (*connection).descriptor) };
+    let is_told = records::opened(
+        |record| {
+            *record = Record {
+                connection: ConnectionKey { address, since, process: caller.process, reserved: 0 },
+                // SAFETY: takes nothing and returns a number.
+                time: unsafe { bpf_ktime_get_ns() },
+                offset: sent,
+                length: size_of::<Opened>() as u32,
+                kind: Kind::Opened as u32,
+                thread: caller.thread,
+                descriptor,
+                flags: 0,
+                name_length: 0,
+            };
+        },
+        |opened| {
+            opened.socket = socket;
+            // SAFETY: takes nothing and returns a number.
+            opened.cgroup = unsafe { bpf_get_current_cgroup_id() };
+            (opened.name, opened.started) = kernel::process().unwrap_or_default();
+            opened.local = local;
+            opened.remote = remote;
+            opened.role = role as u32;
+            opened.reserved = 0;
+        },
+    );
+    if !is_told {
+        return;
+    }
+    // Where there is no room, its end is not told.
+    let _full = SOCKETS.insert(socket, 0, 0);
+    // SAFETY: as above.
+    unsafe {
+        (*connection).socket = socket;
+        (*connection).verdict = Verdict::Wanted as u32;
+    }
+}
+
+#[inline(always)]
+fn has_server_ends() -> bool {
+    FILTER.get(0).is_some_and(|filter| filter.flags & FILTER_SERVER_ENDS != 0)
+}

@@ -1,0 +1,57 @@
+//! Where a connection leads, and whose it is.
+
+use std::net::{Ipv6Addr, SocketAddr};
+
+use observer_core::http::{Protocol, Start};
+use observer_core::observation::Process;
+use observer_ebpf::{Endpoint, Opened, Role};
+
+use crate::intake::ConnectionInfo;
+
+/// What the programs say of a connection once they know its socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub role: Role,
+    /// The socket, by its address in the kernel.
+    pub socket: u64,
+    pub ends: Ends,
+    /// The process, whichever side it is.
+    process: Process,
+}
+
+/// Both ends of a connection, the same seen from either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Ends {
+    pub client: SocketAddr,
+    pub server: SocketAddr,
+}
+
+/// proc(5) tells times in hundredths of a second (`USER_HZ`, which is the same for all architectures that are observed).
+const NANOSECONDS_A_TICK: u64 = 10_000_000;
+
+impl Place {
+    /// Of a connection of the process with this number; nothing where the role is none.
+    pub(super) fn of(process: u32, opened: &Opened) -> Option<Self> {
+        let (local, remote) = (address(opened.local), address(opened.remote));
+        let (role, ends) = match opened.role {
+            role if role == Role::Client as u32 => (Role::Client, Ends { client: local, server: remote }),
+            role if role == Role::Server as u32 => (Role::Server, Ends { client: remote, server: local }),
+            _unknown => return None,
+        };
+        let name = opened.name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let name = String::from_utf8_lossy(name).into_owned();
+        let process = Process { pid: process, started: opened.started / NANOSECONDS_A_TICK, name };
+        Some(Self { role, socket: opened.socket, ends, process })
+    }
+
+    /// What is told of it. A client that is only the other side of a process is not known.
+    pub(super) fn info(&self, protocol: Option<Protocol>, start: Start) -> ConnectionInfo {
+        let Ends { client, server } = self.ends;
+        let process = (self.role == Role::Client).then(|| self.process.clone());
+        ConnectionInfo { client, listener: server, upstream: server, process, protocol, start }
+    }
+}
+
+fn address(end: Endpoint) -> SocketAddr {
+    SocketAddr::new(Ipv6Addr::from(end.address).to_canonical(), end.port)
+}

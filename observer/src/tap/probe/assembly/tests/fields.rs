@@ -1,0 +1,114 @@
+//! Header fields that are told of connections that were open before.
+
+use std::time::{Duration, Instant};
+
+use observer_core::time::Timestamp;
+
+use super::stage::{CLIENT, GET, RECEIVED, SENT, Stage};
+
+#[test]
+fn sent_fields_come_before_the_bytes_that_their_goroutine_sends() {
+    let mut stage = Stage::explained();
+    stage.take(CLIENT, 1, SENT, 0, b"in the middle");
+    stage.sent_field(8, b":path", b"/a");
+    stage.sent_field(9, b":path", b"/b");
+    stage.sent_field(9, b"accept", b"c");
+    stage.headers(9, 7);
+    stage.take(CLIENT, 1, SENT, 13, b"a block");
+    stage.headers(8, 9);
+    stage.headers(9, 11);
+    stage.take(CLIENT, 1, SENT, 20, b"another");
+    stage.unreadable_field(8);
+    stage.sent_field(8, b":path", b"/d");
+    stage.headers(8, 13);
+    stage.take(CLIENT, 1, SENT, 27, b"a third");
+    assert_eq!(
+        stage.told()[1..],
+        [
+            "1 request 13 bytes",
+            "1 request 2 fields of OfStream(7)",
+            "1 request 7 bytes",
+            "1 request 1 fields of OfStream(9)",
+            "1 request 7 bytes",
+            "1 request 7 bytes",
+        ]
+    );
+    assert_eq!(stage.assembly.unused_fields(), 2);
+}
+
+#[test]
+fn received_bytes_wait_for_the_fields_in_them_and_what_is_sent_waits_behind() {
+    let mut stage = Stage::explained();
+    stage.take(CLIENT, 1, RECEIVED, 0, b"first");
+    stage.received_field(5, 0);
+    stage.received_field(5, 1);
+    stage.take(CLIENT, 1, SENT, 0, b"meanwhile");
+    assert_eq!(stage.told().len(), 1, "opened, and no more");
+    stage.take(CLIENT, 1, RECEIVED, 5, b"second");
+    assert_eq!(stage.told(), ["1 response 2 fields of OfNextBytes", "1 response 5 bytes", "1 request 9 bytes"]);
+    // Its fields belong to what has gone on already.
+    stage.received_field(5, 2);
+    let now = Instant::now();
+    stage.assembly.look(now);
+    stage.received_field(11, 0);
+    stage.assembly.look(now + Duration::from_millis(19));
+    assert_eq!(stage.told(), [""; 0]);
+    stage.assembly.look(now + Duration::from_millis(20));
+    assert_eq!(stage.told(), ["1 response 1 fields of OfNextBytes", "1 response 6 bytes"]);
+    stage.received_field(11, 1);
+    stage.take(CLIENT, 1, SENT, 9, b"at once");
+    assert_eq!(stage.told(), ["1 request 7 bytes"]);
+    stage.take(CLIENT, 1, RECEIVED, 11, b"last");
+    assert_eq!(stage.told(), [""; 0]);
+    stage.assembly.explain(CLIENT, false);
+    stage.take(CLIENT, 1, RECEIVED, 15, b"at once");
+    stage.close(CLIENT, 1, 16);
+    assert_eq!(stage.told(), ["1 response 4 bytes", "1 response 7 bytes", "1 request ended CloseNotify", "1 closed"]);
+    assert_eq!(stage.assembly.unused_fields(), 2);
+}
+
+#[test]
+fn fields_of_a_read_of_which_one_is_missing_are_not_told() {
+    for numbers in [&[1, 2][..], &[0, 2], &[0, 0]] {
+        let mut stage = Stage::explained();
+        stage.take(CLIENT, 1, RECEIVED, 0, b"first");
+        for number in numbers {
+            stage.received_field(5, *number);
+        }
+        stage.take(CLIENT, 1, RECEIVED, 5, b"second");
+        assert_eq!(stage.told()[1..], ["1 response 5 bytes"], "{numbers:?}");
+    }
+}
+
+#[test]
+fn nothing_waits_where_the_beginning_was_seen_or_no_fields_are_told() {
+    for is_explained in [false, true] {
+        let mut stage = Stage::new();
+        stage.assembly.explain(CLIENT, is_explained);
+        stage.open(CLIENT, 1);
+        if is_explained {
+            stage.take(CLIENT, 1, SENT, 0, GET);
+        }
+        stage.take(CLIENT, 1, RECEIVED, 0, b"HTTP/1.1 200");
+        stage.sent_field(9, b":path", b"/b");
+        assert_eq!(stage.told().last().unwrap(), "1 response 12 bytes");
+    }
+}
+
+#[test]
+fn what_waits_and_what_is_encoded_is_bounded() {
+    let mut stage = Stage::explained();
+    stage.take(CLIENT, 1, RECEIVED, 0, b"first");
+    for part in 0..17 {
+        stage.take(CLIENT, 1, SENT, part * 16_384, &[0; 16_384]);
+    }
+    assert_eq!(stage.told().len(), 19, "all has gone on");
+    for goroutine in 0..5_000 {
+        stage.sent_field(goroutine, b"a", &[b'x'; 100]);
+    }
+    assert_eq!(stage.assembly.unused_fields(), 4_097);
+    stage.assembly.exited(Timestamp::from_nanos(9), CLIENT);
+    stage.headers(4_999, 7);
+    stage.take(CLIENT, 2, SENT, 0, b"a block");
+    assert!(!stage.told().iter().any(|line| line.contains("fields")));
+}

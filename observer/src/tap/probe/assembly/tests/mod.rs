@@ -1,0 +1,5 @@
+//! Records as the programs make them, and what the intake is offered for them.
+
+mod fields;
+mod records;
+mod stage;

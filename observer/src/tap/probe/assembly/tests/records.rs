@@ -1,0 +1,250 @@
+//! Connections: where they lead, their bytes and their ends.
+
+use std::time::Duration;
+
+use observer_core::time::Timestamp;
+use observer_ebpf::{Kind, Record, UNDECIDED_BYTES};
+
+use super::super::{Answer, Limits};
+use super::stage::{
+    CLIENT, CLOSE, CLOSE_WAIT, ECONNRESET, ESTABLISHED, FIN_WAIT1, FIN_WAIT2, GET, LAST_ACK, RECEIVED, SENT, SERVER, Stage, record,
+};
+use crate::intake::{Delivery, TapEvent};
+
+#[test]
+fn client_and_server_have_the_same_directions() {
+    for (process, asks, answers) in [(CLIENT, SENT, RECEIVED), (SERVER, RECEIVED, SENT)] {
+        let mut stage = Stage::new();
+        stage.open(process, 1);
+        stage.take(process, 1, asks, 0, GET);
+        stage.take(process, 1, answers, 0, b"HTTP/1.1 200");
+        stage.take(process, 1, answers, 12, b" OK");
+        stage.close(process, 1, if asks == SENT { 29 } else { 15 });
+        let closes = if asks == SENT { "request" } else { "response" };
+        assert_eq!(
+            stage.told(),
+            [
+                "1 opened Some(Http1) Beginning 10.0.0.7:40000 to 10.0.0.1:6443",
+                "1 request 29 bytes",
+                "1 response 12 bytes",
+                "1 response 3 bytes",
+                &format!("1 {closes} ended CloseNotify"),
+                "1 closed"
+            ]
+        );
+    }
+}
+
+#[test]
+fn process_of_a_client_is_told_and_that_of_a_server_is_not() {
+    let mut stage = Stage::new();
+    stage.begin(CLIENT, 1);
+    stage.begin_between(SERVER, 2, "10.0.0.1:6443", "10.0.0.8:40001");
+    let processes: Vec<String> = stage
+        .receiver
+        .drain(Duration::ZERO)
+        .filter_map(|delivered| {
+            let Delivery::Connection(_, TapEvent::Opened { info, .. }) = delivered.delivery else { return None };
+            Some(info.process.map_or_else(String::new, |process| format!("{process:?}")))
+        })
+        .collect();
+    assert_eq!(processes, ["Process { pid: 100, started: 123, name: \"kubectl\" }", ""]);
+}
+
+#[test]
+fn bytes_wait_until_the_socket_is_known() {
+    let mut stage = Stage::new();
+    stage.take(CLIENT, 1, SENT, 0, GET);
+    stage.unreadable(CLIENT, 1, RECEIVED, 0, 7);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_000));
+    assert_eq!(stage.told(), [""; 0]);
+    stage.open(CLIENT, 1);
+    stage.take(CLIENT, 1, RECEIVED, 7, b"HTTP");
+    assert_eq!(
+        stage.told(),
+        [
+            "1 opened Some(Http1) Beginning 10.0.0.7:40000 to 10.0.0.1:6443",
+            "1 request 29 bytes",
+            "1 response gap 7",
+            "1 response 4 bytes"
+        ]
+    );
+}
+
+#[test]
+fn bytes_that_wait_too_long_or_are_too_many_are_counted() {
+    let mut stage = Stage::new();
+    stage.take(CLIENT, 1, SENT, 0, GET);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_002));
+    assert_eq!(stage.assembly.unplaced(), 29);
+    let most = usize::try_from(UNDECIDED_BYTES).unwrap();
+    stage.take(CLIENT, 1, RECEIVED, 0, &vec![b'x'; most]);
+    stage.take(CLIENT, 1, RECEIVED, most as u64, b"one more");
+    assert_eq!(stage.assembly.unplaced(), 29 + 8);
+    stage.open(CLIENT, 1);
+    let told = ["1 opened None Middle 10.0.0.7:40000 to 10.0.0.1:6443", "1 response 65536 bytes"];
+    assert_eq!(stage.told(), told);
+    stage.take(CLIENT, 1, SENT, 29, b"later");
+    assert_eq!(stage.told(), ["1 request gap 29", "1 request 5 bytes"]);
+}
+
+#[test]
+fn beginning_is_known_by_what_the_client_says_first() {
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    for (way, offset, bytes, expected) in [
+        (SENT, 0, &preface[..], "Some(Http2) Beginning"),
+        (SENT, 0, GET, "Some(Http1) Beginning"),
+        (SENT, 0, b"\0\0\x08\x06\0\0\0\0\0", "None Middle"),
+        (SENT, 16_384, GET, "None Middle"),
+        (RECEIVED, 0, b"HTTP/1.1 200 OK\r\n", "None Middle"),
+    ] {
+        let mut stage = Stage::new();
+        stage.open(CLIENT, 1);
+        stage.take(CLIENT, 1, way, offset, bytes);
+        let opened = format!("1 opened {expected} 10.0.0.7:40000 to 10.0.0.1:6443");
+        assert_eq!(stage.told().first(), Some(&opened), "{way:?} {offset} {bytes:?}");
+    }
+}
+
+#[test]
+fn records_that_lack_are_holes_of_known_length() {
+    let mut stage = Stage::new();
+    stage.begin(CLIENT, 1);
+    stage.take(CLIENT, 1, RECEIVED, 100, b"behind a hole");
+    stage.unreadable(CLIENT, 1, RECEIVED, 113, 50);
+    stage.take(CLIENT, 1, RECEIVED, 163, b"again");
+    // Told before, but for its last byte.
+    stage.take(CLIENT, 1, RECEIVED, 163, b"again!");
+    stage.close(CLIENT, 1, 40);
+    assert_eq!(
+        stage.told()[1..],
+        [
+            "1 request 29 bytes",
+            "1 response gap 100",
+            "1 response 13 bytes",
+            "1 response gap 50",
+            "1 response 5 bytes",
+            "1 response 1 bytes",
+            "1 request gap 11",
+            "1 request ended CloseNotify",
+            "1 closed"
+        ]
+    );
+}
+
+#[test]
+fn connection_is_told_by_the_end_that_is_known_first() {
+    for (first, second) in [(CLIENT, SERVER), (SERVER, CLIENT)] {
+        let mut stage = Stage::new();
+        stage.begin(first, 1);
+        assert_eq!(stage.opens(second, 2), Answer::Dismiss);
+        stage.take(second, 2, SENT, 0, GET);
+        stage.close(second, 2, 29);
+        stage.close(first, 1, 29);
+        assert_eq!(stage.told().len(), 4, "one connection's beginning, bytes, end and close");
+        // Those are over, so these are others.
+        stage.begin(second, 3);
+        assert_eq!(stage.assembly.followed(), 1);
+    }
+}
+
+#[test]
+fn same_end_of_another_socket_is_another_connection() {
+    let mut stage = Stage::new();
+    stage.begin(CLIENT, 1);
+    stage.begin(CLIENT + 1, 2);
+    assert_eq!(stage.opens(CLIENT + 1, 2), Answer::Nothing, "told again by another thread");
+    assert_eq!(stage.assembly.followed(), 2);
+}
+
+#[test]
+fn memory_that_has_another_connection_ends_the_former() {
+    let mut stage = Stage::new();
+    stage.begin(CLIENT, 1);
+    stage.begin(CLIENT, 2);
+    assert_eq!(stage.assembly.followed(), 1);
+    let ends: Vec<String> = stage.told().into_iter().filter(|line| line.contains("ended")).collect();
+    assert_eq!(ends, ["1 request ended ByTap"]);
+}
+
+#[test]
+fn states_of_the_socket_say_how_a_connection_ended() {
+    let fin = [(ESTABLISHED, FIN_WAIT1, 0), (FIN_WAIT1, FIN_WAIT2, 0), (FIN_WAIT2, CLOSE, 0)];
+    let followed = [(ESTABLISHED, CLOSE_WAIT, 0), (CLOSE_WAIT, LAST_ACK, 0), (LAST_ACK, CLOSE, 0)];
+    for (states, expected) in [
+        (&fin[..], &["1 request ended Fin"][..]),
+        (&followed[..], &["1 response ended Fin", "1 request ended Fin"][..]),
+        (&followed[..1], &["1 response ended Fin", "1 request ended CloseNotify"][..]),
+        (&[(ESTABLISHED, CLOSE, ECONNRESET)][..], &["1 response ended Reset"][..]),
+        (&[(ESTABLISHED, CLOSE, 0)][..], &["1 request ended Reset"][..]),
+        (&[(ESTABLISHED, CLOSE_WAIT, 0), (CLOSE_WAIT, CLOSE, 0)][..], &["1 response ended Fin", "1 request ended Reset"][..]),
+        (&[][..], &["1 request ended CloseNotify"][..]),
+    ] {
+        let mut stage = Stage::new();
+        stage.begin(CLIENT, 1);
+        stage.told();
+        for (before, after, error) in states {
+            stage.changes(1, *before, *after, *error);
+        }
+        assert_eq!(stage.told(), [""; 0], "the process may have bytes to read still: {states:?}");
+        stage.close(CLIENT, 1, 29);
+        let told = stage.told();
+        assert_eq!(told[..told.len() - 1], *expected, "{states:?}");
+        assert_eq!(told.last().unwrap(), "1 closed");
+    }
+}
+
+#[test]
+fn connection_given_up_without_a_word_ends_as_its_socket_does() {
+    for (error, expected) in [(0, "1 request ended Reset"), (ECONNRESET, "1 response ended Reset")] {
+        let mut stage = Stage::new();
+        stage.begin(CLIENT, 1);
+        let silent = record(CLIENT, 1, Kind::Closed, 29, 0);
+        assert_eq!(stage.assembly.take(Timestamp::from_nanos(2), &silent, b""), Answer::Nothing);
+        assert_eq!(stage.assembly.followed(), 1);
+        stage.changes(1, ESTABLISHED, CLOSE, error);
+        assert_eq!(stage.told()[2..], [expected, "1 closed"]);
+    }
+}
+
+#[test]
+fn closed_socket_ends_its_connection_though_the_library_keeps_it() {
+    let mut stage = Stage::new();
+    stage.begin(CLIENT, 1);
+    stage.changes(1, ESTABLISHED, CLOSE, ECONNRESET);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_001));
+    assert_eq!(stage.assembly.followed(), 1);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_002));
+    assert_eq!(stage.told()[2..], ["1 response ended Reset", "1 closed"]);
+}
+
+#[test]
+fn end_of_a_process_waits_for_that_of_its_socket() {
+    let mut stage = Stage::new();
+    stage.begin(CLIENT, 1);
+    stage.assembly.exited(Timestamp::from_nanos(2), CLIENT);
+    assert_eq!(stage.assembly.followed(), 1);
+    stage.changes(1, ESTABLISHED, CLOSE, 0);
+    assert_eq!(stage.told()[2..], ["1 request ended Reset", "1 closed"]);
+
+    let mut without_sockets = Stage::with(Limits { linger: Duration::ZERO, ..Limits::default() });
+    without_sockets.begin(CLIENT, 1);
+    without_sockets.assembly.exited(Timestamp::from_nanos(2), CLIENT);
+    without_sockets.assembly.pass(Timestamp::from_nanos(2));
+    assert_eq!(without_sockets.told()[2..], ["1 request ended Fin", "1 closed"]);
+}
+
+#[test]
+fn what_finds_no_room_or_has_no_meaning_is_counted() {
+    let mut stage = Stage::with(Limits { connections: 1, ..Limits::default() });
+    stage.begin(CLIENT, 1);
+    assert_eq!(stage.opens(CLIENT + 1, 1), Answer::Dismiss);
+    stage.take(CLIENT + 1, 1, SENT, 0, GET);
+    stage.take(CLIENT + 2, 1, SENT, 0, GET);
+    assert_eq!((stage.intake.losses().connections, stage.assembly.unplaced()), (1, 29));
+    for kind in [77, Kind::Opened as u32] {
+        let unknown = Record { kind, ..record(CLIENT, 1, SENT, 0, 0) };
+        assert_eq!(stage.assembly.take(Timestamp::default(), &unknown, b"short"), Answer::Nothing);
+    }
+    assert_eq!((stage.assembly.followed(), stage.assembly.ignored()), (1, 2));
+}

@@ -1,0 +1,202 @@
+//! What all these tests stand on.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use observer_core::http::{Direction, Protocol, Start};
+use observer_core::time::Timestamp;
+use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Endpoint, Kind, Life, LifeKind, Opened, Record, Role, UNREADABLE};
+
+use super::super::{Answer, Assembly, Limits};
+use crate::intake::{Delivery, EndManner, Intake, IntakeLimits, IntakeReceiver, TapEvent};
+
+pub(super) const CLIENT: u32 = 100;
+pub(super) const SERVER: u32 = 200;
+pub(super) const SENT: Kind = Kind::Sent;
+pub(super) const RECEIVED: Kind = Kind::Received;
+pub(super) const GET: &[u8] = b"GET /api/v1/pods HTTP/1.1\r\n\r\n";
+
+pub(super) const ESTABLISHED: u16 = 1;
+pub(super) const FIN_WAIT1: u16 = 4;
+pub(super) const FIN_WAIT2: u16 = 5;
+pub(super) const CLOSE: u16 = 7;
+pub(super) const CLOSE_WAIT: u16 = 8;
+pub(super) const LAST_ACK: u16 = 9;
+pub(super) const ECONNRESET: i32 = 104;
+
+/// An assembly, and what it tells.
+pub(super) struct Stage {
+    pub(super) assembly: Assembly,
+    pub(super) intake: Intake,
+    pub(super) receiver: IntakeReceiver,
+}
+
+impl Stage {
+    pub(super) fn new() -> Self {
+        Self::with(Limits::default())
+    }
+
+    pub(super) fn with(limits: Limits) -> Self {
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        Self { assembly: Assembly::new(intake.clone(), limits), intake, receiver }
+    }
+
+    /// A client whose header fields are told.
+    pub(super) fn explained() -> Self {
+        let mut stage = Self::new();
+        stage.assembly.explain(CLIENT, true);
+        stage.open(CLIENT, 1);
+        stage
+    }
+
+    pub(super) fn sent_field(&mut self, goroutine: u64, name: &[u8], value: &[u8]) {
+        let sent = record(CLIENT, 0, Kind::SentField, 0, name.len() + value.len());
+        let connection = ConnectionKey { address: goroutine, ..sent.connection };
+        let field = Record { connection, name_length: name.len().try_into().unwrap(), ..sent };
+        self.take_record(&field, &[name, value].concat());
+    }
+
+    pub(super) fn unreadable_field(&mut self, goroutine: u64) {
+        let sent = record(CLIENT, 0, Kind::SentField, 0, 4);
+        let connection = ConnectionKey { address: goroutine, ..sent.connection };
+        self.take_record(&Record { connection, flags: UNREADABLE, name_length: 1, ..sent }, b"????");
+    }
+
+    pub(super) fn headers(&mut self, goroutine: u64, stream: u64) {
+        self.take_record(&record(CLIENT, 0, Kind::Headers, stream, 8), &goroutine.to_ne_bytes());
+    }
+
+    pub(super) fn received_field(&mut self, received: u64, number: i32) {
+        let field = record(CLIENT, 1, Kind::ReceivedField, received, 2);
+        self.take_record(&Record { descriptor: number, name_length: 1, ..field }, b"ab");
+    }
+
+    pub(super) fn take_record(&mut self, record: &Record, payload: &[u8]) {
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), record, payload), Answer::Nothing);
+    }
+
+    /// The client's end of a connection, or its server's: the two are connected with each other.
+    pub(super) fn opens(&mut self, process: u32, since: u64) -> Answer {
+        let (client, server) = ("10.0.0.7:40000", "10.0.0.1:6443");
+        if process == SERVER {
+            self.open_between(process, since, server, client)
+        } else {
+            self.open_between(process, since, client, server)
+        }
+    }
+
+    /// The socket is called as the connection is.
+    pub(super) fn open_between(&mut self, process: u32, since: u64, local: &str, remote: &str) -> Answer {
+        let opened = Opened {
+            socket: since,
+            cgroup: 1,
+            started: 1_234_567_890,
+            name: *b"kubectl\0leftover",
+            local: endpoint(local),
+            remote: endpoint(remote),
+            role: if process == SERVER { Role::Server } else { Role::Client } as u32,
+            reserved: 0,
+        };
+        let payload = bytes(&opened);
+        let record = record(process, since, Kind::Opened, 0, payload.len());
+        self.assembly.take(Timestamp::from_nanos(1), &record, &payload)
+    }
+
+    pub(super) fn open(&mut self, process: u32, since: u64) {
+        assert_eq!(self.opens(process, since), Answer::Nothing);
+    }
+
+    /// A connection that says its first bytes.
+    pub(super) fn begin(&mut self, process: u32, since: u64) {
+        self.open(process, since);
+        self.take(process, since, SENT, 0, GET);
+    }
+
+    pub(super) fn begin_between(&mut self, process: u32, since: u64, local: &str, remote: &str) {
+        assert_eq!(self.open_between(process, since, local, remote), Answer::Nothing);
+        self.take(process, since, SENT, 0, GET);
+    }
+
+    pub(super) fn take(&mut self, process: u32, since: u64, kind: Kind, offset: u64, bytes: &[u8]) {
+        let record = record(process, since, kind, offset, bytes.len());
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, bytes), Answer::Nothing);
+    }
+
+    pub(super) fn unreadable(&mut self, process: u32, since: u64, kind: Kind, offset: u64, length: usize) {
+        let record = Record { flags: UNREADABLE, ..record(process, since, kind, offset, length) };
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, &vec![b'?'; length]), Answer::Nothing);
+    }
+
+    pub(super) fn close(&mut self, process: u32, since: u64, sent: u64) {
+        let record = Record { flags: CLOSE_NOTIFIED, ..record(process, since, Kind::Closed, sent, 0) };
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(2), &record, b""), Answer::Nothing);
+    }
+
+    pub(super) fn changes(&mut self, socket: u64, before: u16, after: u16, error: i32) {
+        let life = Life { time: 2, kind: LifeKind::Socket as u32, process: 0, socket, before, after, error };
+        self.assembly.socket_changed(Timestamp::from_nanos(2), &life);
+    }
+
+    /// All that was told since, a line each.
+    pub(super) fn told(&mut self) -> Vec<String> {
+        let delivered: Vec<Delivery> = self.receiver.drain(Duration::ZERO).map(|delivered| delivered.delivery).collect();
+        delivered.iter().map(line).collect()
+    }
+}
+
+fn endpoint(address: &str) -> Endpoint {
+    let address: SocketAddr = address.parse().unwrap();
+    let IpAddr::V4(ip) = address.ip() else { panic!("{address}") };
+    Endpoint { address: ip.to_ipv6_mapped().octets(), port: address.port(), reserved: 0 }
+}
+
+/// As the programs write it.
+fn bytes(opened: &Opened) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for number in [opened.socket, opened.cgroup, opened.started] {
+        bytes.extend(number.to_ne_bytes());
+    }
+    bytes.extend(opened.name);
+    bytes.extend(opened.local.to_bytes());
+    bytes.extend(opened.remote.to_bytes());
+    bytes.extend(opened.role.to_ne_bytes());
+    bytes.extend(opened.reserved.to_ne_bytes());
+    bytes
+}
+
+pub(super) fn record(process: u32, since: u64, kind: Kind, offset: u64, length: usize) -> Record {
+    Record {
+        connection: ConnectionKey { address: 0xc000_1000, since, process, reserved: 0 },
+        time: 1,
+        offset,
+        length: length.try_into().unwrap(),
+        kind: kind as u32,
+        thread: process,
+        descriptor: 7,
+        flags: 0,
+        name_length: 0,
+    }
+}
+
+fn line(delivery: &Delivery) -> String {
+    let word = |direction: &Direction| if *direction == Direction::Request { "request" } else { "response" };
+    let Delivery::Connection(id, event) = delivery else { panic!("{delivery:?}") };
+    let said = match event {
+        TapEvent::Opened { info, .. } => {
+            let (protocol, start): (Option<Protocol>, Start) = (info.protocol, info.start);
+            format!("opened {protocol:?} {start:?} {} to {}", info.client, info.upstream)
+        }
+        TapEvent::Bytes { direction, bytes, .. } => format!("{} {} bytes", word(direction), bytes.len()),
+        TapEvent::Gap { direction, gap, .. } => format!("{} gap {}", word(direction), gap.length),
+        TapEvent::Ended { direction, manner, .. } => {
+            let manner: &EndManner = manner;
+            format!("{} ended {manner:?}", word(direction))
+        }
+        TapEvent::Fields { direction, fields, .. } => {
+            format!("{} {} fields of {:?}", word(direction), fields.len(), fields.blocks())
+        }
+        TapEvent::Closed { .. } => "closed".to_owned(),
+        TapEvent::ClientBlocked { .. } => panic!("{event:?}"),
+    };
+    format!("{} {said}", id.0)
+}

@@ -1,0 +1,82 @@
+//! Where the members of the kernel's structures are, as the kernel describes itself (BTF).
+
+use std::fs;
+
+use btfparse::{ErrorKind, Offset, Readable, TypeInformation, TypeVariant};
+use observer_ebpf::KernelMember;
+
+use super::error::KernelError;
+
+const DESCRIPTION: &str = "/sys/kernel/btf/vmlinux";
+
+/// Those of the kernel that runs.
+///
+/// # Errors
+///
+/// When it does not describe itself, or lacks a member.
+pub(super) fn kernel_offsets() -> Result<[u32; KernelMember::COUNT], KernelError> {
+    let failed = |why: String| KernelError::Offsets { member: "its structures".to_owned(), why };
+    let description = fs::read(DESCRIPTION).map_err(|error| failed(format!("{DESCRIPTION}: {error}")))?;
+    let types = TypeInformation::new(&Description(description)).map_err(|error| failed(error.message().to_owned()))?;
+    let structures = structures(&types);
+    let mut offsets = [0; KernelMember::COUNT];
+    for (offset, member) in offsets.iter_mut().zip(KernelMember::ALL) {
+        *offset = self::offset(&types, &structures, member)?;
+    }
+    Ok(offsets)
+}
+
+fn offset(types: &TypeInformation, structures: &[(String, u32)], member: KernelMember) -> Result<u32, KernelError> {
+    let (structure, path) = member.path();
+    let mut named = structures.iter().filter(|(name, _)| name == structure);
+    match named.find_map(|(_, id)| types.offset_of(*id, path).ok()) {
+        Some((_, Offset::ByteOffset(offset))) => Ok(offset),
+        None if member.is_optional() => Ok(0),
+        found => Err(KernelError::Offsets {
+            member: format!("struct {structure}.{path}"),
+            why: if found.is_some() { "it is less than a byte" } else { "it is not described" }.to_owned(),
+        }),
+    }
+}
+
+/// The structures that are asked about, and their numbers. There may be two of a name, in parts of the kernel that do not know each other.
+fn structures(types: &TypeInformation) -> Vec<(String, u32)> {
+    let is_asked = |name: &str| KernelMember::ALL.iter().any(|member| member.path().0 == name);
+    let named = types.get().iter().filter_map(|(id, found)| {
+        let TypeVariant::Struct(found) = found else { return None };
+        Some((found.name().clone()?, *id))
+    });
+    named.filter(|(name, _)| is_asked(name)).collect()
+}
+
+/// The whole description; it is small beside what is made of it.
+struct Description(Vec<u8>);
+
+impl Readable for Description {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> btfparse::Result<()> {
+        let begin = usize::try_from(offset).ok();
+        let bytes = begin.and_then(|begin| self.0.get(begin..begin.checked_add(buffer.len())?));
+        let bytes = bytes.ok_or_else(|| btfparse::Error::new(ErrorKind::IOError, "it ends too early"))?;
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn description_that_ends_early_is_refused() {
+        assert!(TypeInformation::new(&Description(vec![0x9F, 0xEB, 1])).is_err());
+    }
+
+    #[test]
+    fn members_of_this_kernel_are_apart() {
+        let offsets = kernel_offsets().unwrap();
+        let at = |member: KernelMember| offsets[member as usize];
+        assert_ne!(at(KernelMember::TaskFiles), at(KernelMember::TaskLeader));
+        assert_eq!(at(KernelMember::SockLocal), at(KernelMember::SockRemote) + 4, "they are a pair in struct sock_common");
+        assert_eq!(at(KernelMember::SockLocalPort), at(KernelMember::SockRemotePort) + 2, "as above");
+    }
+}

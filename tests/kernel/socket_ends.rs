@@ -1,0 +1,194 @@
+//! How connections end, by what the kernel says of their sockets, and from which end they are seen.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::SocketAddr;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use observer_core::http::Direction;
+use observer_tests::{ScriptedUpstream, ServerStream, connect};
+use socket2::SockRef;
+use watchtap::intake::{ConnectionInfo, Delivery, EndManner, Intake, IntakeLimits, TapEvent};
+use watchtap::tap::Clock;
+use watchtap::tap::probe::{ProbeOptions, ProbeTap};
+
+use super::clients::{URLLIB, of_clients, python, run};
+
+/// Asks once, and ends as it is told to; its TLS library is never asked to give the connection up.
+const CLIENT: &str = "
+import os, signal, socket, ssl, struct, sys
+host, authority, end = sys.argv[1:]
+name, port = host.rsplit(':', 1)
+context = ssl.create_default_context(cadata=authority)
+client = context.wrap_socket(socket.create_connection((name, int(port))), server_hostname=name)
+client.sendall(b'GET /version HTTP/1.1\\r\\nHost: it\\r\\n\\r\\n')
+client.recv(1000)
+if end == 'wait':
+    try:
+        while client.recv(1000): pass
+    except OSError: pass
+if end == 'kill':
+    os.kill(os.getpid(), signal.SIGKILL)
+if end == 'linger':
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+client.close()
+os._exit(0)
+";
+
+/// Answers each request with an empty object.
+const SERVER: &str = "
+import http.server, ssl, sys
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header('Content-Length', '2')
+        self.end_headers()
+        self.wfile.write(b'{}')
+    def log_message(self, *_): pass
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(*sys.argv[1:])
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Answers)
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+";
+
+/// What the server does after it has answered.
+#[derive(Clone, Copy, Debug)]
+enum Server {
+    WaitsForTheClient,
+    /// FIN without `close_notify`.
+    Cuts,
+    Resets,
+}
+
+#[test]
+fn ends_of_a_connection_have_their_side_and_manner() {
+    let (request, response) = (Direction::Request, Direction::Response);
+    for (client, server, expected) in [
+        ("close", Server::WaitsForTheClient, &[(request, EndManner::Fin)][..]),
+        ("kill", Server::WaitsForTheClient, &[(request, EndManner::Fin)]),
+        ("linger", Server::WaitsForTheClient, &[(request, EndManner::Reset)]),
+        ("wait", Server::Cuts, &[(response, EndManner::Fin), (request, EndManner::Fin)]),
+        ("wait", Server::Resets, &[(response, EndManner::Reset)]),
+    ] {
+        assert_eq!(ends(client, server), expected, "{client}, {server:?}");
+    }
+}
+
+#[test]
+fn connection_with_both_ends_on_this_machine_counts_once() {
+    let server = Process::server();
+    let options = ProbeOptions { server_ends: true, ..of_clients(server.address) };
+    let infos = opened(&options, || {
+        run(&mut python(URLLIB, &[server.address.to_string(), server.authority.clone(), "nobody".to_owned()]));
+    });
+    assert_eq!(infos.len(), 3, "{infos:?}");
+    assert!(infos.iter().all(|info| info.upstream == server.address), "{infos:?}");
+}
+
+#[test]
+fn server_is_seen_where_its_client_is_not_if_that_is_asked_for() {
+    let server = Process::server();
+    for server_ends in [true, false] {
+        let options = ProbeOptions { server_ends, ..of_clients(server.address) };
+        let infos = opened(&options, || {
+            // This process is not recorded.
+            let mut stream = connect(server.address, &server.authority, &[]).unwrap();
+            stream.write_all(b"GET /version HTTP/1.0\r\n\r\n").unwrap();
+            // How it ends is up to Python.
+            let _ended: io::Result<usize> = stream.read_to_end(&mut Vec::new());
+        });
+        let [info] = infos.as_slice() else {
+            assert!(infos.is_empty() && !server_ends, "{infos:?}");
+            continue;
+        };
+        assert!(server_ends);
+        assert_eq!((info.upstream, &info.process), (server.address, &None));
+    }
+}
+
+fn ends(client: &str, does: Server) -> Vec<(Direction, EndManner)> {
+    let server = ScriptedUpstream::start(&[], move |stream| {
+        let mut request = [0; 1000];
+        let _length = stream.read(&mut request)?;
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")?;
+        after_its_answer(does, stream)
+    });
+    let server = server.unwrap();
+    let events = events(&of_clients(server.address()), || {
+        let arguments = [server.address().to_string(), server.ca_pem().to_owned(), client.to_owned()];
+        assert_eq!(python(CLIENT, &arguments).status().unwrap().success(), client != "kill");
+    });
+    let ended = events.into_iter().filter_map(|event| {
+        let TapEvent::Ended { direction, manner, .. } = event else { return None };
+        Some((direction, manner))
+    });
+    ended.collect()
+}
+
+fn after_its_answer(does: Server, stream: &mut ServerStream) -> io::Result<()> {
+    match does {
+        Server::WaitsForTheClient => {
+            let _end: io::Result<usize> = stream.read(&mut [0; 1]);
+        }
+        Server::Cuts => {}
+        Server::Resets => SockRef::from(&stream.sock).set_linger(Some(Duration::ZERO))?,
+    }
+    Err(io::Error::other("the connection is cut"))
+}
+
+fn opened(options: &ProbeOptions, act: impl FnOnce()) -> Vec<ConnectionInfo> {
+    let opened = events(options, act).into_iter().filter_map(|event| {
+        let TapEvent::Opened { info, .. } = event else { return None };
+        Some(info)
+    });
+    opened.collect()
+}
+
+/// All that the probe tells while `act` runs.
+fn events(options: &ProbeOptions, act: impl FnOnce()) -> Vec<TapEvent> {
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let tap = ProbeTap::start(options, intake, Clock::start()).unwrap();
+    act();
+    let outcome = tap.finish();
+    assert!(outcome.limits.is_empty(), "{outcome:?}");
+    let delivered = receiver.drain(Duration::ZERO).filter_map(|delivered| {
+        let Delivery::Connection(_, event) = delivered.delivery else { return None };
+        Some(event)
+    });
+    delivered.collect()
+}
+
+/// A server that is a process of its own.
+struct Process {
+    child: Child,
+    address: SocketAddr,
+    authority: String,
+}
+
+impl Process {
+    fn server() -> Self {
+        let identity = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let authority = identity.cert.pem();
+        let folder = tempfile::tempdir().unwrap();
+        let files = [("certificate", &authority), ("key", &identity.signing_key.serialize_pem())].map(|(name, text)| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            file.to_str().unwrap().to_owned()
+        });
+        let mut child = python(SERVER, &files).stdout(Stdio::piped()).spawn().unwrap();
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        let address = format!("127.0.0.1:{}", port.trim()).parse().unwrap();
+        Self { child, address, authority }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Gone already, it needs neither.
+        let _killed = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
