@@ -96,6 +96,11 @@ pub enum TapEvent {
         /// How.
         manner: EndManner,
     },
+    /// The tap sees no more of it from here on, though it may go on. [`Self::Closed`] follows.
+    OutOfSight {
+        /// When.
+        at: Timestamp,
+    },
     /// Nothing more will come. Always last.
     Closed {
         /// When.

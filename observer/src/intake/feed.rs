@@ -100,6 +100,12 @@ impl ConnectionFeed {
         self.outbox.event(at, TapEvent::Ended { at, direction, manner }, None);
     }
 
+    /// Notes that the tap sees no more of the connection, which may go on.
+    pub fn lost_sight(mut self, at: Timestamp) {
+        self.outbox.event(at, TapEvent::OutOfSight { at }, None);
+        self.close(at);
+    }
+
     /// Notes that the connection is over.
     pub fn closed(mut self, at: Timestamp) {
         self.close(at);

@@ -256,6 +256,7 @@ fn line(delivery: Delivery) -> String {
         Delivery::Connection(_, TapEvent::Ended { at, direction, manner }) => {
             format!("{} {} ended {manner:?}", at.as_nanos(), word(direction))
         }
+        Delivery::Connection(_, TapEvent::OutOfSight { at }) => format!("{} out of sight", at.as_nanos()),
         Delivery::Connection(_, TapEvent::Closed { at, forwarded }) => {
             format!("{} closed after {} and {} bytes", at.as_nanos(), forwarded.request, forwarded.response)
         }

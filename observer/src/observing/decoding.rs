@@ -98,6 +98,7 @@ impl Decoding {
             TapEvent::Ended { at, direction, manner } => {
                 self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), told));
             }
+            TapEvent::OutOfSight { at } => self.on(id, |decoder| decoder.lose_sight(*at, told)),
             TapEvent::Closed { at, forwarded } => self.close(id, *at, *forwarded, told),
         }
     }
@@ -202,6 +203,7 @@ fn time_of(event: &TapEvent) -> Timestamp {
         | TapEvent::Gap { at, .. }
         | TapEvent::ClientBlocked { at, .. }
         | TapEvent::Ended { at, .. }
+        | TapEvent::OutOfSight { at }
         | TapEvent::Closed { at, .. } => *at,
     }
 }

@@ -71,7 +71,8 @@ impl Waiting {
                 | TapEvent::Fields { .. }
                 | TapEvent::Gap { .. }
                 | TapEvent::ClientBlocked { .. }
-                | TapEvent::Ended { .. },
+                | TapEvent::Ended { .. }
+                | TapEvent::OutOfSight { .. },
             ) => self.connections.get(id).cloned(),
             Delivery::Notice(_) => None,
         }

@@ -148,6 +148,7 @@ async fn ends(receiver: IntakeReceiver) -> Vec<(Direction, EndManner)> {
         | TapEvent::Fields { .. }
         | TapEvent::Gap { .. }
         | TapEvent::ClientBlocked { .. }
+        | TapEvent::OutOfSight { .. }
         | TapEvent::Closed { .. } => None,
     };
     read_to_close(receiver).await.into_iter().filter_map(end).collect()

@@ -108,6 +108,7 @@ fn bytes(event: &TapEvent) -> Option<(Direction, &[u8])> {
         | TapEvent::Gap { .. }
         | TapEvent::ClientBlocked { .. }
         | TapEvent::Ended { .. }
+        | TapEvent::OutOfSight { .. }
         | TapEvent::Closed { .. } => None,
     }
 }
@@ -129,6 +130,7 @@ fn check(events: &[TapEvent], wanted: Direction, sent: &[u8]) {
             | TapEvent::Gap { .. }
             | TapEvent::ClientBlocked { .. }
             | TapEvent::Ended { .. }
+            | TapEvent::OutOfSight { .. }
             | TapEvent::Closed { .. } => {}
         }
     }
@@ -155,6 +157,7 @@ fn check_data_gaps(events: &[TapEvent], sent: &[u8]) {
             | TapEvent::Fields { .. }
             | TapEvent::ClientBlocked { .. }
             | TapEvent::Ended { .. }
+            | TapEvent::OutOfSight { .. }
             | TapEvent::Closed { .. } => {}
         }
     }

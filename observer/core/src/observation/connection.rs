@@ -112,6 +112,11 @@ impl ConnectionDecoder {
         self.missed
     }
 
+    /// Notes that nothing more of the connection will be seen, though it may go on.
+    pub fn lose_sight(&mut self, at: Timestamp, told: &mut dyn FnMut(Observation)) {
+        self.state.lose_sight(&mut |what| told(Observation { at, what }));
+    }
+
     /// Notes that the connection is over, whatever its halves said before; `forwarded` is what the tap passed on.
     pub fn close(&mut self, at: Timestamp, forwarded: Plaintext, told: &mut dyn FnMut(Observation)) {
         let mut tell = |what| told(Observation { at, what });
@@ -231,10 +236,14 @@ impl State {
         told(What::Dark { connection: self.connection, direction, loss });
         if direction == Direction::Response {
             self.response_is_dark = true;
-            for (stream, mut open) in std::mem::take(&mut self.streams) {
-                open.flush(told);
-                told(What::Ended { exchange: self.exchange(stream), end: ExchangeEnd::OutOfSight });
-            }
+            self.lose_sight(told);
+        }
+    }
+
+    fn lose_sight(&mut self, told: &mut dyn FnMut(What)) {
+        for (stream, mut open) in std::mem::take(&mut self.streams) {
+            open.flush(told);
+            told(What::Ended { exchange: self.exchange(stream), end: ExchangeEnd::OutOfSight });
         }
     }
 }

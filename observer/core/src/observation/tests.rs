@@ -309,6 +309,17 @@ fn connection_ends_with_what_was_passed_on_and_what_was_shown_of_it() {
 }
 
 #[test]
+fn what_is_under_way_goes_out_of_sight_and_is_nobodys_end() {
+    let mut told = Vec::new();
+    let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
+    let mut tell = |observation: Observation| told.push(describe(&observation.what));
+    decoder.bytes(Timestamp::default(), Direction::Request, WATCH_REQUEST.as_bytes(), &mut tell);
+    decoder.lose_sight(Timestamp::default(), &mut tell);
+    decoder.close(Timestamp::default(), Plaintext::default(), &mut tell);
+    assert_eq!(told[1..], ["ended OutOfSight", "closed"]);
+}
+
+#[test]
 fn hole_in_a_websocket_is_told_with_its_exchange() {
     let mut told = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");

@@ -171,15 +171,13 @@ impl Probing {
                 self.assembly.look(Instant::now());
                 self.assembly.pass(self.clock.now());
                 if is_last {
-                    self.assembly.finish();
+                    self.assembly.finish(self.clock.now());
                     break;
                 }
                 self.look();
                 self.wait();
             }
         }
-        // Whatever they wait for does not come any more.
-        self.assembly.pass(Timestamp::from_nanos(u64::MAX));
         self.outcome.unplaced = self.programs.lost(Loss::SocketNotKnown).saturating_add(self.assembly.unplaced());
         self.outcome.contradicted = self.programs.lost(Loss::SocketContradicted);
         self.outcome.no_room = self.programs.lost(Loss::NoRoom);

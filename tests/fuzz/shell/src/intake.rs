@@ -132,7 +132,7 @@ impl Taken {
             }
             TapEvent::Closed { forwarded, .. } => *closed = Some(*forwarded),
             TapEvent::Ended { direction, .. } => ends.push(*direction),
-            TapEvent::Opened { .. } | TapEvent::Fields { .. } | TapEvent::ClientBlocked { .. } => {}
+            TapEvent::Opened { .. } | TapEvent::Fields { .. } | TapEvent::ClientBlocked { .. } | TapEvent::OutOfSight { .. } => {}
         }
     }
 }

@@ -19,6 +19,15 @@ pub(super) enum Way {
     Received,
 }
 
+/// The last that is known of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Last {
+    /// It is over. What the process did to its own direction is this, unless its socket knows better.
+    Ended(EndManner),
+    /// It may go on.
+    OutOfSight,
+}
+
 /// A connection and how much of it went by.
 #[derive(Debug)]
 pub(super) struct Followed {
@@ -136,9 +145,13 @@ impl Followed {
         }
     }
 
-    /// The connection is over. What the process did to its own direction is `own`, unless its socket knows better.
-    pub(super) fn close(mut self, at: Timestamp, own: EndManner) {
+    /// Nothing more will be told of it.
+    pub(super) fn close(mut self, at: Timestamp, last: Last) {
         self.release();
+        let own = match last {
+            Last::Ended(own) => own,
+            Last::OutOfSight => return self.feed.lost_sight(self.latest.max(at)),
+        };
         let ends = std::mem::take(&mut self.ends).given_up(End { at, way: Way::Sent, manner: own });
         for End { at, way, manner } in ends {
             self.latest = self.latest.max(at);

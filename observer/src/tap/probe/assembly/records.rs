@@ -9,7 +9,7 @@ use observer_core::time::Timestamp;
 use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, UNDECIDED_TIME, UNREADABLE};
 
 use super::explained::Explained;
-use super::followed::{Followed, Way, beginning};
+use super::followed::{Followed, Last, Way, beginning};
 use super::place::{Ends, Place};
 use super::socket_ends::CLOSE;
 use super::waiting::{Plaintext, Transfer, Waiting};
@@ -120,9 +120,12 @@ impl Assembly {
         }
     }
 
-    /// Nothing more will come: what waits for fields has waited long enough.
-    pub fn finish(&mut self) {
-        self.all_followed().for_each(Followed::release);
+    /// Nothing more will come: what waits for fields or for an end has waited long enough, and what is left goes on unseen.
+    pub fn finish(&mut self, at: Timestamp) {
+        self.pass(Timestamp::from_nanos(u64::MAX));
+        for key in self.connections.keys().copied().collect::<Vec<_>>() {
+            self.forget(at, key, Last::OutOfSight);
+        }
     }
 
     /// Takes a change of a socket.
@@ -137,7 +140,7 @@ impl Assembly {
             Some(Connection::Waiting(_)) | None => life.after == CLOSE,
         };
         if is_over {
-            self.forget(at, key, EndManner::Fin);
+            self.forget(at, key, Last::Ended(EndManner::Fin));
         }
     }
 
@@ -165,7 +168,7 @@ impl Assembly {
         let over: Vec<(ConnectionKey, Timestamp)> =
             self.connections.iter().filter_map(|(key, connection)| Some((*key, over_since(connection)?))).collect();
         for (key, since) in over {
-            self.forget(since, key, EndManner::Fin);
+            self.forget(since, key, Last::Ended(EndManner::Fin));
         }
     }
 
@@ -250,7 +253,7 @@ impl Assembly {
         }
         self.dismissed.remove(&record.connection);
         if record.flags & CLOSE_NOTIFIED != 0 {
-            self.forget(at, record.connection, EndManner::CloseNotify);
+            self.forget(at, record.connection, Last::Ended(EndManner::CloseNotify));
         } else {
             self.abandon(at, record.connection);
         }
@@ -260,7 +263,7 @@ impl Assembly {
     fn abandon(&mut self, at: Timestamp, key: ConnectionKey) {
         match self.connections.get_mut(&key) {
             Some(Connection::Followed(followed)) if !followed.ends.has_own() => followed.abandoned = Some(at),
-            Some(_) | None => self.forget(at, key, EndManner::Fin),
+            Some(_) | None => self.forget(at, key, Last::Ended(EndManner::Fin)),
         }
     }
 
@@ -270,7 +273,7 @@ impl Assembly {
             // Its end was not seen: the library's memory has another connection now.
             if let Some(former) = self.present.get(&(key.process, key.address)).copied() {
                 let is_abandoned = self.connections.get(&former).is_some_and(Connection::is_abandoned);
-                self.forget(at, former, if is_abandoned { EndManner::Fin } else { EndManner::ByTap });
+                self.forget(at, former, if is_abandoned { Last::Ended(EndManner::Fin) } else { Last::OutOfSight });
             }
             if self.connections.len() >= self.limits.connections {
                 return None;
@@ -317,7 +320,7 @@ impl Assembly {
         if let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) {
             waiting.let_go();
         }
-        self.forget(at, key, EndManner::ByTap);
+        self.forget(at, key, Last::OutOfSight);
         if self.dismissed.len() >= self.limits.connections {
             self.dismissed.clear();
         }
@@ -325,7 +328,7 @@ impl Assembly {
         Answer::Dismiss
     }
 
-    fn forget(&mut self, at: Timestamp, key: ConnectionKey, manner: EndManner) {
+    fn forget(&mut self, at: Timestamp, key: ConnectionKey, last: Last) {
         let Some(connection) = self.connections.remove(&key) else { return };
         if self.present.get(&(key.process, key.address)) == Some(&key) {
             self.present.remove(&(key.process, key.address));
@@ -340,7 +343,7 @@ impl Assembly {
         }
         match connection {
             Connection::Waiting(waiting) => self.unplaced = self.unplaced.saturating_add(waiting.held()),
-            Connection::Followed(followed) => followed.close(at, manner),
+            Connection::Followed(followed) => followed.close(at, last),
         }
     }
 }

@@ -163,8 +163,18 @@ fn memory_that_has_another_connection_ends_the_former() {
     stage.begin(CLIENT, 1);
     stage.begin(CLIENT, 2);
     assert_eq!(stage.assembly.followed(), 1);
-    let ends: Vec<String> = stage.told().into_iter().filter(|line| line.contains("ended")).collect();
-    assert_eq!(ends, ["1 request ended ByTap"]);
+    assert_eq!(stage.told()[2..4], ["1 out of sight", "1 closed"]);
+}
+
+#[test]
+fn what_is_open_when_nothing_more_comes_goes_out_of_sight() {
+    let mut stage = Stage::new();
+    stage.begin(CLIENT, 1);
+    stage.begin_between(CLIENT + 1, 2, "10.0.0.7:40001", "10.0.0.1:6443");
+    stage.assembly.exited(Timestamp::from_nanos(2), CLIENT + 1);
+    stage.assembly.finish(Timestamp::from_nanos(3));
+    assert_eq!(stage.told()[4..], ["2 request ended Fin", "2 closed", "1 out of sight", "1 closed"]);
+    assert_eq!(stage.assembly.followed(), 0);
 }
 
 #[test]

@@ -195,6 +195,7 @@ fn line(delivery: &Delivery) -> String {
         TapEvent::Fields { direction, fields, .. } => {
             format!("{} {} fields of {:?}", word(direction), fields.len(), fields.blocks())
         }
+        TapEvent::OutOfSight { .. } => "out of sight".to_owned(),
         TapEvent::Closed { .. } => "closed".to_owned(),
         TapEvent::ClientBlocked { .. } => panic!("{event:?}"),
     };
