@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
 mod clients;
+mod command;
 mod late;
 mod live;
 mod socket_ends;

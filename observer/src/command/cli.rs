@@ -10,6 +10,8 @@ use super::credential::Credential;
 use super::demo::Demo;
 use super::exec::{Exec, OWN_FAILURE};
 use super::explain::Explain;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+use super::probe::Probe;
 use super::read::Read;
 use super::run::Run;
 use super::verify::Verify;
@@ -39,6 +41,8 @@ pub(super) struct Cli {
 enum Command {
     Run(Run),
     Exec(Exec),
+    #[cfg(all(target_os = "linux", feature = "ebpf"))]
+    Probe(Probe),
     Demo(Demo),
     Explain(Explain),
     Read(Read),
@@ -59,6 +63,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match cli.command {
         Command::Run(run) => run.run(),
         Command::Exec(exec) => exec.run(),
+        #[cfg(all(target_os = "linux", feature = "ebpf"))]
+        Command::Probe(probe) => probe.run(),
         Command::Demo(demo) => demo.run(),
         Command::Explain(explain) => explain.run(),
         Command::Read(read) => read.run(),

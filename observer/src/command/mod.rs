@@ -9,10 +9,14 @@ mod descriptor_limit;
 mod ends;
 mod exec;
 mod explain;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod probe;
 mod read;
 mod run;
 mod verify;
 
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod api_servers;
 mod budget_flags;
 mod capture_flags;
 mod coverage;
@@ -22,6 +26,8 @@ mod logging;
 mod output;
 mod panic_message;
 mod plugin_users;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod probe_flags;
 mod profile_flags;
 mod profiles;
 mod recording;

@@ -90,6 +90,19 @@ impl UpstreamFlags {
     }
 }
 
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+impl KubeconfigFlags {
+    /// Whether one was asked for by a flag.
+    pub(super) fn is_given(&self) -> bool {
+        self.kubeconfig.is_some() || self.context.is_some()
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_file(file: PathBuf) -> Self {
+        Self { kubeconfig: Some(file), context: None }
+    }
+}
+
 impl KubeconfigFlags {
     /// The kubeconfig that the flags or the environment lead to.
     pub(super) fn load(&self) -> Result<Kubeconfig> {

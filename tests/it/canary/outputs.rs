@@ -20,6 +20,11 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/command/explain.rs", &["explain", "explain as JSON", "explain nothing"], "the explanation"),
     ("observer/src/command/follow.rs", &["run", "run behind a proxy", "demo"], "first and live lines"),
     ("observer/src/command/logging.rs", &["exec", "run", "demo", "verify"], "the log"),
+    (
+        "observer/src/command/probe.rs",
+        &[],
+        "first lines: `tests/kernel` puts canaries in and seeks them in all that a probe leaves",
+    ),
     ("observer/src/command/output.rs", &["exec", "run", "read"], "messages, events"),
     (
         "observer/src/command/panic_message.rs",
@@ -40,13 +45,16 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
     ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
-    ("observer/src/tap/probe/binary/program_file.rs", &[], "opens programs, to read; no command does yet"),
+    ("observer/src/tap/probe/binary/program_file.rs", &[], "opens programs, to read"),
     ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),
     ("observer/src/terminal/held.rs", &["exec", "run", "demo"], "messages and the log, held back while there is a page"),
     ("observer/src/terminal/modes.rs", &[], "looks whether there is a terminal"),
     ("observer/src/terminal/screen.rs", &[], "the page, which shows of a snapshot less than the report"),
     ("observer/src/verification/log_tail.rs", &["verify", "verify with a log of something else"], "opens logs of servers"),
 ];
+
+/// Commands that no run here has, and who seeks canaries in what they leave.
+pub(super) const ELSEWHERE: &[(&str, &str)] = &[("probe", "needs rights and a kernel: `tests/kernel`")];
 
 /// Flags that make no output of their own, and why.
 pub(super) const NO_OUTPUT: &[(&str, &str)] = &[

@@ -1,0 +1,190 @@
+//! `watchtap probe`.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::timeout;
+
+use super::api_servers::{self, ApiServer, ApiServerFlags};
+use super::ends::{ENDED_AT_ONCE, Ends};
+use super::follow;
+use super::output::say;
+use super::probe_flags::ProbeFlags;
+use super::profiles::Profiles;
+use super::recording::{self, Beside, Recording};
+use super::report_flags::Report;
+use super::shown::{self, Shown};
+use crate::intake::{Intake, IntakeLimits, Notice};
+use crate::observing::{Latest, Observing, Outcome, Outputs, Upstream};
+use crate::question;
+use crate::tap::Clock;
+use crate::tap::probe::{ProbeOutcome, ProbeTap};
+use crate::view::{Run, counted};
+
+/// Sees the clients on this machine without a proxy: eBPF programs in its kernel read what their TLS libraries are given and give out.
+///
+/// No client is restarted, pointed elsewhere or shown another certificate, so this sees those that cannot come through a proxy: kubelet,
+/// scheduler, controller-manager, pods that nobody may touch. Connections that were open before are seen from here on.
+///
+/// Only connections with the API server are read, and which are is decided in the kernel. Nothing of the traffic is changed: a probe that
+/// falls behind loses what it could not read, and counts it. Each call of a probed TLS library takes some microseconds more, whatever it talks to.
+#[derive(Debug, Args)]
+#[command(after_help = "WHAT IS SEEN:
+  Programs that are written in Go (crypto/tls), and those with OpenSSL or BoringSSL, in a library or linked in (Python, curl, node, envoy).
+  Not: rustls, GnuTLS, Java, and Go programs whose version is not known. Each program that is found and not seen is told.
+
+WHAT IT TAKES:
+  Linux 6.6 or later with BTF, and root or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.
+
+EXAMPLES:
+  sudo watchtap probe --kubeconfig /etc/kubernetes/kubelet.conf
+  sudo watchtap probe --api-server 10.0.0.1:6443 --events - | jq .event
+  sudo watchtap probe --api-server 10.0.0.1:6443 --server-ends --report report.txt
+
+EXIT CODES:
+  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal")]
+pub(super) struct Probe {
+    #[command(flatten)]
+    api_servers: ApiServerFlags,
+
+    #[command(flatten)]
+    flags: ProbeFlags,
+
+    #[command(flatten)]
+    recording: Recording,
+
+    #[command(flatten)]
+    shown: Shown,
+
+    #[command(flatten)]
+    profiles: Profiles,
+}
+
+/// A probe that runs, and those that listen to it.
+struct Probing {
+    tap: ProbeTap,
+    observing: Observing,
+    /// Questions to the API servers for what they are.
+    learning: JoinSet<()>,
+}
+
+impl Probe {
+    pub(super) fn run(&self) -> ExitCode {
+        follow::to_the_end(self.follow())
+    }
+
+    async fn follow(&self) -> Result<ExitCode> {
+        let (report, mut outputs) = self.recording.open(Beside::default())?;
+        let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
+        let mut ends = Ends::open()?;
+        let beginning = async {
+            let servers = self.api_servers.find().await?;
+            let probing = self.begin(&servers, outputs).await?;
+            anyhow::Ok((servers, probing))
+        };
+        let (servers, probing) = tokio::select! {
+            begun = beginning => begun?,
+            () = ends.next() => return Ok(ExitCode::SUCCESS),
+        };
+        self.introduce(&servers)?;
+        ends.listen_to(self.page(&servers, latest));
+        ends.next().await;
+        let outcome = tokio::select! {
+            outcome = probing.end() => outcome?,
+            () = ends.next() => {
+                say("ended at once: there is no report, and a capture ends where it was");
+                return Ok(ExitCode::from(ENDED_AT_ONCE));
+            }
+        };
+        write(report, outcome)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn begin(&self, servers: &[ApiServer], outputs: Outputs) -> Result<Probing> {
+        let clock = Clock::start();
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let upstreams: Vec<Upstream> = servers.iter().flat_map(ApiServer::upstreams).collect();
+        let options = self.flags.options(upstreams.iter().map(|upstream| upstream.listener).collect());
+        say("loading the programs into the kernel, and looking at what runs here");
+        let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
+        let told = intake.clone();
+        let tap = spawn_blocking(move || ProbeTap::start(&options, told, clock)).await?;
+        let tap = tap.context("this machine cannot be probed")?;
+        let mut learning = JoinSet::new();
+        for server in servers {
+            let (server, profiles, intake) = (server.clone(), self.profiles.clone(), intake.clone());
+            learning.spawn(async move {
+                let profile = Box::new(profiles.learn(server.selected()).await);
+                if let Some(listener) = server.addresses().first().copied() {
+                    intake.notice(Notice::Profile { at: clock.now(), listener, profile });
+                }
+            });
+        }
+        Ok(Probing { tap, observing, learning })
+    }
+
+    /// The first lines: what is looked for, and whose.
+    fn introduce(&self, servers: &[ApiServer]) -> Result<()> {
+        let mut out = io::stderr().lock();
+        for server in servers {
+            let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
+            let addresses = addresses.join(", ");
+            let at = if addresses == server.name() { String::new() } else { format!(" ({addresses})") };
+            writeln!(out, "watchtap probe: connections with {}{at} are read where a process encrypts them", server.name())?;
+        }
+        writeln!(out, "{}", self.flags.whose())?;
+        writeln!(out, "ctrl-C ends, and leaves nothing behind · times are UTC · ~ means predicted\n")?;
+        drop(out);
+        let is_asked = self.profiles.without_asking().is_none();
+        servers.iter().filter(|server| is_asked && !server.is_verified()).for_each(|server| say(api_servers::unverified(server)));
+        Ok(())
+    }
+
+    fn page(&self, servers: &[ApiServer], latest: Option<Arc<Latest>>) -> Option<crate::terminal::RunningPage> {
+        let name = match servers {
+            [server] => server.name().to_owned(),
+            _ => counted(servers.len() as u64, "API server"),
+        };
+        let guidance = vec![
+            "Clients on this machine are seen as they are, without a proxy.".to_owned(),
+            self.flags.whose(),
+            "Where one is missing: watchtap probe --check".to_owned(),
+        ];
+        shown::open_page(&name, guidance, latest?)
+    }
+}
+
+impl Probing {
+    /// Takes what was recorded until now, and lets all that was decoded be told.
+    async fn end(self) -> Result<Outcome> {
+        let Self { tap, observing, mut learning } = self;
+        let probed = spawn_blocking(|| tap.finish()).await?;
+        // They hold the intake, whose end the observing thread waits for.
+        let asked = async { while learning.join_next().await.is_some() {} };
+        if timeout(question::LIMIT, asked).await.is_err() {
+            learning.shutdown().await;
+        }
+        let mut outcome = spawn_blocking(|| observing.finish()).await??;
+        outcome.troubles.extend(troubles(&probed));
+        Ok(outcome)
+    }
+}
+
+fn write(report: Report, outcome: Outcome) -> Result<()> {
+    let silence = vec![
+        "No process on this machine talked to the API server in a way that a probe sees: watchtap probe --check says what it sees."
+            .to_owned(),
+    ];
+    let run = Run { subcommand: "probe", command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
+    let snapshot = outcome.snapshot.without_findings(report.mute());
+    recording::write(report, &run, &snapshot)
+}
+
+/// What the probe knows and no observation tells.
+fn troubles(probed: &ProbeOutcome) -> Vec<String> {
+    probed.limits.iter().chain(&probed.refused).cloned().collect()
+}

@@ -1,0 +1,93 @@
+//! `watchtap probe`, as a person runs it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use aya::programs::loaded_links;
+use observer_tests::ProbeSession;
+use serde_json::Value;
+use watchtap::demo::{DemoConfig, DemoServer};
+
+use super::clients::{python, run};
+
+/// Asks for a list and writes an object, both with secrets.
+const CLIENT: &str = "
+import http.client, ssl, sys
+host, authority, token = sys.argv[1:]
+connection = http.client.HTTPSConnection(host, context=ssl.create_default_context(cadata=authority))
+heads = {'Authorization': 'Bearer ' + token, 'User-Agent': 'probed/v1', 'Cookie': 'canary-cookie', 'Content-Type': 'application/json'}
+written = '{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"made\"},\"data\":{\"key\":\"canary-data\"}}'
+for method, path, body in [('GET', '/api/v1/namespaces?limit=500', None), ('POST', '/api/v1/namespaces/default/configmaps', written)]:
+    connection.request(method, path, body=body, headers=heads)
+    connection.getresponse().read()
+connection.close()
+";
+
+/// What takes longer does not come about.
+const WITHIN: Duration = Duration::from_secs(30);
+
+#[test]
+fn what_a_client_asks_is_told_and_no_secret_of_it() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let [events, capture] = ["events", "capture"].map(|name| folder.path().join(name));
+    let arguments = ["--lines", "--events", text(&events), "--capture", text(&capture), "--server-version", "1.34.2"];
+    let probe = ProbeSession::start(server.address(), Path::new("/nonexistent"), &arguments).unwrap();
+    run(&mut python(CLIENT, &[server.address().to_string(), server.ca_pem().to_owned(), server.token().to_owned()]));
+    let left = probe.finish().unwrap();
+
+    let row = &left.report["lists"][0];
+    assert_eq!((&row["resource"], &row["count"]), (&Value::from("namespaces"), &Value::from(1)), "{:#}", left.report);
+    assert!(left.said.contains("probed/v1 namespaces cluster limit=500"), "{}", left.said);
+    let events = fs::read_to_string(events).unwrap();
+    let told: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let opened: Vec<&Value> = told.iter().filter(|event| event["event"] == "connection-opened").collect();
+    let [opened] = opened.as_slice() else { panic!("{events}") };
+    assert!(opened["attached_late"] != true && opened["process"]["name"] == "python3", "{opened}");
+
+    let files = [fs::read(capture).unwrap(), events.into_bytes(), left.report.to_string().into_bytes(), left.said.into_bytes()];
+    for secret in ["canary", server.token()] {
+        for file in &files {
+            assert!(
+                !file.windows(secret.len()).any(|bytes| bytes == secret.as_bytes()),
+                "{secret}: {}",
+                String::from_utf8_lossy(file)
+            );
+        }
+    }
+}
+
+#[test]
+fn killed_probe_leaves_nothing_in_the_kernel() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let mut probe = ProbeSession::start(server.address(), Path::new("/nonexistent"), &["--no-version-request"]).unwrap();
+    let own = links(probe.id());
+    assert!(own.len() > 5, "its own end is among what is looked for: {own:?}");
+    assert!(own.is_subset(&all_links()), "what it holds is in the kernel");
+    probe.kill().unwrap();
+    // The kernel takes apart what a process held once its descriptors are closed, and tells nobody.
+    let began = Instant::now();
+    while !own.is_disjoint(&all_links()) {
+        assert!(began.elapsed() < WITHIN, "{own:?} is still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The links of eBPF programs that a process holds.
+fn links(process: u32) -> BTreeSet<u32> {
+    let descriptors = fs::read_dir(format!("/proc/{process}/fdinfo")).unwrap();
+    let told = descriptors.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
+    told.filter_map(|told| told.lines().find_map(|line| line.strip_prefix("link_id:")?.trim().parse().ok())).collect()
+}
+
+/// All links that the kernel has.
+fn all_links() -> BTreeSet<u32> {
+    // One may go while they are gone through.
+    loaded_links().filter_map(|link| Some(link.ok()?.id())).collect()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
