@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use observer_core::observation::Process;
 use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::time::timeout;
 
 use super::lookup::ClientProcesses;
@@ -33,10 +34,16 @@ struct Question {
 }
 
 impl ProcessFinder {
-    /// Starts the thread.
+    /// Starts the thread, which asks the kernel.
     pub fn start() -> io::Result<Self> {
+        let mut processes = ClientProcesses::new();
+        Self::asking(move |client, listener| processes.of(client, listener))
+    }
+
+    /// Starts the thread, which asks `look_up` for the process that is connected from the first address to the second. It may take its time.
+    pub fn asking(look_up: impl FnMut(SocketAddr, SocketAddr) -> Option<Process> + Send + 'static) -> io::Result<Self> {
         let (questions, asked) = sync_channel(MAX_WAITING);
-        thread::Builder::new().name("client-process".to_owned()).spawn(move || answer_all(asked))?;
+        thread::Builder::new().name("client-process".to_owned()).spawn(move || answer_all(asked, look_up))?;
         Ok(Self { questions })
     }
 
@@ -48,6 +55,16 @@ impl ProcessFinder {
 }
 
 impl Inquiry {
+    /// The answer; the inquiry itself where there is none yet.
+    pub fn answered(mut self) -> Result<Option<Process>, Self> {
+        match self.0.as_mut().map(oneshot::Receiver::try_recv) {
+            Some(Ok(process)) => Ok(process),
+            Some(Err(TryRecvError::Empty)) => Err(self),
+            // Nobody is left who could say.
+            Some(Err(TryRecvError::Closed)) | None => Ok(None),
+        }
+    }
+
     /// The answer, for which it waits so long at most.
     pub async fn answer(self, within: Duration) -> Option<Process> {
         // Too late, or nobody is left who could say.
@@ -55,10 +72,11 @@ impl Inquiry {
     }
 }
 
-fn answer_all(asked: Receiver<Question>) {
-    let mut processes = ClientProcesses::new();
+fn answer_all(asked: Receiver<Question>, mut look_up: impl FnMut(SocketAddr, SocketAddr) -> Option<Process>) {
     for Question { client, listener, answer } in asked {
-        // Who has left does not need it any more.
-        let _unneeded = answer.send(processes.of(client, listener));
+        // Those behind it wait, so that nobody is looked for whose answer came too late.
+        if !answer.is_closed() {
+            let _unneeded = answer.send(look_up(client, listener));
+        }
     }
 }

@@ -5,6 +5,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use observer_core::observation::Process;
+
 use super::lookup::ClientProcesses;
 use super::{Inquiry, ProcessFinder};
 
@@ -96,7 +98,25 @@ async fn finder_answers_beside_all_else() {
 }
 
 #[tokio::test]
+async fn slow_look_up_is_waited_for_by_nobody_who_does_not_want_to() {
+    let (answers, lookup) = std::sync::mpsc::channel();
+    let finder = ProcessFinder::asking(move |_, _| lookup.recv().ok()).unwrap();
+    let nobody: SocketAddr = "192.0.2.1:4711".parse().unwrap();
+    let inquiry = finder.ask(nobody, nobody).answered().unwrap_err();
+    let given_up = finder.ask(nobody, nobody);
+    assert_eq!(given_up.answer(Duration::ZERO).await, None, "too late");
+
+    let process = |pid| Process { pid, started: 1, name: "controller".to_owned() };
+    let last = finder.ask(nobody, nobody);
+    answers.send(process(1)).unwrap();
+    answers.send(process(2)).unwrap();
+    assert_eq!(inquiry.answer(Duration::from_secs(30)).await, Some(process(1)));
+    assert_eq!(last.answer(Duration::from_secs(30)).await, Some(process(2)), "who gave up is not looked for");
+}
+
+#[tokio::test]
 async fn inquiry_that_nobody_made_is_unknown_at_once() {
+    assert_eq!(Inquiry::default().answered().unwrap(), None);
     assert_eq!(Inquiry::default().answer(Duration::from_hours(1)).await, None);
 }
 
