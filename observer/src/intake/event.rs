@@ -20,7 +20,7 @@ pub struct ConnectionInfo {
     pub listener: SocketAddr,
     /// The API server's address; that of the forward proxy where one stands in between.
     pub upstream: SocketAddr,
-    /// Which process of this machine the client is, when that could be found out.
+    /// Which process of this machine the client is, when that was found out by then.
     pub process: Option<Process>,
     /// What ALPN chose; `None` when nothing was chosen, or something that is not HTTP as we know it.
     pub protocol: Option<Protocol>,
@@ -52,6 +52,8 @@ pub enum TapEvent {
         at: Timestamp,
         /// Whose.
         info: ConnectionInfo,
+        /// Whether the client's process is looked for still: then [`super::Delivery::Process`] says it, or that it is unknown.
+        process_follows: bool,
     },
     /// Plaintext that was forwarded.
     Bytes {

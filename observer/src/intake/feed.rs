@@ -22,6 +22,14 @@ pub struct ConnectionFeed {
     relaxing: Option<Box<Charge>>,
 }
 
+/// A connection that opens.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub at: Timestamp,
+    pub info: ConnectionInfo,
+    pub process_follows: bool,
+}
+
 /// One direction.
 #[derive(Debug)]
 struct Way {
@@ -35,13 +43,15 @@ struct Way {
 }
 
 impl ConnectionFeed {
-    pub(super) fn open(mut outbox: Outbox, closing: Charge, at: Timestamp, info: ConnectionInfo) -> Option<Self> {
+    /// Opens the connection of `outbox` with `opened`; nothing when nobody receives any more.
+    pub(super) fn open(mut outbox: Outbox, closing: Charge, opened: Opened) -> Option<Self> {
+        let Opened { at, info, process_follows } = opened;
         let framed = info.protocol == Some(Protocol::Http2) && info.start == Start::Beginning;
         let way =
             |direction, walker: fn() -> FrameWalker| Way { direction, walker: framed.then(walker), dark: false, forwarded: 0 };
         let request = way(Direction::Request, FrameWalker::of_requests);
         let response = way(Direction::Response, FrameWalker::of_responses);
-        outbox.event(at, TapEvent::Opened { at, info }, None).then_some(Self {
+        outbox.event(at, TapEvent::Opened { at, info, process_follows }, None).then_some(Self {
             outbox,
             request,
             response,

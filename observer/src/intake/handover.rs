@@ -10,12 +10,14 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::Duration;
 use std::vec::Drain;
 
+use observer_core::observation::Process;
 use observer_core::time::Timestamp;
 
 use super::account::{Account, Charge};
+use super::feed::Opened;
 use super::losses::LossCounters;
 use super::outbox::Outbox;
-use super::{ConnectionFeed, ConnectionId, ConnectionInfo, IntakeLimits, IntakeLosses, Notice, TapEvent};
+use super::{ConnectionFeed, ConnectionId, ConnectionInfo, IntakeLimits, IntakeLosses, Notice, PendingProcess, TapEvent};
 use crate::client_process::{Inquiry, ProcessFinder};
 
 /// Where taps put what they see. Cheap to clone; all clones are one queue.
@@ -49,6 +51,8 @@ pub struct Delivered {
 pub enum Delivery {
     /// About a connection.
     Connection(ConnectionId, TapEvent),
+    /// Which process the client of a connection is, or that this is unknown: once of each that said that it follows, maybe behind its last event.
+    Process(ConnectionId, Option<Process>),
     /// About the tap itself.
     Notice(Notice),
 }
@@ -67,6 +71,7 @@ pub(super) struct Shared {
 /// Each connection's opening, ends and last gaps, paid in advance so that they always fit.
 const CONNECTION_COST: usize = 1024;
 const NOTICE_COST: usize = 256;
+const PROCESS_COST: usize = 256;
 
 impl Intake {
     /// An empty queue and its only reader.
@@ -93,24 +98,31 @@ impl Intake {
         Self { processes: Some(processes), ..self }
     }
 
-    /// Begins to find out which process is connected from `client` to `listener`. Asked as soon as it is, that is known when it has shaken
-    /// hands.
+    /// Begins to find out which process is connected from `client` to `listener`. Asked as soon as it is, that is usually known when it has
+    /// shaken hands.
     pub fn ask_for_process(&self, client: SocketAddr, listener: SocketAddr) -> Inquiry {
         self.processes.as_ref().map(|processes| processes.ask(client, listener)).unwrap_or_default()
     }
 
     /// Begins to observe a connection; `None` when there is no room for another one or nobody to observe it.
     pub fn register(&self, at: Timestamp, info: ConnectionInfo) -> Option<ConnectionFeed> {
-        let feed = self.shared.reserve.charge(CONNECTION_COST).and_then(|charge| {
-            let id = ConnectionId(self.shared.next_connection.fetch_add(1, Ordering::Relaxed));
-            let limits = self.shared.limits;
-            let outbox = Outbox::new(id, self.sender.clone(), Arc::clone(&self.shared), limits);
-            ConnectionFeed::open(outbox, charge, at, info)
-        });
+        let feed = self.open(Opened { at, info, process_follows: false }).map(|(_, feed)| feed);
         if feed.is_none() {
             self.decline();
         }
         feed
+    }
+
+    /// The same of a connection whose client's process is looked for still. Until that is told, what comes behind is decoded and then waits.
+    pub fn register_before_process(&self, at: Timestamp, info: ConnectionInfo) -> Option<(ConnectionFeed, PendingProcess)> {
+        let registered = self.shared.reserve.charge(PROCESS_COST).and_then(|charge| {
+            let (id, feed) = self.open(Opened { at, info, process_follows: true })?;
+            Some((feed, PendingProcess::new(id, self.sender.clone(), charge)))
+        });
+        if registered.is_none() {
+            self.decline();
+        }
+        registered
     }
 
     /// Counts a connection that the tap does not follow for want of room of its own.
@@ -132,6 +144,14 @@ impl Intake {
     /// What fell out so far.
     pub fn losses(&self) -> IntakeLosses {
         self.shared.losses.snapshot()
+    }
+
+    fn open(&self, opened: Opened) -> Option<(ConnectionId, ConnectionFeed)> {
+        let charge = self.shared.reserve.charge(CONNECTION_COST)?;
+        let id = ConnectionId(self.shared.next_connection.fetch_add(1, Ordering::Relaxed));
+        let limits = self.shared.limits;
+        let outbox = Outbox::new(id, self.sender.clone(), Arc::clone(&self.shared), limits);
+        Some((id, ConnectionFeed::open(outbox, charge, opened)?))
     }
 }
 
@@ -198,5 +218,9 @@ impl Shared {
 impl Delivered {
     pub(super) fn of_connection(id: ConnectionId, event: TapEvent, charge: Option<Charge>) -> Self {
         Self { delivery: Delivery::Connection(id, event), _charge: charge }
+    }
+
+    pub(super) fn of_process(id: ConnectionId, process: Option<Process>, charge: Option<Charge>) -> Self {
+        Self { delivery: Delivery::Process(id, process), _charge: charge }
     }
 }

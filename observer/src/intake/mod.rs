@@ -12,6 +12,7 @@ mod limits;
 mod losses;
 mod notice;
 mod outbox;
+mod pending_process;
 mod upstream_error;
 
 #[cfg(test)]
@@ -23,4 +24,5 @@ pub use handover::{Delivered, Delivery, Intake, IntakeReceiver};
 pub use limits::IntakeLimits;
 pub use losses::IntakeLosses;
 pub use notice::{ListenerState, Notice};
+pub use pending_process::PendingProcess;
 pub use upstream_error::{ForwardProxyFault, UpstreamError};

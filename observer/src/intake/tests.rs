@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol, Start};
+use observer_core::observation::Process;
 use observer_core::time::Timestamp;
 
 use super::*;
@@ -189,6 +190,35 @@ fn the_receiver_learns_that_all_is_over() {
     assert!(receiver.is_closed());
 }
 
+#[test]
+fn process_that_is_found_late_is_told_even_behind_the_end() {
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let (mut feed, pending) = intake.register_before_process(at(0), info(None)).unwrap();
+    feed.bytes(at(1), REQUEST, b"x");
+    feed.closed(at(2));
+    pending.found(Process { pid: 7, started: 1, name: "controller".to_owned() });
+    let expected = ["0 opened, its process follows", "1 request bytes 1", "2 closed after 1 and 0 bytes", "process Some(7)"];
+    assert_eq!(drain(&mut receiver), expected);
+}
+
+#[test]
+fn process_that_nobody_found_is_told_to_be_unknown() {
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let (feed, pending) = intake.register_before_process(at(0), info(None)).unwrap();
+    drop(pending);
+    assert_eq!(drain(&mut receiver), ["0 opened, its process follows", "process None"]);
+    drop(feed);
+}
+
+#[test]
+fn connection_with_no_room_for_its_process_is_not_observed() {
+    let (intake, mut receiver) = Intake::new(IntakeLimits { total_reserve: 1 << 10, ..IntakeLimits::default() });
+    assert!(intake.register_before_process(at(0), info(None)).is_none());
+    assert_eq!(intake.losses().connections, 1);
+    assert!(intake.register(at(1), info(None)).is_some(), "what it took was given back");
+    assert_eq!(drain(&mut receiver), ["1 opened", "1 closed after 0 and 0 bytes"]);
+}
+
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
@@ -240,7 +270,9 @@ fn line(delivery: Delivery) -> String {
     };
     match delivery {
         Delivery::Notice(notice) => format!("{notice:?}"),
-        Delivery::Connection(_, TapEvent::Opened { at, .. }) => format!("{} opened", at.as_nanos()),
+        Delivery::Process(_, process) => format!("process {:?}", process.map(|process| process.pid)),
+        Delivery::Connection(_, TapEvent::Opened { at, process_follows: false, .. }) => format!("{} opened", at.as_nanos()),
+        Delivery::Connection(_, TapEvent::Opened { at, .. }) => format!("{} opened, its process follows", at.as_nanos()),
         Delivery::Connection(_, TapEvent::Bytes { at, direction, bytes }) => {
             format!("{} {} bytes {}", at.as_nanos(), word(direction), bytes.len())
         }

@@ -10,7 +10,7 @@ use observer_core::time::Timestamp;
 
 use super::Upstream;
 use crate::injected_fault::{self, Place};
-use crate::intake::{ConnectionId, Delivery, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
+use crate::intake::{ConnectionId, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
 
 /// The decoders of all connections that are open.
 #[derive(Debug)]
@@ -37,34 +37,25 @@ impl Decoding {
         Self { upstreams, connections: HashMap::new(), decoded: Vec::new() }
     }
 
-    /// Decodes one delivery. A decoder that panics loses its connection, not the others.
-    pub(super) fn take(&mut self, delivery: &Delivery, told: &mut dyn FnMut(Observation)) {
-        match delivery {
-            Delivery::Notice(notice) => {
-                if let Some(observation) = self.notice(notice) {
-                    told(observation);
-                }
-            }
-            Delivery::Connection(id, event) => {
-                // Only the decoder is inside: who is told must not be taken for it.
-                let mut decoded = std::mem::take(&mut self.decoded);
-                let outcome = catch_unwind(AssertUnwindSafe(|| self.event(*id, event, &mut |one| decoded.push(one))));
-                decoded.drain(..).for_each(&mut *told);
-                self.decoded = decoded;
-                if outcome.is_err() {
-                    self.fail(*id);
-                    told(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(*id) } });
-                    if let TapEvent::Closed { at, forwarded } = event {
-                        self.close(*id, *at, *forwarded, told);
-                    }
-                }
+    /// Decodes what happened on a connection. A decoder that panics loses its connection, not the others.
+    pub(super) fn take(&mut self, id: ConnectionId, event: &TapEvent, told: &mut dyn FnMut(Observation)) {
+        // Only the decoder is inside: who is told must not be taken for it.
+        let mut decoded = std::mem::take(&mut self.decoded);
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.event(id, event, &mut |one| decoded.push(one))));
+        decoded.drain(..).for_each(&mut *told);
+        self.decoded = decoded;
+        if outcome.is_err() {
+            self.fail(id);
+            told(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(id) } });
+            if let TapEvent::Closed { at, forwarded } = event {
+                self.close(id, *at, *forwarded, told);
             }
         }
     }
 
     fn event(&mut self, id: ConnectionId, event: &TapEvent, told: &mut dyn FnMut(Observation)) {
         match event {
-            TapEvent::Opened { at, info } => {
+            TapEvent::Opened { at, info, .. } => {
                 let connection = connection(id);
                 let upstream = self.upstream(info.listener);
                 let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
@@ -130,8 +121,8 @@ impl Decoding {
         }
     }
 
-    /// A refusal is passed on as a refusal, or counted as a reset in its place: it is no failure of its own.
-    fn notice(&self, notice: &Notice) -> Option<Observation> {
+    /// What a notice says. A refusal is passed on as a refusal, or counted as a reset in its place: it is no failure of its own.
+    pub(super) fn notice(&self, notice: &Notice) -> Option<Observation> {
         Some(match notice {
             Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
             Notice::Listener { at, listener, state } => {
@@ -177,7 +168,8 @@ fn lacking(forwarded: Plaintext, observed: Plaintext, missed: Plaintext) -> impl
     [(Direction::Request, request), (Direction::Response, response)].into_iter().filter(|(_, bytes)| *bytes > 0)
 }
 
-fn connection(id: ConnectionId) -> observation::ConnectionId {
+/// The number of a connection in observations.
+pub(super) fn connection(id: ConnectionId) -> observation::ConnectionId {
     observation::ConnectionId(id.0)
 }
 

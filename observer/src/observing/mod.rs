@@ -3,6 +3,7 @@
 //! It shares nothing with the forwarding half but the intake's queue. Whatever happens here, a panic included, the traffic goes on.
 
 mod decoding;
+mod held;
 mod latest;
 mod outputs;
 mod thread;

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use observer_core::http::{Direction, Protocol, Start};
+use observer_core::observation::Process;
 use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -103,6 +104,69 @@ fn connection_that_was_open_before_is_read_from_its_next_request_on() {
     });
     let Snapshot { totals, missed, .. } = outcome.snapshot;
     assert_eq!((totals.requests, missed.bytes, missed.malformed), (1, 7, 0), "{missed:?}");
+}
+
+/// The openings of two connections wait, with all behind them; what is told in the end is what is told when both processes are known at once.
+#[test]
+fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
+    let [at_once, late] = [false, true].map(|is_late| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.cap");
+        let capture = CaptureFile::create(&path, BOUNDS).unwrap();
+        let outcome = observe(Outputs::new(Vec::new(), Some(capture)), |intake| two_processes(intake, is_late));
+        let mut recorded = Vec::new();
+        Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| recorded.push(one)).unwrap();
+        (recorded, outcome.snapshot)
+    });
+    assert_eq!(late, at_once);
+    let clients: Vec<u64> = late.1.reflectors.iter().map(|reflector| reflector.client_id.0).collect();
+    assert_eq!(clients, [1, 2], "the same words, of two processes");
+}
+
+/// What waits for a server that is unknown yet, and for a process, gets both, whichever comes first.
+#[test]
+fn process_that_is_found_before_its_server_is_known_is_kept() {
+    for is_late in [false, true] {
+        let upstream =
+            Upstream { listener: anywhere(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
+        two_processes(&intake, is_late);
+        let profile = Box::new(ServerProfile::of_version("v1.30.4".parse().unwrap(), Basis::VersionEndpoint));
+        intake.notice(Notice::Profile { at: now(), listener: anywhere(), profile });
+        drop(intake);
+        let snapshot = observing.finish().unwrap().snapshot;
+        let clients: Vec<u64> = snapshot.reflectors.iter().map(|reflector| reflector.client_id.0).collect();
+        assert_eq!((snapshot.totals.requests, clients), (2, vec![1, 2]));
+    }
+}
+
+/// Two processes that say the same list; their processes are known at once, or behind the ends of their connections, the second first.
+fn two_processes(intake: &Intake, is_late: bool) {
+    let process = |pid| Process { pid, started: 1, name: "controller".to_owned() };
+    let register = |pid| {
+        let info = info(Start::Beginning);
+        if is_late {
+            let (feed, pending) = intake.register_before_process(now(), info).unwrap();
+            return (feed, Some(pending));
+        }
+        (intake.register(now(), ConnectionInfo { process: Some(process(pid)), ..info }).unwrap(), None)
+    };
+    let request = "GET /prefix/api/v1/pods?limit=500 HTTP/1.1\r\nUser-Agent: controller/v1.30.0\r\n\r\n";
+    let (mut one, pending_one) = register(7);
+    one.bytes(now(), Direction::Request, request.as_bytes());
+    let (mut other, pending_other) = register(8);
+    other.bytes(now(), Direction::Request, request.as_bytes());
+    intake.notice(Notice::ResetInsteadOfRefused { at: now(), listener: anywhere(), clients: 3 });
+    other.bytes(now(), Direction::Response, RESPONSE);
+    one.bytes(now(), Direction::Response, RESPONSE);
+    one.closed(now());
+    other.closed(now());
+    for (pending, pid) in [(pending_other, 8), (pending_one, 7)] {
+        if let Some(pending) = pending {
+            pending.found(process(pid));
+        }
+    }
 }
 
 const BOUNDS: Bounds = Bounds { max_size: 1 << 20, files: 2 };

@@ -11,11 +11,12 @@ use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
-use super::decoding::Decoding;
+use super::decoding::{Decoding, connection};
+use super::held::Held;
 use super::outputs::Outputs;
 use super::waiting::Waiting;
 use crate::injected_fault::{self, Place};
-use crate::intake::{Delivery, IntakeLosses, IntakeReceiver};
+use crate::intake::{Delivery, IntakeLosses, IntakeReceiver, TapEvent};
 
 /// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
 const IDLE: Duration = Duration::from_secs(1);
@@ -44,16 +45,17 @@ pub struct Outcome {
 struct State {
     waiting: Waiting,
     decoding: Decoding,
+    held: Held,
     door: Door,
     losses: IntakeLosses,
     totals_told: Instant,
     idle: Idle,
 }
 
-/// Since when nothing has come, so that time can be told to pass.
+/// Since when nothing has happened, so that time can be told to pass.
 struct Idle {
     since: Instant,
-    /// The taps' time then.
+    /// The taps' time then, once all that had come by then has passed the door.
     at: Timestamp,
 }
 
@@ -71,6 +73,7 @@ impl Observing {
             let mut state = State {
                 waiting: Waiting::new(&upstreams),
                 decoding: Decoding::new(upstreams),
+                held: Held::default(),
                 door: Door { observer: Observer::new(Limits::default()), outputs },
                 losses: IntakeLosses::default(),
                 totals_told: Instant::now(),
@@ -114,6 +117,9 @@ impl State {
         let mut nothing_came = true;
         for delivered in receiver.drain(wait) {
             nothing_came = false;
+            if !matches!(delivered.delivery, Delivery::Process(..)) {
+                self.idle.since = Instant::now();
+            }
             for delivered in self.waiting.pass(delivered) {
                 self.decode(&delivered.delivery);
             }
@@ -121,7 +127,7 @@ impl State {
         if nothing_came {
             self.let_time_pass();
         } else {
-            self.idle = Idle { since: Instant::now(), at: self.door.observer.now() };
+            self.idle.at = self.door.observer.now();
         }
         if receiver.is_closed() {
             for delivered in self.waiting.give_up() {
@@ -138,18 +144,35 @@ impl State {
     }
 
     /// What ends by nothing happening, such as a storm, has to be told of the time, and so has who looks at how long something goes on. The
-    /// taps' clocks are not ours to read.
+    /// taps' clocks are not ours to read. It does not pass what is held back.
     fn let_time_pass(&mut self) {
-        let at = self.idle.at.plus(self.idle.since.elapsed());
+        if !self.held.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let at = self.idle.at.plus(now.duration_since(self.idle.since));
         let is_awaited = self.door.observer.awaits_time() || self.door.outputs.is_looked_at();
         if is_awaited && at.since(self.door.observer.now()) >= IDLE {
             self.door.observe(Observation { at, what: What::Tick });
+            self.idle = Idle { since: now, at };
         }
     }
 
     fn decode(&mut self, delivery: &Delivery) {
-        let Self { decoding, door, .. } = self;
-        decoding.take(delivery, &mut |observation| door.observe(observation));
+        let Self { decoding, held, door, .. } = self;
+        let mut told = |observation| door.observe(observation);
+        match delivery {
+            Delivery::Connection(id, event) => {
+                let process_follows = matches!(event, TapEvent::Opened { process_follows: true, .. });
+                decoding.take(*id, event, &mut |observation| held.pass(observation, process_follows, &mut told));
+            }
+            Delivery::Process(id, process) => held.answer(connection(*id), process.clone(), &mut told),
+            Delivery::Notice(notice) => {
+                if let Some(observation) = decoding.notice(notice) {
+                    held.pass(observation, false, &mut told);
+                }
+            }
+        }
     }
 
     /// Connections and notices that found no room are known to the intake only.

@@ -64,7 +64,7 @@ impl Waiting {
                 self.connections.insert(*id, name.clone());
                 Some(name)
             }
-            Delivery::Connection(id, TapEvent::Closed { .. }) => self.connections.remove(id),
+            // One that is closed stays: its process may be told behind that.
             Delivery::Connection(
                 id,
                 TapEvent::Bytes { .. }
@@ -72,8 +72,10 @@ impl Waiting {
                 | TapEvent::Gap { .. }
                 | TapEvent::ClientBlocked { .. }
                 | TapEvent::Ended { .. }
-                | TapEvent::OutOfSight { .. },
-            ) => self.connections.get(id).cloned(),
+                | TapEvent::OutOfSight { .. }
+                | TapEvent::Closed { .. },
+            )
+            | Delivery::Process(id, _) => self.connections.get(id).cloned(),
             Delivery::Notice(_) => None,
         }
     }

@@ -3,6 +3,7 @@
 mod alpn;
 mod bytes;
 mod certificates;
+mod client_process;
 mod connect_requests;
 mod connections;
 mod ends;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use observer_core::http::{FrameWalker, Protocol, Start};
-use observer_core::observation::Process;
 use tokio::time::Instant;
 
 use super::establish::{Established, Failure, establish};
@@ -16,11 +15,13 @@ use super::shared::Shared;
 use super::splice::Splice;
 use super::tee::Tee;
 use super::{ListenerState, UpstreamError};
-use crate::intake::ConnectionInfo;
+use crate::client_process::Inquiry;
+use crate::intake::{ConnectionFeed, ConnectionInfo, Intake, PendingProcess};
+use crate::tap::Clock;
 
-/// How long the process of a client is waited for beyond the time that its handshakes took, before its first byte is passed on: usually it has been
-/// found by then. What comes later would make two clients of one.
-const PROCESS_WITHIN: Duration = Duration::from_millis(200);
+/// How long the process of a client is looked for beyond the time that its handshakes took; usually it has been found by then. The client does
+/// not wait for it, but all that is told is told so much later at most. What is found later would make two clients of one.
+const PROCESS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Serves one client from its first byte to its last.
 pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Spare>, mut farewell: Farewell) {
@@ -36,7 +37,6 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Sp
     match established {
         Ok(established) => {
             shared.counters.established.add(1);
-            let process = process.answer(PROCESS_WITHIN).await;
             let tee = tee(&shared, &established, address, process);
             Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run(farewell).await;
             shared.counters.over.add(1);
@@ -54,13 +54,31 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Sp
     }
 }
 
-fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: Option<Process>) -> Tee {
+fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: Inquiry) -> Tee {
     let (listener, upstream, protocol) = (shared.address, established.upstream_address, established.protocol);
-    let info = ConnectionInfo { client, listener, upstream, process, protocol, start: Start::Beginning };
-    match (shared.intake.as_ref().and_then(|intake| intake.register(shared.clock.now(), info)), protocol) {
+    let info = ConnectionInfo { client, listener, upstream, process: None, protocol, start: Start::Beginning };
+    match (shared.intake.as_ref().and_then(|intake| register(intake, shared.clock, info, process)), protocol) {
         (Some(feed), _) => Tee::Observed(feed, shared.clock),
         (None, Some(Protocol::Http2)) => Tee::Framed(FrameWalker::of_responses()),
         (None, Some(Protocol::Http1) | None) => Tee::Blind,
+    }
+}
+
+/// Begins to observe with the process of the client, or before it is known: then that is told by a task beside the connection.
+fn register(intake: &Intake, clock: Clock, info: ConnectionInfo, process: Inquiry) -> Option<ConnectionFeed> {
+    match process.answered() {
+        Ok(process) => intake.register(clock.now(), ConnectionInfo { process, ..info }),
+        Err(inquiry) => {
+            let (feed, pending) = intake.register_before_process(clock.now(), info)?;
+            tokio::spawn(tell_process(inquiry, pending));
+            Some(feed)
+        }
+    }
+}
+
+async fn tell_process(inquiry: Inquiry, pending: PendingProcess) {
+    if let Some(process) = inquiry.answer(PROCESS_WITHIN).await {
+        pending.found(process);
     }
 }
 

@@ -1,0 +1,242 @@
+//! What has to wait until it is known which process a client is.
+//!
+//! A tap forwards the bytes of a client at once, and its process may be found behind them. What a reflector does is told as it happens and not
+//! taken back: without the process, the resume of a client that comes back may be the first watch of another one. So the opening of such a
+//! connection waits, and all behind it, of whatever connection: the Observer and the capture get the same in the same order as if the process
+//! had been known at once.
+//!
+//! It waits as decoded, which is a small part of the bytes that passed, and takes no room of the intake. Whoever registered the connection
+//! tells the process, or that it is unknown, within a time of its own; nothing waits here for longer.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Write};
+
+use observer_core::observation::{ConnectionId, Observation, Process, What};
+
+/// Most bytes of what waits. With more the process of the first connection is given up: it stays unknown.
+const MAX_BYTES: usize = 32 << 20;
+
+/// Observations that wait, in their order.
+#[derive(Debug)]
+pub(super) struct Held {
+    waiting: VecDeque<Waiting>,
+    /// The connections whose openings are among them and lack their processes, or did so until they were told.
+    awaited: BTreeMap<ConnectionId, Answer>,
+    bytes: usize,
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    observation: Observation,
+    bytes: usize,
+}
+
+/// Which process a client is.
+#[derive(Debug)]
+enum Answer {
+    Awaited,
+    Told(Option<Process>),
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self::within(MAX_BYTES)
+    }
+}
+
+impl Held {
+    fn within(limit: usize) -> Self {
+        Self { waiting: VecDeque::new(), awaited: BTreeMap::new(), bytes: 0, limit }
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Takes the next observation, and tells what need not wait. `process_follows` is of the opening of a connection.
+    pub(super) fn pass(&mut self, observation: Observation, process_follows: bool, told: &mut dyn FnMut(Observation)) {
+        if let What::ConnectionOpened { connection, .. } = &observation.what
+            && process_follows
+        {
+            self.awaited.insert(*connection, Answer::Awaited);
+        } else if self.waiting.is_empty() {
+            return told(observation);
+        }
+        let bytes = memory_of(&observation);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.waiting.push_back(Waiting { observation, bytes });
+        self.release(told);
+    }
+
+    /// Which process the client of a connection is, is known now, or that it is unknown; tells what need not wait any more.
+    pub(super) fn answer(&mut self, connection: ConnectionId, process: Option<Process>, told: &mut dyn FnMut(Observation)) {
+        // Of one that was given up nobody asks.
+        if let Some(answer) = self.awaited.get_mut(&connection) {
+            *answer = Answer::Told(process);
+            self.release(told);
+        }
+    }
+
+    fn release(&mut self, told: &mut dyn FnMut(Observation)) {
+        while let Some(observation) = self.next() {
+            told(observation);
+        }
+    }
+
+    /// The first, unless it has to wait.
+    fn next(&mut self) -> Option<Observation> {
+        let first = &mut self.waiting.front_mut()?.observation.what;
+        if let What::ConnectionOpened { connection, process, .. } = first {
+            match self.awaited.get_mut(connection) {
+                Some(Answer::Awaited) if self.bytes <= self.limit => return None,
+                Some(Answer::Told(found)) => *process = found.take(),
+                Some(Answer::Awaited) | None => {}
+            }
+            self.awaited.remove(connection);
+        }
+        let Waiting { observation, bytes } = self.waiting.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(bytes);
+        Some(observation)
+    }
+}
+
+/// About how many bytes it takes: its texts are as long in a capture, and what else is written there is about what allocations cost.
+fn memory_of(observation: &Observation) -> usize {
+    let mut written = Counter(0);
+    // What cannot be written is no less an observation.
+    serde_json::to_writer(&mut written, observation).ok();
+    size_of::<Observation>().saturating_add(written.0)
+}
+
+/// Counts what is written to it.
+struct Counter(usize);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use observer_core::observation::{Plaintext, UpstreamName};
+    use observer_core::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn opening_waits_for_its_process_and_all_behind_it_in_their_order() {
+        let mut stage = Stage::new(MAX_BYTES);
+        stage.opens(1, false);
+        stage.opens(2, true);
+        stage.closes(1);
+        stage.opens(3, true);
+        stage.closes(2);
+        stage.opens(4, false);
+        assert_eq!(stage.told(), ["1 opened by -"]);
+        stage.answers(3, Some(33));
+        assert_eq!(stage.told(), [""; 0], "the second is not known yet");
+        stage.answers(2, Some(22));
+        assert_eq!(stage.told(), ["2 opened by 22", "1 closed", "3 opened by 33", "2 closed", "4 opened by -"]);
+        stage.closes(3);
+        assert_eq!(stage.told(), ["3 closed"]);
+    }
+
+    #[test]
+    fn process_that_is_unknown_is_waited_for_no_longer() {
+        let mut stage = Stage::new(MAX_BYTES);
+        stage.opens(1, true);
+        stage.closes(1);
+        stage.answers(1, None);
+        assert_eq!(stage.told(), ["1 opened by -", "1 closed"]);
+    }
+
+    #[test]
+    fn processes_are_given_up_for_want_of_room_the_first_ones_first_and_no_observation_is_lost() {
+        let room = memory_of(&opened(1)) + 2 * memory_of(&closed(1));
+        let mut stage = Stage::new(room);
+        stage.opens(1, true);
+        stage.closes(9);
+        stage.closes(9);
+        assert_eq!(stage.told(), [""; 0]);
+        stage.opens(2, true);
+        assert_eq!(stage.told(), ["1 opened by -", "9 closed", "9 closed"]);
+        stage.answers(1, Some(11));
+        assert_eq!(stage.told(), [""; 0], "it was told without");
+        stage.answers(2, Some(22));
+        assert_eq!(stage.told(), ["2 opened by 22"]);
+        assert!(stage.held.is_empty() && stage.held.bytes == 0 && stage.held.awaited.is_empty(), "{:?}", stage.held);
+    }
+
+    #[test]
+    fn long_texts_take_room() {
+        let failed = |why: String| Observation { at: Timestamp::default(), what: What::ConnectFailed { why } };
+        assert!(memory_of(&failed("x".repeat(10_000))) >= memory_of(&failed(String::new())) + 10_000);
+    }
+
+    struct Stage {
+        held: Held,
+        told: RefCell<Vec<String>>,
+    }
+
+    impl Stage {
+        fn new(limit: usize) -> Self {
+            Self { held: Held::within(limit), told: RefCell::default() }
+        }
+
+        fn opens(&mut self, connection: u64, process_follows: bool) {
+            self.held.pass(opened(connection), process_follows, &mut |one| self.told.borrow_mut().push(line(one)));
+        }
+
+        fn closes(&mut self, connection: u64) {
+            self.held.pass(closed(connection), false, &mut |one| self.told.borrow_mut().push(line(one)));
+        }
+
+        fn answers(&mut self, connection: u64, pid: Option<u32>) {
+            let process = pid.map(|pid| Process { pid, started: 1, name: "controller".to_owned() });
+            self.held.answer(ConnectionId(connection), process, &mut |one| self.told.borrow_mut().push(line(one)));
+        }
+
+        /// What was told since the last call.
+        fn told(&self) -> Vec<String> {
+            self.told.take()
+        }
+    }
+
+    fn opened(connection: u64) -> Observation {
+        let what = What::ConnectionOpened {
+            connection: ConnectionId(connection),
+            upstream: UpstreamName::default(),
+            protocol: None,
+            process: None,
+            attached_late: false,
+        };
+        Observation { at: Timestamp::default(), what }
+    }
+
+    fn closed(connection: u64) -> Observation {
+        let (forwarded, observed) = (Plaintext::default(), Plaintext::default());
+        let what = What::ConnectionClosed { connection: ConnectionId(connection), forwarded, observed };
+        Observation { at: Timestamp::default(), what }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "there are but these two")]
+    fn line(observation: Observation) -> String {
+        match observation.what {
+            What::ConnectionOpened { connection, process, .. } => {
+                format!("{connection} opened by {}", process.map_or_else(|| "-".to_owned(), |process| process.pid.to_string()))
+            }
+            What::ConnectionClosed { connection, .. } => format!("{connection} closed"),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Which process a client is: found out beside its traffic, which does not wait for it, and told as if it had been known at once.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use observer_core::observation::Process;
+use observer_core::observer::{Event, Missed, Totals};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_core::time::Timestamp;
+use tokio::io::AsyncWriteExt;
+use watchtap::client_process::ProcessFinder;
+use watchtap::intake::{Delivery, Intake, IntakeLimits, TapEvent};
+use watchtap::observing::{Observing, Outputs, Upstream};
+use watchtap::tap::Clock;
+use watchtap::view::EventSink;
+
+use super::rig::{ClientStream, Options, Rig, carried, eventually, read_to_end};
+use super::upstream::UpstreamStream;
+
+/// When the look-up of a client's process comes to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    BeforeItConnects,
+    /// Once the client has an answer.
+    BehindItsFirstBytes,
+}
+
+const LIST: &str = "GET /api/v1/pods?limit=500&resourceVersion=0 HTTP/1.1\r\nUser-Agent: controller/v1.30.0\r\n\r\n";
+const LISTED: &str = r#"{"kind":"PodList","metadata":{"resourceVersion":"1000"},"items":[{"metadata":{"name":"x","namespace":"a","resourceVersion":"500"}}]}"#;
+
+#[tokio::test]
+async fn restart_is_told_the_same_whether_processes_are_found_before_or_behind_the_first_bytes() {
+    let expected = [
+        "opened by 7",
+        "initial list of #1",
+        "opened by 8",
+        "initial list of #2",
+        "closed",
+        "closed",
+        "opened by 7",
+        "resume of #1",
+        "opened by 8",
+        "resume of #2",
+        "closed",
+        "closed",
+    ];
+    assert_eq!(restart(Found::BeforeItConnects).await, expected);
+    assert_eq!(restart(Found::BehindItsFirstBytes).await, expected);
+}
+
+/// The bytes of a client pass while nobody knows which process it is, and so does its end.
+#[tokio::test]
+async fn client_is_served_to_its_end_while_its_process_is_looked_for() {
+    let (found, lookup) = channel();
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let intake = intake.with_processes(finder(lookup));
+    let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
+    let (mut client, mut upstream) = rig.pair().await;
+    let over = rig.handle.counts().over;
+    assert_eq!(carried(&mut client, &mut upstream, LIST.as_bytes()).await, LIST.as_bytes());
+    end(client, upstream).await;
+    eventually(|| rig.handle.counts().over > over).await;
+    found.send(7).unwrap();
+
+    let told = tokio::task::spawn_blocking(move || {
+        let mut told = Vec::new();
+        while !told.iter().any(|one| matches!(one, Delivery::Process(..))) {
+            let batch: Vec<_> = receiver.drain(Duration::from_secs(10)).map(|delivered| delivered.delivery).collect();
+            assert!(!batch.is_empty(), "the process is not told: {told:?}");
+            told.extend(batch.into_iter().filter(|one| !matches!(one, Delivery::Notice(_))));
+        }
+        told
+    });
+    let told = told.await.unwrap();
+    let [Delivery::Connection(opened, TapEvent::Opened { process_follows: true, .. }), .., closed, answer] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert!(matches!(closed, Delivery::Connection(_, TapEvent::Closed { .. })), "{told:?}");
+    assert_eq!(answer, &Delivery::Process(*opened, Some(process(7))));
+}
+
+/// Two processes that say the same of themselves list and watch; the server ends their connections, and both come back.
+async fn restart(when: Found) -> Vec<String> {
+    let (found, lookup) = channel();
+    let (intake, receiver) = Intake::new(IntakeLimits::default());
+    let intake = intake.with_processes(finder(lookup));
+    let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
+    let (sender, told) = channel();
+    let outputs = Outputs::new(vec![Box::new(Sink(sender))], None);
+    let observing = Observing::start(receiver, Clock::start().now(), vec![server(&rig)], outputs).unwrap();
+
+    let mut present = Vec::new();
+    for pid in [7, 8] {
+        let (mut client, mut upstream) = connect(&mut rig, when, &found, pid).await;
+        exchange(&mut client, &mut upstream, LIST, &answer(LISTED)).await;
+        tell_late(when, &found, pid);
+        exchange(&mut client, &mut upstream, &watch(1000), &watched(1005)).await;
+        present.push((client, upstream));
+    }
+    for (client, upstream) in present.drain(..) {
+        end(client, upstream).await;
+    }
+    for pid in [7, 8] {
+        let (mut client, mut upstream) = connect(&mut rig, when, &found, pid).await;
+        exchange(&mut client, &mut upstream, &watch(1005), &watched(1006)).await;
+        tell_late(when, &found, pid);
+        present.push((client, upstream));
+    }
+    for (client, upstream) in present.drain(..) {
+        end(client, upstream).await;
+    }
+    rig.handle.stop(Duration::from_secs(10)).await;
+    drop(rig);
+    let snapshot = tokio::task::spawn_blocking(|| observing.finish()).await.unwrap().unwrap().snapshot;
+    assert_eq!((snapshot.totals.resumes, snapshot.totals.relists, snapshot.missed.bytes), (2, 0, 0), "{when:?}");
+    told.iter().collect()
+}
+
+async fn connect(rig: &mut Rig, when: Found, found: &Sender<u32>, pid: u32) -> (ClientStream, UpstreamStream) {
+    if when == Found::BeforeItConnects {
+        found.send(pid).unwrap();
+    }
+    rig.pair().await
+}
+
+fn tell_late(when: Found, found: &Sender<u32>, pid: u32) {
+    if when == Found::BehindItsFirstBytes {
+        found.send(pid).unwrap();
+    }
+}
+
+async fn exchange(client: &mut ClientStream, upstream: &mut UpstreamStream, request: &str, response: &str) {
+    assert_eq!(carried(client, upstream, request.as_bytes()).await, request.as_bytes());
+    assert_eq!(carried(upstream, client, response.as_bytes()).await, response.as_bytes());
+}
+
+/// The server ends the connection, and the client leaves.
+async fn end(mut client: ClientStream, mut upstream: UpstreamStream) {
+    upstream.shutdown().await.unwrap();
+    read_to_end(&mut client).await;
+    client.shutdown().await.unwrap();
+    read_to_end(&mut upstream).await;
+}
+
+fn answer(body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+fn watch(from: u64) -> String {
+    let query = format!("allowWatchBookmarks=true&resourceVersion={from}&timeoutSeconds=500&watch=true");
+    format!("GET /api/v1/pods?{query} HTTP/1.1\r\nUser-Agent: controller/v1.30.0\r\n\r\n")
+}
+
+/// The beginning of a watch, with one event.
+fn watched(revision: u64) -> String {
+    let object = format!(r#"{{"metadata":{{"name":"x","namespace":"a","resourceVersion":"{revision}"}}}}"#);
+    let event = format!("{{\"type\":\"MODIFIED\",\"object\":{object}}}\n");
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    format!("{head}{:x}\r\n{event}\r\n", event.len())
+}
+
+/// Says of each client, in the order of their coming, what comes from `answers`.
+fn finder(answers: Receiver<u32>) -> ProcessFinder {
+    ProcessFinder::asking(move |_, _| answers.recv().ok().map(process)).unwrap()
+}
+
+fn process(pid: u32) -> Process {
+    Process { pid, started: u64::from(pid), name: "controller".to_owned() }
+}
+
+fn server(rig: &Rig) -> Upstream {
+    let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
+    Upstream { listener: rig.address, name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) }
+}
+
+/// Hands events to the test, a line each.
+struct Sink(Sender<String>);
+
+impl EventSink for Sink {
+    fn name(&self) -> &'static str {
+        "the test"
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only what the process of a client decides is looked at")]
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        let line = match event {
+            Event::ConnectionOpened { process, .. } => {
+                format!("opened by {}", process.as_ref().map_or_else(|| "-".to_owned(), |process| process.pid.to_string()))
+            }
+            Event::ConnectionClosed { .. } => "closed".to_owned(),
+            Event::InitialList { list } => format!("initial list of {}", list.reflector),
+            Event::RelistBegan { began } => format!("relist of {}: {}", began.reflector, began.cause),
+            Event::Resume { resume } => format!("resume of {}", resume.reflector),
+            _ => return Ok(()),
+        };
+        self.0.send(line).map_err(io::Error::other)
+    }
+
+    fn totals(&mut self, _at: Timestamp, _totals: &Totals, _missed: &Missed) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
