@@ -10,7 +10,7 @@ use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use tokio::io::AsyncWriteExt;
 use watchtap::client_process::ProcessFinder;
-use watchtap::intake::{Delivery, Intake, IntakeLimits, TapEvent};
+use watchtap::intake::{Delivery, Intake, IntakeLimits, IntakeReceiver, TapEvent};
 use watchtap::observing::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
 use watchtap::view::EventSink;
@@ -53,7 +53,7 @@ async fn restart_is_told_the_same_whether_processes_are_found_before_or_behind_t
 #[tokio::test]
 async fn client_is_served_to_its_end_while_its_process_is_looked_for() {
     let (found, lookup) = channel();
-    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let (intake, receiver) = Intake::new(IntakeLimits::default());
     let intake = intake.with_processes(finder(lookup));
     let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
     let (mut client, mut upstream) = rig.pair().await;
@@ -63,21 +63,28 @@ async fn client_is_served_to_its_end_while_its_process_is_looked_for() {
     eventually(|| rig.handle.counts().over > over).await;
     found.send(7).unwrap();
 
-    let told = tokio::task::spawn_blocking(move || {
-        let mut told = Vec::new();
-        while !told.iter().any(|one| matches!(one, Delivery::Process(..))) {
-            let batch: Vec<_> = receiver.drain(Duration::from_secs(10)).map(|delivered| delivered.delivery).collect();
-            assert!(!batch.is_empty(), "the process is not told: {told:?}");
-            told.extend(batch.into_iter().filter(|one| !matches!(one, Delivery::Notice(_))));
-        }
-        told
-    });
-    let told = told.await.unwrap();
+    let told = told_until_process(receiver).await;
     let [Delivery::Connection(opened, TapEvent::Opened { process_follows: true, .. }), .., closed, answer] = &told[..] else {
         panic!("{told:?}")
     };
     assert!(matches!(closed, Delivery::Connection(_, TapEvent::Closed { .. })), "{told:?}");
     assert_eq!(answer, &Delivery::Process(*opened, Some(process(7))));
+}
+
+/// What is told waits for the process no longer than for a time; here nobody ever says it.
+#[tokio::test]
+async fn process_that_is_never_found_is_told_to_be_unknown() {
+    let (found, lookup) = channel();
+    let (intake, receiver) = Intake::new(IntakeLimits::default());
+    let intake = intake.with_processes(finder(lookup));
+    let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
+    let (client, upstream) = rig.pair().await;
+    let told = told_until_process(receiver).await;
+    assert!(
+        matches!(&told[..], [Delivery::Connection(opened, TapEvent::Opened { .. }), Delivery::Process(of, None)] if opened == of),
+        "{told:?}"
+    );
+    drop((found, client, upstream));
 }
 
 /// Two processes that say the same of themselves list and watch; the server ends their connections, and both come back.
@@ -115,6 +122,20 @@ async fn restart(when: Found) -> Vec<String> {
     let snapshot = tokio::task::spawn_blocking(|| observing.finish()).await.unwrap().unwrap().snapshot;
     assert_eq!((snapshot.totals.resumes, snapshot.totals.relists, snapshot.missed.bytes), (2, 0, 0), "{when:?}");
     told.iter().collect()
+}
+
+/// All that is told of connections, up to the first process.
+async fn told_until_process(mut receiver: IntakeReceiver) -> Vec<Delivery> {
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut told = Vec::new();
+        while !told.iter().any(|one| matches!(one, Delivery::Process(..))) {
+            let batch: Vec<_> = receiver.drain(Duration::from_secs(10)).map(|delivered| delivered.delivery).collect();
+            assert!(!batch.is_empty(), "the process is not told: {told:?}");
+            told.extend(batch.into_iter().filter(|one| !matches!(one, Delivery::Notice(_))));
+        }
+        told
+    });
+    reading.await.unwrap()
 }
 
 async fn connect(rig: &mut Rig, when: Found, found: &Sender<u32>, pid: u32) -> (ClientStream, UpstreamStream) {
