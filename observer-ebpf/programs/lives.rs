@@ -25,15 +25,17 @@ const TCP_CLOSE: i32 = 7;
 /// `sched_process_exec`: the process has its new program, and its new name is not read yet.
 #[btf_tracepoint(function = "sched_process_exec")]
 pub(crate) fn process_exec(_context: BtfTracePointContext) -> i32 {
+    Caller::forget();
     if let Some(caller) = Caller::current() {
         process(caller, LifeKind::Exec);
     }
     0
 }
 
-/// `sched_process_exit` of the leader of a thread group.
+/// `sched_process_exit`, told of the leader of a thread group.
 #[btf_tracepoint(function = "sched_process_exit")]
 pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
+    Caller::forget();
     if let Some(caller) = Caller::current()
         && caller.thread == caller.process
     {

@@ -2,7 +2,7 @@
 
 use aya_ebpf::macros::map;
 use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
-use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss};
+use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss, NAME_LENGTH};
 
 use crate::atomics;
 use crate::go::{ReadKey, Reading};
@@ -49,13 +49,21 @@ pub(crate) static LOSSES: PerCpuArray<u64> = PerCpuArray::with_max_entries(Loss:
 #[map]
 pub(crate) static FILTER: Array<Filter> = Array::with_max_entries(1, 0);
 
-/// The processes of `FILTER_BY_PROCESS`; the values mean nothing.
+/// The processes of `FILTER_BY_PROCESS`, and when each was started, in ticks as proc(5) tells it: another process may get its number.
 #[map]
-pub(crate) static PROCESSES: HashMap<u32, u32> = HashMap::with_max_entries(16_384, 0);
+pub(crate) static PROCESSES: HashMap<u32, u64> = HashMap::with_max_entries(4_096, 0);
+
+/// The names of `FILTER_BY_NAME`, filled up with 0; the values mean nothing.
+#[map]
+pub(crate) static NAMES: HashMap<[u8; NAME_LENGTH], u32> = HashMap::with_max_entries(1_024, 0);
 
 /// The cgroups of `FILTER_BY_CGROUP`, by their number (the inode of their folder); the values mean nothing.
 #[map]
 pub(crate) static CGROUPS: HashMap<u64, u32> = HashMap::with_max_entries(4_096, 0);
+
+/// Processes that were found selected (1) or not (0), as the first PID namespace numbers them, since they execute their program.
+#[map]
+pub(crate) static SELECTED: LruHashMap<u32, u32> = LruHashMap::with_max_entries(16_384, 0);
 
 /// Adds to a counter of [`LOSSES`]. Atomically, because a program that runs for a process can be preempted by another one.
 #[inline(always)]

@@ -19,7 +19,10 @@ mod write;
 
 pub use connection::{Connection, ConnectionAddress, ConnectionKey, UNDECIDED_BYTES, UNDECIDED_TIME, Verdict};
 pub use descriptor::DescriptorOffsets;
-pub use filter::{FILTER_BY_CGROUP, FILTER_BY_PROCESS, FILTER_SERVER_ENDS, Filter};
+pub use filter::{
+    CGROUP_LEVELS, FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, FILTER_SERVER_ENDS, FILTERS_OF_PROCESSES, Filter,
+    NAME_LENGTH, NANOSECONDS_A_TICK,
+};
 pub use kernel_member::KernelMember;
 pub use life::{Life, LifeKind};
 pub use losses::Loss;

@@ -17,7 +17,7 @@ for path in ['/api/v1/namespaces?limit=500', '/api/v1/namespaces/default/configm
 
 /// Connections that lead to this server are followed at their clients' ends.
 pub(crate) fn of_clients(server: SocketAddr) -> ProbeOptions {
-    ProbeOptions { api_servers: vec![server], server_ends: false, ring_bytes: 8 << 20 }
+    ProbeOptions { api_servers: vec![server], ..ProbeOptions::default() }
 }
 
 pub(crate) fn python(script: &str, arguments: &[String]) -> Command {

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
+mod cgroups;
 mod clients;
 mod command;
 mod late;
 mod live;
+mod patient;
+mod selection;
 mod socket_ends;
 mod stage;
+mod told;

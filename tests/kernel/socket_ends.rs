@@ -8,11 +8,11 @@ use std::time::Duration;
 use observer_core::http::Direction;
 use observer_tests::{ScriptedUpstream, ServerStream, connect};
 use socket2::SockRef;
-use watchtap::intake::{ConnectionInfo, Delivery, EndManner, Intake, IntakeLimits, TapEvent};
-use watchtap::tap::Clock;
-use watchtap::tap::probe::{ProbeOptions, ProbeTap};
+use watchtap::intake::{EndManner, TapEvent};
+use watchtap::tap::probe::ProbeOptions;
 
 use super::clients::{URLLIB, of_clients, python, run};
+use super::told::Told;
 
 /// Asks once, and ends as it is told to; its TLS library is never asked to give the connection up.
 const CLIENT: &str = "
@@ -80,9 +80,10 @@ fn ends_of_a_connection_have_their_side_and_manner() {
 fn connection_with_both_ends_on_this_machine_counts_once() {
     let server = Process::server();
     let options = ProbeOptions { server_ends: true, ..of_clients(server.address) };
-    let infos = opened(&options, || {
+    let infos = Told::during(&options, || {
         run(&mut python(URLLIB, &[server.address.to_string(), server.authority.clone(), "nobody".to_owned()]));
-    });
+    })
+    .opened();
     assert_eq!(infos.len(), 3, "{infos:?}");
     assert!(infos.iter().all(|info| info.upstream == server.address), "{infos:?}");
 }
@@ -92,13 +93,14 @@ fn server_is_seen_where_its_client_is_not_if_that_is_asked_for() {
     let server = Process::server();
     for server_ends in [true, false] {
         let options = ProbeOptions { server_ends, ..of_clients(server.address) };
-        let infos = opened(&options, || {
+        let infos = Told::during(&options, || {
             // This process is not recorded.
             let mut stream = connect(server.address, &server.authority, &[]).unwrap();
             stream.write_all(b"GET /version HTTP/1.0\r\n\r\n").unwrap();
             // How it ends is up to Python.
             let _ended: io::Result<usize> = stream.read_to_end(&mut Vec::new());
-        });
+        })
+        .opened();
         let [info] = infos.as_slice() else {
             assert!(infos.is_empty() && !server_ends, "{infos:?}");
             continue;
@@ -116,11 +118,11 @@ fn ends(client: &str, does: Server) -> Vec<(Direction, EndManner)> {
         after_its_answer(does, stream)
     });
     let server = server.unwrap();
-    let events = events(&of_clients(server.address()), || {
+    let told = Told::during(&of_clients(server.address()), || {
         let arguments = [server.address().to_string(), server.ca_pem().to_owned(), client.to_owned()];
         assert_eq!(python(CLIENT, &arguments).status().unwrap().success(), client != "kill");
     });
-    let ended = events.into_iter().filter_map(|event| {
+    let ended = told.events.into_iter().filter_map(|event| {
         let TapEvent::Ended { direction, manner, .. } = event else { return None };
         Some((direction, manner))
     });
@@ -136,28 +138,6 @@ fn after_its_answer(does: Server, stream: &mut ServerStream) -> io::Result<()> {
         Server::Resets => SockRef::from(&stream.sock).set_linger(Some(Duration::ZERO))?,
     }
     Err(io::Error::other("the connection is cut"))
-}
-
-fn opened(options: &ProbeOptions, act: impl FnOnce()) -> Vec<ConnectionInfo> {
-    let opened = events(options, act).into_iter().filter_map(|event| {
-        let TapEvent::Opened { info, .. } = event else { return None };
-        Some(info)
-    });
-    opened.collect()
-}
-
-/// All that the probe tells while `act` runs.
-fn events(options: &ProbeOptions, act: impl FnOnce()) -> Vec<TapEvent> {
-    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
-    let tap = ProbeTap::start(options, intake, Clock::start()).unwrap();
-    act();
-    let outcome = tap.finish();
-    assert!(outcome.limits.is_empty(), "{outcome:?}");
-    let delivered = receiver.drain(Duration::ZERO).filter_map(|delivered| {
-        let Delivery::Connection(_, event) = delivered.delivery else { return None };
-        Some(event)
-    });
-    delivered.collect()
 }
 
 /// A server that is a process of its own.

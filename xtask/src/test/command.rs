@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::test::machine::{Assets, Kernel};
 
-    const KERNEL: Kernel = Kernel { has_btf: true, may_load: true };
+    const KERNEL: Kernel = Kernel { has_btf: true, may_load: true, may_make_cgroups: true };
 
     #[test]
     fn required_group_that_is_not_asked_for_is_left_out_though_required() {

@@ -20,6 +20,8 @@ pub(crate) enum Group {
     Kernel,
     /// The tests of the same binary that need Go: those with `go_client` in their name
     KernelGo,
+    /// The tests of the same binary that make cgroups: those with `cgroup` in their name or module
+    KernelCgroups,
     /// Clients of many ages when something breaks, with watchtap and without
     Faults,
     /// The stories that watchtap tells, each with real clients and a real kube-apiserver
@@ -33,8 +35,18 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// In the order in which they run: what fails fastest comes first.
-    pub(crate) const ALL: [Self; 9] =
-        [Self::Unit, Self::It, Self::Kernel, Self::KernelGo, Self::Cluster, Self::Kubectl, Self::Stories, Self::Faults, Self::Soak];
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Unit,
+        Self::It,
+        Self::Kernel,
+        Self::KernelGo,
+        Self::KernelCgroups,
+        Self::Cluster,
+        Self::Kubectl,
+        Self::Stories,
+        Self::Faults,
+        Self::Soak,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -44,6 +56,7 @@ impl Group {
             Self::Kubectl => "kubectl",
             Self::Kernel => "kernel",
             Self::KernelGo => "kernel-go",
+            Self::KernelCgroups => "kernel-cgroups",
             Self::Faults => "faults",
             Self::Stories => "stories",
             Self::Soak => "soak",
@@ -78,8 +91,9 @@ impl Group {
             ],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
-            Self::Kernel => &[&["--test", "kernel", "--", "--skip", "go_client"]],
+            Self::Kernel => &[&["--test", "kernel", "--", "--skip", "go_client", "--skip", "cgroup"]],
             Self::KernelGo => &[&["--test", "kernel", "--", "go_client"]],
+            Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroup"]],
             // They wait more than they work.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
@@ -102,6 +116,7 @@ impl Group {
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Kernel => machine.no_probes(),
             Self::KernelGo => machine.no_probes().or_else(|| machine.no_go()),
+            Self::KernelCgroups => machine.no_probes().or_else(|| machine.no_cgroups()),
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
             Self::Stories | Self::Soak => machine.no_go(),
         }
@@ -113,8 +128,12 @@ mod tests {
     use super::*;
     use crate::test::machine::{Assets, Kernel};
 
-    const BARE: Machine =
-        Machine { go: false, kubectl: false, assets: Assets::Unset, kernel: Kernel { has_btf: false, may_load: false } };
+    const BARE: Machine = Machine {
+        go: false,
+        kubectl: false,
+        assets: Assets::Unset,
+        kernel: Kernel { has_btf: false, may_load: false, may_make_cgroups: false },
+    };
 
     #[test]
     fn names_are_those_of_the_command_line() {
@@ -150,7 +169,7 @@ mod tests {
     #[test]
     fn only_the_cluster_group_skips_minors() {
         let skips = |group: Group| group.cargo_calls(&Matrix::default()).concat().iter().filter(|word| *word == "--skip").count();
-        assert_eq!(Group::ALL.map(skips), [0, 0, 1, 0, 5, 0, 0, 0, 0]);
+        assert_eq!(Group::ALL.map(skips), [0, 0, 2, 0, 0, 5, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) struct Kernel {
     pub(crate) has_btf: bool,
     /// This process may load programs that trace.
     pub(crate) may_load: bool,
+    /// This process may make cgroups of version 2.
+    pub(crate) may_make_cgroups: bool,
 }
 
 /// What the folder named by `KUBEBUILDER_ASSETS` holds; the name and the convention are controller-runtime's (`pkg/envtest/server.go`).
@@ -60,6 +62,12 @@ impl Machine {
         (!self.kernel.may_load).then(|| String::from("this user has neither CAP_BPF with CAP_PERFMON nor CAP_SYS_ADMIN"))
     }
 
+    /// Why no process can be put into a cgroup of its own here.
+    pub(crate) fn no_cgroups(&self) -> Option<String> {
+        (!self.kernel.may_make_cgroups)
+            .then(|| String::from("cgroup2 is not mounted, or not for writing, or this user is not root"))
+    }
+
     pub(crate) fn no_kubectl(&self) -> Option<String> {
         (!self.kubectl).then(|| String::from("kubectl is not on PATH"))
     }
@@ -68,7 +76,12 @@ impl Machine {
 impl Kernel {
     fn here() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        Self { has_btf: Path::new("/sys/kernel/btf/vmlinux").is_file(), may_load: may_load(&status) }
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        Self {
+            has_btf: Path::new("/sys/kernel/btf/vmlinux").is_file(),
+            may_load: may_load(&status),
+            may_make_cgroups: may_make_cgroups(&status, &mounts),
+        }
     }
 }
 
@@ -81,6 +94,16 @@ fn may_load(status: &str) -> bool {
     let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0);
     let has = |capability: u32| effective & (1 << capability) != 0;
     has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON))
+}
+
+/// Whether the user with this `/proc/PID/status` may write to the first place where these `/proc/PID/mounts` have cgroups of version 2.
+fn may_make_cgroups(status: &str, mounts: &str) -> bool {
+    let effective = status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().nth(1));
+    let options = mounts.lines().map(|line| line.split(' ')).find_map(|mut fields| {
+        let file_system = fields.nth(2)?;
+        fields.next().filter(|_| file_system == "cgroup2")
+    });
+    effective == Some("0") && options.is_some_and(|options| options.split(',').any(|option| option == "rw"))
 }
 
 impl Assets {
@@ -102,7 +125,7 @@ fn is_on_path(program: &str) -> bool {
 mod tests {
     use super::*;
 
-    const KERNEL: Kernel = Kernel { has_btf: true, may_load: true };
+    const KERNEL: Kernel = Kernel { has_btf: true, may_load: true, may_make_cgroups: true };
 
     #[test]
     fn rights_to_load_programs_are_read_from_the_effective_capabilities() {
@@ -115,6 +138,20 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(may_load(status), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn root_may_make_cgroups_where_they_are_mounted_for_writing() {
+        let (root, other) = ("Name:\tcargo\nUid:\t1000\t0\t0\t0\n", "Uid:\t0\t1000\t0\t0\n");
+        for (status, mounts, expected) in [
+            (root, "proc /proc proc rw 0 0\ncgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n", true),
+            (other, "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n", false),
+            (root, "cgroup /sys/fs/cgroup cgroup2 ro,nosuid 0 0\n", false),
+            (root, "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n", false),
+            (root, "", false),
+        ] {
+            assert_eq!(may_make_cgroups(status, mounts), expected, "{status} {mounts}");
         }
     }
 

@@ -2,14 +2,19 @@
 
 mod assembly;
 pub mod binary;
+mod cgroup;
 mod files;
 mod installed;
 pub mod kernel;
 mod late;
+mod options;
 mod plan;
 mod program_files;
 mod run;
+mod selection;
 
 pub use assembly::{Answer, Assembly, Limits};
+pub use options::{ProbeError, ProbeOptions, ProbeOutcome};
 pub use program_files::{FileIdentity, ProgramFile, program_files};
-pub use run::{ProbeOptions, ProbeOutcome, ProbeTap};
+pub use run::ProbeTap;
+pub use selection::SelectionError;

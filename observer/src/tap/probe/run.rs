@@ -19,7 +19,9 @@ use super::files::ProbedFiles;
 use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
 use super::late::LateProcesses;
+use super::options::{ProbeError, ProbeOptions, ProbeOutcome};
 use super::program_files::{ProgramFile, program_files};
+use super::selection::Selection;
 use crate::intake::Intake;
 use crate::tap::Clock;
 
@@ -30,24 +32,14 @@ const LOOK_AGAIN: [Duration; 5] =
     [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
 /// All processes are looked at so often, for libraries that were loaded late.
 const LOOK_AT_ALL: Duration = Duration::from_secs(5);
+/// Those that are selected by number are few, and looked at more often for them.
+const LOOK_AT_GIVEN: Duration = Duration::from_secs(1);
 /// Records and beginnings that are taken before the other is looked at.
 const BATCH: usize = 4_096;
 /// Ends that wait until there is nothing else to take; with more they wait no longer.
 const MAX_ENDS: usize = 65_536;
 /// Processes that wait to be looked at again; beyond that, looking at all of them finds them.
 const MAX_WAITING: usize = 4_096;
-
-/// What a probe is to observe.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeOptions {
-    /// The addresses of API servers, as their clients reach them, 64 at most: connections that lead to one of them are followed, and no others.
-    pub api_servers: Vec<SocketAddr>,
-    /// Whether connections are followed where the process is an API server, too. One that is seen at both ends counts once, unless its
-    /// addresses are translated in between.
-    pub server_ends: bool,
-    /// Size of the kernel's ring buffer in bytes: a power of two, and a multiple of the page size.
-    pub ring_bytes: u32,
-}
 
 /// A probe that runs. Dropped, it ends.
 #[derive(Debug)]
@@ -56,41 +48,22 @@ pub struct ProbeTap {
     thread: Option<JoinHandle<ProbeOutcome>>,
 }
 
-/// What a probe did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProbeOutcome {
-    /// Records that were taken.
-    pub records: u64,
-    /// Records for which the ring had no room.
-    pub no_room: u64,
-    /// Files that were probed.
-    pub files: usize,
-    /// Files whose processes had connections that were open before, so that their header fields are told besides.
-    pub telling_fields: usize,
-    /// Header fields that could not be joined with the bytes that have them.
-    pub unused_fields: u64,
-    /// Files that should have been and could not be, with the reason.
-    pub refused: Vec<String>,
-    /// What this kernel does not do for the probe, and what is not seen for that.
-    pub limits: Vec<String>,
-    /// Bytes of connections whose socket did not become known in time, whether they lead to an API server or not.
-    pub unplaced: u64,
-    /// How often a connection seemed to use another socket than the one that it had.
-    pub contradicted: u64,
-}
-
 impl ProbeTap {
     /// Loads the programs, attaches them to what runs now, and starts the thread that takes what they record.
     ///
     /// # Errors
     ///
-    /// What the kernel refuses.
-    pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, KernelError> {
+    /// Processes that are to be probed and are not there, and what the kernel refuses.
+    pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, ProbeError> {
+        let selection = Selection::of(options)?;
         let (namespace_device, namespace_inode) = pid_namespace();
-        let flags = if options.server_ends { FILTER_SERVER_ENDS } else { 0 };
-        let filter = Filter { flags, own: std::process::id(), namespace_device, namespace_inode };
-        let api_servers = options.api_servers.clone();
-        let mut programs = Programs::load(&Options { ring_bytes: options.ring_bytes, filter, api_servers })?;
+        let flags = selection.flags() | if options.server_ends { FILTER_SERVER_ENDS } else { 0 };
+        let mut programs = Programs::load(&Options {
+            ring_bytes: options.ring_bytes,
+            filter: Filter { flags, own: std::process::id(), namespace_device, namespace_inode },
+            selected: selection.selected(),
+            api_servers: options.api_servers.clone(),
+        })?;
         programs.tell_of_processes()?;
         let mut outcome = ProbeOutcome::default();
         if let Err(error) = programs.pair_by_use() {
@@ -108,15 +81,20 @@ impl ProbeTap {
             times: Times::now(clock),
             programs,
             assembly,
+            selection,
             files: ProbedFiles::default(),
             late: LateProcesses::default(),
             api_servers: options.api_servers.clone(),
             ends: Vec::new(),
             waiting: VecDeque::new(),
             next_look: Instant::now(),
+            next_look_at_given: Instant::now(),
             outcome,
         };
-        probing.probe(&installed_libraries());
+        // Who is selected by number has begun, and is looked at for libraries that come later.
+        if probing.selection.may_grow() {
+            probing.probe(&installed_libraries());
+        }
         probing.look_at_all();
         let stop = Arc::clone(&ends);
         let run = move || probing.run(&stop);
@@ -147,6 +125,7 @@ struct Probing {
     times: Times,
     programs: Programs,
     assembly: Assembly,
+    selection: Selection,
     files: ProbedFiles,
     late: LateProcesses,
     api_servers: Vec<SocketAddr>,
@@ -155,6 +134,7 @@ struct Probing {
     /// Processes that are to be looked at, and when: in no order of their own.
     waiting: VecDeque<(Instant, u32)>,
     next_look: Instant,
+    next_look_at_given: Instant,
     outcome: ProbeOutcome,
 }
 
@@ -246,6 +226,8 @@ impl Probing {
         }
         if self.next_look <= now {
             self.look_at_all();
+        } else if self.next_look_at_given <= now {
+            self.look_at_given();
         }
     }
 
@@ -261,8 +243,15 @@ impl Probing {
         self.next_look = Instant::now() + LOOK_AT_ALL;
     }
 
+    fn look_at_given(&mut self) {
+        for process in self.selection.numbers().collect::<Vec<u32>>() {
+            self.look_at(process);
+        }
+        self.next_look_at_given = Instant::now() + LOOK_AT_GIVEN;
+    }
+
     fn look_at(&mut self, process: u32) {
-        if process != std::process::id() {
+        if process != std::process::id() && self.selection.may_include(process) {
             // One that is gone, or may not be looked at, has nothing for us.
             let found = program_files(process).unwrap_or_default();
             self.probe(&found);

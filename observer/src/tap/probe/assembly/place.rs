@@ -4,7 +4,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 
 use observer_core::http::{Protocol, Start};
 use observer_core::observation::Process;
-use observer_ebpf::{Endpoint, Opened, Role};
+use observer_ebpf::{Endpoint, NANOSECONDS_A_TICK, Opened, Role};
 
 use crate::intake::ConnectionInfo;
 
@@ -25,9 +25,6 @@ pub(super) struct Ends {
     pub client: SocketAddr,
     pub server: SocketAddr,
 }
-
-/// proc(5) tells times in hundredths of a second (`USER_HZ`, which is the same for all architectures that are observed).
-const NANOSECONDS_A_TICK: u64 = 10_000_000;
 
 impl Place {
     /// Of a connection of the process with this number; nothing where the role is none.

@@ -8,4 +8,4 @@ mod system_call;
 
 pub use attach::{Attachment, Probe};
 pub use error::KernelError;
-pub use programs::{Options, Programs};
+pub use programs::{Options, Programs, Selected};

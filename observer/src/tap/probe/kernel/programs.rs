@@ -10,7 +10,9 @@ use std::path::Path;
 use aya::maps::{Array, HashMap as KernelHashMap, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader, Pod};
-use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, Endpoint, Filter, Life, Loss, OBJECT, Record, Verdict};
+use observer_ebpf::{
+    Connection, ConnectionAddress, ConnectionKey, Endpoint, Filter, Life, Loss, NAME_LENGTH, OBJECT, Record, Verdict,
+};
 
 use super::attach::{Attachment, Probe};
 use super::error::KernelError;
@@ -21,6 +23,8 @@ use super::system_call::{attach_program, load_program};
 type Connections = KernelHashMap<MapData, [u8; size_of::<ConnectionAddress>()], [u8; size_of::<Connection>()]>;
 /// `BPF_EXIST` of `include/uapi/linux/bpf.h`: only where the key is there already.
 const EXISTING: u64 = 2;
+/// The value of maps whose values mean nothing.
+const ANY: u32 = 0;
 
 /// How the programs are loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +33,21 @@ pub struct Options {
     pub ring_bytes: u32,
     /// Whom the programs record.
     pub filter: Filter,
+    /// Those that its flags select.
+    pub selected: Selected,
     /// The API servers: connections with none of them are not recorded. The map has room for 64.
     pub api_servers: Vec<SocketAddr>,
+}
+
+/// Processes that a [`Filter`] selects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// By number, as the namespace of who observes numbers them, with when they were started, in ticks as proc(5) tells it. The map has room for 4,096.
+    pub processes: Vec<(u32, u64)>,
+    /// By name, filled up with 0. The map has room for 1,024.
+    pub names: Vec<[u8; NAME_LENGTH]>,
+    /// By the number of a cgroup of version 2 that they are in or below. The map has room for 4,096.
+    pub cgroups: Vec<u64>,
 }
 
 /// The programs of one run. Dropped, they are gone from the kernel, with all that is attached.
@@ -56,7 +73,11 @@ impl Programs {
         let object = put_together(&ebpf)?;
         set(&mut ebpf, "FILTER", options.filter.to_bytes())?;
         set(&mut ebpf, "KERNEL_OFFSETS", kernel_offsets()?)?;
-        add_api_servers(&mut ebpf, &options.api_servers)?;
+        let Selected { processes, names, cgroups } = &options.selected;
+        fill(&mut ebpf, "PROCESSES", processes.iter().copied())?;
+        fill(&mut ebpf, "NAMES", names.iter().map(|name| (*name, ANY)))?;
+        fill(&mut ebpf, "CGROUPS", cgroups.iter().map(|cgroup| (*cgroup, ANY)))?;
+        fill(&mut ebpf, "API_SERVERS", options.api_servers.iter().map(|address| (endpoint(*address).to_bytes(), ANY)))?;
         Ok(Self {
             attached: HashMap::new(),
             object,
@@ -184,13 +205,12 @@ fn set<V: Pod>(ebpf: &mut Ebpf, name: &'static str, value: V) -> Result<(), Kern
     map.set(0, value, 0).map_err(|error| of_map(name, error))
 }
 
-fn add_api_servers(ebpf: &mut Ebpf, addresses: &[SocketAddr]) -> Result<(), KernelError> {
-    const NAME: &str = "API_SERVERS";
-    let map = ebpf.map_mut(NAME).ok_or(KernelError::Lacks(NAME))?;
-    let map: Result<KernelHashMap<&mut MapData, [u8; size_of::<Endpoint>()], u32>, _> = map.try_into();
-    let mut map = map.map_err(|error| of_map(NAME, error))?;
-    let mut add = |address: &SocketAddr| map.insert(endpoint(*address).to_bytes(), 0, 0);
-    addresses.iter().try_for_each(&mut add).map_err(|error| of_map(NAME, error))
+/// Puts entries into a map.
+fn fill<K: Pod, V: Pod>(ebpf: &mut Ebpf, name: &'static str, entries: impl Iterator<Item = (K, V)>) -> Result<(), KernelError> {
+    let map = ebpf.map_mut(name).ok_or(KernelError::Lacks(name))?;
+    let map: Result<KernelHashMap<&mut MapData, K, V>, _> = map.try_into();
+    let mut map = map.map_err(|error| of_map(name, error))?;
+    entries.into_iter().try_for_each(|(key, value)| map.insert(key, value, 0)).map_err(|error| of_map(name, error))
 }
 
 fn endpoint(address: SocketAddr) -> Endpoint {

@@ -1,0 +1,109 @@
+//! Cgroups of version 2, by the folders that they are.
+//!
+//! The kernel numbers a cgroup by the inode of its folder (Linux `include/linux/cgroup.h`, `cgroup_id`, 6.18).
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use procfs::process::{MountInfo, Process};
+use rustix::fs::statfs;
+
+use super::selection::SelectionError;
+
+/// `CGROUP2_SUPER_MAGIC` of Linux `include/uapi/linux/magic.h`.
+const MAGIC: u64 = 0x6367_7270;
+
+/// A cgroup, and with it all below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cgroup {
+    number: u64,
+    /// As `/proc/PID/cgroup` tells it; nothing where that cannot be told.
+    path: Option<PathBuf>,
+}
+
+impl Cgroup {
+    /// A path below a place where the file system is mounted is that folder. Any other is what `/proc/PID/cgroup` tells, with or without the slash that it
+    /// begins with.
+    pub(super) fn find(given: &Path) -> Result<Self, SelectionError> {
+        let places = mounted();
+        let place = places.iter().find(|place| given.starts_with(&place.mount_point)).or(places.first());
+        let place = place.ok_or(SelectionError::NoCgroups)?;
+        let looked_in = folder(given, &place.mount_point, Path::new(&place.root));
+        let missing = |source| SelectionError::NoCgroup { cgroup: given.to_owned(), looked_in: looked_in.clone(), source };
+        let folder = fs::canonicalize(&looked_in).map_err(missing)?;
+        let metadata = fs::metadata(&folder).map_err(missing)?;
+        let file_system = statfs(&folder).map_err(|error| missing(error.into()))?;
+        if !metadata.is_dir() || u64::try_from(file_system.f_type) != Ok(MAGIC) {
+            return Err(SelectionError::OtherFolder { folder, mounted: place.mount_point.clone() });
+        }
+        // Where another part of the tree is mounted, or the root of another namespace, its folders are called otherwise.
+        let path = folder.strip_prefix(&place.mount_point).ok().filter(|_| place.root == "/");
+        Ok(Self { number: metadata.ino(), path: path.map(|path| Path::new("/").join(path)) })
+    }
+
+    /// By which the kernel knows it.
+    pub(super) const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// False for what is surely not in it, of the paths that `/proc/PID/cgroup` tells.
+    pub(super) fn may_have(&self, told: &str) -> bool {
+        let told = Path::new(told);
+        let is_outside = told.components().any(|component| component == Component::ParentDir);
+        is_outside || self.path.as_ref().is_none_or(|path| told.starts_with(path))
+    }
+}
+
+/// Where a path leads that is below the mount point, or below what of the tree is mounted there.
+fn folder(given: &Path, mount_point: &Path, root: &Path) -> PathBuf {
+    let absolute = Path::new("/").join(given);
+    let inside =
+        absolute.strip_prefix(mount_point).or_else(|_| absolute.strip_prefix(root)).or_else(|_| absolute.strip_prefix("/"));
+    mount_point.join(inside.unwrap_or(given))
+}
+
+/// Where the file system is, the plainest place first.
+fn mounted() -> Vec<MountInfo> {
+    let mounts = Process::myself().and_then(|process| process.mountinfo()).map(|mounts| mounts.0).unwrap_or_default();
+    let mut places: Vec<MountInfo> = mounts.into_iter().filter(|mount| mount.fs_type == "cgroup2").collect();
+    places.sort_by_key(|place| place.root != "/");
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cgroup_has_what_is_in_it_and_below() {
+        let pod = |path: Option<&str>| Cgroup { number: 7, path: path.map(PathBuf::from) };
+        for (path, told, expected) in [
+            (Some("/kubepods.slice"), "/kubepods.slice", true),
+            (Some("/kubepods.slice"), "/kubepods.slice/pod1.slice/c.scope", true),
+            (Some("/kubepods.slice"), "/kubepods.slice2", false),
+            (Some("/kubepods.slice"), "/", false),
+            (Some("/"), "/system.slice", true),
+            (Some("/kubepods.slice"), "/../other", true),
+            (None, "/system.slice", true),
+        ] {
+            assert_eq!(pod(path).may_have(told), expected, "{path:?} {told}");
+        }
+    }
+
+    #[test]
+    fn path_leads_to_its_folder_as_it_is_told_and_as_it_is_mounted() {
+        for (given, mount_point, root, expected) in [
+            ("/sys/fs/cgroup/a/b", "/sys/fs/cgroup", "/", "/sys/fs/cgroup/a/b"),
+            ("/sys/fs/cgroup", "/sys/fs/cgroup", "/", "/sys/fs/cgroup/"),
+            ("/a/b", "/sys/fs/cgroup/unified", "/", "/sys/fs/cgroup/unified/a/b"),
+            ("a/b", "/sys/fs/cgroup", "/", "/sys/fs/cgroup/a/b"),
+            ("/", "/sys/fs/cgroup", "/", "/sys/fs/cgroup/"),
+            ("/docker/c/a", "/sys/fs/cgroup", "/docker/c", "/sys/fs/cgroup/a"),
+            ("/../../kubepods.slice", "/sys/fs/cgroup", "/../..", "/sys/fs/cgroup/kubepods.slice"),
+        ] {
+            let found = folder(Path::new(given), Path::new(mount_point), Path::new(root));
+            assert_eq!(found, Path::new(expected), "{given} {mount_point} {root}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a probe is asked to do, and what it did.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::kernel::KernelError;
+use super::selection::SelectionError;
+
+/// What a probe is to observe.
+///
+/// Processes are recorded that are among `processes`, `names` or `cgroups`, whichever; all are where none of these is given. The kernel decides that when
+/// a process first calls its TLS library after it has executed its program: a process that takes another name or cgroup later is what it was until it
+/// executes another program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeOptions {
+    /// The addresses of API servers, as their clients reach them, 64 at most: connections that lead to one of them are followed, and no others.
+    pub api_servers: Vec<SocketAddr>,
+    /// Whether connections are followed where the process is an API server, too. One that is seen at both ends counts once, unless its
+    /// addresses are translated in between.
+    pub server_ends: bool,
+    /// Size of the kernel's ring buffer in bytes: a power of two, and a multiple of the page size.
+    pub ring_bytes: u32,
+    /// Processes by number, 4,096 at most: as the PID namespace numbers them in which this runs. Each is that process only, and none of its children.
+    pub processes: Vec<u32>,
+    /// Processes by name, 1,024 at most: that of the first thread, as `/proc/PID/comm` tells it. Linux keeps 15 bytes of it, so of a longer name here only the first
+    /// 15 are compared.
+    pub names: Vec<String>,
+    /// Processes by cgroup of version 2, 4,096 at most: those in it and in all below it, such as the containers of a pod, those of later too. Either as
+    /// `/proc/PID/cgroup` tells it behind `0::`, or as the folder. Of a process more than 16 levels deep the cgroups from the 17th level on are not
+    /// looked at, but for its own.
+    pub cgroups: Vec<PathBuf>,
+}
+
+impl Default for ProbeOptions {
+    /// No API server, all processes, and a ring buffer of 8 MiB.
+    fn default() -> Self {
+        Self {
+            api_servers: Vec::new(),
+            server_ends: false,
+            ring_bytes: 8 << 20,
+            processes: Vec::new(),
+            names: Vec::new(),
+            cgroups: Vec::new(),
+        }
+    }
+}
+
+/// Why a probe does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// What is to be probed is not there.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// The kernel does not probe.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+}
+
+/// What a probe did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProbeOutcome {
+    /// Records that were taken.
+    pub records: u64,
+    /// Records for which the ring had no room.
+    pub no_room: u64,
+    /// Files that were probed.
+    pub files: usize,
+    /// Files whose processes had connections that were open before, so that their header fields are told besides.
+    pub telling_fields: usize,
+    /// Header fields that could not be joined with the bytes that have them.
+    pub unused_fields: u64,
+    /// Files that should have been and could not be, with the reason.
+    pub refused: Vec<String>,
+    /// What this kernel does not do for the probe, and what is not seen for that.
+    pub limits: Vec<String>,
+    /// Bytes of connections whose socket did not become known in time, whether they lead to an API server or not.
+    pub unplaced: u64,
+    /// How often a connection seemed to use another socket than the one that it had.
+    pub contradicted: u64,
+}

@@ -1,0 +1,195 @@
+//! Which processes are recorded, as far as user space knows it: the programs in the kernel decide.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use observer_ebpf::{FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, NAME_LENGTH};
+use procfs::process::Process;
+
+use super::cgroup::Cgroup;
+use super::kernel::Selected;
+use super::options::ProbeOptions;
+
+/// Why processes cannot be selected as they were asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectionError {
+    /// Nobody has this number.
+    #[error("there is no process {0} to probe; give its number as the PID namespace that watchtap runs in has it")]
+    NoProcess(u32),
+    /// No process has such a name.
+    #[error("a process to probe is given by an empty name; give the one that /proc/PID/comm tells")]
+    EmptyName,
+    /// There is no such folder.
+    #[error(
+        "cannot find the cgroup {cgroup} in {looked_in}: {source}; give it as /proc/PID/cgroup tells it behind 0::, or as a folder of the file system \
+         cgroup2"
+    )]
+    NoCgroup {
+        /// As it was given.
+        cgroup: PathBuf,
+        /// Where that leads.
+        looked_in: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The folder is of something else, such as a controller's hierarchy of version 1.
+    #[error("{folder} is no cgroup of version 2, so no process can be probed by it; give a folder below {mounted}")]
+    OtherFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// Where cgroups of version 2 are.
+        mounted: PathBuf,
+    },
+    /// Cgroups cannot be named here.
+    #[error(
+        "the file system cgroup2 is mounted nowhere, so cgroups to probe cannot be found; mount it, or select by number or name"
+    )]
+    NoCgroups,
+}
+
+/// Processes by number, name and cgroup; all of them where none of these is given.
+#[derive(Debug, Default)]
+pub(super) struct Selection {
+    /// And when each was started, in ticks as proc(5) tells it.
+    processes: BTreeMap<u32, u64>,
+    names: Vec<Name>,
+    cgroups: Vec<Cgroup>,
+}
+
+/// The name of a process as the kernel keeps it: the first 15 bytes, filled up with 0.
+type Name = [u8; NAME_LENGTH];
+
+impl Selection {
+    /// Finds what the options name.
+    pub(super) fn of(options: &ProbeOptions) -> Result<Self, SelectionError> {
+        let processes = options.processes.iter().map(|number| Ok((*number, started(*number)?)));
+        let names = options.names.iter().map(|given| name(given.as_bytes()).ok_or(SelectionError::EmptyName));
+        let cgroups = options.cgroups.iter().map(|given| Cgroup::find(given));
+        Ok(Self {
+            processes: processes.collect::<Result<_, _>>()?,
+            names: names.collect::<Result<_, _>>()?,
+            cgroups: cgroups.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The flags of the filter for it.
+    pub(super) fn flags(&self) -> u32 {
+        let flag = |is_given: bool, flag| if is_given { flag } else { 0 };
+        flag(!self.processes.is_empty(), FILTER_BY_PROCESS)
+            | flag(!self.names.is_empty(), FILTER_BY_NAME)
+            | flag(!self.cgroups.is_empty(), FILTER_BY_CGROUP)
+    }
+
+    /// The same for the programs.
+    pub(super) fn selected(&self) -> Selected {
+        Selected {
+            processes: self.processes.iter().map(|(number, started)| (*number, *started)).collect(),
+            names: self.names.clone(),
+            cgroups: self.cgroups.iter().map(Cgroup::number).collect(),
+        }
+    }
+
+    /// Whether processes that are not there yet may be among them.
+    pub(super) fn may_grow(&self) -> bool {
+        self.processes.is_empty() || !self.names.is_empty() || !self.cgroups.is_empty()
+    }
+
+    /// The processes that are given by number.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        self.processes.keys().copied()
+    }
+
+    /// False for a process that is surely not among them now.
+    pub(super) fn may_include(&self, process: u32) -> bool {
+        let is_any = self.processes.is_empty() && self.names.is_empty() && self.cgroups.is_empty();
+        is_any
+            || self.processes.contains_key(&process)
+            || (!self.names.is_empty() && comm(process).is_none_or(|name| self.names.contains(&name)))
+            || self.may_have_in_cgroup(process)
+    }
+
+    fn may_have_in_cgroup(&self, process: u32) -> bool {
+        if self.cgroups.is_empty() {
+            return false;
+        }
+        let own = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()?.cgroups().ok());
+        let own = own.and_then(|own| own.0.into_iter().find(|one| one.hierarchy == 0));
+        own.is_none_or(|own| self.cgroups.iter().any(|cgroup| cgroup.may_have(&own.pathname)))
+    }
+}
+
+fn started(process: u32) -> Result<u64, SelectionError> {
+    let stat = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()?.stat().ok());
+    stat.map(|stat| stat.starttime).ok_or(SelectionError::NoProcess(process))
+}
+
+/// As much of it as the kernel keeps; nothing if it is empty.
+fn name(given: &[u8]) -> Option<Name> {
+    let mut name = [0; NAME_LENGTH];
+    for (place, byte) in name.iter_mut().take(NAME_LENGTH - 1).zip(given) {
+        *place = *byte;
+    }
+    (!given.is_empty()).then_some(name)
+}
+
+fn comm(process: u32) -> Option<Name> {
+    let told = fs::read(format!("/proc/{process}/comm")).ok()?;
+    name(told.strip_suffix(b"\n").unwrap_or(&told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selection(processes: &[u32], names: &[&str]) -> Result<Selection, SelectionError> {
+        Selection::of(&ProbeOptions {
+            processes: processes.to_vec(),
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..ProbeOptions::default()
+        })
+    }
+
+    fn own_name() -> String {
+        fs::read_to_string("/proc/self/comm").unwrap().trim_end().to_owned()
+    }
+
+    #[test]
+    fn process_is_selected_by_any_of_what_is_given() {
+        let (own, name) = (std::process::id(), own_name());
+        for (processes, names, expected) in [
+            (&[][..], &[][..], true),
+            (&[own], &[], true),
+            (&[1], &[], false),
+            (&[], &[name.as_str()], true),
+            (&[], &["somebody else"], false),
+            (&[1], &["somebody else", &name], true),
+        ] {
+            let selection = selection(processes, names).unwrap();
+            assert_eq!(selection.may_include(own), expected, "{processes:?} {names:?}");
+        }
+    }
+
+    #[test]
+    fn name_that_the_kernel_cuts_is_cut_the_same() {
+        let selection = selection(&[], &["kube-controller-manager"]).unwrap();
+        assert_eq!(selection.selected().names, [*b"kube-controller\0"]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        for (processes, names, expected) in [(&[u32::MAX][..], &[][..], "no process 4294967295"), (&[], &[""], "an empty name")] {
+            let error = selection(processes, names).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_numbers_are_a_selection_that_does_not_grow() {
+        let own = std::process::id();
+        for (processes, names, expected) in [(&[][..], &[][..], true), (&[own], &[], false), (&[own], &["python3"], true)] {
+            assert_eq!(selection(processes, names).unwrap().may_grow(), expected, "{processes:?} {names:?}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Processes that are selected by their cgroup. These tests make cgroups.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use watchtap::demo::{DemoConfig, DemoServer};
+use watchtap::intake::{Intake, IntakeLimits};
+use watchtap::tap::Clock;
+use watchtap::tap::probe::{ProbeOptions, ProbeTap};
+
+use super::clients::of_clients;
+use super::patient::Patient;
+use super::selection::seen;
+use super::told::Told;
+
+#[test]
+fn process_in_a_cgroup_below_the_given_one_is_seen() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let pod = Pod::make();
+    let (inside, outside) = (pod.client(&server), Patient::start(&server));
+    assert_eq!(seen(&pod.options(&server), [inside, outside]), [0]);
+}
+
+#[test]
+fn process_that_comes_into_a_cgroup_later_is_seen() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let pod = Pod::make();
+    let mut process = 0;
+    let told = Told::during(&pod.options(&server), || {
+        let (mut inside, mut outside) = (pod.client(&server), Patient::start(&server));
+        process = inside.id();
+        inside.ask(1);
+        outside.ask(1);
+        inside.end();
+        outside.end();
+    });
+    let seen: Vec<u32> = told.opened().into_iter().map(|info| info.process.unwrap().pid).collect();
+    assert_eq!(seen, [process]);
+}
+
+#[test]
+fn what_is_no_cgroup_is_named() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    for (given, expected) in [
+        (PathBuf::from("no/such.slice"), "cannot find the cgroup no/such.slice in /".to_owned()),
+        (PathBuf::from("/no/such.slice"), format!("in {}/no/such.slice: No such file", mounted().display())),
+        (PathBuf::from("cgroup.procs"), format!("{}/cgroup.procs is no cgroup of version 2", mounted().display())),
+    ] {
+        let options = ProbeOptions { cgroups: vec![given], ..of_clients(server.address()) };
+        let (intake, _receiver) = Intake::new(IntakeLimits::default());
+        let error = ProbeTap::start(&options, intake, Clock::start()).unwrap_err().to_string();
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
+/// A cgroup with another one inside, as a pod has its containers.
+struct Pod {
+    folder: PathBuf,
+    container: PathBuf,
+}
+
+impl Pod {
+    fn make() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("watchtap-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let folder = mounted().join(name);
+        let container = folder.join("container");
+        fs::create_dir_all(&container).unwrap();
+        Self { folder, container }
+    }
+
+    fn options(&self, server: &DemoServer) -> ProbeOptions {
+        ProbeOptions { cgroups: vec![self.folder.clone()], ..of_clients(server.address()) }
+    }
+
+    /// It goes into the container before it becomes a client, as those of a container runtime do.
+    fn client(&self, server: &DemoServer) -> Patient {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo $$ > $0/cgroup.procs && exec python3 \"$@\""]).arg(&self.container);
+        Patient::start_by(shell, server, &[])
+    }
+}
+
+impl Drop for Pod {
+    fn drop(&mut self) {
+        for folder in [&self.container, &self.folder] {
+            // A test that failed may have left a client in it.
+            let _busy = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Where cgroups of version 2 are.
+fn mounted() -> PathBuf {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let mut mounted = mounts.lines().filter(|line| line.split(' ').nth(2) == Some("cgroup2"));
+    Path::new(mounted.next().unwrap().split(' ').nth(1).unwrap()).to_owned()
+}
