@@ -54,7 +54,8 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     }
     let is_late = transfer.time.saturating_sub(since) > UNDECIDED_TIME || sent + received > UNDECIDED_BYTES;
     if verdict == Verdict::Undecided as u32 && is_late {
-        count(Loss::SocketNotKnown, transfer.length);
+        // SAFETY: as above.
+        unsafe { late(connection) };
         return;
     }
     let record = Record {
@@ -103,9 +104,13 @@ pub(crate) fn notified(caller: Caller, address: u64) {
 #[inline(always)]
 pub(crate) fn closed(caller: Caller, address: u64) {
     let key = key(caller, address);
-    let Some(connection) = CONNECTIONS.get_ptr(key) else { return };
+    let Some(connection) = CONNECTIONS.get_ptr_mut(key) else { return };
     // SAFETY: as in `transferred`.
     let Connection { since, sent, descriptor, socket, verdict, is_notified, .. } = unsafe { *connection };
+    if verdict == Verdict::Undecided as u32 {
+        // SAFETY: as in `transferred`.
+        unsafe { late(connection) };
+    }
     // Of two threads that close, one finds it there still.
     if CONNECTIONS.remove(key).is_err() || verdict == Verdict::Elsewhere as u32 {
         return;
@@ -127,6 +132,22 @@ pub(crate) fn closed(caller: Caller, address: u64) {
         flags: if is_notified == 0 { 0 } else { CLOSE_NOTIFIED },
         name_length: 0,
     });
+}
+
+/// Counts a connection whose socket is not known in time.
+///
+/// # Safety
+///
+/// `connection` points into the map of connections.
+#[inline(always)]
+unsafe fn late(connection: *mut Connection) {
+    // SAFETY: as the caller promises; no reference is made.
+    unsafe {
+        if (*connection).is_late == 0 {
+            (*connection).is_late = 1;
+            count(Loss::SocketNotKnown, 1);
+        }
+    }
 }
 
 #[inline(always)]
@@ -179,7 +200,7 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
         verdict: Verdict::Undecided as u32,
         descriptor: transfer.socket.descriptor,
         is_notified: 0,
-        reserved: 0,
+        is_late: 0,
     };
     // Where another thread was faster, its value is found.
     let _faster = CONNECTIONS.insert(key, first, u64::from(BPF_NOEXIST));

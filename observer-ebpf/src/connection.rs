@@ -54,8 +54,8 @@ pub struct Connection {
     pub descriptor: i32,
     /// 1 once the library was asked to say that nothing more will be sent (`close_notify`).
     pub is_notified: u32,
-    /// Always 0.
-    pub reserved: u32,
+    /// 1 once its socket is not known in time, which is counted then.
+    pub is_late: u32,
 }
 
 /// Whether a connection is recorded. The programs say so as soon as they know its socket.

@@ -18,7 +18,7 @@ pub enum Loss {
     BeyondLargestCall = 5,
     /// Records of the ring buffer `LIVES` for which it had no room.
     LifeNoRoom = 6,
-    /// Bytes that are not recorded because the socket of their connection did not become known in time.
+    /// Connections whose socket did not become known in time, or before they were given up: what was recorded by then means nothing, and nothing more is.
     SocketNotKnown = 7,
     /// Times that a connection whose socket is known seemed to use another one. The first is kept.
     SocketContradicted = 8,

@@ -51,6 +51,13 @@ impl Patient {
         self.child.id()
     }
 
+    /// The file whose name begins so, as its table of mappings has it.
+    pub(crate) fn mapped(&self, name: &str) -> String {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.id())).unwrap();
+        let mut files = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
+        files.find(|file| file.rsplit('/').next().unwrap().starts_with(name)).unwrap().to_owned()
+    }
+
     /// Returns when all is answered.
     pub(crate) fn ask(&mut self, times: u32) {
         writeln!(self.stdin, "{times}").unwrap();

@@ -3,7 +3,7 @@
 use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::tap::probe::ProbeOptions;
 
-use super::clients::of_clients;
+use super::clients::{of_clients, python, run};
 use super::patient::Patient;
 use super::told::Told;
 
@@ -33,6 +33,27 @@ fn process_that_is_selected_by_one_of_two_ways_is_seen() {
     let (processes, names) = (vec![clients[0].id()], vec![NAME.to_owned()]);
     let options = ProbeOptions { processes, names, ..of_clients(server.address()) };
     assert_eq!(seen(&options, clients), [0, 1]);
+}
+
+#[test]
+fn file_that_is_never_to_be_probed_is_left_alone_and_told_once() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let mut clients = [Patient::start(&server), Patient::start(&server)];
+    let library = clients[0].mapped("libssl.so");
+    let base = library.rsplit('/').next().unwrap().to_owned();
+    for never in [library.clone(), base] {
+        let options = ProbeOptions { never: vec![never], ..of_clients(server.address()) };
+        let told = Told::during(&options, || {
+            for client in &mut clients {
+                client.ask(1);
+            }
+            run(&mut python("import ssl", &[]));
+        });
+        assert_eq!(told.opened(), []);
+        let left: Vec<(&str, &str)> = told.not_probed().filter(|(file, _)| *file == library).collect();
+        assert_eq!(left, [(library.as_str(), "it is among the files that are never probed")]);
+    }
+    clients.into_iter().for_each(Patient::end);
 }
 
 /// The places of those clients that were seen, of clients that all ask.

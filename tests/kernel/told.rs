@@ -31,6 +31,14 @@ impl Told {
         told
     }
 
+    /// Files whose connections are not seen, and why.
+    pub(crate) fn not_probed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.notices.iter().filter_map(|notice| {
+            let Notice::NotProbed { file, why, .. } = notice else { return None };
+            Some((file.as_str(), why.as_str()))
+        })
+    }
+
     /// The connections, in their order.
     pub(crate) fn opened(&self) -> Vec<ConnectionInfo> {
         let opened = self.events.iter().filter_map(|event| {

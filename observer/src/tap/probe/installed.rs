@@ -1,7 +1,6 @@
 //! TLS libraries that are installed on this machine, which a process may load after it has begun to talk.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::program_files::{FileIdentity, ProgramFile};
@@ -20,23 +19,15 @@ pub(super) fn installed_libraries() -> Vec<ProgramFile> {
     });
     for path in folders.flat_map(|folder| entries(&folder).collect::<Vec<_>>()) {
         if name(&path).starts_with("libssl.so")
-            && let Some(identity) = identity(&path)
+            && let Some(identity) = FileIdentity::of(&path)
             && found.iter().all(|other| other.identity != identity)
         {
-            let name = path.to_string_lossy().into_owned();
+            // Without the links to it, as a process has it that maps it.
+            let name = fs::canonicalize(&path).as_ref().unwrap_or(&path).to_string_lossy().into_owned();
             found.push(ProgramFile { identity, path, name });
         }
     }
     found
-}
-
-/// As the table of a process's mappings numbers it.
-fn identity(path: &Path) -> Option<FileIdentity> {
-    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let device = metadata.dev();
-    let number = |number: u32| i32::try_from(number).ok();
-    let device = (number(rustix::fs::major(device))?, number(rustix::fs::minor(device))?);
-    Some(FileIdentity { device, inode: metadata.ino() })
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
@@ -50,15 +41,6 @@ fn name(path: &Path) -> std::borrow::Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tap::probe::program_files;
-
-    #[test]
-    fn file_has_the_identity_that_mappings_of_it_have() {
-        let executable = std::env::current_exe().unwrap();
-        let files = program_files(std::process::id()).unwrap();
-        assert!(files.iter().any(|file| Some(file.identity) == identity(&executable)), "{files:?}");
-        assert_eq!(identity(Path::new("/dev")), None);
-    }
 
     #[test]
     fn no_library_is_found_twice() {

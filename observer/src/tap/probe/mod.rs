@@ -7,11 +7,13 @@ mod files;
 mod installed;
 pub mod kernel;
 mod late;
+mod never;
 mod options;
 mod plan;
 mod program_files;
 mod run;
 mod selection;
+mod telling;
 
 pub use assembly::{Answer, Assembly, Limits};
 pub use options::{ProbeError, ProbeOptions, ProbeOutcome};

@@ -29,6 +29,9 @@ pub struct ProbeOptions {
     /// `/proc/PID/cgroup` tells it behind `0::`, or as the folder. Of a process more than 16 levels deep the cgroups from the 17th level on are not
     /// looked at, but for its own.
     pub cgroups: Vec<PathBuf>,
+    /// Programs and libraries that are never probed, however they are found and whoever runs them: by absolute path, as the process sees it or as this one
+    /// does, or by base name. Nothing is read of them. Each that is found is told once.
+    pub never: Vec<String>,
 }
 
 impl Default for ProbeOptions {
@@ -41,6 +44,7 @@ impl Default for ProbeOptions {
             processes: Vec::new(),
             names: Vec::new(),
             cgroups: Vec::new(),
+            never: Vec::new(),
         }
     }
 }
@@ -56,25 +60,17 @@ pub enum ProbeError {
     Kernel(#[from] KernelError),
 }
 
-/// What a probe did.
+/// What a probe did, as far as its [notices](crate::intake::Notice) do not tell it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeOutcome {
-    /// Records that were taken.
-    pub records: u64,
     /// Records for which the ring had no room.
     pub no_room: u64,
-    /// Files that were probed.
-    pub files: usize,
     /// Files whose processes had connections that were open before, so that their header fields are told besides.
     pub telling_fields: usize,
     /// Header fields that could not be joined with the bytes that have them.
     pub unused_fields: u64,
-    /// Files that should have been and could not be, with the reason.
-    pub refused: Vec<String>,
     /// What this kernel does not do for the probe, and what is not seen for that.
     pub limits: Vec<String>,
-    /// Bytes of connections whose socket did not become known in time, whether they lead to an API server or not.
-    pub unplaced: u64,
     /// How often a connection seemed to use another socket than the one that it had.
     pub contradicted: u64,
 }

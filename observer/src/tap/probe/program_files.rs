@@ -1,8 +1,10 @@
 //! The files that a process runs code of, as far as a TLS library may be in them.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 
@@ -17,6 +19,17 @@ pub struct FileIdentity {
     pub device: (i32, i32),
     /// The number of the file there.
     pub inode: u64,
+}
+
+impl FileIdentity {
+    /// That of the file at a path, links followed, as the table of a process's mappings numbers it; nothing for what is no file.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let device = metadata.dev();
+        let number = |number: u32| i32::try_from(number).ok();
+        let device = (number(rustix::fs::major(device))?, number(rustix::fs::minor(device))?);
+        Some(Self { device, inode: metadata.ino() })
+    }
 }
 
 /// A file that a process runs code of.
@@ -38,7 +51,7 @@ pub struct ProgramFile {
 pub fn program_files(process: u32) -> io::Result<Vec<ProgramFile>> {
     let number = i32::try_from(process).map_err(io::Error::other)?;
     let maps = Process::new(number).and_then(|process| process.maps()).map_err(io::Error::other)?;
-    let executable = std::fs::read_link(format!("/proc/{process}/exe"))?;
+    let executable = fs::read_link(format!("/proc/{process}/exe"))?;
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
     for map in maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE) && map.inode != 0) {
@@ -53,13 +66,13 @@ pub fn program_files(process: u32) -> io::Result<Vec<ProgramFile>> {
     Ok(files)
 }
 
-fn may_have_tls(path: &std::path::Path) -> bool {
+fn may_have_tls(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     TLS_WORDS.iter().any(|word| name.contains(word))
 }
 
 /// A file that was deleted or replaced has its name no more, but the process has it still.
-fn reached(process: u32, map: &MemoryMap, path: &std::path::Path, is_program: bool) -> PathBuf {
+fn reached(process: u32, map: &MemoryMap, path: &Path, is_program: bool) -> PathBuf {
     let is_deleted = path.to_string_lossy().ends_with(" (deleted)");
     if is_program {
         PathBuf::from(format!("/proc/{process}/exe"))
@@ -75,7 +88,6 @@ fn reached(process: u32, map: &MemoryMap, path: &std::path::Path, is_program: bo
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-    use std::os::unix::fs::MetadataExt as _;
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -91,11 +103,19 @@ mod tests {
         assert_eq!(files.iter().filter(|file| file.path.ends_with("exe")).count(), 1, "{files:?}");
         assert!(!files.iter().any(|file| file.name.contains("libc.so")), "{files:?}");
         for file in &files {
-            assert_eq!(std::fs::metadata(&file.path).unwrap().ino(), file.identity.inode, "{file:?}");
+            assert_eq!(fs::metadata(&file.path).unwrap().ino(), file.identity.inode, "{file:?}");
         }
         drop(child.stdin.take());
         child.wait().unwrap();
         assert!(program_files(child.id()).is_err());
+    }
+
+    #[test]
+    fn file_has_the_identity_that_mappings_of_it_have() {
+        let executable = std::env::current_exe().unwrap();
+        let files = program_files(std::process::id()).unwrap();
+        assert!(files.iter().any(|file| Some(file.identity) == FileIdentity::of(&executable)), "{files:?}");
+        assert_eq!(FileIdentity::of(Path::new("/dev")), None);
     }
 
     #[test]
@@ -108,11 +128,11 @@ mod tests {
         // It has mapped its file when it answers; `spawn` returns as soon as it has given up the former one.
         child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-        let inode = std::fs::metadata(&copy).unwrap().ino();
-        std::fs::remove_file(&copy).unwrap();
+        let inode = fs::metadata(&copy).unwrap().ino();
+        fs::remove_file(&copy).unwrap();
         let files = program_files(child.id()).unwrap();
         let [file] = files.as_slice() else { panic!("{files:?}") };
-        assert_eq!((file.identity.inode, std::fs::metadata(&file.path).unwrap().ino()), (inode, inode));
+        assert_eq!((file.identity.inode, fs::metadata(&file.path).unwrap().ino()), (inode, inode));
         drop(child.stdin.take());
         child.wait().unwrap();
     }

@@ -19,9 +19,11 @@ use super::files::ProbedFiles;
 use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
 use super::late::LateProcesses;
+use super::never::NeverProbed;
 use super::options::{ProbeError, ProbeOptions, ProbeOutcome};
 use super::program_files::{ProgramFile, program_files};
 use super::selection::Selection;
+use super::telling::{Telling, missed};
 use crate::intake::Intake;
 use crate::tap::Clock;
 
@@ -34,6 +36,8 @@ const LOOK_AGAIN: [Duration; 5] =
 const LOOK_AT_ALL: Duration = Duration::from_secs(5);
 /// Those that are selected by number are few, and looked at more often for them.
 const LOOK_AT_GIVEN: Duration = Duration::from_secs(1);
+/// What was missed is told so often, if anything was.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 /// Records and beginnings that are taken before the other is looked at.
 const BATCH: usize = 4_096;
 /// Ends that wait until there is nothing else to take; with more they wait no longer.
@@ -56,6 +60,7 @@ impl ProbeTap {
     /// Processes that are to be probed and are not there, and what the kernel refuses.
     pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, ProbeError> {
         let selection = Selection::of(options)?;
+        let files = ProbedFiles::new(NeverProbed::of(&options.never)?);
         let (namespace_device, namespace_inode) = pid_namespace();
         let flags = selection.flags() | if options.server_ends { FILTER_SERVER_ENDS } else { 0 };
         let mut programs = Programs::load(&Options {
@@ -74,21 +79,23 @@ impl ProbeTap {
             outcome.limits.push(format!("{error}: how connections end is not seen"));
             limits.linger = Duration::ZERO;
         }
-        let assembly = Assembly::new(intake, limits);
+        let assembly = Assembly::new(intake.clone(), limits);
         let ends = Arc::new(AtomicBool::new(false));
         let mut probing = Probing {
             clock,
             times: Times::now(clock),
             programs,
             assembly,
+            telling: Telling::new(intake, clock),
             selection,
-            files: ProbedFiles::default(),
+            files,
             late: LateProcesses::default(),
             api_servers: options.api_servers.clone(),
             ends: Vec::new(),
             waiting: VecDeque::new(),
             next_look: Instant::now(),
             next_look_at_given: Instant::now(),
+            next_telling: Instant::now() + TELL_EVERY,
             outcome,
         };
         // Who is selected by number has begun, and is looked at for libraries that come later.
@@ -125,6 +132,7 @@ struct Probing {
     times: Times,
     programs: Programs,
     assembly: Assembly,
+    telling: Telling,
     selection: Selection,
     files: ProbedFiles,
     late: LateProcesses,
@@ -135,6 +143,7 @@ struct Probing {
     waiting: VecDeque<(Instant, u32)>,
     next_look: Instant,
     next_look_at_given: Instant,
+    next_telling: Instant,
     outcome: ProbeOutcome,
 }
 
@@ -155,13 +164,15 @@ impl Probing {
                     break;
                 }
                 self.look();
+                if self.next_telling <= Instant::now() {
+                    self.tell_what_was_missed();
+                }
                 self.wait();
             }
         }
-        self.outcome.unplaced = self.programs.lost(Loss::SocketNotKnown).saturating_add(self.assembly.unplaced());
+        self.tell_what_was_missed();
         self.outcome.contradicted = self.programs.lost(Loss::SocketContradicted);
         self.outcome.no_room = self.programs.lost(Loss::NoRoom);
-        self.outcome.files = self.files.probed();
         self.outcome.telling_fields = self.files.telling_fields();
         self.outcome.unused_fields = self.assembly.unused_fields();
         self.outcome
@@ -178,7 +189,6 @@ impl Probing {
         for connection in &dismissed {
             programs.dismiss(connection);
         }
-        self.outcome.records += taken as u64;
         taken
     }
 
@@ -214,6 +224,11 @@ impl Probing {
                 self.assembly.socket_changed(at, &life);
             }
         }
+    }
+
+    fn tell_what_was_missed(&mut self) {
+        self.telling.missed(missed(&self.programs));
+        self.next_telling = Instant::now() + TELL_EVERY;
     }
 
     /// Looks at processes that are due.
@@ -261,17 +276,20 @@ impl Probing {
 
     /// Has the header fields of a process told, if it had connections before it was probed.
     fn tell_fields(&mut self, process: u32, found: &[ProgramFile]) {
-        let Self { programs, files, late, api_servers, outcome, assembly, .. } = self;
-        let telling: Vec<&ProgramFile> = found.iter().filter(|file| files.tells_fields(file.identity)).collect();
-        let probed = telling.iter().filter_map(|file| files.probed_since(file.identity)).max();
-        let identities = || telling.iter().map(|file| file.identity).collect();
+        let Self { programs, files, late, api_servers, telling, assembly, .. } = self;
+        let able: Vec<&ProgramFile> = found.iter().filter(|file| files.tells_fields(file.identity)).collect();
+        let probed = able.iter().filter_map(|file| files.probed_since(file.identity)).max();
+        let identities = || able.iter().map(|file| file.identity).collect();
         if !probed.is_some_and(|probed| late.begins(process, identities(), probed, api_servers)) {
             return;
         }
-        for file in telling {
+        for file in able {
             match files.probe_fields(file, programs) {
                 Ok(()) => assembly.explain(process, true),
-                Err(error) => outcome.refused.push(format!("{}: {error}", file.name)),
+                Err(error) if error.is_gone() => {}
+                Err(error) => {
+                    telling.not_probed(&file.name, &format!("{error}; header fields of its older connections stay unknown"));
+                }
             }
         }
     }
@@ -284,8 +302,8 @@ impl Probing {
     }
 
     fn probe(&mut self, found: &[ProgramFile]) {
-        let Self { programs, files, outcome, .. } = self;
-        files.probe(found, programs, &mut |file, error| outcome.refused.push(format!("{}: {error}", file.name)));
+        let Self { programs, files, telling, .. } = self;
+        files.probe(found, programs, &mut |file, why| telling.not_probed(&file.name, &why.to_string()));
     }
 
     /// Until there is something to take, the programs want it taken, or a process is due.

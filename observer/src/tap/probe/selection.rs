@@ -47,6 +47,9 @@ pub enum SelectionError {
         "the file system cgroup2 is mounted nowhere, so cgroups to probe cannot be found; mount it, or select by number or name"
     )]
     NoCgroups,
+    /// It cannot be told which file is meant.
+    #[error("{0:?} names no file that is to be left alone; give its absolute path, or its base name")]
+    NoFile(String),
 }
 
 /// Processes by number, name and cgroup; all of them where none of these is given.

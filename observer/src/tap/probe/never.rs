@@ -1,0 +1,80 @@
+//! Files that are never probed, because somebody said so.
+
+use std::path::Path;
+
+use super::program_files::{FileIdentity, ProgramFile};
+use super::selection::SelectionError;
+
+/// What the table of a process's mappings adds to the name of a file that was deleted or replaced.
+const DELETED: &str = " (deleted)";
+
+/// Files by path and by base name.
+#[derive(Debug, Default)]
+pub(super) struct NeverProbed {
+    names: Vec<String>,
+    /// Of those paths that are there on this machine: they may have other names as well.
+    identities: Vec<FileIdentity>,
+}
+
+impl NeverProbed {
+    /// Takes absolute paths and base names.
+    pub(super) fn of(given: &[String]) -> Result<Self, SelectionError> {
+        let is_name = |name: &&String| !name.starts_with('/') && (name.is_empty() || name.contains('/'));
+        if let Some(wrong) = given.iter().find(is_name) {
+            return Err(SelectionError::NoFile(wrong.clone()));
+        }
+        let paths = given.iter().filter(|name| name.starts_with('/'));
+        Ok(Self { names: given.to_vec(), identities: paths.filter_map(|path| FileIdentity::of(Path::new(path))).collect() })
+    }
+
+    /// Whether a file is among them.
+    pub(super) fn contains(&self, file: &ProgramFile) -> bool {
+        let path = file.name.strip_suffix(DELETED).unwrap_or(&file.name);
+        let base = path.rsplit('/').next().unwrap_or_default();
+        self.identities.contains(&file.identity) || self.names.iter().any(|name| name == path || name == base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOBODY: FileIdentity = FileIdentity { device: (0, 1), inode: 7 };
+
+    fn named(name: &str, identity: FileIdentity) -> ProgramFile {
+        ProgramFile { identity, path: "/proc/1/exe".into(), name: name.to_owned() }
+    }
+
+    #[test]
+    fn file_is_left_alone_by_its_path_or_base_name() {
+        for (never, file, expected) in [
+            ("/opt/app", "/opt/app", true),
+            ("/opt/app", "/opt/app (deleted)", true),
+            ("/opt/app", "/srv/opt/app", false),
+            ("app", "/opt/app", true),
+            ("app", "/opt/app (deleted)", true),
+            ("app", "/opt/app/run", false),
+            ("app", "/opt/myapp", false),
+        ] {
+            let found = NeverProbed::of(&[never.to_owned()]).unwrap().contains(&named(file, NOBODY));
+            assert_eq!(found, expected, "{never} {file}");
+        }
+    }
+
+    #[test]
+    fn file_of_this_machine_is_left_alone_under_each_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("app");
+        std::fs::write(&file, "").unwrap();
+        let never = NeverProbed::of(&[file.to_str().unwrap().to_owned()]).unwrap();
+        assert!(never.contains(&named("/inside/of/a/container", FileIdentity::of(&file).unwrap())));
+        assert!(!never.contains(&named("/inside/of/a/container", NOBODY)));
+    }
+
+    #[test]
+    fn path_that_depends_on_a_folder_is_refused() {
+        for wrong in ["bin/app", "./app", ""] {
+            assert!(matches!(NeverProbed::of(&[wrong.to_owned()]), Err(SelectionError::NoFile(_))), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a probe tells of itself, in the words of the intake.
+
+use observer_core::observation::ProbeMissed;
+use observer_ebpf::Loss;
+
+use super::kernel::Programs;
+use crate::intake::{Intake, Notice};
+use crate::tap::Clock;
+
+/// Tells what was not seen.
+#[derive(Debug)]
+pub(super) struct Telling {
+    intake: Intake,
+    clock: Clock,
+    missed: ProbeMissed,
+}
+
+impl Telling {
+    pub(super) fn new(intake: Intake, clock: Clock) -> Self {
+        Self { intake, clock, missed: ProbeMissed::default() }
+    }
+
+    /// The connections of a program or library are not seen.
+    pub(super) fn not_probed(&self, file: &str, why: &str) {
+        self.intake.notice(Notice::NotProbed { at: self.clock.now(), file: file.to_owned(), why: why.to_owned() });
+    }
+
+    /// So much was missed until now. What is new of it is told, if anything is.
+    pub(super) fn missed(&mut self, until_now: ProbeMissed) {
+        let news = until_now.since(&self.missed);
+        self.missed = until_now;
+        if !news.is_none() {
+            self.intake.notice(Notice::ProbeMissed { at: self.clock.now(), missed: news });
+        }
+    }
+}
+
+/// What the programs have missed until now.
+pub(super) fn missed(programs: &Programs) -> ProbeMissed {
+    ProbeMissed {
+        records: programs.lost(Loss::NoRoom),
+        bytes: programs.lost(Loss::NoRoomBytes),
+        unreadable: programs.lost(Loss::Unreadable),
+        beyond_largest_call: programs.lost(Loss::BeyondLargestCall),
+        calls: programs.lost(Loss::CallNotKept),
+        connections: programs.lost(Loss::ConnectionNotKept),
+        sockets: programs.lost(Loss::SocketNotKnown),
+        lives: programs.lost(Loss::LifeNoRoom),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::intake::{Delivery, IntakeLimits};
+
+    #[test]
+    fn what_was_missed_is_told_once() {
+        let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+        let mut telling = Telling::new(intake, Clock::start());
+        for records in [0, 3, 3, 5] {
+            telling.missed(ProbeMissed { records, calls: 1, ..ProbeMissed::default() });
+        }
+        let told = receiver.drain(Duration::ZERO).filter_map(|delivered| {
+            let Delivery::Notice(Notice::ProbeMissed { missed, .. }) = delivered.delivery else { return None };
+            Some((missed.records, missed.calls))
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [(0, 1), (3, 0), (2, 0)]);
+    }
+}
