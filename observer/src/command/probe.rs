@@ -42,7 +42,7 @@ WHAT IT TAKES:
 
 EXAMPLES:
   sudo watchtap probe --kubeconfig /etc/kubernetes/kubelet.conf
-  sudo watchtap probe --api-server 10.0.0.1:6443 --events - | jq .event
+  sudo watchtap probe --api-server 10.0.0.1:6443 --comm kubelet --events - | jq .event
   sudo watchtap probe --api-server 10.0.0.1:6443 --server-ends --report report.txt
 
 EXIT CODES:
@@ -136,7 +136,7 @@ impl Probe {
             let at = if addresses == server.name() { String::new() } else { format!(" ({addresses})") };
             writeln!(out, "watchtap probe: connections with {}{at} are read where a process encrypts them", server.name())?;
         }
-        writeln!(out, "{}", self.flags.whose())?;
+        writeln!(out, "{}", capitalized(&self.flags.whose()))?;
         writeln!(out, "ctrl-C ends, and leaves nothing behind · times are UTC · ~ means predicted\n")?;
         drop(out);
         let is_asked = self.profiles.without_asking().is_none();
@@ -151,7 +151,7 @@ impl Probe {
         };
         let guidance = vec![
             "Clients on this machine are seen as they are, without a proxy.".to_owned(),
-            self.flags.whose(),
+            format!("{}.", capitalized(&self.flags.whose())),
             "Where one is missing: watchtap probe --check".to_owned(),
         ];
         shown::open_page(&name, guidance, latest?)
@@ -174,6 +174,11 @@ impl Probing {
     }
 }
 
+fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 fn write(report: Report, outcome: Outcome) -> Result<()> {
     let silence = vec![
         "No process on this machine talked to the API server in a way that a probe sees: watchtap probe --check says what it sees."
@@ -186,5 +191,5 @@ fn write(report: Report, outcome: Outcome) -> Result<()> {
 
 /// What the probe knows and no observation tells.
 fn troubles(probed: &ProbeOutcome) -> Vec<String> {
-    probed.limits.iter().chain(&probed.refused).cloned().collect()
+    probed.limits.clone()
 }

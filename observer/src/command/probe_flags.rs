@@ -1,6 +1,7 @@
 //! Flags that say whose connections a probe reads, and how much it may cost.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -9,6 +10,23 @@ use crate::tap::probe::ProbeOptions;
 /// What of this machine is probed.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ProbeFlags {
+    /// Only this process, and those of --comm and --cgroup; may be given several times
+    #[arg(long = "pid", value_name = "PID")]
+    processes: Vec<u32>,
+
+    /// Only processes of this name (`ps -o comm`; 15 bytes of it count), and those of --pid and --cgroup; may be given several times
+    #[arg(long = "comm", value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Only processes in this cgroup or below it, such as the pods of kubepods.slice, and those of --pid and --comm: a folder, or the path that
+    /// /proc/PID/cgroup tells; may be given several times
+    #[arg(long = "cgroup", value_name = "PATH")]
+    cgroups: Vec<PathBuf>,
+
+    /// A program or library that is never touched, by its path or its name; may be given several times
+    #[arg(long, value_name = "PATH|NAME")]
+    never: Vec<String>,
+
     /// Follow connections at their API server's end, too, where that runs on this machine: then clients from elsewhere are seen. A connection
     /// that is seen at both ends counts once
     #[arg(long)]
@@ -22,13 +40,32 @@ pub(super) struct ProbeFlags {
 impl ProbeFlags {
     /// What the probe is to do for connections with these addresses.
     pub(super) fn options(&self, api_servers: Vec<SocketAddr>) -> ProbeOptions {
-        ProbeOptions { api_servers, server_ends: self.server_ends, ring_bytes: self.ring << 20 }
+        ProbeOptions {
+            api_servers,
+            server_ends: self.server_ends,
+            ring_bytes: self.ring << 20,
+            processes: self.processes.clone(),
+            names: self.names.clone(),
+            cgroups: self.cgroups.clone(),
+            never: self.never.clone(),
+        }
     }
 
     /// Which processes are probed, in words.
     pub(super) fn whose(&self) -> String {
-        let whose = "All processes are looked at, those that are started later too".to_owned();
+        let processes = self.processes.iter().map(|process| format!("process {process}"));
+        let names = self.names.iter().map(|name| format!("processes called {name}"));
+        let cgroups = self.cgroups.iter().map(|cgroup| format!("processes in {}", cgroup.display()));
+        let chosen: Vec<String> = processes.chain(names).chain(cgroups).collect();
+        let whose = match chosen.as_slice() {
+            [] => "all processes are looked at, those that are started later too".to_owned(),
+            chosen => format!("only {} {} looked at", chosen.join(", "), if self.is_one() { "is" } else { "are" }),
+        };
         if self.server_ends { format!("{whose}; the API server's own end counts as well") } else { whose }
+    }
+
+    fn is_one(&self) -> bool {
+        self.processes.len() == 1 && self.names.is_empty() && self.cgroups.is_empty()
     }
 }
 
@@ -36,4 +73,43 @@ impl ProbeFlags {
 fn ring_mebibytes(text: &str) -> Result<u32, String> {
     let expected = || "expected a power of two from 1 to 1024".to_owned();
     text.parse().ok().filter(|ring: &u32| ring.is_power_of_two() && *ring <= 1_024).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: ProbeFlags,
+    }
+
+    #[test]
+    fn whose_connections_are_read_is_said_in_words() {
+        for (arguments, expected) in [
+            (&[][..], "all processes are looked at, those that are started later too"),
+            (&["--pid", "7"], "only process 7 is looked at"),
+            (
+                &["--pid", "7", "--comm", "kubelet", "--cgroup", "/a"],
+                "only process 7, processes called kubelet, processes in /a are looked at",
+            ),
+            (
+                &["--server-ends", "--comm", "kubelet"],
+                "only processes called kubelet are looked at; the API server's own end counts as well",
+            ),
+        ] {
+            let line = Line::parse_from([&["probe"], arguments].concat());
+            assert_eq!(line.flags.whose(), expected);
+        }
+    }
+
+    #[test]
+    fn ring_is_a_power_of_two() {
+        for (text, expected) in [("1", Some(1)), ("1024", Some(1_024)), ("0", None), ("3", None), ("2048", None), ("x", None)] {
+            assert_eq!(ring_mebibytes(text).ok(), expected, "{text}");
+        }
+    }
 }
