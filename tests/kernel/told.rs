@@ -26,6 +26,7 @@ impl Told {
             match delivered.delivery {
                 Delivery::Connection(_, event) => told.events.push(event),
                 Delivery::Notice(notice) => told.notices.push(notice),
+                Delivery::Process(..) => panic!("a probe knows processes at once: {delivered:?}"),
             }
         }
         told

@@ -46,6 +46,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/lib.rs", &[], "names the module"),
     ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
     ("observer/src/tap/probe/binary/program_file.rs", &[], "opens programs, to read"),
+    ("observer/src/tap/probe/opened_file.rs", &[], "opens programs, to read"),
     ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),
     ("observer/src/terminal/held.rs", &["exec", "run", "demo"], "messages and the log, held back while there is a page"),
     ("observer/src/terminal/modes.rs", &[], "looks whether there is a terminal"),

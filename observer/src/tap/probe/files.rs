@@ -8,6 +8,7 @@ use super::binary::{BinaryError, OpenSslProbePoints, Rustls, TlsLibrary, probe_p
 use super::kernel::{Attachment, KernelError, Programs};
 use super::late::now;
 use super::never::NeverProbed;
+use super::opened_file::OpenedFile;
 use super::plan::{Placement, field_placements, placements};
 use super::program_files::{FileIdentity, ProgramFile};
 
@@ -23,6 +24,9 @@ pub(super) enum NotProbed {
     /// The kernel does not probe it.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// It cannot be opened.
+    #[error("cannot open it: {0}")]
+    Opening(#[from] io::Error),
     /// Its library is out of reach.
     #[error("{}", Rustls::OUT_OF_REACH)]
     Rustls,
@@ -88,7 +92,7 @@ impl ProbedFiles {
                 left(file, NotProbed::Never);
                 continue;
             }
-            match probe(&file.path, programs, &mut |why| left(file, why)) {
+            match probe(file, programs, &mut |why| left(file, why)) {
                 // Its process is gone, and another one may run it yet.
                 Err(error) if error.is_gone() => {}
                 Err(error) => {
@@ -117,7 +121,8 @@ impl ProbedFiles {
         if let Some(probed) = self.known.get_mut(&file.identity)
             && probed.attached_fields.is_empty()
         {
-            probed.attached_fields = attach(&file.path, &probed.fields, programs)?;
+            let opened = OpenedFile::of(file)?;
+            probed.attached_fields = attach(opened.path(), &probed.fields, programs)?;
         }
         Ok(())
     }
@@ -138,18 +143,17 @@ impl ProbedFiles {
 impl NotProbed {
     /// Whether the file could not be reached any more through the process in which it was found.
     pub(super) fn is_gone(&self) -> bool {
-        let (Self::Binary(BinaryError::Unreadable { source, .. }) | Self::Kernel(KernelError::Attach { source, .. })) = self else {
-            return false;
-        };
+        let Self::Opening(source) = self else { return false };
         source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(libc::ESRCH)
     }
 }
 
 /// Probes what can be probed of a file; `left` is told of the rest.
-fn probe(file: &Path, programs: &mut Programs, left: &mut dyn FnMut(NotProbed)) -> Result<ProbedFile, NotProbed> {
-    let libraries = probe_points(&read_program(file)?)?;
+fn probe(file: &ProgramFile, programs: &mut Programs, left: &mut dyn FnMut(NotProbed)) -> Result<ProbedFile, NotProbed> {
+    let file = OpenedFile::of(file)?;
+    let libraries = probe_points(&read_program(file.path())?)?;
     let wanted: Vec<Placement> = libraries.iter().flat_map(placements).collect();
-    let attached = attach(file, &wanted, programs)?;
+    let attached = attach(file.path(), &wanted, programs)?;
     libraries.iter().filter_map(out_of_reach).for_each(left);
     Ok(ProbedFile {
         _attached: attached,

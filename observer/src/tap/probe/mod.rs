@@ -8,6 +8,7 @@ mod installed;
 pub mod kernel;
 mod late;
 mod never;
+mod opened_file;
 mod options;
 mod plan;
 mod program_files;

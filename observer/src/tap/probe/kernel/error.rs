@@ -1,7 +1,6 @@
 //! Why programs are not loaded or attached.
 
 use std::io;
-use std::path::PathBuf;
 
 /// What the kernel does not do.
 #[derive(Debug, thiserror::Error)]
@@ -47,12 +46,10 @@ pub enum KernelError {
         log: String,
     },
     /// A file cannot be probed.
-    #[error("cannot attach {program} to {file}: {source}; uprobes for many places at once need Linux 6.6 or later")]
+    #[error("cannot attach {program}: {source}; uprobes for many places at once need Linux 6.6 or later")]
     Attach {
         /// Which program.
         program: &'static str,
-        /// To which file.
-        file: PathBuf,
         /// What the kernel said.
         source: io::Error,
     },

@@ -97,7 +97,7 @@ impl Programs {
             let loaded = self.load_program(program)?;
             self.attached.insert(probe, loaded);
         }
-        let refused = |source| KernelError::Attach { program, file: file.to_owned(), source };
+        let refused = |source| KernelError::Attach { program, source };
         let path = CString::new(file.as_os_str().as_bytes()).map_err(|nul| refused(nul.into()))?;
         let loaded = self.attached.get(&probe).ok_or(KernelError::Lacks(program))?;
         attach_program(loaded.as_fd(), &path, offsets, cookie).map(Attachment::new).map_err(refused)

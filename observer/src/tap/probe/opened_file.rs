@@ -1,0 +1,58 @@
+//! A file that is held, whatever becomes of the process through which it was reached.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::program_files::ProgramFile;
+
+/// The file that a process was seen to run code of. The process may end, or execute another program, while its file is looked at.
+#[derive(Debug)]
+pub(super) struct OpenedFile {
+    _file: File,
+    path: PathBuf,
+}
+
+impl OpenedFile {
+    /// Opens it.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` where the process has it no more: what is reached by its path is another file, or nothing.
+    pub(super) fn of(found: &ProgramFile) -> io::Result<Self> {
+        let file = File::open(&found.path)?;
+        if file.metadata()?.ino() != found.identity.inode {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        Ok(Self { _file: file, path })
+    }
+
+    /// Where this process reaches it, for as long as this lives.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program_files::FileIdentity;
+    use super::*;
+
+    #[test]
+    fn file_is_read_after_it_is_gone_and_another_one_is_not_taken_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        std::fs::write(&path, "first").unwrap();
+        let inode = std::fs::metadata(&path).unwrap().ino();
+        let found = ProgramFile { identity: FileIdentity { device: (0, 1), inode }, path: path.clone(), name: String::new() };
+        let opened = OpenedFile::of(&found).unwrap();
+        std::fs::rename(&path, folder.path().join("former")).unwrap();
+        assert_eq!(OpenedFile::of(&found).unwrap_err().kind(), io::ErrorKind::NotFound);
+        std::fs::write(&path, "second").unwrap();
+        assert_eq!(OpenedFile::of(&found).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(std::fs::read_to_string(opened.path()).unwrap(), "first");
+    }
+}
