@@ -4,7 +4,9 @@
 
 mod cgroups;
 mod clients;
+mod cluster_streams;
 mod command;
+mod event_streams;
 mod late;
 mod live;
 mod patient;
@@ -12,3 +14,4 @@ mod selection;
 mod socket_ends;
 mod stage;
 mod told;
+mod watchers;

@@ -128,10 +128,8 @@ impl CacheClient {
         }
         // Found dead by a ping sooner than by the defaults of 30 and 15 s, where the client pings at all.
         command.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "5").env("HTTP2_PING_TIMEOUT_SECONDS", "5");
-        command.env("KUBECONFIG", kubeconfig).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().with_context(|| format!("cannot start {self}"))?;
-        let lines = Lines::of(child.stdout.take().context("standard output is a pipe")?, WITHIN);
-        Ok(CacheProcess { child, lines, said: Vec::new(), is_over: false })
+        command.env("KUBECONFIG", kubeconfig);
+        CacheProcess::spawn(command).with_context(|| format!("cannot start {self}"))
     }
 
     /// Whether it lives through the end of its watch.
@@ -174,6 +172,13 @@ impl fmt::Display for CacheClient {
 }
 
 impl CacheProcess {
+    /// Starts a client of another kind, which says on its standard output what it has.
+    pub fn spawn(mut command: Command) -> Result<Self> {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let lines = Lines::of(child.stdout.take().context("standard output is a pipe")?, WITHIN);
+        Ok(Self { child, lines, said: Vec::new(), is_over: false })
+    }
+
     /// Reads on until it has an object in this version.
     pub fn has(&mut self, version: &str) -> Result<()> {
         let has_word = |line: &str| line.split(|character: char| !character.is_ascii_alphanumeric()).any(|word| word == version);

@@ -22,6 +22,8 @@ pub(crate) enum Group {
     KernelGo,
     /// The tests of the same binary that make cgroups: those with `cgroup` in their name or module
     KernelCgroups,
+    /// The tests of the same binary with a real kube-apiserver and clients of all kinds: those in modules that begin with `cluster_`
+    KernelCluster,
     /// Clients of many ages when something breaks, with watchtap and without
     Faults,
     /// The stories that watchtap tells, each with real clients and a real kube-apiserver
@@ -35,12 +37,13 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// In the order in which they run: what fails fastest comes first.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Unit,
         Self::It,
         Self::Kernel,
         Self::KernelGo,
         Self::KernelCgroups,
+        Self::KernelCluster,
         Self::Cluster,
         Self::Kubectl,
         Self::Stories,
@@ -57,6 +60,7 @@ impl Group {
             Self::Kernel => "kernel",
             Self::KernelGo => "kernel-go",
             Self::KernelCgroups => "kernel-cgroups",
+            Self::KernelCluster => "kernel-cluster",
             Self::Faults => "faults",
             Self::Stories => "stories",
             Self::Soak => "soak",
@@ -91,9 +95,10 @@ impl Group {
             ],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
-            Self::Kernel => &[&["--test", "kernel", "--", "--skip", "go_client", "--skip", "cgroup"]],
+            Self::Kernel => &[&["--test", "kernel", "--", "--skip", "go_client", "--skip", "cgroup", "--skip", "cluster_"]],
             Self::KernelGo => &[&["--test", "kernel", "--", "go_client"]],
             Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroup"]],
+            Self::KernelCluster => &[&["--test", "kernel", "--", "cluster_"]],
             // They wait more than they work.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
@@ -117,6 +122,9 @@ impl Group {
             Self::Kernel => machine.no_probes(),
             Self::KernelGo => machine.no_probes().or_else(|| machine.no_go()),
             Self::KernelCgroups => machine.no_probes().or_else(|| machine.no_cgroups()),
+            Self::KernelCluster => {
+                machine.no_probes().or_else(|| machine.no_go()).or_else(|| machine.no_kubectl()).or_else(|| machine.no_scripts())
+            }
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
             Self::Stories | Self::Soak => machine.no_go(),
         }
@@ -131,6 +139,7 @@ mod tests {
     const BARE: Machine = Machine {
         go: false,
         kubectl: false,
+        missing_script: Some("node"),
         assets: Assets::Unset,
         kernel: Kernel { has_btf: false, may_load: false, may_make_cgroups: false },
     };
@@ -169,7 +178,7 @@ mod tests {
     #[test]
     fn only_the_cluster_group_skips_minors() {
         let skips = |group: Group| group.cargo_calls(&Matrix::default()).concat().iter().filter(|word| *word == "--skip").count();
-        assert_eq!(Group::ALL.map(skips), [0, 0, 2, 0, 0, 5, 0, 0, 0, 0]);
+        assert_eq!(Group::ALL.map(skips), [0, 0, 3, 0, 0, 0, 5, 0, 0, 0, 0]);
     }
 
     #[test]

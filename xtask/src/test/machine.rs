@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Machine {
     pub(crate) go: bool,
     pub(crate) kubectl: bool,
+    /// Of the clients that are scripts, the first whose program is missing.
+    pub(crate) missing_script: Option<&'static str>,
     pub(crate) assets: Assets,
     pub(crate) kernel: Kernel,
 }
@@ -32,7 +34,13 @@ pub(crate) enum Assets {
 
 impl Machine {
     pub(crate) fn here() -> Self {
-        Self { go: is_on_path("go"), kubectl: is_on_path("kubectl"), assets: Assets::here(), kernel: Kernel::here() }
+        Self {
+            go: is_on_path("go"),
+            kubectl: is_on_path("kubectl"),
+            missing_script: ["python3", "curl", "node"].into_iter().find(|program| !is_on_path(program)),
+            assets: Assets::here(),
+            kernel: Kernel::here(),
+        }
     }
 
     /// Why no API server can be started here: it is built with Go, or comes ready-made.
@@ -66,6 +74,11 @@ impl Machine {
     pub(crate) fn no_cgroups(&self) -> Option<String> {
         (!self.kernel.may_make_cgroups)
             .then(|| String::from("cgroup2 is not mounted, or not for writing, or this user is not root"))
+    }
+
+    /// Why clients in other languages cannot be had here.
+    pub(crate) fn no_scripts(&self) -> Option<String> {
+        self.missing_script.map(|program| format!("{program} is not on PATH, and one of the clients runs on it"))
     }
 
     pub(crate) fn no_kubectl(&self) -> Option<String> {
@@ -157,14 +170,14 @@ mod tests {
 
     #[test]
     fn ready_made_servers_stand_in_for_go() {
-        let machine = Machine { go: false, kubectl: false, assets: Assets::Complete, kernel: KERNEL };
+        let machine = Machine { go: false, kubectl: false, missing_script: None, assets: Assets::Complete, kernel: KERNEL };
         assert_eq!(machine.no_api_server(), None);
     }
 
     #[test]
     fn incomplete_folder_is_named_with_what_it_lacks() {
         let assets = Assets::of(Path::new("no/such/folder"));
-        let machine = Machine { go: false, kubectl: false, assets, kernel: KERNEL };
+        let machine = Machine { go: false, kubectl: false, missing_script: None, assets, kernel: KERNEL };
         let reason = "go is not on PATH, and KUBEBUILDER_ASSETS=no/such/folder holds no kube-apiserver";
         assert_eq!(machine.no_api_server().as_deref(), Some(reason));
     }

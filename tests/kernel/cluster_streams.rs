@@ -1,0 +1,204 @@
+//! What a probe tells of clients is what the proxy tells that they go through.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use observer_tests::{
+    Act, Answer, CacheClient, CacheProcess, ClientGo, Cluster, HttpHop, HttpVersion, ListForm, Listening, Minor, Of, Options,
+    ProbeSession, RunSession, Scripted,
+};
+use rustix::process::Signal;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::event_streams::EventStreams;
+use super::watchers::Watcher;
+
+const NAMESPACE: &str = "streams";
+/// What takes longer does not come about.
+const WITHIN: Duration = Duration::from_mins(1);
+
+/// The API server, what fails in front of it, the proxy in front of that, and the probe that looks for connections with the proxy.
+struct Stage {
+    run: RunSession,
+    probe: ProbeSession,
+    front: Listening,
+    hop: HttpHop,
+    cluster: Cluster,
+    folder: TempDir,
+    markers: usize,
+}
+
+/// A client of each kind.
+#[derive(Clone, Copy, Debug)]
+enum Client {
+    Cache(CacheClient),
+    Watcher(Watcher),
+}
+
+impl Client {
+    fn all() -> Vec<Self> {
+        let both = [HttpVersion::Two, HttpVersion::One];
+        let informers = both.map(|http| Self::Cache(CacheClient::Informer(ClientGo::V0_37, http)));
+        let kubectls = both.map(|http| Self::Cache(CacheClient::Kubectl(http)));
+        informers.into_iter().chain(kubectls).chain(Watcher::ALL.map(Self::Watcher)).collect()
+    }
+
+    fn begins_anew(self) -> bool {
+        matches!(self, Self::Cache(client) if client.begins_anew())
+    }
+}
+
+#[test]
+fn probe_tells_what_the_proxy_tells() {
+    let mut stage = Stage::set();
+    stage.let_each_program_be_found();
+    let mut observed = BTreeSet::new();
+    for (number, client) in Client::all().into_iter().enumerate() {
+        let mut alone = stage.enter(number, client);
+        // What it has so far may have come by a list: nothing is to be under way to it when it leaves.
+        stage.write_to(&mut [&mut alone]);
+        observed.insert(alone.id());
+        stage.leave(alone);
+    }
+    let clients = Client::all();
+    let mut together: Vec<(Client, CacheProcess)> =
+        clients.iter().enumerate().map(|(number, client)| (*client, stage.enter(number, *client))).collect();
+    observed.extend(together.iter().map(|(_, process)| process.id()));
+    stage.update(10_000);
+    stage.write_to(&mut together.iter_mut().map(|(_, process)| process).collect::<Vec<_>>());
+
+    // Those that do not begin anew end by this.
+    stage.hop.happen(Act::ExpireWatches);
+    let (mut informers, watchers): (Vec<_>, Vec<_>) = together.into_iter().partition(|(client, _)| client.begins_anew());
+    watchers.into_iter().for_each(|(_, mut process)| process.read_to_end());
+    let write_to_informers = |stage: &mut Stage, informers: &mut Vec<(Client, CacheProcess)>| {
+        stage.write_to(&mut informers.iter_mut().map(|(_, process)| process).collect::<Vec<_>>());
+    };
+    write_to_informers(&mut stage, &mut informers);
+    stage.hop.script(Some(Scripted { of: Of::Watches, answer: Answer::InternalError, times: 1 }));
+    stage.hop.happen(Act::EndWatches);
+    write_to_informers(&mut stage, &mut informers);
+    stage.hop.script(None);
+    stage.hop.happen(Act::BreakWatches);
+    write_to_informers(&mut stage, &mut informers);
+    // That may have come by a list; this comes by a watch, so that nothing is under way to them when they leave.
+    write_to_informers(&mut stage, &mut informers);
+    informers.into_iter().for_each(|(_, process)| stage.leave(process));
+
+    let (proxied, probed) = stage.end(&observed);
+    let causes = proxied.causes();
+    assert!(causes.len() >= 3, "provoked causes: {causes:?}");
+    assert!(proxied.watch_events() > 10_000 * Client::all().len() as u64, "{} events", proxied.watch_events());
+    let differences = proxied.differences(&probed);
+    assert!(differences.is_empty(), "the proxy tells +, and the probe -:\n{}", differences.join("\n"));
+}
+
+impl Stage {
+    fn set() -> Self {
+        // Its lease would come at any time.
+        let quiet = vec!["--feature-gates=APIServerIdentity=false".to_owned()];
+        let cluster =
+            Cluster::start(&Options { minor: Minor::DEFAULT, api_server_arguments: quiet, ..Options::default() }).unwrap();
+        cluster.create_configmaps(NAMESPACE, 10).unwrap();
+        let hop = HttpHop::start(cluster.socket_address(), cluster.ca_pem()).unwrap();
+        let original = cluster.kubeconfig_of_client(0, &format!("https://{}", hop.address()), hop.ca_pem()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let flags = |name: &str| {
+            let file = folder.path().join(name).to_str().unwrap().to_owned();
+            ["--quiet", "--events", &file, "--server-version", cluster.version()].map(str::to_owned)
+        };
+        let (proxied, probed) = (flags("proxy"), flags("probe"));
+        let run =
+            RunSession::start(&original, &[&proxied.each_ref().map(String::as_str)[..], &["--grace", "0s"]].concat()).unwrap();
+        let front = run.listening().unwrap();
+        let probe = ProbeSession::start(front.address, Path::new("/nonexistent"), &probed.each_ref().map(String::as_str)).unwrap();
+        Self { run, probe, front, hop, cluster, folder, markers: 0 }
+    }
+
+    /// A program that was never seen is found once it runs, and what its first process says until then is not seen.
+    fn let_each_program_be_found(&mut self) {
+        for client in Client::all() {
+            let began = Instant::now();
+            loop {
+                let mut process = self.start(20, client);
+                self.write_to(&mut [&mut process]);
+                let pid = process.id();
+                self.leave(process);
+                if EventStreams::read(&self.events("probe"), &BTreeSet::from([pid])).has_requests() {
+                    break;
+                }
+                assert!(began.elapsed() < WITHIN, "{client:?} is not seen");
+                sleep(Duration::from_millis(100));
+            }
+        }
+    }
+
+    /// Starts a client that is observed; it knows all objects.
+    fn enter(&mut self, number: usize, client: Client) -> CacheProcess {
+        let mut process = self.start(number, client);
+        self.write_to(&mut [&mut process]);
+        process
+    }
+
+    fn start(&self, number: usize, client: Client) -> CacheProcess {
+        let server = format!("https://{}", self.front.address);
+        let kubeconfig = self.cluster.kubeconfig_of_client(number + 1, &server, &self.front.authority).unwrap();
+        match client {
+            Client::Cache(client @ CacheClient::Kubectl(_)) => client.start(&kubeconfig, NAMESPACE).unwrap(),
+            Client::Cache(client) => client.start_as(&format!("player-{number}"), ListForm::Plain, &kubeconfig, NAMESPACE).unwrap(),
+            Client::Watcher(watcher) => {
+                watcher.start(&self.front, self.cluster.admin_token(), NAMESPACE, self.folder.path()).unwrap()
+            }
+        }
+    }
+
+    /// Writes an object and waits until they have it.
+    fn write_to(&mut self, processes: &mut [&mut CacheProcess]) {
+        self.markers += 1;
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
+        let object = json!({"metadata": {"name": format!("marker-{}", self.markers)}});
+        let made = self.cluster.client().post(&path, &object).unwrap().success().unwrap().json().unwrap();
+        let version = made["metadata"]["resourceVersion"].as_str().unwrap();
+        for process in processes {
+            process.has(version).unwrap();
+        }
+    }
+
+    /// Changes an object so often.
+    fn update(&self, times: usize) {
+        let client = self.cluster.client_for_bulk().unwrap();
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/cm-0");
+        for number in 0..times {
+            let change = json!({"data": {"number": number.to_string()}}).to_string();
+            let patched = client.raw("PATCH", &path, &[("Content-Type", "application/merge-patch+json")], change.as_bytes());
+            patched.unwrap().success().unwrap();
+        }
+    }
+
+    fn leave(&self, mut process: CacheProcess) {
+        process.signal(Signal::TERM).unwrap();
+        process.read_to_end();
+    }
+
+    fn events(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// What both have told of these processes, the proxy first.
+    fn end(self, observed: &BTreeSet<u32>) -> (EventStreams, EventStreams) {
+        let (proxied, probed) = (self.events("proxy"), self.events("probe"));
+        let Self { run, probe, folder, .. } = self;
+        let left = probe.finish().unwrap();
+        // Where connections lead of which the probe saw the middle only, nobody says.
+        let lost: Vec<_> =
+            left.report["missed"]["probe"].as_object().into_iter().flatten().filter(|(name, _)| *name != "sockets").collect();
+        assert!(lost.is_empty(), "{lost:?}");
+        run.finish().unwrap();
+        let streams = (EventStreams::read(&proxied, observed), EventStreams::read(&probed, observed));
+        drop(folder);
+        streams
+    }
+}

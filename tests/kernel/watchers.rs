@@ -1,0 +1,85 @@
+//! Clients that no library made: they list and watch, and say each line of the watch.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+use observer_tests::{CacheProcess, HttpVersion, Listening};
+
+/// Python's own client, with OpenSSL as a shared library. Its standard output is written line by line.
+const PYTHON: &str = "
+import http.client, ssl, sys
+host, authority, token, path = sys.argv[1:]
+connection = http.client.HTTPSConnection(host, context=ssl.create_default_context(cafile=authority))
+heads = {'Authorization': 'Bearer ' + token, 'User-Agent': 'python/1'}
+connection.request('GET', path, headers=heads)
+connection.getresponse().read()
+connection.request('GET', path + '?watch=true&resourceVersion=0', headers=heads)
+for line in connection.getresponse():
+    print(line.decode(), end='', flush=True)
+";
+
+/// Node over HTTP/1.1, with OpenSSL linked into its program.
+const NODE_1: &str = "
+const [host, authority, token, path] = process.argv.slice(1);
+const [hostname, port] = host.split(':');
+const agent = new (require('https').Agent)({ keepAlive: true, ca: require('fs').readFileSync(authority) });
+const ask = (path, answered) => require('https').get(
+  { hostname, port, path, agent, headers: { authorization: 'Bearer ' + token, 'user-agent': 'node/1' } }, answered);
+ask(path, (listed) => listed.resume().on('end', () =>
+  setImmediate(() => ask(path + '?watch=true&resourceVersion=0', (watched) => watched.pipe(process.stdout).on('finish', process.exit)))));
+";
+
+/// Node over HTTP/2. It leaves at once: with `close` both sides end the connection at the same time, and who was first is a matter of where one stands.
+const NODE_2: &str = "
+const [host, authority, token, path] = process.argv.slice(1);
+const session = require('http2').connect('https://' + host, { ca: require('fs').readFileSync(authority) });
+const ask = (path) => session.request({ ':path': path, authorization: 'Bearer ' + token, 'user-agent': 'node/2' });
+ask(path).resume().on('end', () => ask(path + '?watch=true&resourceVersion=0').on('end', process.exit).pipe(process.stdout));
+";
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Watcher {
+    Python,
+    Curl(HttpVersion),
+    Node(HttpVersion),
+}
+
+impl Watcher {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Python,
+        Self::Curl(HttpVersion::Two),
+        Self::Curl(HttpVersion::One),
+        Self::Node(HttpVersion::Two),
+        Self::Node(HttpVersion::One),
+    ];
+
+    /// Starts it for the config maps of a namespace; `folder` is for what it needs.
+    pub(crate) fn start(self, server: &Listening, token: &str, namespace: &str, folder: &Path) -> Result<CacheProcess> {
+        let authority = folder.join("authority.pem");
+        std::fs::write(&authority, &server.authority)?;
+        let (host, path) = (server.address.to_string(), format!("/api/v1/namespaces/{namespace}/configmaps"));
+        let mut command = match self {
+            Self::Python => script("python3", "-c", PYTHON),
+            Self::Node(HttpVersion::One) => script("node", "-e", NODE_1),
+            Self::Node(HttpVersion::Two) => script("node", "-e", NODE_2),
+            Self::Curl(http) => {
+                let version = if http == HttpVersion::Two { "--http2" } else { "--http1.1" };
+                let mut curl = Command::new("curl");
+                curl.args(["--silent", "--no-buffer", version, "--user-agent", version, "--cacert"]).arg(&authority);
+                curl.args(["--header", &format!("Authorization: Bearer {token}")]);
+                curl.args(["", "?watch=true&resourceVersion=0"].map(|query| format!("https://{host}{path}{query}")));
+                return CacheProcess::spawn(curl);
+            }
+        };
+        command.arg(host).arg(&authority).args([token, &path]);
+        CacheProcess::spawn(command)
+    }
+}
+
+fn script(program: &str, flag: &str, text: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args([flag, text]);
+    command
+}
