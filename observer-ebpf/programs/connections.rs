@@ -22,6 +22,8 @@ pub(crate) struct Transfer {
     pub(crate) time: u64,
     pub(crate) socket: CallSocket,
     pub(crate) direction: Direction,
+    /// The number of the file that has the library.
+    pub(crate) file: u16,
 }
 
 /// What a call tells of the socket of its connection.
@@ -201,6 +203,8 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
         descriptor: transfer.socket.descriptor,
         is_notified: 0,
         is_late: 0,
+        file: u32::from(transfer.file),
+        reserved: 0,
     };
     // Where another thread was faster, its value is found.
     let _faster = CONNECTIONS.insert(key, first, u64::from(BPF_NOEXIST));

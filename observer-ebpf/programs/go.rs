@@ -10,6 +10,7 @@ use aya_ebpf::programs::ProbeContext;
 use observer_ebpf::{ConnectionKey, Kind, Loss, Record};
 
 use crate::admission::Caller;
+use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
 use crate::maps::{GO_READS, count};
 use crate::memory;
@@ -50,16 +51,18 @@ const TLS_CONNECTION: u64 = 16;
 /// `crypto/tls.(*Conn).Write(b []byte)`, at the entry.
 #[uprobe]
 pub(crate) fn go_write(context: ProbeContext) -> u32 {
+    let file = calls::begun(&context).file;
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let (address, buffer, length) = (registers.rax, registers.rbx, registers.rcx);
-    transferred(caller, Direction::Sent, address, buffer, length);
+    transferred(caller, file, Direction::Sent, address, buffer, length);
     0
 }
 
 /// `crypto/tls.(*Conn).Read(b []byte)`, at the entry.
 #[uprobe]
 pub(crate) fn go_read(context: ProbeContext) -> u32 {
+    calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let call = ReadCall { connection: registers.rax, buffer: registers.rbx, length: registers.rcx };
@@ -102,7 +105,7 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
         count(Loss::CallNotKept, 1);
         return 0;
     }
-    transferred(caller, Direction::Received, call.connection, call.buffer, came);
+    transferred(caller, calls::place(&context).file, Direction::Received, call.connection, call.buffer, came);
     0
 }
 
@@ -116,6 +119,7 @@ fn spilled(stack: u64) -> Option<ReadCall> {
 /// `crypto/tls.(*Conn).Close()`, at the entry.
 #[uprobe]
 pub(crate) fn go_close(context: ProbeContext) -> u32 {
+    calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let address = registers(&context).rax;
     connections::notified(caller, address);
@@ -128,6 +132,7 @@ pub(crate) fn go_close(context: ProbeContext) -> u32 {
 /// Which connection it is of, the goroutine says when it goes on to `writeHeaders`.
 #[uprobe]
 pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
+    calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let goroutine = ConnectionKey { address: registers.r14, since: 0, process: caller.process, reserved: 0 };
@@ -141,6 +146,7 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
 /// the field was in what it read last.
 #[uprobe]
 pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
+    calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let Some(reading) = GO_READS.get_ptr_mut(read_key(caller, registers)) else { return 0 };
@@ -158,6 +164,7 @@ pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
 /// fields before.
 #[uprobe]
 pub(crate) fn go_headers(context: ProbeContext) -> u32 {
+    calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let Some(address) = memory::value::<u64>(registers.rax + TLS_CONNECTION) else { return 0 };
@@ -191,14 +198,14 @@ fn read_key(caller: Caller, registers: &pt_regs) -> ReadKey {
 }
 
 #[inline(always)]
-fn transferred(caller: Caller, direction: Direction, address: u64, buffer: u64, length: u64) {
+fn transferred(caller: Caller, file: u16, direction: Direction, address: u64, buffer: u64, length: u64) {
     if length == 0 {
         return;
     }
     // SAFETY: takes nothing and returns a number.
     let time = unsafe { bpf_ktime_get_ns() };
     let socket = CallSocket { used: 0, descriptor: descriptor(address), nearby: 0 };
-    let transfer = Transfer { address, buffer, length, time, socket, direction };
+    let transfer = Transfer { address, buffer, length, time, socket, direction, file };
     connections::transferred(caller, &transfer);
 }
 

@@ -12,6 +12,7 @@
 
 mod admission;
 mod atomics;
+mod calls;
 mod connections;
 mod go;
 mod kernel;

@@ -2,7 +2,7 @@
 
 use aya_ebpf::macros::map;
 use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
-use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss, NAME_LENGTH};
+use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss, MAX_FILES, NAME_LENGTH};
 
 use crate::atomics;
 use crate::go::{ReadKey, Reading};
@@ -44,6 +44,10 @@ pub(crate) static GO_READS: LruHashMap<ReadKey, Reading> = LruHashMap::with_max_
 /// What could not be recorded, by [`Loss`].
 #[map]
 pub(crate) static LOSSES: PerCpuArray<u64> = PerCpuArray::with_max_entries(Loss::COUNT, 0);
+
+/// How often the probed functions of each file were called, by whomever, by the file's number.
+#[map]
+pub(crate) static CALLS: PerCpuArray<u64> = PerCpuArray::with_max_entries(MAX_FILES as u32, 0);
 
 /// Which processes are recorded.
 #[map]

@@ -2,13 +2,13 @@
 //!
 //! So a write that must be repeated (`SSL_ERROR_WANT_WRITE`) counts once, when it is accepted, and a partial one with what was accepted.
 
-use aya_ebpf::EbpfContext;
-use aya_ebpf::helpers::{bpf_get_attach_cookie, bpf_ktime_get_ns};
+use aya_ebpf::helpers::bpf_ktime_get_ns;
 use aya_ebpf::macros::uprobe;
 use aya_ebpf::programs::ProbeContext;
 use observer_ebpf::{DescriptorOffsets, Loss};
 
 use crate::admission::Caller;
+use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
 use crate::maps::{SSL_CALLS, count};
 use crate::memory;
@@ -70,7 +70,7 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
     };
     thread.calls.counted(&call);
     if call.is_counted == 0 {
-        transferred(caller, thread, &call, result);
+        transferred(caller, thread, &call, result, calls::place(&context).file);
     }
     0
 }
@@ -78,6 +78,7 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
 /// `SSL_shutdown(SSL *)`, at the entry.
 #[uprobe]
 pub(crate) fn ssl_shutdown(context: ProbeContext) -> u32 {
+    calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     connections::notified(caller, context.arg(0).unwrap_or(0));
     0
@@ -86,6 +87,7 @@ pub(crate) fn ssl_shutdown(context: ProbeContext) -> u32 {
 /// `SSL_free(SSL *)`, at the entry.
 #[uprobe]
 pub(crate) fn ssl_free(context: ProbeContext) -> u32 {
+    calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     connections::closed(caller, context.arg(0).unwrap_or(0));
     0
@@ -93,10 +95,9 @@ pub(crate) fn ssl_free(context: ProbeContext) -> u32 {
 
 #[inline(always)]
 fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
+    let offsets = calls::begun(context).descriptor;
     let Some(caller) = Caller::admitted() else { return 0 };
     let connection = context.arg(0).unwrap_or(0);
-    // SAFETY: the context is the one that the kernel gave.
-    let cookie = unsafe { bpf_get_attach_cookie(context.as_ptr()) };
     let call = Call {
         connection,
         buffer: context.arg(1).unwrap_or(0),
@@ -105,7 +106,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
         time: unsafe { bpf_ktime_get_ns() },
         // SAFETY: as in `ssl_return`.
         stack: unsafe { (*context.regs).rsp },
-        descriptor: descriptor(connection, DescriptorOffsets::from_cookie(cookie)),
+        descriptor: descriptor(connection, offsets),
         is_sending: u32::from(direction == Direction::Sent),
         is_counted: 0,
         reserved: 0,
@@ -134,7 +135,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
 }
 
 #[inline(always)]
-fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32) {
+fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32, file: u16) {
     let length = if call.count == 0 { Some(u64::from(result.unsigned_abs())) } else { memory::value::<u64>(call.count) };
     let Some(length) = length else {
         count(Loss::CallNotKept, 1);
@@ -154,7 +155,8 @@ fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32) {
             Direction::Received => socket.nearby = thread.sockets.read(call.connection, length),
         }
     }
-    connections::transferred(caller, &Transfer { address: call.connection, buffer: call.buffer, length, time, socket, direction });
+    let transfer = Transfer { address: call.connection, buffer: call.buffer, length, time, socket, direction, file };
+    connections::transferred(caller, &transfer);
 }
 
 /// The descriptor of the BIO that is read from, negative if there is none.

@@ -131,7 +131,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
         return;
     };
     // SAFETY: as the caller promises; no reference is made.
-    let (since, sent, descriptor) = unsafe { ((*connection).since, (*connection).sent, (*connection).descriptor) };
+    let Connection { since, sent, descriptor, file, .. } = unsafe { *connection };
     let is_told = records::opened(
         |record| {
             *record = Record {
@@ -155,7 +155,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
             opened.local = local;
             opened.remote = remote;
             opened.role = role as u32;
-            opened.reserved = 0;
+            opened.file = file;
         },
     );
     if !is_told {

@@ -56,6 +56,10 @@ pub struct Connection {
     pub is_notified: u32,
     /// 1 once its socket is not known in time, which is counted then.
     pub is_late: u32,
+    /// Through which file it was first seen, as [`AttachCookie::file`](crate::AttachCookie::file).
+    pub file: u32,
+    /// Always 0.
+    pub reserved: u32,
 }
 
 /// Whether a connection is recorded. The programs say so as soon as they know its socket.
@@ -71,6 +75,6 @@ pub enum Verdict {
 }
 
 const _: () = assert!(
-    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 48,
+    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 56,
     "no padding"
 );

@@ -5,7 +5,7 @@
 #![no_std]
 
 mod connection;
-mod descriptor;
+mod cookie;
 mod filter;
 mod kernel_member;
 mod life;
@@ -18,7 +18,7 @@ mod record;
 mod write;
 
 pub use connection::{Connection, ConnectionAddress, ConnectionKey, UNDECIDED_BYTES, UNDECIDED_TIME, Verdict};
-pub use descriptor::DescriptorOffsets;
+pub use cookie::{AttachCookie, DescriptorOffsets, MAX_FILES};
 pub use filter::{
     CGROUP_LEVELS, FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, FILTER_SERVER_ENDS, FILTERS_OF_PROCESSES, Filter,
     NAME_LENGTH, NANOSECONDS_A_TICK,

@@ -40,8 +40,8 @@ pub struct Opened {
     pub remote: Endpoint,
     /// The process's [`Role`].
     pub role: u32,
-    /// Always 0.
-    pub reserved: u32,
+    /// The file through whose functions it is seen, as [`AttachCookie::file`](crate::AttachCookie::file).
+    pub file: u32,
 }
 
 const _: () = assert!(size_of::<Endpoint>() == 20 && size_of::<Opened>() == 88, "no padding");

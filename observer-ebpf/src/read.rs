@@ -61,7 +61,7 @@ impl Opened {
             local: fields.endpoint()?,
             remote: fields.endpoint()?,
             role: fields.u32()?,
-            reserved: fields.u32()?,
+            file: fields.u32()?,
         })
     }
 }
@@ -142,6 +142,7 @@ mod tests {
         assert_eq!(opened.local.port.to_ne_bytes(), BYTES[offset_of!(Opened, local) + offset_of!(Endpoint, port)..][..2]);
         assert_eq!(opened.remote.address[..], BYTES[offset_of!(Opened, remote)..][..16]);
         assert_eq!(opened.role, u32_at(offset_of!(Opened, role)));
+        assert_eq!(opened.file, u32_at(offset_of!(Opened, file)));
     }
 
     #[test]

@@ -65,7 +65,7 @@ mod tests {
         let changed = key.with_verdict(value, Verdict::Elsewhere).unwrap();
         let place = offset_of!(Connection, verdict);
         assert_eq!(changed[place..place + 4], 2_u32.to_ne_bytes());
-        assert!((0..48).filter(|at| !(place..place + 4).contains(at)).all(|at| changed[at] == value[at]));
+        assert!((0..value.len()).filter(|at| !(place..place + 4).contains(at)).all(|at| changed[at] == value[at]));
         assert_eq!(ConnectionKey { since: 8, ..key }.with_verdict(value, Verdict::Elsewhere), None);
     }
 

@@ -1,12 +1,17 @@
 //! Which processes are recorded, and which files are left alone.
 
+use std::time::{Duration, Instant};
+
 use watchtap::demo::{DemoConfig, DemoServer};
+use watchtap::intake::TapEvent;
 use watchtap::tap::probe::ProbeOptions;
 
 use super::clients::{of_clients, python, run};
 use super::patient::Patient;
-use super::told::Told;
+use super::told::{Hearing, Told};
 
+/// So long is waited for what must come.
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Longer than the kernel keeps it.
 const NAME: &str = "client-with-a-long-name";
 
@@ -54,6 +59,38 @@ fn file_that_is_never_to_be_probed_is_left_alone_and_told_once() {
         assert_eq!(left, [(library.as_str(), "it is among the files that are never probed")]);
     }
     clients.into_iter().for_each(Patient::end);
+}
+
+#[test]
+fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let (mut busy, mut other) = (Patient::start(&server), Patient::start(&server));
+    let library = busy.mapped("libssl.so");
+    let mut probe = Hearing::start(&ProbeOptions { calls_per_second: 100, ..of_clients(server.address()) });
+    let begun = Instant::now();
+    while !probe.told().not_probed().any(|(file, _)| file == library) {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", probe.told().notices);
+        busy.ask(50);
+    }
+    // The probes are gone when the connection is.
+    while !probe.told().events.iter().any(|event| matches!(event, TapEvent::Closed { .. })) {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", probe.told().notices);
+        busy.ask(1);
+    }
+    for client in [&mut busy, &mut other] {
+        client.ask(2);
+    }
+    run(&mut python("import ssl", &[]));
+    let told = probe.finish();
+    busy.end();
+    other.end();
+
+    assert_eq!(told.opened().len(), 1, "the other client came when nobody looked");
+    let [.., TapEvent::OutOfSight { .. }, TapEvent::Closed { .. }] = told.events.as_slice() else { panic!("{:?}", told.events) };
+    let left: Vec<&str> = told.not_probed().filter_map(|(file, why)| (file == library).then_some(why)).collect();
+    let [why] = left.as_slice() else { panic!("{left:?}") };
+    let rate: u64 = why.strip_prefix("its TLS functions are called ").unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(rate > 100 && why.contains("probes may cost 100 calls a second"), "{why}");
 }
 
 /// The places of those clients that were seen, of clients that all ask.

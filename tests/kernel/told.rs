@@ -2,34 +2,52 @@
 
 use std::time::Duration;
 
-use watchtap::intake::{ConnectionInfo, Delivery, Intake, IntakeLimits, Notice, TapEvent};
+use watchtap::intake::{ConnectionInfo, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 
-/// All that was told while something was done.
+/// A probe that runs, and who listens to it.
+pub(crate) struct Hearing {
+    tap: ProbeTap,
+    receiver: IntakeReceiver,
+    told: Told,
+}
+
+/// All that was told.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) events: Vec<TapEvent>,
     pub(crate) notices: Vec<Notice>,
 }
 
-impl Told {
-    /// Of a probe that runs while `act` does.
-    pub(crate) fn during(options: &ProbeOptions, act: impl FnOnce()) -> Self {
-        let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+impl Hearing {
+    pub(crate) fn start(options: &ProbeOptions) -> Self {
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
         let tap = ProbeTap::start(options, intake, Clock::start()).unwrap();
-        act();
-        let outcome = tap.finish();
+        Self { tap, receiver, told: Told::default() }
+    }
+
+    /// All that was told until now.
+    pub(crate) fn told(&mut self) -> &Told {
+        self.told.take(&mut self.receiver);
+        &self.told
+    }
+
+    /// Ends the probe.
+    pub(crate) fn finish(mut self) -> Told {
+        let outcome = self.tap.finish();
         assert!(outcome.limits.is_empty(), "{outcome:?}");
-        let mut told = Self::default();
-        for delivered in receiver.drain(Duration::ZERO) {
-            match delivered.delivery {
-                Delivery::Connection(_, event) => told.events.push(event),
-                Delivery::Notice(notice) => told.notices.push(notice),
-                Delivery::Process(..) => panic!("a probe knows processes at once: {delivered:?}"),
-            }
-        }
-        told
+        self.told.take(&mut self.receiver);
+        self.told
+    }
+}
+
+impl Told {
+    /// By a probe that runs while `act` does.
+    pub(crate) fn during(options: &ProbeOptions, act: impl FnOnce()) -> Self {
+        let hearing = Hearing::start(options);
+        act();
+        hearing.finish()
     }
 
     /// Files whose connections are not seen, and why.
@@ -47,5 +65,24 @@ impl Told {
             Some(info.clone())
         });
         opened.collect()
+    }
+
+    fn take(&mut self, receiver: &mut IntakeReceiver) {
+        loop {
+            let mut is_empty = true;
+            for delivered in receiver.drain(Duration::ZERO) {
+                is_empty = false;
+                match delivered.delivery {
+                    Delivery::Connection(_, event) => self.events.push(event),
+                    Delivery::Notice(notice) => self.notices.push(notice),
+                Delivery::Process(..) => panic!("a probe knows processes at once"),
+                    // A probe knows it when a connection begins.
+                    Delivery::Process(_, process) => panic!("{process:?}"),
+                }
+            }
+            if is_empty {
+                return;
+            }
+        }
     }
 }

@@ -48,6 +48,7 @@ impl ProbeFlags {
             names: self.names.clone(),
             cgroups: self.cgroups.clone(),
             never: self.never.clone(),
+            ..ProbeOptions::default()
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod assembly;
 pub mod binary;
+mod call_rate;
 mod cgroup;
 mod files;
 mod installed;

@@ -11,7 +11,8 @@ pub(super) struct Placement {
     pub probe: Probe,
     /// In the file, in bytes.
     pub offsets: Vec<u64>,
-    pub cookie: Option<u64>,
+    /// What the program is told of the place.
+    pub descriptor: DescriptorOffsets,
 }
 
 /// Returns before entries: a call that is under way when its entry is probed must not be the first to be seen.
@@ -26,7 +27,7 @@ pub(super) fn placements(library: &TlsLibrary) -> Vec<Placement> {
 }
 
 fn of_go(points: &GoProbePoints) -> Vec<Placement> {
-    let at = |probe, points: &[ProbePoint]| Placement { probe, offsets: offsets(points), cookie: None };
+    let at = |probe, points: &[ProbePoint]| Placement { probe, offsets: offsets(points), descriptor: DescriptorOffsets::UNKNOWN };
     vec![
         at(Probe::GoReadReturn, &points.read_returns),
         at(Probe::GoRead, &[points.read]),
@@ -42,7 +43,7 @@ pub(super) fn field_placements(library: &TlsLibrary) -> Vec<Placement> {
             let at = |probe, functions: &[Http2Function]| Placement {
                 probe,
                 offsets: functions.iter().map(|function| function.entry.offset).collect(),
-                cookie: None,
+                descriptor: DescriptorOffsets::UNKNOWN,
             };
             vec![
                 // Fields whose stream is not told are of no use.
@@ -59,7 +60,10 @@ pub(super) fn field_placements(library: &TlsLibrary) -> Vec<Placement> {
 
 fn of_openssl(points: &OpenSslProbePoints) -> Vec<Placement> {
     // Those of other libraries are not known, and so their sockets are not.
-    let cookie = (points.flavour == OpenSslFlavour::OpenSsl).then(|| DescriptorOffsets::OPENSSL_3_0.to_cookie());
+    let descriptor = match points.flavour {
+        OpenSslFlavour::OpenSsl => DescriptorOffsets::OPENSSL_3_0,
+        OpenSslFlavour::BoringSsl | OpenSslFlavour::Unknown => DescriptorOffsets::UNKNOWN,
+    };
     let calls = [
         (Probe::SslWrite, &points.write),
         (Probe::SslRead, &points.read),
@@ -68,10 +72,14 @@ fn of_openssl(points: &OpenSslProbePoints) -> Vec<Placement> {
     ];
     let found = || calls.iter().filter_map(|(probe, call)| call.as_ref().map(|call| (*probe, call)));
     let returns = found().flat_map(|(_, call)| offsets(&call.returns)).collect();
-    let mut placements = vec![Placement { probe: Probe::SslReturn, offsets: returns, cookie: None }];
-    placements.extend(found().map(|(probe, call)| Placement { probe, offsets: vec![call.entry.offset], cookie }));
+    let mut placements = vec![Placement { probe: Probe::SslReturn, offsets: returns, descriptor: DescriptorOffsets::UNKNOWN }];
+    placements.extend(found().map(|(probe, call)| Placement { probe, offsets: vec![call.entry.offset], descriptor }));
     for (probe, point) in [(Probe::SslShutdown, points.shutdown), (Probe::SslFree, points.free)] {
-        placements.extend(point.map(|point| Placement { probe, offsets: vec![point.offset], cookie: None }));
+        placements.extend(point.map(|point| Placement {
+            probe,
+            offsets: vec![point.offset],
+            descriptor: DescriptorOffsets::UNKNOWN,
+        }));
     }
     placements
 }

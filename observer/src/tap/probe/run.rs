@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::assembly::{Answer, Assembly, Limits};
-use super::files::ProbedFiles;
+use super::files::{NotProbed, ProbedFiles};
 use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
 use super::late::LateProcesses;
@@ -36,7 +36,7 @@ const LOOK_AGAIN: [Duration; 5] =
 const LOOK_AT_ALL: Duration = Duration::from_secs(5);
 /// Those that are selected by number are few, and looked at more often for them.
 const LOOK_AT_GIVEN: Duration = Duration::from_secs(1);
-/// What was missed is told so often, if anything was.
+/// So often it is looked for files that are called too often, and what was missed is told, if anything was.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 /// Records and beginnings that are taken before the other is looked at.
 const BATCH: usize = 4_096;
@@ -91,6 +91,7 @@ impl ProbeTap {
             files,
             late: LateProcesses::default(),
             api_servers: options.api_servers.clone(),
+            calls_per_second: options.calls_per_second,
             ends: Vec::new(),
             waiting: VecDeque::new(),
             next_look: Instant::now(),
@@ -137,6 +138,8 @@ struct Probing {
     files: ProbedFiles,
     late: LateProcesses,
     api_servers: Vec<SocketAddr>,
+    /// How many calls of one file the probes may cost; 0 for any number.
+    calls_per_second: u32,
     /// Ends of processes and sockets that are not told to the assembly yet: what was recorded before them comes first.
     ends: Vec<Life>,
     /// Processes that are to be looked at, and when: in no order of their own.
@@ -157,6 +160,10 @@ impl Probing {
                 self.tell_of_ends();
             }
             if taken < BATCH {
+                // All that their programs had recorded is taken.
+                for file in self.files.take_left() {
+                    self.assembly.leave(self.clock.now(), file);
+                }
                 self.assembly.look(Instant::now());
                 self.assembly.pass(self.clock.now());
                 if is_last {
@@ -165,6 +172,7 @@ impl Probing {
                 }
                 self.look();
                 if self.next_telling <= Instant::now() {
+                    self.leave_busy_files();
                     self.tell_what_was_missed();
                 }
                 self.wait();
@@ -223,6 +231,14 @@ impl Probing {
             } else {
                 self.assembly.socket_changed(at, &life);
             }
+        }
+    }
+
+    fn leave_busy_files(&mut self) {
+        let Self { programs, files, telling, calls_per_second, .. } = self;
+        if *calls_per_second > 0 {
+            let mut left = |file: &str, why: NotProbed| telling.not_probed(file, &why.to_string());
+            files.leave_the_busy(programs, *calls_per_second, &mut left);
         }
     }
 
@@ -303,7 +319,7 @@ impl Probing {
 
     fn probe(&mut self, found: &[ProgramFile]) {
         let Self { programs, files, telling, .. } = self;
-        files.probe(found, programs, &mut |file, why| telling.not_probed(&file.name, &why.to_string()));
+        files.probe(found, programs, &mut |file, why| telling.not_probed(file, &why.to_string()));
     }
 
     /// Until there is something to take, the programs want it taken, or a process is due.

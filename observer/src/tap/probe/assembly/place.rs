@@ -15,6 +15,8 @@ pub(super) struct Place {
     /// The socket, by its address in the kernel.
     pub socket: u64,
     pub ends: Ends,
+    /// The number of the file through whose functions it is seen.
+    pub file: u32,
     /// The process, whichever side it is.
     process: Process,
 }
@@ -38,7 +40,7 @@ impl Place {
         let name = opened.name.split(|byte| *byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
         let process = Process { pid: process, started: opened.started / NANOSECONDS_A_TICK, name };
-        Some(Self { role, socket: opened.socket, ends, process })
+        Some(Self { role, socket: opened.socket, ends, file: opened.file, process })
     }
 
     /// What is told of it. A client that is only the other side of a process is not known.

@@ -154,6 +154,15 @@ impl Assembly {
         self.dismissed.retain(|key| key.process != process);
     }
 
+    /// A file is not probed any more, and all that was recorded of it was taken: its connections go on unseen.
+    pub fn leave(&mut self, at: Timestamp, file: u16) {
+        let is_of_file = |place: &Place| place.file == u32::from(file);
+        let of_file = self.connections.iter().filter(|(_, connection)| connection.place().is_some_and(is_of_file));
+        for key in of_file.map(|(key, _)| *key).collect::<Vec<_>>() {
+            self.forget(at, key, Last::OutOfSight);
+        }
+    }
+
     /// Gives up what has waited for too long by now.
     pub fn pass(&mut self, now: Timestamp) {
         let (limits, undecided) = (self.limits, Duration::from_nanos(UNDECIDED_TIME));

@@ -11,7 +11,7 @@ use aya::maps::{Array, HashMap as KernelHashMap, Map, MapData, PerCpuArray, Ring
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader, Pod};
 use observer_ebpf::{
-    Connection, ConnectionAddress, ConnectionKey, Endpoint, Filter, Life, Loss, NAME_LENGTH, OBJECT, Record, Verdict,
+    AttachCookie, Connection, ConnectionAddress, ConnectionKey, Endpoint, Filter, Life, Loss, NAME_LENGTH, OBJECT, Record, Verdict,
 };
 
 use super::attach::{Attachment, Probe};
@@ -60,6 +60,7 @@ pub struct Programs {
     lives: RingBuf<MapData>,
     connections: Connections,
     losses: PerCpuArray<MapData, u64>,
+    calls: PerCpuArray<MapData, u64>,
     btf: Btf,
 }
 
@@ -85,13 +86,14 @@ impl Programs {
             lives: take(&mut ebpf, "LIVES")?,
             connections: take(&mut ebpf, "CONNECTIONS")?,
             losses: take(&mut ebpf, "LOSSES")?,
+            calls: take(&mut ebpf, "CALLS")?,
             btf: Btf::from_sys_fs().map_err(|error| KernelError::Maps(Box::new(error.into())))?,
             ebpf,
         })
     }
 
     /// Attaches a program to places of a file, in all processes that run it.
-    pub fn attach(&mut self, probe: Probe, file: &Path, offsets: &[u64], cookie: Option<u64>) -> Result<Attachment, KernelError> {
+    pub fn attach(&mut self, probe: Probe, file: &Path, offsets: &[u64], cookie: AttachCookie) -> Result<Attachment, KernelError> {
         let program = probe.program();
         if !self.attached.contains_key(&probe) {
             let loaded = self.load_program(program)?;
@@ -100,7 +102,7 @@ impl Programs {
         let refused = |source| KernelError::Attach { program, source };
         let path = CString::new(file.as_os_str().as_bytes()).map_err(|nul| refused(nul.into()))?;
         let loaded = self.attached.get(&probe).ok_or(KernelError::Lacks(program))?;
-        attach_program(loaded.as_fd(), &path, offsets, cookie).map(Attachment::new).map_err(refused)
+        attach_program(loaded.as_fd(), &path, offsets, cookie.to_bits()).map(Attachment::new).map_err(refused)
     }
 
     /// Has the beginnings and ends of processes told from now on.
@@ -161,6 +163,11 @@ impl Programs {
     /// What could not be recorded so far: how often, or how many bytes.
     pub fn lost(&self, loss: Loss) -> u64 {
         self.losses.get(&(loss as u32), 0).map(|values| values.iter().sum()).unwrap_or_default()
+    }
+
+    /// How often the probed functions of a file were called so far, by the number that its cookies tell.
+    pub fn calls(&self, file: u16) -> u64 {
+        self.calls.get(&u32::from(file), 0).map(|values| values.iter().sum()).unwrap_or_default()
     }
 
     /// Readable as soon as the programs want their records taken; they do not for each.

@@ -88,19 +88,19 @@ pub(super) fn load_program(name: &str, instructions: &[bpf_insn], license: &CStr
     })
 }
 
-/// Attaches a program to places of a file, in all processes that run it; each place has the cookie, where one is given.
+/// Attaches a program to places of a file, in all processes that run it; each place has the cookie.
 ///
 /// # Errors
 ///
 /// What the kernel says.
-pub(super) fn attach_program(program: BorrowedFd<'_>, file: &CString, offsets: &[u64], cookie: Option<u64>) -> io::Result<OwnedFd> {
-    let cookies: Vec<u64> = cookie.map(|cookie| vec![cookie; offsets.len()]).unwrap_or_default();
+pub(super) fn attach_program(program: BorrowedFd<'_>, file: &CString, offsets: &[u64], cookie: u64) -> io::Result<OwnedFd> {
+    let cookies = vec![cookie; offsets.len()];
     let mut attributes = LinkAttributes {
         prog_fd: u32::try_from(program.as_raw_fd()).map_err(io::Error::other)?,
         attach_type: BPF_TRACE_UPROBE_MULTI,
         path: address(file.as_ptr()),
         offsets: address(offsets.as_ptr()),
-        cookies: if cookies.is_empty() { 0 } else { address(cookies.as_ptr()) },
+        cookies: address(cookies.as_ptr()),
         cnt: u32::try_from(offsets.len()).map_err(io::Error::other)?,
         ..LinkAttributes::default()
     };

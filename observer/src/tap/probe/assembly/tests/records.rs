@@ -167,6 +167,17 @@ fn memory_that_has_another_connection_ends_the_former() {
 }
 
 #[test]
+fn connections_of_a_file_that_is_left_go_out_of_sight_and_no_others() {
+    let mut stage = Stage::new();
+    stage.begin(CLIENT, 1);
+    stage.begin_between(CLIENT + 1, 2, "10.0.0.7:40001", "10.0.0.1:6443");
+    stage.assembly.leave(Timestamp::from_nanos(3), CLIENT.try_into().unwrap());
+    assert_eq!(stage.told()[4..], ["1 out of sight", "1 closed"]);
+    stage.take(CLIENT + 1, 2, SENT, GET.len() as u64, GET);
+    assert_eq!(stage.told(), ["2 request 29 bytes"]);
+}
+
+#[test]
 fn what_is_open_when_nothing_more_comes_goes_out_of_sight() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);

@@ -95,7 +95,8 @@ impl Stage {
             local: endpoint(local),
             remote: endpoint(remote),
             role: if process == SERVER { Role::Server } else { Role::Client } as u32,
-            reserved: 0,
+            // One of its own each.
+            file: process,
         };
         let payload = bytes(&opened);
         let record = record(process, since, Kind::Opened, 0, payload.len());
@@ -160,7 +161,7 @@ fn bytes(opened: &Opened) -> Vec<u8> {
     bytes.extend(opened.local.to_bytes());
     bytes.extend(opened.remote.to_bytes());
     bytes.extend(opened.role.to_ne_bytes());
-    bytes.extend(opened.reserved.to_ne_bytes());
+    bytes.extend(opened.file.to_ne_bytes());
     bytes
 }
 
