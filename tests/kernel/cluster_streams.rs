@@ -61,7 +61,7 @@ fn probe_tells_what_the_proxy_tells() {
         // What it has so far may have come by a list: nothing is to be under way to it when it leaves.
         stage.write_to(&mut [&mut alone]);
         observed.insert(alone.id());
-        stage.leave(alone);
+        leave(alone);
     }
     let clients = Client::all();
     let mut together: Vec<(Client, CacheProcess)> =
@@ -73,7 +73,9 @@ fn probe_tells_what_the_proxy_tells() {
     // Those that do not begin anew end by this.
     stage.hop.happen(Act::ExpireWatches);
     let (mut informers, watchers): (Vec<_>, Vec<_>) = together.into_iter().partition(|(client, _)| client.begins_anew());
-    watchers.into_iter().for_each(|(_, mut process)| process.read_to_end());
+    for (_, mut process) in watchers {
+        process.read_to_end();
+    }
     let write_to_informers = |stage: &mut Stage, informers: &mut Vec<(Client, CacheProcess)>| {
         stage.write_to(&mut informers.iter_mut().map(|(_, process)| process).collect::<Vec<_>>());
     };
@@ -86,7 +88,9 @@ fn probe_tells_what_the_proxy_tells() {
     write_to_informers(&mut stage, &mut informers);
     // That may have come by a list; this comes by a watch, so that nothing is under way to them when they leave.
     write_to_informers(&mut stage, &mut informers);
-    informers.into_iter().for_each(|(_, process)| stage.leave(process));
+    for (_, process) in informers {
+        leave(process);
+    }
 
     let (proxied, probed) = stage.end(&observed);
     let causes = proxied.causes();
@@ -126,7 +130,7 @@ impl Stage {
                 let mut process = self.start(20, client);
                 self.write_to(&mut [&mut process]);
                 let pid = process.id();
-                self.leave(process);
+                leave(process);
                 if EventStreams::read(&self.events("probe"), &BTreeSet::from([pid])).has_requests() {
                     break;
                 }
@@ -178,11 +182,6 @@ impl Stage {
         }
     }
 
-    fn leave(&self, mut process: CacheProcess) {
-        process.signal(Signal::TERM).unwrap();
-        process.read_to_end();
-    }
-
     fn events(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -201,4 +200,9 @@ impl Stage {
         drop(folder);
         streams
     }
+}
+
+fn leave(mut process: CacheProcess) {
+    process.signal(Signal::TERM).unwrap();
+    process.read_to_end();
 }

@@ -14,4 +14,5 @@ mod selection;
 mod socket_ends;
 mod stage;
 mod told;
+mod unseen;
 mod watchers;
