@@ -27,6 +27,11 @@ pub(super) struct ProbeFlags {
     #[arg(long, value_name = "PATH|NAME")]
     never: Vec<String>,
 
+    /// How many calls a second of the TLS functions of one program or library, in all its processes, probes may cost, each some microseconds: one that is
+    /// called more often is left alone for the rest of the run, and told; 0 for any number
+    #[arg(long, value_name = "N", default_value_t = ProbeOptions::default().calls_per_second)]
+    calls_per_second: u32,
+
     /// Follow connections at their API server's end, too, where that runs on this machine: then clients from elsewhere are seen. A connection
     /// that is seen at both ends counts once
     #[arg(long)]
@@ -48,7 +53,7 @@ impl ProbeFlags {
             names: self.names.clone(),
             cgroups: self.cgroups.clone(),
             never: self.never.clone(),
-            ..ProbeOptions::default()
+            calls_per_second: self.calls_per_second,
         }
     }
 
