@@ -9,6 +9,7 @@ mod command;
 mod event_streams;
 mod late;
 mod live;
+mod loss;
 mod patient;
 mod selection;
 mod socket_ends;

@@ -1,0 +1,116 @@
+//! What a probe sees of clients that write fast, and what it says that it did not see.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use observer_core::http::Direction;
+use observer_core::observation::ProbeMissed;
+use observer_tests::ScriptedUpstream;
+use serde_json::Value;
+use watchtap::intake::{Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
+use watchtap::tap::Clock;
+use watchtap::tap::probe::{ProbeOptions, ProbeTap};
+
+use super::clients::{of_clients, python};
+
+/// Writes 1 KiB so often on each of its connections in turn, so many a second if a rate is given, and says what it wrote on which port. It closes them when its input ends.
+const WRITER: &str = "
+import json, socket, ssl, sys, time
+host, authority, connections, calls, rate = sys.argv[1:]
+name, port = host.rsplit(':', 1)
+context = ssl.create_default_context(cadata=authority)
+opened = [context.wrap_socket(socket.create_connection((name, int(port))), server_hostname=name) for _ in range(int(connections))]
+text, written, began = b'x' * 1024, [0] * len(opened), time.monotonic()
+for call in range(int(calls)):
+    if int(rate) and call % 100 == 0:
+        time.sleep(max(0, began + call / int(rate) - time.monotonic()))
+    written[call % len(opened)] += opened[call % len(opened)].send(text)
+took = time.monotonic() - began
+print(json.dumps({'written': {each.getsockname()[1]: sent for each, sent in zip(opened, written)}, 'rate': int(calls) / took}), flush=True)
+sys.stdin.read()
+";
+
+/// Plaintext of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Bytes {
+    seen: u64,
+    lost: u64,
+}
+
+#[test]
+fn nothing_is_lost_at_twenty_thousand_calls_a_second() {
+    let (written, told, missed) = written_and_told(1, &["4", "60000", "20000"], 16 << 20);
+    let seen: BTreeMap<u16, Bytes> = written.iter().map(|(port, sent)| (*port, Bytes { seen: *sent, lost: 0 })).collect();
+    assert_eq!(told, seen, "{missed:?}");
+    assert_eq!(missed, ProbeMissed::default());
+}
+
+#[test]
+fn what_is_lost_is_known_by_connection() {
+    let (written, told, missed) = written_and_told(4, &["2", "50000", "0"], 64 << 10);
+    let all: BTreeMap<u16, u64> = told.iter().map(|(port, bytes)| (*port, bytes.seen + bytes.lost)).collect();
+    assert_eq!(all, written, "{told:?}");
+    let lost: u64 = told.values().map(|bytes| bytes.lost).sum();
+    assert!(lost > 0 && missed.bytes == lost && missed.records > 0, "{lost} of {written:?}, {missed:?}");
+}
+
+/// What so many processes wrote, by port, what was told of it, and what the probe says that it missed.
+fn written_and_told(processes: usize, flags: &[&str], ring_bytes: u32) -> (BTreeMap<u16, u64>, BTreeMap<u16, Bytes>, ProbeMissed) {
+    let sink = ScriptedUpstream::start(&[], |stream| {
+        let mut read = [0; 1 << 14];
+        while stream.read(&mut read)? > 0 {}
+        Ok(())
+    });
+    let sink = sink.unwrap();
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let options = ProbeOptions { ring_bytes, calls_per_second: 0, ..of_clients(sink.address()) };
+    let tap = ProbeTap::start(&options, intake, Clock::start()).unwrap();
+    let arguments: Vec<String> =
+        [&sink.address().to_string(), sink.ca_pem()].into_iter().chain(flags.iter().copied()).map(str::to_owned).collect();
+    let start = |_| python(WRITER, &arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut writers: Vec<Child> = (0..processes).map(start).collect();
+    let hearing = std::thread::spawn(move || told(&mut receiver));
+    let mut written = BTreeMap::new();
+    for writer in &mut writers {
+        let mut line = String::new();
+        BufReader::new(writer.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap();
+        writeln!(std::io::stdout(), "{} calls a second", said["rate"]).unwrap();
+        let of_it = said["written"].as_object().unwrap().iter();
+        written.extend(of_it.map(|(port, sent)| (port.parse().unwrap(), sent.as_u64().unwrap())));
+    }
+    for mut writer in writers {
+        drop(writer.stdin.take());
+        assert!(writer.wait().unwrap().success());
+    }
+    tap.finish();
+    let (told, missed) = hearing.join().unwrap();
+    (written, told, missed)
+}
+
+/// All that is told until the tap is gone.
+fn told(receiver: &mut IntakeReceiver) -> (BTreeMap<u16, Bytes>, ProbeMissed) {
+    let (mut connections, mut missed) = (BTreeMap::new(), ProbeMissed::default());
+    let mut ports = BTreeMap::new();
+    while !receiver.is_closed() {
+        for delivered in receiver.drain(Duration::from_secs(1)) {
+            match delivered.delivery {
+                Delivery::Connection(id, TapEvent::Opened { info, .. }) => {
+                    ports.insert(id, info.client.port());
+                    connections.insert(info.client.port(), Bytes::default());
+                }
+                Delivery::Connection(id, TapEvent::Bytes { direction: Direction::Request, bytes, .. }) => {
+                    connections.get_mut(&ports[&id]).unwrap().seen += bytes.len() as u64;
+                }
+                Delivery::Connection(id, TapEvent::Gap { direction: Direction::Request, gap, .. }) => {
+                    connections.get_mut(&ports[&id]).unwrap().lost += gap.length;
+                }
+                Delivery::Notice(Notice::ProbeMissed { missed: more, .. }) => missed = missed.and(&more),
+                Delivery::Connection(..) | Delivery::Notice(_) | Delivery::Process(..) => {}
+            }
+        }
+    }
+    (connections, missed)
+}
