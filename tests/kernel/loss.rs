@@ -77,7 +77,8 @@ fn written_and_told(processes: usize, flags: &[&str], ring_bytes: u32) -> (BTree
         let mut line = String::new();
         BufReader::new(writer.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap();
-        writeln!(std::io::stdout(), "{} calls a second", said["rate"]).unwrap();
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{} calls a second", said["rate"]).unwrap();
         let of_it = said["written"].as_object().unwrap().iter();
         written.extend(of_it.map(|(port, sent)| (port.parse().unwrap(), sent.as_u64().unwrap())));
     }
