@@ -94,7 +94,7 @@ impl ProbedFiles {
     }
 
     /// Probes files, as far as that is not done. `left` is told once of each whose connections are not seen for it.
-    pub(super) fn probe(&mut self, files: &[ProgramFile], programs: &mut Programs, left: &mut dyn FnMut(&str, NotProbed)) {
+    pub(super) fn probe(&mut self, files: &[ProgramFile], programs: &Programs, left: &mut dyn FnMut(&str, NotProbed)) {
         for file in files {
             let known = self.known.get(&file.identity);
             let is_never = self.never.contains(file);
@@ -159,7 +159,7 @@ impl ProbedFiles {
     }
 
     /// Has header fields told.
-    pub(super) fn probe_fields(&mut self, file: &ProgramFile, programs: &mut Programs) -> Result<(), NotProbed> {
+    pub(super) fn probe_fields(&mut self, file: &ProgramFile, programs: &Programs) -> Result<(), NotProbed> {
         if let Some(probed) = self.known.get_mut(&file.identity)
             && probed.attached_fields.is_empty()
         {
@@ -200,7 +200,7 @@ impl NotProbed {
 fn probe(
     file: &ProgramFile,
     number: u16,
-    programs: &mut Programs,
+    programs: &Programs,
     left: &mut dyn FnMut(NotProbed),
 ) -> Result<ProbedFile, NotProbed> {
     let opened = OpenedFile::of(file)?;
@@ -233,7 +233,7 @@ fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
     }
 }
 
-fn attach(file: &Path, number: u16, placements: &[Placement], programs: &mut Programs) -> Result<Vec<Attachment>, KernelError> {
+fn attach(file: &Path, number: u16, placements: &[Placement], programs: &Programs) -> Result<Vec<Attachment>, KernelError> {
     let attach = |Placement { probe, offsets, descriptor }: &Placement| {
         programs.attach(*probe, file, offsets, AttachCookie { file: number, descriptor: *descriptor })
     };

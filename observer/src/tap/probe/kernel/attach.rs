@@ -42,6 +42,24 @@ pub struct Attachment {
 }
 
 impl Probe {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::GoWrite,
+        Self::GoRead,
+        Self::GoReadReturn,
+        Self::GoClose,
+        Self::GoSentField,
+        Self::GoReceivedField,
+        Self::GoHeaders,
+        Self::SslWrite,
+        Self::SslRead,
+        Self::SslWriteEx,
+        Self::SslReadEx,
+        Self::SslReturn,
+        Self::SslShutdown,
+        Self::SslFree,
+    ];
+
     /// The program's name in the object.
     pub const fn program(self) -> &'static str {
         match self {

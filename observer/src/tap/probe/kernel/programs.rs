@@ -53,8 +53,7 @@ pub struct Selected {
 /// The programs of one run. Dropped, they are gone from the kernel, with all that is attached.
 pub struct Programs {
     // Before the maps, so that nothing is recorded for nobody.
-    attached: HashMap<Probe, OwnedFd>,
-    object: aya_obj::Object,
+    probes: HashMap<Probe, OwnedFd>,
     ebpf: Ebpf,
     records: RingBuf<MapData>,
     lives: RingBuf<MapData>,
@@ -65,7 +64,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Makes the maps. Programs are loaded when they are first attached.
+    /// Makes the maps and loads the programs for uprobes: a new program that runs is to be probed at once.
     pub fn load(options: &Options) -> Result<Self, KernelError> {
         let mut ebpf = EbpfLoader::new()
             .map_max_entries("RECORDS", options.ring_bytes)
@@ -79,9 +78,10 @@ impl Programs {
         fill(&mut ebpf, "NAMES", names.iter().map(|name| (*name, ANY)))?;
         fill(&mut ebpf, "CGROUPS", cgroups.iter().map(|cgroup| (*cgroup, ANY)))?;
         fill(&mut ebpf, "API_SERVERS", options.api_servers.iter().map(|address| (endpoint(*address).to_bytes(), ANY)))?;
+        let probes = Probe::ALL.into_iter().map(|probe| Ok((probe, load_probe(&object, probe.program())?)));
+        let probes = probes.collect::<Result<_, KernelError>>()?;
         Ok(Self {
-            attached: HashMap::new(),
-            object,
+            probes,
             records: take(&mut ebpf, "RECORDS")?,
             lives: take(&mut ebpf, "LIVES")?,
             connections: take(&mut ebpf, "CONNECTIONS")?,
@@ -93,15 +93,11 @@ impl Programs {
     }
 
     /// Attaches a program to places of a file, in all processes that run it.
-    pub fn attach(&mut self, probe: Probe, file: &Path, offsets: &[u64], cookie: AttachCookie) -> Result<Attachment, KernelError> {
+    pub fn attach(&self, probe: Probe, file: &Path, offsets: &[u64], cookie: AttachCookie) -> Result<Attachment, KernelError> {
         let program = probe.program();
-        if !self.attached.contains_key(&probe) {
-            let loaded = self.load_program(program)?;
-            self.attached.insert(probe, loaded);
-        }
         let refused = |source| KernelError::Attach { program, source };
         let path = CString::new(file.as_os_str().as_bytes()).map_err(|nul| refused(nul.into()))?;
-        let loaded = self.attached.get(&probe).ok_or(KernelError::Lacks(program))?;
+        let loaded = self.probes.get(&probe).ok_or(KernelError::Lacks(program))?;
         attach_program(loaded.as_fd(), &path, offsets, cookie.to_bits()).map(Attachment::new).map_err(refused)
     }
 
@@ -182,21 +178,21 @@ impl Programs {
         found.load(tracepoint, &self.btf).and_then(|()| found.attach()).map_err(|error| failed(error.to_string()))?;
         Ok(())
     }
+}
 
-    fn load_program(&self, name: &'static str) -> Result<OwnedFd, KernelError> {
-        let program = self.object.programs.get(name).ok_or(KernelError::Lacks(name))?;
-        let function = self.object.functions.get(&program.function_key()).ok_or(KernelError::Lacks(name))?;
-        load_program(name, &function.instructions, &self.object.license).map_err(|(source, log)| KernelError::Load {
-            program: name,
-            source,
-            log,
-        })
-    }
+fn load_probe(object: &aya_obj::Object, name: &'static str) -> Result<OwnedFd, KernelError> {
+    let program = object.programs.get(name).ok_or(KernelError::Lacks(name))?;
+    let function = object.functions.get(&program.function_key()).ok_or(KernelError::Lacks(name))?;
+    load_program(name, &function.instructions, &object.license).map_err(|(source, log)| KernelError::Load {
+        program: name,
+        source,
+        log,
+    })
 }
 
 impl std::fmt::Debug for Programs {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Programs").field("attached", &self.attached.keys()).finish_non_exhaustive()
+        formatter.debug_struct("Programs").field("probes", &self.probes.keys()).finish_non_exhaustive()
     }
 }
 
