@@ -9,6 +9,7 @@ pub mod client_process;
 pub mod command;
 pub mod credential;
 pub mod demo;
+mod error_chain;
 pub mod forward_proxy;
 mod injected_fault;
 pub mod intake;

@@ -30,6 +30,7 @@ mod plugin_users;
 mod probe_flags;
 mod profile_flags;
 mod profiles;
+mod progress_line;
 mod recording;
 mod report_flags;
 mod same_file;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 
+use crate::error_chain;
 use crate::private_file;
 use crate::terminal::Stderr;
 use crate::view::EventLines;
@@ -34,13 +35,9 @@ pub(super) fn say_error(error: &anyhow::Error) {
     say(in_words(error));
 }
 
-/// An error and its causes, but for those that it names itself in a sentence that goes on.
+/// An error and its causes, one line.
 pub(super) fn in_words(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
-        "" => cause,
-        said if said.contains(&cause) => said.to_owned(),
-        said => format!("{said}: {cause}"),
-    })
+    error_chain::in_words(error.as_ref())
 }
 
 impl From<Format> for crate::view::ExplainFormat {
@@ -67,23 +64,4 @@ pub(super) fn events_to(path: &Path) -> Result<Events> {
 /// Whether a path stands for standard output.
 pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cause_is_named_once() {
-        #[derive(Debug, thiserror::Error)]
-        #[error("no way to {place}: {source}; try another")]
-        struct NoWay {
-            place: &'static str,
-            source: io::Error,
-        }
-        let source = || io::Error::other("the bridge is up");
-        let error = anyhow::Error::from(NoWay { place: "town", source: source() }).context("no bread");
-        assert_eq!(in_words(&error), "no bread: no way to town: the bridge is up; try another");
-        assert_eq!(in_words(&anyhow::Error::from(source()).context("no way")), "no way: the bridge is up");
-    }
 }

@@ -1,6 +1,6 @@
 //! `watchtap verify`.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use observer_core::verification::{SHAPES, Shape, Tally};
 use super::exec::OWN_FAILURE;
 use super::output::{Format, say, say_error};
 use super::profile_flags::ProfileFlags;
+use super::progress_line::ProgressLine;
 use super::upstream;
 use super::upstream_flags::KubeconfigFlags;
 use crate::kubeconfig::Kubeconfig;
@@ -86,10 +87,10 @@ impl Verify {
         };
         let flags = |profile: ServerProfile| self.profile.over(profile);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
-        let mut shown = Shown::default();
+        let mut line = ProgressLine::default();
         let request = Request { resource: self.resource.as_deref(), shapes: self.shapes()?, flags: &flags, oracles };
-        let verified = runtime.block_on(verify(&mut server, request, &mut |progress| shown.show(&progress)));
-        shown.end();
+        let verified = runtime.block_on(verify(&mut server, request, &mut |progress| show(&mut line, &progress)));
+        line.end();
         let verification = verified?;
         for sentence in ProfileFlags::without_effect(&verification.profile) {
             say(sentence);
@@ -138,32 +139,13 @@ fn connect(kubeconfig: &Kubeconfig) -> Result<Connect> {
     }))
 }
 
-/// Progress on stderr: one line that changes, where somebody looks.
-#[derive(Default)]
-struct Shown {
-    is_open: bool,
-}
-
-impl Shown {
-    fn show(&mut self, progress: &Progress) {
-        match progress {
-            Progress::Choosing(quiet_for) => {
-                say(format!("looking for {} s for a resource that nobody else reads", quiet_for.as_secs()));
-            }
-            Progress::Planned(plan) => say(planned(plan)),
-            Progress::Row(index, of, title) if io::stderr().is_terminal() => {
-                self.is_open = true;
-                // The end of the line is cleared, as the title before may have been longer.
-                let _written = write!(io::stderr().lock(), "\r{index}/{of}  {title}\x1b[K");
-            }
-            Progress::Row(..) => {}
+fn show(line: &mut ProgressLine, progress: &Progress) {
+    match progress {
+        Progress::Choosing(quiet_for) => {
+            say(format!("looking for {} s for a resource that nobody else reads", quiet_for.as_secs()));
         }
-    }
-
-    fn end(&mut self) {
-        if std::mem::take(&mut self.is_open) {
-            let _written = write!(io::stderr().lock(), "\r\x1b[K");
-        }
+        Progress::Planned(plan) => say(planned(plan)),
+        Progress::Row(index, of, title) => line.show(format_args!("{index}/{of}  {title}")),
     }
 }
 

@@ -15,6 +15,7 @@ use super::colour::{Colour, Tone};
 use super::discovery::{Discovery, is_discovery};
 use super::following;
 use super::missed::{not_seen, not_understood};
+use super::printable::printable;
 use super::quantity::{bytes, count, counted, length, microseconds};
 use super::sink::EventSink;
 use super::verdict::{certainty_mark, contradiction, detail, rule, served_from, served_tone};
@@ -68,7 +69,7 @@ impl<W: Write> LiveLines<W> {
             )?;
         }
         let word = self.colour.paint(tone, &format!("{word:<6} "));
-        let rest: String = rest.chars().map(|character| if is_unprintable(character) { '\u{FFFD}' } else { character }).collect();
+        let rest = printable(rest);
         writeln!(self.out, "{} {word}{rest}", time_of_day(at))
     }
 

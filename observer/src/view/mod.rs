@@ -11,6 +11,7 @@ mod json;
 mod lines;
 mod missed;
 mod page;
+mod printable;
 mod quantity;
 mod report;
 mod run;
@@ -29,6 +30,7 @@ pub use explain::{ExplainFormat, Explained, explain_proof, explain_request, expl
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
 pub use lines::LiveLines;
 pub use page::{Key, Outcome, Page};
+pub(crate) use printable::printable;
 pub(crate) use quantity::counted;
 pub use report::report_text;
 pub use run::{BudgetKept, Run};

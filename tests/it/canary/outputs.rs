@@ -25,6 +25,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         &[],
         "first lines: `tests/kernel` puts canaries in and seeks them in all that a probe leaves",
     ),
+    ("observer/src/command/progress_line.rs", &["verify"], "what is being done, on a terminal"),
     ("observer/src/command/output.rs", &["exec", "run", "read"], "messages, events"),
     (
         "observer/src/command/panic_message.rs",

@@ -4,7 +4,6 @@ use ratatui::buffer::CellWidth as _;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use crate::view::lines::is_unprintable;
 use crate::view::table::Align;
 
 /// Code points that may be heaped upon one cell. Languages need a few; names that reach over the lines above them need more.
@@ -22,7 +21,7 @@ pub(super) fn printable(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
     }
-    let shown: String = text.chars().map(|character| if is_unprintable(character) { '\u{FFFD}' } else { character }).collect();
+    let shown = crate::view::printable(text);
     let span = Span::raw(shown);
     span.styled_graphemes(Style::new())
         .map(|grapheme| if grapheme.symbol.chars().count() > MOST_MARKS { REPLACEMENT } else { grapheme.symbol })
