@@ -16,6 +16,7 @@ pub mod intake;
 pub mod kubeconfig;
 pub mod observing;
 mod private_file;
+pub mod probe_check;
 pub mod question;
 mod signals;
 pub mod tap;

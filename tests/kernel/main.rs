@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
 mod cgroups;
+mod check;
 mod clients;
 mod cluster_streams;
 mod command;

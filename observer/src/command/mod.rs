@@ -27,6 +27,8 @@ mod output;
 mod panic_message;
 mod plugin_users;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod probe_check;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe_flags;
 mod profile_flags;
 mod profiles;

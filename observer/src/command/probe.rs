@@ -13,6 +13,7 @@ use super::api_servers::{self, ApiServer, ApiServerFlags};
 use super::ends::{ENDED_AT_ONCE, Ends};
 use super::follow;
 use super::output::say;
+use super::probe_check;
 use super::probe_flags::ProbeFlags;
 use super::profiles::Profiles;
 use super::recording::{self, Beside, Recording};
@@ -38,16 +39,28 @@ use crate::view::{Run, counted};
   Not: rustls, GnuTLS, Java, and Go programs whose version is not known. Each program that is found and not seen is told.
 
 WHAT IT TAKES:
-  Linux 6.6 or later with BTF, and root or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.
+  Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality, and the first user namespace. As root it has all rights. Without root:
+    CAP_BPF, CAP_PERFMON   to load and attach the programs; CAP_SYS_ADMIN is enough for both
+    CAP_SYS_PTRACE         to look at the processes of other users
+    CAP_DAC_READ_SEARCH    to read programs that only their owner may read, and to tell connections that were open before
+    CAP_CHECKPOINT_RESTORE to reach TLS libraries that were replaced since they were loaded; CAP_SYS_ADMIN is enough
+  Without one of the last three it runs and sees less. --check says what is missing here.
 
 EXAMPLES:
+  sudo watchtap probe --check
   sudo watchtap probe --kubeconfig /etc/kubernetes/kubelet.conf
   sudo watchtap probe --api-server 10.0.0.1:6443 --comm kubelet --events - | jq .event
   sudo watchtap probe --api-server 10.0.0.1:6443 --server-ends --report report.txt
 
 EXIT CODES:
-  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal")]
+  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal
+  with --check: 0 a probe can run, be it with less than all · 1 it cannot · 2 wrong usage")]
 pub(super) struct Probe {
+    /// Say what this kernel and these rights allow, what to do about the rest, and which TLS libraries of the processes that run are seen. No
+    /// API server is needed, and nothing is recorded. --format json is for programs (docs/probe-check.md)
+    #[arg(long, conflicts_with_all = MEANINGLESS_IN_A_CHECK)]
+    check: bool,
+
     #[command(flatten)]
     api_servers: ApiServerFlags,
 
@@ -64,6 +77,21 @@ pub(super) struct Probe {
     profiles: Profiles,
 }
 
+/// Flags of a probe that runs: those of a whole structure by the group that clap makes of it, where no other structure is in it.
+const MEANINGLESS_IN_A_CHECK: [&str; 11] = [
+    "api_servers",
+    "KubeconfigFlags",
+    "ProbeFlags",
+    "report",
+    "events",
+    "mute",
+    "CaptureFlags",
+    "Shown",
+    "no_version_request",
+    "no_metrics_request",
+    "ProfileFlags",
+];
+
 /// A probe that runs, and those that listen to it.
 struct Probing {
     tap: ProbeTap,
@@ -74,6 +102,9 @@ struct Probing {
 
 impl Probe {
     pub(super) fn run(&self) -> ExitCode {
+        if self.check {
+            return probe_check::run(self.recording.format());
+        }
         follow::to_the_end(self.follow())
     }
 
@@ -192,4 +223,46 @@ fn write(report: Report, outcome: Outcome) -> Result<()> {
 /// What the probe knows and no observation tells.
 fn troubles(probed: &ProbeOutcome) -> Vec<String> {
     probed.limits.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{ArgAction, CommandFactory as _, Parser};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        _probe: Probe,
+    }
+
+    #[test]
+    fn check_goes_with_no_flag_but_the_format() {
+        assert!(Line::try_parse_from(["probe", "--check"]).is_ok());
+        assert!(Line::try_parse_from(["probe", "--check", "--format", "json"]).is_ok());
+        let command = Line::command();
+        let others = command.get_arguments().filter(|argument| !["check", "format", "help"].contains(&argument.get_id().as_str()));
+        let others: Vec<_> = others.collect();
+        assert!(others.len() > 20, "{others:?}");
+        for other in others {
+            let mut arguments = vec!["probe".to_owned(), "--check".to_owned(), format!("--{}", other.get_long().unwrap())];
+            if matches!(other.get_action(), ArgAction::Set | ArgAction::Append) {
+                arguments.push(value_of(other.get_id().as_str()).to_owned());
+            }
+            let error = Line::try_parse_from(&arguments).err().unwrap_or_else(|| panic!("{arguments:?} are taken"));
+            assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict, "{arguments:?}: {error}");
+        }
+    }
+
+    fn value_of(flag: &str) -> &'static str {
+        match flag {
+            "api_servers" => "10.0.0.1:6443",
+            "server_version" => "1.34.2",
+            "etcd_version" => "3.5.10",
+            "gates" => "WatchList=true",
+            "capture_max_size" => "1MiB",
+            _ => "1",
+        }
+    }
 }

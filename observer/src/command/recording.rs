@@ -43,6 +43,11 @@ impl Recording {
         Ok((report, Outputs::new(sinks, self.capture.create()?)))
     }
 
+    /// How the report is wanted.
+    pub(super) const fn format(&self) -> Format {
+        self.report.format()
+    }
+
     /// Whether stdout belongs to the report or to a program that reads JSON lines.
     pub(super) fn takes_stdout(&self) -> bool {
         self.report.stdout_is_taken()

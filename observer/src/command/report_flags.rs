@@ -75,6 +75,11 @@ impl ReportFlags {
         flags.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref().filter(|path| !is_stdout(path))?)))
     }
 
+    /// How the report is wanted.
+    pub(super) const fn format(&self) -> Format {
+        self.format
+    }
+
     /// Whether stdout belongs to a program that reads JSON lines.
     fn takes_stdout(&self) -> bool {
         self.events.as_deref().is_some_and(is_stdout)

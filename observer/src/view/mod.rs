@@ -12,6 +12,7 @@ mod lines;
 mod missed;
 mod page;
 mod printable;
+mod probe_check;
 mod quantity;
 mod report;
 mod run;
@@ -31,6 +32,7 @@ pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, 
 pub use lines::LiveLines;
 pub use page::{Key, Outcome, Page};
 pub(crate) use printable::printable;
+pub use probe_check::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_text};
 pub(crate) use quantity::counted;
 pub use report::report_text;
 pub use run::{BudgetKept, Run};

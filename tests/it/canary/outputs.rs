@@ -25,6 +25,11 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         &[],
         "first lines: `tests/kernel` puts canaries in and seeks them in all that a probe leaves",
     ),
+    (
+        "observer/src/command/probe_check.rs",
+        &[],
+        "names of processes and files of this machine, and words of its kernel: it sees no traffic, and `tests/kernel` runs it",
+    ),
     ("observer/src/command/progress_line.rs", &["verify"], "what is being done, on a terminal"),
     ("observer/src/command/output.rs", &["exec", "run", "read"], "messages, events"),
     (

@@ -197,12 +197,7 @@ impl NotProbed {
 }
 
 /// Probes what can be probed of a file; `left` is told of the rest.
-fn probe(
-    file: &ProgramFile,
-    number: u16,
-    programs: &Programs,
-    left: &mut dyn FnMut(NotProbed),
-) -> Result<ProbedFile, NotProbed> {
+fn probe(file: &ProgramFile, number: u16, programs: &Programs, left: &mut dyn FnMut(NotProbed)) -> Result<ProbedFile, NotProbed> {
     let opened = OpenedFile::of(file)?;
     let libraries = probe_points(&read_program(opened.path())?)?;
     let wanted: Vec<Placement> = libraries.iter().flat_map(placements).collect();
@@ -222,7 +217,7 @@ fn probe(
 }
 
 /// Why not all plaintext of a library is seen. Without the functions that end a connection all of it is.
-fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
+pub(super) fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
     match library {
         TlsLibrary::GoCryptoTls(_) => None,
         TlsLibrary::Rustls(_) => Some(NotProbed::Rustls),

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use procfs::ProcError;
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 
 /// Words in the names of shared libraries that are or contain a TLS library: libssl, `BoringSSL` under its own name, netty's tcnative and
@@ -50,7 +51,7 @@ pub struct ProgramFile {
 /// When the process is gone, or may not be looked at.
 pub fn program_files(process: u32) -> io::Result<Vec<ProgramFile>> {
     let number = i32::try_from(process).map_err(io::Error::other)?;
-    let maps = Process::new(number).and_then(|process| process.maps()).map_err(io::Error::other)?;
+    let maps = Process::new(number).and_then(|process| process.maps()).map_err(of_proc)?;
     let executable = fs::read_link(format!("/proc/{process}/exe"))?;
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
@@ -64,6 +65,16 @@ pub fn program_files(process: u32) -> io::Result<Vec<ProgramFile>> {
         }
     }
     Ok(files)
+}
+
+/// With the kind that the kernel told.
+fn of_proc(error: ProcError) -> io::Error {
+    match error {
+        ProcError::PermissionDenied(_) => io::ErrorKind::PermissionDenied.into(),
+        ProcError::NotFound(_) => io::ErrorKind::NotFound.into(),
+        ProcError::Io(error, _) => error,
+        error @ (ProcError::Incomplete(_) | ProcError::Other(_) | ProcError::InternalError(_)) => io::Error::other(error),
+    }
 }
 
 fn may_have_tls(path: &Path) -> bool {

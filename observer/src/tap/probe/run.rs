@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -19,6 +18,8 @@ use super::files::{NotProbed, ProbedFiles};
 use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
 use super::late::LateProcesses;
+use super::limit;
+use super::namespace::{self, FIRST_PID_NAMESPACE};
 use super::never::NeverProbed;
 use super::options::{ProbeError, ProbeOptions, ProbeOutcome};
 use super::program_files::{ProgramFile, program_files};
@@ -72,11 +73,11 @@ impl ProbeTap {
         programs.tell_of_processes()?;
         let mut outcome = ProbeOutcome::default();
         if let Err(error) = programs.pair_by_use() {
-            outcome.limits.push(format!("{error}: only connections of Go and of OpenSSL 3.0 with its own descriptor are seen"));
+            outcome.limits.push(limit::without(&error, limit::UNPAIRED));
         }
         let mut limits = Limits::default();
         if let Err(error) = programs.tell_of_sockets() {
-            outcome.limits.push(format!("{error}: how connections end is not seen"));
+            outcome.limits.push(limit::without(&error, limit::NO_ENDS));
             limits.linger = Duration::ZERO;
         }
         let assembly = Assembly::new(intake.clone(), limits);
@@ -335,10 +336,7 @@ impl Probing {
 
 /// The file of our PID namespace, as device and number; 0 for the first of all, whose numbers are the kernel's own.
 fn pid_namespace() -> (u64, u64) {
-    /// `PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`, 6.18.
-    const FIRST: u64 = 0xEFFF_FFFC;
-    let file = std::fs::metadata("/proc/self/ns/pid").ok().filter(|file| file.ino() != FIRST);
-    file.map(|file| (file.dev(), file.ino())).unwrap_or_default()
+    namespace::own("pid").filter(|(_, number)| *number != FIRST_PID_NAMESPACE).unwrap_or_default()
 }
 
 /// From the kernel's clock to ours.

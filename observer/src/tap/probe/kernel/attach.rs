@@ -86,3 +86,23 @@ impl Attachment {
         Self { _link: link }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use aya_obj::{Object, ProgramSection};
+    use observer_ebpf::OBJECT;
+
+    use super::*;
+
+    #[test]
+    fn all_probes_are_all_uprobes_of_the_object() {
+        let object = Object::parse(OBJECT).unwrap();
+        let is_uprobe =
+            |section: &ProgramSection| matches!(section, ProgramSection::UProbe { .. } | ProgramSection::URetProbe { .. });
+        let uprobes = object.programs.iter().filter(|(_, program)| is_uprobe(&program.section));
+        let uprobes: BTreeSet<&str> = uprobes.map(|(name, _)| name.as_str()).collect();
+        assert_eq!(Probe::ALL.iter().map(|probe| probe.program()).collect::<BTreeSet<_>>(), uprobes);
+    }
+}

@@ -8,4 +8,5 @@ mod system_call;
 
 pub use attach::{Attachment, Probe};
 pub use error::KernelError;
+pub(super) use offsets::kernel_offsets;
 pub use programs::{Options, Programs, Selected};

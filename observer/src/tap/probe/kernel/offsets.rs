@@ -14,7 +14,7 @@ const DESCRIPTION: &str = "/sys/kernel/btf/vmlinux";
 /// # Errors
 ///
 /// When it does not describe itself, or lacks a member.
-pub(super) fn kernel_offsets() -> Result<[u32; KernelMember::COUNT], KernelError> {
+pub(in crate::tap::probe) fn kernel_offsets() -> Result<[u32; KernelMember::COUNT], KernelError> {
     let failed = |why: String| KernelError::Offsets { member: "its structures".to_owned(), why };
     let description = fs::read(DESCRIPTION).map_err(|error| failed(format!("{DESCRIPTION}: {error}")))?;
     let types = TypeInformation::new(&Description(description)).map_err(|error| failed(error.message().to_owned()))?;

@@ -1,0 +1,44 @@
+//! `watchtap probe --check`.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+use super::output::{Format, say_error};
+use super::progress_line::ProgressLine;
+use crate::probe_check::{CheckProgress, ProbeCheck};
+use crate::view::{Colour, printable, probe_check_json, probe_check_text};
+
+/// Says what this machine allows a probe: success where one can run, be it with less than all.
+pub(super) fn run(format: Format) -> ExitCode {
+    let mut line = ProgressLine::default();
+    let check = ProbeCheck::of_this_machine(&mut |progress| show(&mut line, progress));
+    line.end();
+    match print(&check, format) {
+        Ok(()) if check.can_probe() => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::FAILURE,
+        Err(error) => {
+            say_error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn show(line: &mut ProgressLine, progress: CheckProgress<'_>) {
+    match progress {
+        CheckProgress::Trial => line.show("trying to load and to attach the programs"),
+        CheckProgress::Program { index, of, name } => line.show(format_args!("{index}/{of}  {}", printable(name))),
+    }
+}
+
+fn print(check: &ProbeCheck, format: Format) -> Result<()> {
+    let text = match format {
+        Format::Text => {
+            let colour = Colour::for_stream(&io::stdout(), std::env::var_os("NO_COLOR").as_deref());
+            probe_check_text(check, colour)
+        }
+        Format::Json => probe_check_json(check)?,
+    };
+    io::stdout().lock().write_all(text.as_bytes()).context("cannot write the result")
+}

@@ -1,0 +1,68 @@
+//! The capabilities of this process, as `/proc/PID/status` tells them (capabilities(7)).
+
+/// A right of its own, by the number of its bit in Linux `include/uapi/linux/capability.h`, 6.18.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Capability {
+    DacReadSearch = 2,
+    SysPtrace = 19,
+    SysAdmin = 21,
+    Perfmon = 38,
+    Bpf = 39,
+    CheckpointRestore = 40,
+}
+
+/// Those that are in effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Capabilities(u64);
+
+impl Capabilities {
+    /// Of the text of a status file; nothing where that does not tell it.
+    pub(super) fn effective(status: &str) -> Option<Self> {
+        let digits = field(status, "CapEff:")?;
+        u64::from_str_radix(digits, 16).ok().map(Self)
+    }
+
+    pub(super) const fn has(self, capability: Capability) -> bool {
+        self.0 & (1 << capability as u32) != 0
+    }
+}
+
+/// The number of the user whose rights a process with this status has.
+pub(super) fn effective_user(status: &str) -> Option<u32> {
+    field(status, "Uid:")?.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
+    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capabilities_in_effect_are_told_from_the_others() {
+        let status =
+            "Name:\tx\nUid:\t0\t1000\t0\t0\nCapPrm:\t000001ffffffffff\nCapEff:\t0000008000080000\nCapBnd:\t000001ffffffffff\n";
+        let effective = Capabilities::effective(status).unwrap();
+        let all = [
+            (Capability::DacReadSearch, false),
+            (Capability::SysPtrace, true),
+            (Capability::SysAdmin, false),
+            (Capability::Perfmon, false),
+            (Capability::Bpf, true),
+            (Capability::CheckpointRestore, false),
+        ];
+        for (capability, expected) in all {
+            assert_eq!(effective.has(capability), expected, "{capability:?}");
+        }
+        assert_eq!(effective_user(status), Some(1_000));
+    }
+
+    #[test]
+    fn status_that_tells_nothing_is_not_taken_for_none() {
+        for status in ["", "CapEff:\t\n", "CapEff:\tx\n", "CapPrm:\t0000000000000000\n"] {
+            assert_eq!(Capabilities::effective(status), None, "{status}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What is looked at to tell what a probe can do here: texts of the kernel, taken once.
+
+use std::fs;
+
+use super::trial::Trial;
+use crate::tap::probe::kernel::kernel_offsets;
+use crate::tap::probe::namespace;
+
+/// A machine and the rights that this process has on it.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    /// Of its kernel, as `uname -r` tells it.
+    pub release: String,
+    /// As `uname -m` tells it.
+    pub architecture: String,
+    /// Whether the kernel tells where all members of its structures are that the programs read; else why not.
+    pub description: Result<(), String>,
+    /// `/proc/self/status`.
+    pub status: String,
+    /// The number of the user namespace.
+    pub user_namespace: Option<u64>,
+    /// The number of the PID namespace.
+    pub pid_namespace: Option<u64>,
+    /// `/sys/kernel/security/lockdown`, or why it cannot be read.
+    pub lockdown: Result<String, String>,
+    /// `/proc/sys/kernel/perf_event_paranoid`, or as above.
+    pub perf_event_paranoid: Result<String, String>,
+    /// `/proc/sys/kernel/unprivileged_bpf_disabled`, or as above.
+    pub unprivileged_bpf_disabled: Result<String, String>,
+    /// `/proc/self/mounts`.
+    pub mounts: String,
+    /// What came of doing it.
+    pub trial: Trial,
+}
+
+impl Machine {
+    pub(super) fn here() -> Self {
+        Self {
+            release: told("/proc/sys/kernel/osrelease").unwrap_or_default(),
+            // Before Linux 6.1 there is no such file, and a program of another architecture seldom runs.
+            architecture: told("/proc/sys/kernel/arch").unwrap_or_else(|_why| std::env::consts::ARCH.to_owned()),
+            description: kernel_offsets().map(|_offsets| ()).map_err(|error| error.to_string()),
+            status: told("/proc/self/status").unwrap_or_default(),
+            user_namespace: namespace::own("user").map(|(_, number)| number),
+            pid_namespace: namespace::own("pid").map(|(_, number)| number),
+            lockdown: told("/sys/kernel/security/lockdown"),
+            perf_event_paranoid: told("/proc/sys/kernel/perf_event_paranoid"),
+            unprivileged_bpf_disabled: told("/proc/sys/kernel/unprivileged_bpf_disabled"),
+            mounts: told("/proc/self/mounts").unwrap_or_default(),
+            trial: Trial::here(),
+        }
+    }
+}
+
+/// The text of a file of the kernel, or why there is none.
+fn told(path: &str) -> Result<String, String> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(text.trim().to_owned()),
+        Err(error) => Err(format!("{path}: {error}")),
+    }
+}

@@ -1,0 +1,244 @@
+//! What a probe needs of a machine, row by row.
+
+use super::capability::{Capabilities, Capability, effective_user};
+use super::machine::Machine;
+use super::trial::Step;
+use crate::probe_check::Requirement;
+use crate::tap::probe::limit;
+use crate::tap::probe::namespace::{FIRST_PID_NAMESPACE, FIRST_USER_NAMESPACE};
+
+/// `/proc/sys/kernel/arch` where the programs' registers are this machine's.
+const ARCHITECTURE: &str = "x86_64";
+/// The first kernel that attaches uprobes at many places at once.
+const OLDEST: (u32, u32) = (6, 6);
+const FROM_ROOT_ON: &str = "run it as root, or give it the capability: securityContext.capabilities.add in a pod, AmbientCapabilities in systemd, setcap for the program";
+
+/// All rows, those that most others depend on first.
+pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
+    let rights = Rights::of(machine);
+    vec![
+        kernel(machine),
+        architecture(machine),
+        description(machine),
+        lockdown(machine),
+        user_namespace(machine),
+        rights.required("CAP_BPF", Capability::Bpf),
+        rights.required("CAP_PERFMON", Capability::Perfmon),
+        rights.to_see_others(),
+        rights.to_read_all(),
+        rights.to_reach_replaced_files(),
+        pid_namespace(machine),
+        tried("eBPF programs are loaded", &machine.trial.programs),
+        tried("uprobes at many places are attached", &machine.trial.uprobes),
+        tried("tracepoints of processes (sched_process_exec, sched_process_exit)", &machine.trial.processes),
+        tried_for("tracepoint of sockets (inet_sock_set_state)", &machine.trial.sockets, limit::NO_ENDS),
+        tried_for("tracepoints of what is sent (sock_send_length, sock_recv_length)", &machine.trial.pairing, limit::UNPAIRED),
+        irrelevant("kernel.perf_event_paranoid", &machine.perf_event_paranoid, "no perf event is opened"),
+        irrelevant("kernel.unprivileged_bpf_disabled", &machine.unprivileged_bpf_disabled, "it is for those without CAP_BPF"),
+        tracefs(machine),
+    ]
+}
+
+/// A kernel that some distribution has given what later ones have is known by what it does.
+fn kernel(machine: &Machine) -> Requirement {
+    const NAME: &str = "Linux 6.6 or later";
+    let release = &machine.release;
+    match version(release) {
+        Some(version) if version >= OLDEST => Requirement::met(NAME, release.clone()),
+        _ if machine.trial.uprobes == Step::Works => Requirement::met(NAME, format!("{release}, which does what 6.6 does")),
+        Some(_) => Requirement::missing(
+            NAME,
+            release.clone(),
+            "run a kernel of 6.6 or later: earlier ones attach no uprobes at many places at once",
+        ),
+        None => Requirement::not_known(NAME, format!("{release:?} is no release that is understood")),
+    }
+}
+
+/// `6.6` of `6.6.0-rc1+`.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+fn architecture(machine: &Machine) -> Requirement {
+    const NAME: &str = "architecture x86-64";
+    if machine.architecture == ARCHITECTURE {
+        return Requirement::met(NAME, ARCHITECTURE);
+    }
+    let remedy =
+        "use the proxy here (watchtap run, watchtap exec): the eBPF programs of this version read the registers of x86-64 alone";
+    Requirement::missing(NAME, machine.architecture.clone(), remedy)
+}
+
+fn description(machine: &Machine) -> Requirement {
+    const NAME: &str = "BTF of the kernel (/sys/kernel/btf/vmlinux)";
+    match &machine.description {
+        Ok(()) => Requirement::met(NAME, "it has all members that are read"),
+        Err(why) => Requirement::missing(
+            NAME,
+            why.clone(),
+            "run a kernel that is built with CONFIG_DEBUG_INFO_BTF; in a container, let it have the node's /sys",
+        ),
+    }
+}
+
+fn lockdown(machine: &Machine) -> Requirement {
+    const NAME: &str = "no lockdown for confidentiality";
+    match &machine.lockdown {
+        Ok(told) if told.contains("[confidentiality]") => Requirement::missing(
+            NAME,
+            told.clone(),
+            "start the kernel with lockdown=integrity or without lockdown: under this one no eBPF program reads kernel memory",
+        ),
+        Ok(told) => Requirement::met(NAME, told.clone()),
+        // The programs read kernel memory, which the kernel refuses under it when they are loaded.
+        Err(why) if machine.trial.programs == Step::Works => {
+            Requirement::met(NAME, format!("programs that read kernel memory are loaded ({why})"))
+        }
+        Err(why) => Requirement::not_known(NAME, why.clone()),
+    }
+}
+
+fn user_namespace(machine: &Machine) -> Requirement {
+    const NAME: &str = "first user namespace";
+    match machine.user_namespace {
+        Some(FIRST_USER_NAMESPACE) => Requirement::met(NAME, "it is this one"),
+        Some(_) => Requirement::missing(
+            NAME,
+            "this is another one",
+            "run it outside of rootless containers and unshare -U (hostUsers: true in a pod): the kernel does not count capabilities of other user namespaces",
+        ),
+        None => Requirement::not_known(NAME, "/proc/self/ns/user cannot be read"),
+    }
+}
+
+/// In another namespace processes are known by its numbers, and those of others have none there.
+fn pid_namespace(machine: &Machine) -> Requirement {
+    const NAME: &str = "first PID namespace";
+    match machine.pid_namespace {
+        Some(FIRST_PID_NAMESPACE) => Requirement::met(NAME, "it is this one"),
+        Some(_) => Requirement::limits(
+            NAME,
+            "this is another one",
+            "only processes of this PID namespace are seen",
+            "hostPID: true in a pod, --pid=host for a container",
+        ),
+        None => Requirement::not_known(NAME, "/proc/self/ns/pid cannot be read"),
+    }
+}
+
+fn tried(name: &'static str, tried: &Step) -> Requirement {
+    const REMEDY: &str =
+        "mend what is missing above; where nothing is, a seccomp profile or a security module forbids it (dmesg tells)";
+    match tried {
+        Step::Works => Requirement::met(name, "it works"),
+        Step::Refused(why) => Requirement::missing(name, first_line(why), REMEDY),
+        Step::NotTried => Requirement::not_known(name, NOT_TRIED),
+    }
+}
+
+fn tried_for(name: &'static str, tried: &Step, unseen: &'static str) -> Requirement {
+    const REMEDY: &str = "run a later kernel: Linux 6.3 is the first with all of these tracepoints";
+    match tried {
+        Step::Works => Requirement::met(name, "it works"),
+        Step::Refused(why) => Requirement::limits(name, first_line(why), unseen, REMEDY),
+        Step::NotTried => Requirement::not_known(name, NOT_TRIED),
+    }
+}
+
+const NOT_TRIED: &str = "not tried: what comes before it does not work";
+
+/// The verifier's words behind it fill pages.
+fn first_line(why: &str) -> &str {
+    why.lines().next().unwrap_or_default()
+}
+
+fn irrelevant(name: &'static str, told: &Result<String, String>, why: &str) -> Requirement {
+    let (Ok(found) | Err(found)) = told;
+    Requirement::does_not_matter(name, format!("{found}: {why}"))
+}
+
+fn tracefs(machine: &Machine) -> Requirement {
+    let mut kinds = machine.mounts.lines().filter_map(|mount| mount.split(' ').nth(2));
+    let found = if kinds.any(|kind| kind == "tracefs") { "mounted" } else { "not mounted" };
+    Requirement::does_not_matter("tracefs", format!("{found}: tracepoints are found by BTF"))
+}
+
+/// Whose rights this process has.
+struct Rights {
+    /// As far as the kernel counts them.
+    counted: Option<Capabilities>,
+    user: Option<u32>,
+    is_elsewhere: bool,
+}
+
+impl Rights {
+    fn of(machine: &Machine) -> Self {
+        Self {
+            counted: Capabilities::effective(&machine.status),
+            user: effective_user(&machine.status),
+            is_elsewhere: machine.user_namespace.is_some_and(|number| number != FIRST_USER_NAMESPACE),
+        }
+    }
+
+    /// For what `CAP_SYS_ADMIN` is enough, too (`bpf_capable` and `perfmon_capable` of Linux `include/linux/capability.h`, 6.18).
+    fn required(&self, name: &'static str, capability: Capability) -> Requirement {
+        match self.has_any(&[capability, Capability::SysAdmin]) {
+            None => Requirement::not_known(name, UNTOLD),
+            Some(true) => Requirement::met(name, self.found(capability)),
+            Some(false) => Requirement::missing(name, self.not_found(), FROM_ROOT_ON),
+        }
+    }
+
+    fn to_see_others(&self) -> Requirement {
+        const NAME: &str = "CAP_SYS_PTRACE";
+        const UNSEEN: &str = "processes of other users, and those with more rights, are not seen, unless they use the libssl that is installed on this machine";
+        self.better_with(NAME, &[Capability::SysPtrace], UNSEEN)
+    }
+
+    fn to_read_all(&self) -> Requirement {
+        const NAME: &str = "CAP_DAC_READ_SEARCH";
+        const UNSEEN: &str = "programs that this user may not read are not seen, and of other users' processes not the header fields on HTTP/2 \
+                              connections that were open before";
+        self.better_with(NAME, &[Capability::DacReadSearch], UNSEEN)
+    }
+
+    fn to_reach_replaced_files(&self) -> Requirement {
+        const NAME: &str = "CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE";
+        const UNSEEN: &str = "TLS libraries that were deleted or replaced since processes loaded them are not seen there";
+        self.better_with(NAME, &[Capability::SysAdmin, Capability::CheckpointRestore], UNSEEN)
+    }
+
+    fn better_with(&self, name: &'static str, any: &[Capability], unseen: &'static str) -> Requirement {
+        match self.has_any(any) {
+            None => Requirement::not_known(name, UNTOLD),
+            Some(true) => Requirement::met(name, IN_EFFECT),
+            Some(false) => Requirement::limits(name, self.not_found(), unseen, FROM_ROOT_ON),
+        }
+    }
+
+    fn has_any(&self, any: &[Capability]) -> Option<bool> {
+        let counted = self.counted?;
+        Some(!self.is_elsewhere && any.iter().any(|capability| counted.has(*capability)))
+    }
+
+    fn found(&self, capability: Capability) -> &'static str {
+        if self.counted.is_some_and(|counted| counted.has(capability)) {
+            IN_EFFECT
+        } else {
+            "CAP_SYS_ADMIN is in effect, and is enough"
+        }
+    }
+
+    fn not_found(&self) -> String {
+        match self.user {
+            _ if self.is_elsewhere => "not counted in this user namespace".to_owned(),
+            Some(user) => format!("not in effect for this process of user {user}"),
+            None => "not in effect".to_owned(),
+        }
+    }
+}
+
+const IN_EFFECT: &str = "in effect";
+const UNTOLD: &str = "/proc/self/status does not tell it";

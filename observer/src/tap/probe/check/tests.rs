@@ -1,0 +1,192 @@
+//! Each row on machines that are made up.
+
+use super::machine::Machine;
+use super::requirements::requirements;
+use super::trial::{Step, Trial};
+use crate::probe_check::{ProbeCheck, Requirement, RequirementState};
+use crate::tap::probe::limit;
+use crate::tap::probe::namespace::{FIRST_PID_NAMESPACE, FIRST_USER_NAMESPACE};
+
+/// One on which nothing is missing, by root.
+fn sound() -> Machine {
+    Machine {
+        release: "6.18.44".to_owned(),
+        architecture: "x86_64".to_owned(),
+        description: Ok(()),
+        status: status(0, &[2, 19, 21, 38, 39, 40]),
+        user_namespace: Some(FIRST_USER_NAMESPACE),
+        pid_namespace: Some(FIRST_PID_NAMESPACE),
+        lockdown: Ok("none [integrity] confidentiality".to_owned()),
+        perf_event_paranoid: Ok("4".to_owned()),
+        unprivileged_bpf_disabled: Ok("2".to_owned()),
+        mounts: "proc /proc proc rw 0 0\n".to_owned(),
+        trial: Trial {
+            programs: Step::Works,
+            uprobes: Step::Works,
+            processes: Step::Works,
+            sockets: Step::Works,
+            pairing: Step::Works,
+        },
+    }
+}
+
+fn status(user: u32, capabilities: &[u32]) -> String {
+    let effective = capabilities.iter().fold(0_u64, |all, capability| all | 1 << capability);
+    format!("Name:\twatchtap\nUid:\t{user}\t{user}\t{user}\t{user}\nCapEff:\t{effective:016x}\n")
+}
+
+fn refused() -> Step {
+    Step::Refused("the kernel says no\nand why, on pages".to_owned())
+}
+
+fn row<'r>(rows: &'r [Requirement], name: &str) -> &'r Requirement {
+    rows.iter().find(|row| row.name.contains(name)).unwrap()
+}
+
+fn check(machine: &Machine) -> ProbeCheck {
+    ProbeCheck { requirements: requirements(machine), files: Vec::new(), not_looked_at: Vec::new() }
+}
+
+/// The row is in the state, and all others are as they are on a sound machine.
+#[track_caller]
+fn assert_row(name: &str, expected: RequirementState, change: impl FnOnce(&mut Machine)) -> Requirement {
+    let mut machine = sound();
+    change(&mut machine);
+    let (rows, usual) = (requirements(&machine), requirements(&sound()));
+    let changed: Vec<&str> =
+        rows.iter().zip(&usual).filter(|(row, usual)| row.state != usual.state).map(|(row, _)| row.name).collect();
+    let found = row(&rows, name);
+    assert_eq!(found.state, expected, "{found:?}");
+    let is_as_usual = expected == row(&usual, name).state;
+    assert_eq!(changed, if is_as_usual { vec![] } else { vec![found.name] });
+    let needs_remedy = expected >= RequirementState::Limits;
+    assert_eq!(found.remedy.is_some(), needs_remedy, "{found:?}");
+    assert_eq!(found.unseen.is_some(), expected == RequirementState::Limits, "{found:?}");
+    found.clone()
+}
+
+#[test]
+fn sound_machine_meets_all_that_matters() {
+    let check = check(&sound());
+    assert!(check.can_probe());
+    for row in &check.requirements {
+        assert!(matches!(row.state, RequirementState::Met | RequirementState::DoesNotMatter), "{row:?}");
+        assert_eq!((&row.unseen, &row.remedy), (&None, &None), "{row:?}");
+    }
+}
+
+#[test]
+fn kernel_is_judged_by_its_release_and_else_by_what_it_does() {
+    use RequirementState::{Met, Missing, NotKnown};
+    for (release, uprobes, expected) in [
+        ("6.6.0-rc1+", Step::NotTried, Met),
+        ("7.0", Step::NotTried, Met),
+        ("10.1.2", Step::NotTried, Met),
+        ("6.5.13-generic", Step::NotTried, Missing),
+        ("5.14.0-503.el9.x86_64", Step::NotTried, Missing),
+        ("5.14.0-503.el9.x86_64", Step::Works, Met),
+        ("", Step::NotTried, NotKnown),
+        ("mine", Step::Works, Met),
+    ] {
+        let trial = Trial { uprobes, ..sound().trial };
+        let rows = requirements(&Machine { release: release.to_owned(), trial, ..sound() });
+        assert_eq!(row(&rows, "Linux 6.6").state, expected, "{release}");
+    }
+}
+
+#[test]
+fn each_thing_of_the_machine_has_its_row() {
+    use RequirementState::{DoesNotMatter, Limits, Met, Missing, NotKnown};
+    assert_row("architecture", Missing, |machine| machine.architecture = "aarch64".to_owned());
+    let row = assert_row("BTF", Missing, |machine| machine.description = Err("no struct sock".to_owned()));
+    assert_eq!(row.found, "no struct sock");
+    assert_row("lockdown", Missing, |machine| machine.lockdown = Ok("none integrity [confidentiality]".to_owned()));
+    assert_row("lockdown", Met, |machine| machine.lockdown = Ok("[none] integrity confidentiality".to_owned()));
+    assert_row("lockdown", Met, |machine| machine.lockdown = Err("there is none".to_owned()));
+    assert_row("user namespace", NotKnown, |machine| machine.user_namespace = None);
+    assert_row("PID namespace", Limits, |machine| machine.pid_namespace = Some(7));
+    assert_row("PID namespace", NotKnown, |machine| machine.pid_namespace = None);
+    let row = assert_row("tracefs", DoesNotMatter, |machine| machine.mounts.push_str("nodev /sys/kernel/tracing tracefs rw 0 0\n"));
+    assert!(row.found.starts_with("mounted"), "{row:?}");
+    assert_row("perf_event_paranoid", DoesNotMatter, |machine| machine.perf_event_paranoid = Err("it is not there".to_owned()));
+    assert_row("unprivileged_bpf", DoesNotMatter, |machine| machine.unprivileged_bpf_disabled = Ok("0".to_owned()));
+}
+
+#[test]
+fn lockdown_that_is_not_told_is_not_known_where_no_program_is_loaded() {
+    let trial = Trial { programs: refused(), ..sound().trial };
+    let rows = requirements(&Machine { lockdown: Err("there is none".to_owned()), trial, ..sound() });
+    assert_eq!(row(&rows, "lockdown").state, RequirementState::NotKnown);
+}
+
+#[test]
+fn capabilities_of_which_each_is_missing_are_told_apart() {
+    use RequirementState::{Limits, Met, Missing};
+    for (capabilities, expected) in [
+        (&[38, 39, 19, 2, 40][..], [Met, Met, Met, Met, Met]),
+        (&[38, 39, 19, 2], [Met, Met, Met, Met, Limits]),
+        (&[38, 39, 19], [Met, Met, Met, Limits, Limits]),
+        (&[38, 39], [Met, Met, Limits, Limits, Limits]),
+        (&[39], [Met, Missing, Limits, Limits, Limits]),
+        (&[38], [Missing, Met, Limits, Limits, Limits]),
+        (&[21], [Met, Met, Limits, Limits, Met]),
+        (&[], [Missing, Missing, Limits, Limits, Limits]),
+    ] {
+        let machine = Machine { status: status(65_534, capabilities), ..sound() };
+        let check = check(&machine);
+        let names = ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE"];
+        assert_eq!(names.map(|name| row(&check.requirements, name).state), expected, "{capabilities:?}");
+        assert_eq!(check.can_probe(), !expected.contains(&Missing), "{capabilities:?}");
+        for row in check.requirements.iter().filter(|row| row.state >= Limits) {
+            assert!(row.found.contains("user 65534") && row.remedy.is_some(), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn capabilities_of_another_user_namespace_do_not_count() {
+    let rows = requirements(&Machine { user_namespace: Some(7), ..sound() });
+    for name in ["user namespace", "CAP_BPF", "CAP_PERFMON"] {
+        assert_eq!(row(&rows, name).state, RequirementState::Missing, "{name}");
+    }
+    assert_eq!(row(&rows, "CAP_SYS_PTRACE").state, RequirementState::Limits);
+}
+
+#[test]
+fn rights_that_are_not_told_are_not_called_missing() {
+    let rows = requirements(&Machine { status: String::new(), ..sound() });
+    for name in ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE"] {
+        assert_eq!(row(&rows, name).state, RequirementState::NotKnown, "{name}");
+    }
+}
+
+#[test]
+fn what_the_kernel_refuses_is_told_in_the_first_of_its_words() {
+    use RequirementState::{Limits, Missing};
+    let rows = [
+        assert_row("are loaded", Missing, |machine| machine.trial.programs = refused()),
+        assert_row("uprobes", Missing, |machine| machine.trial.uprobes = refused()),
+        assert_row("sched_process_exec", Missing, |machine| machine.trial.processes = refused()),
+        assert_row("inet_sock_set_state", Limits, |machine| machine.trial.sockets = refused()),
+        assert_row("sock_send_length", Limits, |machine| machine.trial.pairing = refused()),
+    ];
+    assert!(rows.iter().all(|row| row.found == "the kernel says no"), "{rows:?}");
+    assert_eq!(rows.map(|row| row.unseen), [None, None, None, Some(limit::NO_ENDS), Some(limit::UNPAIRED)]);
+}
+
+#[test]
+fn steps_behind_one_that_fails_are_called_not_tried() {
+    let trial = Trial {
+        programs: refused(),
+        uprobes: Step::NotTried,
+        processes: Step::NotTried,
+        sockets: Step::NotTried,
+        pairing: Step::NotTried,
+    };
+    let check = check(&Machine { trial, ..sound() });
+    assert!(!check.can_probe());
+    for name in ["uprobes", "sched_process_exec", "inet_sock_set_state", "sock_send_length"] {
+        let row = row(&check.requirements, name);
+        assert_eq!((row.state, row.found.starts_with("not tried")), (RequirementState::NotKnown, true), "{row:?}");
+    }
+}

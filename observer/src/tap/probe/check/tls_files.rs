@@ -1,0 +1,266 @@
+//! The programs and TLS libraries that processes here run, and whether a probe sees them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+
+use procfs::process::Process;
+
+use crate::probe_check::{CheckProgress, CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, Seen};
+use crate::tap::probe::binary::{OpenSslFlavour, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
+use crate::tap::probe::files::{NotProbed, out_of_reach};
+use crate::tap::probe::opened_file::OpenedFile;
+use crate::tap::probe::program_files::{FileIdentity, ProgramFile, program_files};
+
+/// What all processes run, as it was found.
+#[derive(Debug, Default)]
+struct Running {
+    files: BTreeMap<FileIdentity, RunFile>,
+    not_looked_at: BTreeMap<String, Vec<CheckedProcess>>,
+}
+
+/// A file and who runs it.
+#[derive(Debug)]
+struct RunFile {
+    name: String,
+    /// By each process's way: one of them may have gone.
+    ways: Vec<ProgramFile>,
+    processes: Vec<CheckedProcess>,
+}
+
+/// Those that matter, those that are not seen first; and the processes of which nothing can be told.
+pub(super) fn checked_files(progress: &mut dyn FnMut(CheckProgress<'_>)) -> (Vec<CheckedFile>, Vec<NotLookedAt>) {
+    let mut running = Running::default();
+    for process in processes() {
+        let files = program_files(process.pid);
+        running.add(process, files);
+    }
+    let of = running.files.len();
+    let mut checked = Vec::new();
+    for (index, file) in running.files.into_values().enumerate() {
+        progress(CheckProgress::Program { index: index + 1, of, name: &file.name });
+        checked.extend(file.check());
+    }
+    checked.sort_by(|one, other| (one.seen, &one.name, &one.processes).cmp(&(other.seen, &other.name, &other.processes)));
+    let not_looked_at = running.not_looked_at.into_iter().map(|(why, processes)| NotLookedAt { why, processes });
+    (checked, not_looked_at.collect())
+}
+
+/// `PF_KTHREAD` of Linux `include/linux/sched.h`, 6.18: a thread of the kernel, which runs no program.
+const OF_THE_KERNEL: u32 = 0x0020_0000;
+
+/// All but this one and the kernel's own, by number.
+fn processes() -> Vec<CheckedProcess> {
+    let numbers = fs::read_dir("/proc").into_iter().flatten();
+    let numbers = numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let mut numbers: Vec<u32> = numbers.filter(|number| *number != std::process::id() && !is_of_the_kernel(*number)).collect();
+    numbers.sort_unstable();
+    // One that is gone has no name, and will have no files.
+    let named = numbers.into_iter().filter_map(|pid| {
+        let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+        Some(CheckedProcess { pid, name: String::from_utf8_lossy(&name).trim_end().to_owned() })
+    });
+    named.collect()
+}
+
+/// Anybody may know that of any process.
+fn is_of_the_kernel(process: u32) -> bool {
+    let stat = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()?.stat().ok());
+    stat.is_some_and(|stat| stat.flags & OF_THE_KERNEL != 0)
+}
+
+impl Running {
+    fn add(&mut self, process: CheckedProcess, files: io::Result<Vec<ProgramFile>>) {
+        let files = match files {
+            Ok(files) => files,
+            // It is gone.
+            Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) => return,
+            Err(error) => {
+                // One of the files says it with its number, and another without.
+                let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+                let why = if is_denied { "permission denied".to_owned() } else { error.to_string() };
+                return self.not_looked_at.entry(why).or_default().push(process);
+            }
+        };
+        for file in files {
+            let run = self.files.entry(file.identity);
+            let run = run.or_insert_with(|| RunFile { name: file.name.clone(), ways: Vec::new(), processes: Vec::new() });
+            run.ways.push(file);
+            run.processes.push(process.clone());
+        }
+    }
+}
+
+impl RunFile {
+    /// Nothing where no process has the file any more, or no TLS library is in it.
+    fn check(self) -> Option<CheckedFile> {
+        let mut libraries = self.ways.iter().map(libraries);
+        let libraries = libraries.find(|found| !found.as_ref().is_err_and(NotProbed::is_gone))?;
+        let Self { name, processes, .. } = self;
+        match libraries {
+            Ok(libraries) if libraries.is_empty() => None,
+            Ok(libraries) => {
+                let (seen, why) = seen(&libraries);
+                Some(CheckedFile { name, seen, why, libraries: libraries.iter().map(CheckedLibrary::of).collect(), processes })
+            }
+            Err(error) => {
+                Some(CheckedFile { name, seen: Seen::Not, why: Some(error.to_string()), libraries: Vec::new(), processes })
+            }
+        }
+    }
+}
+
+fn libraries(file: &ProgramFile) -> Result<Vec<TlsLibrary>, NotProbed> {
+    let opened = OpenedFile::of(file)?;
+    Ok(probe_points(&read_program(opened.path())?)?)
+}
+
+fn seen(libraries: &[TlsLibrary]) -> (Seen, Option<String>) {
+    let why: Vec<String> = libraries.iter().filter_map(out_of_reach).map(|why| why.to_string()).collect();
+    if why.is_empty() {
+        return (Seen::Wholly, None);
+    }
+    let seen = if libraries.iter().any(is_probed) { Seen::Partly } else { Seen::Not };
+    (seen, Some(why.join("; ")))
+}
+
+fn is_probed(library: &TlsLibrary) -> bool {
+    match library {
+        TlsLibrary::GoCryptoTls(_) => true,
+        TlsLibrary::OpenSsl(points) => !functions(points).is_empty(),
+        TlsLibrary::Rustls(_) => false,
+    }
+}
+
+impl CheckedLibrary {
+    fn of(library: &TlsLibrary) -> Self {
+        match library {
+            TlsLibrary::GoCryptoTls(points) => {
+                Self { name: "Go crypto/tls", version: Some(points.version.to_string()), functions: Vec::new() }
+            }
+            TlsLibrary::OpenSsl(points) => Self {
+                name: match points.flavour {
+                    OpenSslFlavour::OpenSsl => "OpenSSL",
+                    OpenSslFlavour::BoringSsl => "BoringSSL",
+                    OpenSslFlavour::Unknown => "like OpenSSL",
+                },
+                version: None,
+                functions: functions(points),
+            },
+            TlsLibrary::Rustls(Rustls { version }) => Self { name: "rustls", version: version.clone(), functions: Vec::new() },
+        }
+    }
+}
+
+fn functions(points: &OpenSslProbePoints) -> Vec<&'static str> {
+    let calls = [
+        ("SSL_write", &points.write),
+        ("SSL_read", &points.read),
+        ("SSL_write_ex", &points.write_ex),
+        ("SSL_read_ex", &points.read_ex),
+    ];
+    calls.into_iter().filter(|(_, probes)| probes.is_some()).map(|(name, _)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+    use crate::tap::probe::binary::RefusedFunction;
+
+    fn process(pid: u32) -> CheckedProcess {
+        CheckedProcess { pid, name: format!("p{pid}") }
+    }
+
+    fn file(inode: u64, path: &str) -> ProgramFile {
+        ProgramFile { identity: FileIdentity { device: (0, 1), inode }, path: path.into(), name: "/bin/program".to_owned() }
+    }
+
+    fn openssl(refused: &[&'static str]) -> TlsLibrary {
+        TlsLibrary::OpenSsl(OpenSslProbePoints {
+            flavour: OpenSslFlavour::BoringSsl,
+            linkage: crate::tap::probe::binary::OpenSslLinkage::Static,
+            write: None,
+            read: None,
+            write_ex: None,
+            read_ex: None,
+            shutdown: None,
+            free: None,
+            refused: refused.iter().map(|function| RefusedFunction { function, reason: "it is odd" }).collect(),
+        })
+    }
+
+    #[test]
+    fn processes_that_may_not_be_looked_at_are_counted_by_the_reason_and_those_that_are_gone_are_not() {
+        let mut running = Running::default();
+        for (pid, error) in [
+            (1, io::Error::from(io::ErrorKind::PermissionDenied)),
+            (2, io::ErrorKind::NotFound.into()),
+            (3, io::Error::from_raw_os_error(libc::EACCES)),
+            (4, io::Error::from_raw_os_error(libc::ESRCH)),
+        ] {
+            running.add(process(pid), Err(error));
+        }
+        let expected = BTreeMap::from([("permission denied".to_owned(), vec![process(1), process(3)])]);
+        assert_eq!((running.not_looked_at, running.files.len()), (expected, 0));
+    }
+
+    #[test]
+    fn file_of_two_processes_is_looked_at_once_and_through_the_one_that_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().join("text");
+        fs::write(&text, "no program").unwrap();
+        let inode = fs::metadata(&text).unwrap().ino();
+        let mut running = Running::default();
+        running.add(process(1), Ok(vec![file(inode, "/proc/0/exe")]));
+        running.add(process(2), Ok(vec![file(inode, text.to_str().unwrap())]));
+        let [run] = <[RunFile; 1]>::try_from(running.files.into_values().collect::<Vec<_>>()).unwrap();
+        let checked = run.check().unwrap();
+        assert_eq!(
+            (checked.name.as_str(), checked.seen, checked.processes),
+            ("/bin/program", Seen::Not, vec![process(1), process(2)])
+        );
+        assert!(checked.why.as_deref().unwrap().contains("not a program that can be probed"), "{:?}", checked.why);
+    }
+
+    #[test]
+    fn threads_of_the_kernel_are_no_processes_that_may_not_be_looked_at() {
+        assert!(!is_of_the_kernel(std::process::id()));
+        let own = std::process::id();
+        assert!(processes().iter().all(|process| process.pid != own && process.name != "kthreadd"));
+    }
+
+    #[test]
+    fn file_that_nobody_has_any_more_is_left_out() {
+        let mut running = Running::default();
+        running.add(process(1), Ok(vec![file(7, "/proc/0/exe")]));
+        assert_eq!(running.files.into_values().find_map(RunFile::check), None);
+    }
+
+    #[test]
+    fn what_is_out_of_reach_says_how_much_is_seen() {
+        let rustls = TlsLibrary::Rustls(Rustls { version: Some("0.23.40".to_owned()) });
+        for (libraries, expected) in [
+            (vec![rustls.clone()], (Seen::Not, Some(Rustls::OUT_OF_REACH.to_owned()))),
+            (vec![openssl(&["SSL_write"])], (Seen::Not, Some("cannot probe SSL_write: it is odd".to_owned()))),
+            (vec![openssl(&["SSL_free"])], (Seen::Wholly, None)),
+        ] {
+            assert_eq!(seen(&libraries), expected, "{libraries:?}");
+        }
+        let expected = CheckedLibrary { name: "rustls", version: Some("0.23.40".to_owned()), functions: Vec::new() };
+        assert_eq!(CheckedLibrary::of(&rustls), expected);
+    }
+
+    #[test]
+    fn file_with_a_function_out_of_reach_is_partly_seen() {
+        let read = crate::tap::probe::binary::CallProbes {
+            entry: crate::tap::probe::binary::ProbePoint { offset: 1, execution: crate::tap::probe::binary::Execution::Emulated },
+            returns: Vec::new(),
+        };
+        let TlsLibrary::OpenSsl(points) = openssl(&["SSL_write"]) else { panic!("it is of OpenSSL's kind") };
+        let library = TlsLibrary::OpenSsl(OpenSslProbePoints { read: Some(read), ..points });
+        assert_eq!(seen(std::slice::from_ref(&library)).0, Seen::Partly);
+        assert_eq!(CheckedLibrary::of(&library).functions, ["SSL_read"]);
+    }
+}

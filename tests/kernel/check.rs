@@ -1,0 +1,121 @@
+//! `watchtap probe --check` on this machine, as root and as somebody without rights.
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+
+use observer_tests::watchtap;
+use serde_json::Value;
+
+use super::clients::python;
+
+/// Loads its TLS library, says so, and waits for its input to end.
+const WAITING: &str = "
+import ssl, sys
+print(ssl.OPENSSL_VERSION, flush=True)
+sys.stdin.read()
+";
+
+/// A process that runs until this is dropped.
+struct Waiting {
+    child: Child,
+    input: Option<ChildStdin>,
+}
+
+impl Waiting {
+    fn start() -> Self {
+        let mut child = python(WAITING, &[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+        let input = child.stdin.take();
+        Self { child, input }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        // It has nothing left to wait for.
+        let _ended = self.child.wait();
+    }
+}
+
+#[test]
+fn root_finds_all_that_is_needed_and_the_libraries_of_running_processes() {
+    let python = Waiting::start();
+    let left = watchtap().unwrap().args(["probe", "--check", "--format", "json"]).output().unwrap();
+    assert!(left.status.success(), "{}", text(&left));
+    let said: Value = serde_json::from_slice(&left.stdout).unwrap();
+    assert_eq!((&said["schema"], &said["can_probe"]), (&"watchtap.probe-check/v1".into(), &true.into()));
+    let requirements = said["requirements"].as_array().unwrap();
+    assert!(requirements.len() > 15, "{said:#}");
+    let is_there = |row: &&Value| ["Met", "DoesNotMatter"].contains(&row["state"].as_str().unwrap());
+    assert_eq!(requirements.iter().filter(|row| !is_there(row)).collect::<Vec<_>>(), [&Value::Null; 0]);
+
+    let files = said["files"].as_array().unwrap();
+    let of_process = |file: &&Value, pid: u32| file["processes"].as_array().unwrap().iter().any(|process| process["pid"] == pid);
+    let of_python: Vec<&Value> = files.iter().filter(|file| of_process(file, python.child.id())).collect();
+    let [library] = of_python.as_slice() else { panic!("{files:#?}") };
+    assert!(library["name"].as_str().unwrap().contains("libssl"), "{library:#}");
+    assert_eq!((&library["seen"], &library["libraries"][0]["name"]), (&"Wholly".into(), &"OpenSSL".into()), "{library:#}");
+
+    // This program speaks TLS by rustls.
+    let own: Vec<&Value> = files.iter().filter(|file| of_process(file, std::process::id())).collect();
+    let [own] = own.as_slice() else { panic!("{files:#?}") };
+    assert_eq!((&own["seen"], &own["libraries"][0]["name"]), (&"Not".into(), &"rustls".into()), "{own:#}");
+    assert!(own["why"].as_str().unwrap().contains("use the proxy"), "{own:#}");
+}
+
+#[test]
+fn without_rights_it_says_which_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = as_nobody(folder.path(), &[]);
+    assert_eq!(said.status.code(), Some(1), "{}", text(&said));
+    let text = text(&said);
+    assert!(text.starts_with("This machine cannot be probed"), "{text}");
+    for row in ["CAP_BPF", "CAP_PERFMON", "eBPF programs are loaded"] {
+        assert!(text.lines().any(|line| line.starts_with("missing") && line.contains(row)), "{row}: {text}");
+    }
+    assert!(text.contains("remedy: run it as root"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("not looked at: ") && line.ends_with("(permission denied)")), "{text}");
+    assert!(said.stderr.is_empty(), "{text}");
+}
+
+#[test]
+fn what_the_help_calls_enough_is_enough_without_root() {
+    let folder = tempfile::tempdir().unwrap();
+    for (capabilities, limits) in [
+        (&["bpf", "perfmon"][..], 3),
+        (&["bpf", "perfmon", "sys_ptrace"], 2),
+        (&["bpf", "perfmon", "sys_ptrace", "dac_read_search"], 1),
+        (&["bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore"], 0),
+        (&["sys_admin"], 2),
+    ] {
+        let said = as_nobody(folder.path(), capabilities);
+        let text = text(&said);
+        assert_eq!(said.status.code(), Some(0), "{capabilities:?}: {text}");
+        let found = text.lines().filter(|line| line.starts_with("limits")).count();
+        assert_eq!(found, limits, "{capabilities:?}: {text}");
+        assert!(!text.lines().any(|line| line.starts_with("missing") || line.starts_with("not known")), "{capabilities:?}: {text}");
+    }
+}
+
+/// What the check says by the user nobody with these capabilities. Its program is copied to where everybody may run it.
+fn as_nobody(folder: &Path, capabilities: &[&str]) -> Output {
+    let program = folder.join("watchtap");
+    if !program.exists() {
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        // By another process: a child that another thread starts would hold our file open for writing, and then it cannot be run.
+        assert!(Command::new("cp").arg(watchtap().unwrap().get_program()).arg(&program).status().unwrap().success());
+    }
+    let set: String =
+        ["-all".to_owned()].into_iter().chain(capabilities.iter().map(|one| format!("+{one}"))).collect::<Vec<_>>().join(",");
+    let rights = [format!("--inh-caps={set}"), format!("--ambient-caps={set}")];
+    let mut nobody = Command::new("setpriv");
+    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(rights).arg(program);
+    nobody.args(["probe", "--check"]).output().unwrap()
+}
+
+fn text(left: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&left.stdout), String::from_utf8_lossy(&left.stderr))
+}
