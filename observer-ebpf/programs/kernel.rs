@@ -124,6 +124,12 @@ fn address(socket: Structure, v4: KernelMember, v6: KernelMember) -> Option<[u8;
     if family == AF_INET { socket.member(v4).map(mapped) } else { socket.member(v6) }
 }
 
+/// The state of a TCP socket (Linux `include/net/tcp_states.h`).
+#[inline(always)]
+pub(crate) fn state(socket: Structure) -> Option<u8> {
+    socket.member(KernelMember::SockState)
+}
+
 /// What went wrong with a socket last, an error number.
 #[inline(always)]
 pub(crate) fn error(socket: Structure) -> i32 {

@@ -19,7 +19,8 @@ const BPF_RB_AVAIL_DATA: u64 = 0;
 const BPF_RB_NO_WAKEUP: u64 = 1;
 const BPF_RB_FORCE_WAKEUP: u64 = 2;
 
-/// The last state of a socket (Linux `include/net/tcp_states.h`).
+/// States of a socket (Linux `include/net/tcp_states.h`).
+const TCP_ESTABLISHED: u8 = 1;
 const TCP_CLOSE: i32 = 7;
 
 /// `sched_process_exec`: the process has its new program, and its new name is not read yet.
@@ -66,6 +67,29 @@ pub(crate) fn socket_state(context: BtfTracePointContext) -> i32 {
         error: kernel::error(socket),
     });
     0
+}
+
+/// Tells of the changes of a socket from now on, and of what it is already. The other side may have ended its direction, or all, before this side's
+/// first call returned.
+///
+/// A change is told here or by [`socket_state`], or by both: that asks whether the socket is known before the kernel stores the state. Only a
+/// processor that stands still between the two, while this one does both, lets a change be told by neither.
+#[inline(always)]
+pub(crate) fn follow(socket: Structure) {
+    // Where there is no room, its end is not told.
+    let _full = SOCKETS.insert(socket.address(), 0, 0);
+    let Some(state) = kernel::state(socket) else { return };
+    if state == TCP_ESTABLISHED {
+        return;
+    }
+    if i32::from(state) == TCP_CLOSE {
+        // Nothing follows, and its memory may become another socket.
+        let _gone = SOCKETS.remove(socket.address());
+    }
+    // The kernel stores the error before the state (`tcp_reset` in Linux `net/ipv4/tcp_input.c`, 6.18), so it is read after it.
+    let error = kernel::error(socket);
+    let (socket, after) = (socket.address(), u16::from(state));
+    tell(&Life { time: now(), kind: LifeKind::Socket as u32, process: 0, socket, before: 0, after, error });
 }
 
 #[inline(always)]

@@ -10,7 +10,8 @@ use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, FILTER_SERVER_
 
 use crate::admission::Caller;
 use crate::kernel::{self, Structure};
-use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SOCKETS, SSL_CALLS, count};
+use crate::lives;
+use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SSL_CALLS, count};
 use crate::records;
 
 /// `sock_send_length` (Linux 6.3): a thread has sent on a socket.
@@ -161,8 +162,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
     if !is_told {
         return;
     }
-    // Where there is no room, its end is not told.
-    let _full = SOCKETS.insert(socket, 0, 0);
+    lives::follow(structure);
     // SAFETY: as above.
     unsafe {
         (*connection).socket = socket;

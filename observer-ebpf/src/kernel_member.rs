@@ -47,11 +47,13 @@ pub enum KernelMember {
     SockProtocol = 19,
     /// What went wrong last, an error number; 0 for nothing.
     SockError = 20,
+    /// The state.
+    SockState = 21,
 }
 
 impl KernelMember {
     /// How many there are.
-    pub const COUNT: usize = 21;
+    pub const COUNT: usize = 22;
 
     /// All of them, in the order of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
@@ -76,6 +78,7 @@ impl KernelMember {
         Self::SockRemotePort,
         Self::SockProtocol,
         Self::SockError,
+        Self::SockState,
     ];
 
     /// The structure and the member as the kernel names them, with those around it (Linux 6.18; the same in 6.6).
@@ -103,6 +106,7 @@ impl KernelMember {
             Self::SockRemotePort => ("sock", "__sk_common.skc_dport"),
             Self::SockProtocol => ("sock", "sk_protocol"),
             Self::SockError => ("sock", "sk_err"),
+            Self::SockState => ("sock", "__sk_common.skc_state"),
         }
     }
 

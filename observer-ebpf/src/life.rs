@@ -8,7 +8,7 @@ pub enum LifeKind {
     Exec = 1,
     /// The last thread of a process ended (`sched_process_exit` of the thread group's leader).
     Exit = 2,
-    /// The socket of a connection that is recorded changed its state (`inet_sock_set_state`).
+    /// The socket of a connection that is recorded changed its state (`inet_sock_set_state`), or was found changed when it became known.
     Socket = 3,
 }
 
@@ -24,11 +24,12 @@ pub struct Life {
     pub process: u32,
     /// The socket's address in the kernel, the same for all its records; 0 for a process.
     pub socket: u64,
-    /// The state before (Linux `include/net/tcp_states.h`).
+    /// The state before (Linux `include/net/tcp_states.h`); 0 where the changes up to `after` were not seen.
     pub before: u16,
     /// The state after.
     pub after: u16,
-    /// What had gone wrong with the socket before it changed, an error number; 0 for nothing.
+    /// What had gone wrong with the socket before it changed, an error number; 0 for nothing. A process that reads the number takes it away, so where `before` is 0 it
+    /// may be missing.
     pub error: i32,
 }
 

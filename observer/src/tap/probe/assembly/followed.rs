@@ -54,8 +54,7 @@ pub(super) fn beginning(role: Role, first: &Transfer<'_>) -> (Option<Protocol>, 
 }
 
 impl Followed {
-    pub(super) fn new(place: Place, feed: ConnectionFeed) -> Self {
-        let ends = SocketEnds::default();
+    pub(super) fn new(place: Place, feed: ConnectionFeed, ends: SocketEnds) -> Self {
         Self { place, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), held: None }
     }
 
@@ -89,6 +88,11 @@ impl Followed {
     /// Takes a field that was decoded when so many bytes were received, behind so many others of the same read. False where it comes too late.
     pub(super) fn received_field(&mut self, received: u64, number: u64, name: &[u8], value: &[u8]) -> bool {
         self.held.as_mut().is_some_and(|held| held.received_field(received, number, name, value))
+    }
+
+    /// Since when nothing has come of it, if its process has it no more or its socket is closed.
+    pub(super) fn over(&self) -> Option<Timestamp> {
+        self.abandoned.or(self.ends.over()).map(|since| since.max(self.latest))
     }
 
     /// All that was recorded was taken by `now`: what has waited for that long waits no more.

@@ -11,7 +11,6 @@ use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, U
 use super::explained::Explained;
 use super::followed::{Followed, Last, Way, beginning};
 use super::place::{Ends, Place};
-use super::socket_ends::CLOSE;
 use super::waiting::{Plaintext, Transfer, Waiting};
 use crate::intake::{EndManner, Intake};
 
@@ -21,8 +20,8 @@ pub struct Limits {
     /// Connections that are followed or wait for their socket at once, and connections that are not wanted and remembered for that; more are not
     /// followed, and counted.
     pub connections: usize,
-    /// For how long a connection stays after its process has given it up or is gone, until its socket tells how it ended; and after its socket is closed,
-    /// until the process has read what came before.
+    /// For how long a connection stays after its process has given it up or is gone, until its socket tells how it ended; and after its socket is closed, from
+    /// each read on, until the process has read what came before.
     pub linger: Duration,
 }
 
@@ -136,8 +135,12 @@ impl Assembly {
                 followed.ends.changed(at, life);
                 followed.abandoned.is_some() && followed.ends.has_own()
             }
-            // Nothing was told of it, and nothing will be.
-            Some(Connection::Waiting(_)) | None => life.after == CLOSE,
+            // Its first bytes come behind.
+            Some(Connection::Waiting(waiting)) => {
+                waiting.ends.changed(at, life);
+                false
+            }
+            None => false,
         };
         if is_over {
             self.forget(at, key, Last::Ended(EndManner::Fin));
@@ -167,12 +170,11 @@ impl Assembly {
     pub fn pass(&mut self, now: Timestamp) {
         let (limits, undecided) = (self.limits, Duration::from_nanos(UNDECIDED_TIME));
         let over_since = |connection: &Connection| match connection {
-            Connection::Waiting(waiting) => {
-                Some(waiting.since).filter(|since| waiting.place.is_none() && since.plus(undecided) < now)
+            Connection::Waiting(waiting) if waiting.place.is_none() => {
+                Some(waiting.since).filter(|since| since.plus(undecided) < now)
             }
-            Connection::Followed(followed) => {
-                followed.abandoned.or(followed.ends.over()).filter(|since| since.plus(limits.linger) <= now)
-            }
+            Connection::Waiting(waiting) => waiting.ends.over().filter(|since| since.plus(limits.linger) <= now),
+            Connection::Followed(followed) => followed.over().filter(|since| since.plus(limits.linger) <= now),
         };
         let over: Vec<(ConnectionKey, Timestamp)> =
             self.connections.iter().filter_map(|(key, connection)| Some((*key, over_since(connection)?))).collect();
@@ -296,14 +298,14 @@ impl Assembly {
     /// Tells of a connection whose place and first bytes are known.
     fn follow(&mut self, key: ConnectionKey) -> Answer {
         let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) else { return Answer::Nothing };
-        let transfers = std::mem::take(&mut waiting.transfers);
+        let (transfers, ends) = (std::mem::take(&mut waiting.transfers), std::mem::take(&mut waiting.ends));
         let (Some(place), Some(first)) = (waiting.place.clone(), transfers.first()) else { return Answer::Nothing };
         let (protocol, start) = beginning(place.role, first);
         let Some(feed) = self.intake.register(first.at, place.info(protocol, start)) else {
             return self.dismiss(first.at, key);
         };
         let is_late = start == Start::Middle && self.explained.contains(key.process);
-        let followed = Followed::new(place, feed);
+        let followed = Followed::new(place, feed, ends);
         let mut followed = Box::new(if is_late { followed.explained() } else { followed });
         for transfer in transfers {
             followed.take(transfer);

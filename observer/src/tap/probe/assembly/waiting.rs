@@ -8,11 +8,14 @@ use observer_ebpf::UNDECIDED_BYTES;
 
 use super::followed::Way;
 use super::place::Place;
+use super::socket_ends::SocketEnds;
 
 /// What is known of it so far.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub place: Option<Place>,
+    /// What its socket told before its first bytes came.
+    pub ends: SocketEnds,
     /// In the order in which they came.
     pub transfers: Vec<Transfer<'static>>,
     /// Since when.
@@ -38,8 +41,8 @@ pub(super) enum Plaintext<'b> {
 }
 
 impl Waiting {
-    pub(super) const fn new(since: Timestamp) -> Self {
-        Self { place: None, transfers: Vec::new(), since, bytes: 0 }
+    pub(super) fn new(since: Timestamp) -> Self {
+        Self { place: None, ends: SocketEnds::default(), transfers: Vec::new(), since, bytes: 0 }
     }
 
     /// Holds bytes, as many as the programs record of a connection whose socket is not known; false for more.

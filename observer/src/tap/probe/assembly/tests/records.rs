@@ -7,7 +7,8 @@ use observer_ebpf::{Kind, Record, UNDECIDED_BYTES};
 
 use super::super::{Answer, Limits};
 use super::stage::{
-    CLIENT, CLOSE, CLOSE_WAIT, ECONNRESET, ESTABLISHED, FIN_WAIT1, FIN_WAIT2, GET, LAST_ACK, RECEIVED, SENT, SERVER, Stage, record,
+    CLIENT, CLOSE, CLOSE_WAIT, CLOSING, ECONNRESET, EPIPE, ESTABLISHED, FIN_WAIT1, FIN_WAIT2, GET, LAST_ACK, RECEIVED, SENT,
+    SERVER, Stage, record,
 };
 use crate::intake::{Delivery, TapEvent};
 
@@ -199,6 +200,7 @@ fn states_of_the_socket_say_how_a_connection_ended() {
         (&[(ESTABLISHED, CLOSE, ECONNRESET)][..], &["1 response ended Reset"][..]),
         (&[(ESTABLISHED, CLOSE, 0)][..], &["1 request ended Reset"][..]),
         (&[(ESTABLISHED, CLOSE_WAIT, 0), (CLOSE_WAIT, CLOSE, 0)][..], &["1 response ended Fin", "1 request ended Reset"][..]),
+        (&[(CLOSE_WAIT, CLOSE, EPIPE)][..], &["1 response ended Fin", "1 request ended CloseNotify"][..]),
         (&[][..], &["1 request ended CloseNotify"][..]),
     ] {
         let mut stage = Stage::new();
@@ -226,6 +228,65 @@ fn connection_given_up_without_a_word_ends_as_its_socket_does() {
         stage.changes(1, ESTABLISHED, CLOSE, error);
         assert_eq!(stage.told()[2..], [expected, "1 closed"]);
     }
+}
+
+#[test]
+fn end_that_came_before_the_socket_was_known_is_told() {
+    let fins = ["1 response ended Fin", "1 request ended Fin"];
+    for (states, expected) in [
+        (&[(0, CLOSE_WAIT, 0), (CLOSE_WAIT, LAST_ACK, 0)][..], &fins[..]),
+        (&[(ESTABLISHED, CLOSE_WAIT, 0), (0, CLOSE_WAIT, 0), (CLOSE_WAIT, LAST_ACK, 0)], &fins),
+        (&[(CLOSE_WAIT, LAST_ACK, 0)], &fins),
+        (&[(0, LAST_ACK, 0)], &fins),
+        (&[(0, FIN_WAIT2, 0)], &fins[1..]),
+        (&[(0, CLOSING, 0)], &["1 request ended Fin", "1 response ended Fin"]),
+        (&[(0, CLOSE, ECONNRESET)], &["1 response ended Reset"]),
+        (&[(0, CLOSE, ECONNRESET), (ESTABLISHED, CLOSE, ECONNRESET)], &["1 response ended Reset"]),
+        (&[(0, CLOSE, EPIPE)], &fins[..1]),
+        // Another thread of the process had taken the error.
+        (&[(0, CLOSE, 0)], &[]),
+    ] {
+        let mut stage = Stage::new();
+        stage.open(CLIENT, 1);
+        for (before, after, error) in states {
+            stage.changes(1, *before, *after, *error);
+        }
+        stage.take(CLIENT, 1, SENT, 0, GET);
+        stage.told();
+        stage.assembly.exited(Timestamp::from_nanos(3), CLIENT);
+        stage.assembly.pass(Timestamp::from_nanos(2_000_000_000));
+        let told = stage.told();
+        assert_eq!(told[..told.len() - 1], *expected, "{states:?}");
+        assert_eq!(told.last().unwrap(), "1 closed");
+    }
+}
+
+#[test]
+fn reads_that_come_after_the_end_put_it_off() {
+    let mut stage = Stage::new();
+    stage.open(CLIENT, 1);
+    stage.changes(1, 0, CLOSE, ECONNRESET);
+    for (at, way, bytes) in [(1, SENT, GET), (900_000_000, RECEIVED, b"HTTP"), (1_800_000_000, RECEIVED, b"/1.1")] {
+        stage.assembly.pass(Timestamp::from_nanos(at));
+        let offset = if at == 1_800_000_000 { 4 } else { 0 };
+        let record = record(CLIENT, 1, way, offset, bytes.len());
+        assert_eq!(stage.assembly.take(Timestamp::from_nanos(at), &record, bytes), Answer::Nothing);
+    }
+    stage.assembly.pass(Timestamp::from_nanos(2_799_999_999));
+    assert_eq!(stage.told()[1..], ["1 request 29 bytes", "1 response 4 bytes", "1 response 4 bytes"]);
+    stage.assembly.pass(Timestamp::from_nanos(2_800_000_000));
+    assert_eq!(stage.told(), ["1 response ended Reset", "1 closed"]);
+}
+
+#[test]
+fn socket_that_is_closed_before_anything_was_said_is_not_kept() {
+    let mut stage = Stage::new();
+    stage.open(CLIENT, 1);
+    stage.changes(1, 0, CLOSE, ECONNRESET);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_002));
+    stage.take(CLIENT, 1, SENT, 0, GET);
+    stage.assembly.pass(Timestamp::from_nanos(3_000_000_000));
+    assert_eq!((stage.told(), stage.assembly.unplaced()), (Vec::new(), 29));
 }
 
 #[test]

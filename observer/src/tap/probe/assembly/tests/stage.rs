@@ -22,6 +22,8 @@ pub(super) const FIN_WAIT2: u16 = 5;
 pub(super) const CLOSE: u16 = 7;
 pub(super) const CLOSE_WAIT: u16 = 8;
 pub(super) const LAST_ACK: u16 = 9;
+pub(super) const CLOSING: u16 = 11;
+pub(super) const EPIPE: i32 = 32;
 pub(super) const ECONNRESET: i32 = 104;
 
 /// An assembly, and what it tells.
