@@ -48,14 +48,17 @@ enum Bench {
     Forward,
     /// The memory of idle watches, 9 000 and more
     Watches,
+    /// Clients that are probed, beside bare uprobes; only when it is named, because it takes root and Linux
+    Probing,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     // Apart, so that the program under measurement is the one that ships, with its features and no others.
     build(&["--package", "observer", "--bin", "watchtap"])?;
     build(&["--package", "observer-bench"])?;
-    for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches] {
-        if args.bench.is_none_or(|chosen| chosen == bench) {
+    for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches, Bench::Probing] {
+        // One takes rights that the others do not.
+        if args.bench.is_none_or(|chosen| chosen == bench) && (bench != Bench::Probing || args.bench.is_some()) {
             // Through cargo, because only cargo knows which target folder is in use.
             let mut command = release("run", &["--package", "observer-bench", "--"]);
             let status = command.args(args.of(bench)).status().context("cannot start cargo")?;
@@ -73,6 +76,7 @@ impl Args {
             Bench::Following => "following",
             Bench::Forward => "forward",
             Bench::Watches => "watches",
+            Bench::Probing => "probing",
         })];
         // Memory is measured once: it spreads little.
         if let Some(rounds) = self.rounds.filter(|_| bench != Bench::Watches) {

@@ -2,12 +2,16 @@
 //! interleaved run. `docs/benches.md` has the figures.
 
 mod allocation;
+mod credentials;
 mod decode;
 mod document;
 mod following;
 mod forward;
 mod machine;
 mod output;
+#[cfg(target_os = "linux")]
+mod probing;
+mod server_process;
 mod statistics;
 mod table;
 
@@ -23,6 +27,8 @@ enum Bench {
     Following(following::Args),
     Forward(forward::Args),
     Watches(forward::WatchesArgs),
+    #[cfg(target_os = "linux")]
+    Probing(probing::Args),
     #[command(hide = true)]
     Upstream(forward::UpstreamArgs),
     #[command(hide = true)]
@@ -35,6 +41,8 @@ fn main() -> anyhow::Result<ExitCode> {
         Bench::Following(args) => following::execute(&args)?,
         Bench::Forward(args) => forward::execute(&args)?,
         Bench::Watches(args) => forward::measure_watches(&args)?,
+        #[cfg(target_os = "linux")]
+        Bench::Probing(args) => probing::execute(&args)?,
         Bench::Upstream(args) => forward::serve_upstream(&args)?,
         Bench::Unobserved(args) => forward::serve_unobserved(&args)?,
     }

@@ -4,12 +4,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::credentials::Credentials;
 use super::report::{Measured, Report};
 use super::running::{Missed, Open, Place, Upstream};
 use super::sample::Sample;
 use super::scenario::{Amounts, Load, Scenario};
 use super::way::Way;
+use crate::credentials::Credentials;
 use crate::machine::Machine;
 use crate::output::Output;
 

@@ -5,11 +5,9 @@
 
 mod client;
 mod command;
-mod credentials;
 mod latency;
 mod load;
 mod peer;
-mod proxy;
 mod report;
 mod running;
 mod sample;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::credentials::Credentials;
+use crate::credentials::Credentials;
 
 /// Between which ports a peer stands.
 #[derive(Clone, Copy, Debug)]

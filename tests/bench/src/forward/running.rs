@@ -11,13 +11,13 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::client::Target;
-use super::credentials::{Credentials, private};
 use super::load::Ready;
 use super::peer::{self, Ports};
-use super::proxy::ServerProcess;
 use super::sample::Sample;
 use super::scenario::{Amounts, Http, Load, Scenario};
 use super::way::Way;
+use crate::credentials::{Credentials, private};
+use crate::server_process::ServerProcess;
 
 /// What proxies need, whichever it is.
 #[derive(Debug)]

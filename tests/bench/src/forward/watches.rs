@@ -10,11 +10,11 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 
 use super::client::{Connection, Target, next};
-use super::credentials::Credentials;
 use super::running::{Open, Place, Upstream};
 use super::scenario::{Amounts, Http};
 use super::upstream::paths;
 use super::way::Way;
+use crate::credentials::Credentials;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::table::Table;

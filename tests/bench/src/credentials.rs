@@ -9,20 +9,20 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedN
 
 /// Files in the private folder of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Credentials {
+pub(crate) struct Credentials {
     /// The CA.
-    pub(super) authority: PathBuf,
+    pub(crate) authority: PathBuf,
     /// The server's certificate (ECDSA P-256, for `localhost` and 127.0.0.1).
-    pub(super) certificate: PathBuf,
+    pub(crate) certificate: PathBuf,
     /// Its key.
-    pub(super) key: PathBuf,
+    pub(crate) key: PathBuf,
     /// Both in one file, as haproxy wants it.
-    pub(super) bundle: PathBuf,
+    pub(crate) bundle: PathBuf,
 }
 
 impl Credentials {
     /// Makes them in `folder`.
-    pub(super) fn generate(folder: &Path) -> Result<Self> {
+    pub(crate) fn generate(folder: &Path) -> Result<Self> {
         let mut params = subject("bench CA", &[])?;
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
@@ -49,7 +49,7 @@ fn subject(common_name: &str, names: &[&str]) -> Result<CertificateParams> {
 }
 
 /// Writes a file that only its owner can read.
-pub(super) fn private(path: &Path, text: &str) -> Result<PathBuf> {
+pub(crate) fn private(path: &Path, text: &str) -> Result<PathBuf> {
     let mut options = fs::OpenOptions::new();
     let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
     let written = file.as_mut().map(|file| std::io::Write::write_all(file, text.as_bytes()));

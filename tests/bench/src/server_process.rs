@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// A server that ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct ServerProcess {
+pub(crate) struct ServerProcess {
     name: &'static str,
     child: Child,
     log: PathBuf,
@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 impl ServerProcess {
     /// Starts `command`; what it says goes to a file in `folder`. Its standard input ends when we do. It dies with the thread that starts it
     /// (prctl(2), `PR_SET_PDEATHSIG`), which therefore has to be the main one.
-    pub(super) fn start(name: &'static str, command: &Command, folder: &Path) -> Result<Self> {
+    pub(crate) fn start(name: &'static str, command: &Command, folder: &Path) -> Result<Self> {
         let log = folder.join(format!("{name}.log"));
         let output = File::create(&log)?;
         let mut guarded = Command::new("setpriv");
@@ -37,12 +37,12 @@ impl ServerProcess {
     }
 
     /// Its standard output.
-    pub(super) fn stdout(&mut self) -> Result<std::process::ChildStdout> {
+    pub(crate) fn stdout(&mut self) -> Result<std::process::ChildStdout> {
         self.child.stdout.take().context("standard output was taken")
     }
 
     /// Waits until somebody listens on `port`.
-    pub(super) fn await_port(&mut self, port: u16) -> Result<()> {
+    pub(crate) fn await_port(&mut self, port: u16) -> Result<()> {
         let begun = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             let ended = self.child.try_wait()?;
@@ -55,22 +55,22 @@ impl ServerProcess {
     }
 
     /// Its name and what it has said.
-    pub(super) fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         format!("{}: {}", self.name, fs::read_to_string(&self.log).unwrap_or_default().trim())
     }
 
     /// CPU time so far, in ticks of 10 ms, of all threads, also of those that ended, and of its children.
-    pub(super) fn cpu(&self) -> Result<Duration> {
+    pub(crate) fn cpu(&self) -> Result<Duration> {
         Ok(self.family()?.into_iter().map(|process| process.cpu).sum())
     }
 
     /// Resident memory that is not backed by files, in bytes, with that of its children.
-    pub(super) fn memory(&self) -> Result<u64> {
+    pub(crate) fn memory(&self) -> Result<u64> {
         self.family()?.into_iter().map(Process::memory).sum()
     }
 
     /// Asks it to end, and waits for that.
-    pub(super) fn stop(&mut self) -> Result<()> {
+    pub(crate) fn stop(&mut self) -> Result<()> {
         kill_process(Pid::from_child(&self.child), Signal::TERM).ok();
         let begun = Instant::now();
         while self.child.try_wait()?.is_none() {

@@ -1,0 +1,164 @@
+//! What was measured, as tables.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::client::Spent;
+use super::mode::Mode;
+use crate::machine::Machine;
+use crate::statistics::Summary;
+use crate::table::Table;
+
+/// One client in one mode in one round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    client: &'static str,
+    mode: Mode,
+    /// CPU time of the client for an exchange, in nanoseconds.
+    client_ns: f64,
+    /// CPU time of watchtap for it.
+    watchtap_ns: f64,
+    exchanges_a_second: f64,
+}
+
+/// One client at one rate, with and without watchtap.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct AtRate {
+    client: &'static str,
+    calls_a_second: u64,
+    /// As many as came about.
+    reached: f64,
+    /// Of one CPU.
+    client_share: f64,
+    /// The same unprobed.
+    unprobed_share: f64,
+    /// Of one CPU.
+    watchtap_share: f64,
+    /// Bytes.
+    missed: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    modes: Vec<InMode>,
+    rates: Vec<AtRate>,
+    machine: Machine,
+}
+
+/// One client in one mode.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct InMode {
+    client: &'static str,
+    mode: Mode,
+    client_ns: Summary,
+    /// More than unprobed, a call: an exchange has two.
+    added_ns_a_call: Summary,
+    watchtap_ns_a_call: Summary,
+    /// Exchanges a second, of those unprobed.
+    throughput: Summary,
+}
+
+impl Sample {
+    pub(super) fn of(client: &'static str, mode: Mode, exchanges: u64, spent: Spent, watchtap: Duration) -> Self {
+        let exchanges = number(exchanges);
+        Self {
+            client,
+            mode,
+            client_ns: spent.cpu_seconds * 1e9 / exchanges,
+            watchtap_ns: watchtap.as_secs_f64() * 1e9 / exchanges,
+            exchanges_a_second: exchanges / spent.seconds,
+        }
+    }
+}
+
+impl AtRate {
+    pub(super) fn of(
+        client: &'static str,
+        calls_a_second: u64,
+        calls: u64,
+        unprobed: Spent,
+        spent: Spent,
+        watchtap: Duration,
+        missed: u64,
+    ) -> Self {
+        Self {
+            client,
+            calls_a_second,
+            reached: number(calls) / spent.seconds,
+            client_share: spent.cpu_seconds / spent.seconds,
+            unprobed_share: unprobed.cpu_seconds / unprobed.seconds,
+            watchtap_share: watchtap.as_secs_f64() / spent.seconds,
+            missed,
+        }
+    }
+}
+
+impl Report {
+    pub(super) fn of(samples: &[Sample], rates: Vec<AtRate>, machine: Machine) -> Result<Self> {
+        let mut clients: Vec<&'static str> = samples.iter().map(|sample| sample.client).collect();
+        clients.dedup();
+        let mut modes = Vec::new();
+        for client in clients {
+            for mode in Mode::ALL {
+                modes.push(in_mode(samples, client, mode).context("no rounds")?);
+            }
+        }
+        Ok(Self { modes, rates, machine })
+    }
+
+    pub(super) fn to_markdown(&self) -> String {
+        let mut table = Table::new([
+            "TLS",
+            "Probed by",
+            "added to a call, ns",
+            "of watchtap, a call, ns",
+            "exchanges a second, of those unprobed",
+        ]);
+        for InMode { client, mode, added_ns_a_call, watchtap_ns_a_call, throughput, .. } in &self.modes {
+            table.row([
+                (*client).to_owned(),
+                mode.name().to_owned(),
+                format!("{added_ns_a_call:.0}"),
+                format!("{watchtap_ns_a_call:.0}"),
+                format!("{throughput:.2}"),
+            ]);
+        }
+        let mut rates =
+            Table::new(["TLS", "calls a second", "reached", "client, CPUs", "unprobed, CPUs", "watchtap, CPUs", "bytes missed"]);
+        for AtRate { client, calls_a_second, reached, client_share, unprobed_share, watchtap_share, missed } in &self.rates {
+            rates.row([
+                (*client).to_owned(),
+                calls_a_second.to_string(),
+                format!("{reached:.0}"),
+                format!("{client_share:.2}"),
+                format!("{unprobed_share:.2}"),
+                format!("{watchtap_share:.2}"),
+                missed.to_string(),
+            ]);
+        }
+        format!("{}\n{}\n{}\n", table.to_markdown(), rates.to_markdown(), self.machine)
+    }
+}
+
+fn in_mode(samples: &[Sample], client: &'static str, mode: Mode) -> Option<InMode> {
+    let of = |wanted: Mode| samples.iter().filter(move |sample| sample.client == client && sample.mode == wanted);
+    let pairs = || of(mode).zip(of(Mode::Unprobed));
+    Some(InMode {
+        client,
+        mode,
+        client_ns: Summary::of(of(mode).map(|sample| sample.client_ns))?,
+        added_ns_a_call: Summary::of(pairs().map(|(sample, unprobed)| (sample.client_ns - unprobed.client_ns) / 2.0))?,
+        watchtap_ns_a_call: Summary::of(of(mode).map(|sample| sample.watchtap_ns / 2.0))?,
+        throughput: Summary::of_ratios(
+            of(mode).map(|sample| sample.exchanges_a_second),
+            of(Mode::Unprobed).map(|sample| sample.exchanges_a_second),
+        )?,
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a bench's numbers are small")]
+const fn number(number: u64) -> f64 {
+    number as f64
+}
