@@ -49,6 +49,9 @@ pub struct Assembly {
     sockets: HashMap<u64, ConnectionKey>,
     /// The connection that is told of between two ends.
     told: HashMap<Ends, ConnectionKey>,
+    /// Changes of sockets that are nobody's, of late. A record stays behind those of other processors while the program that writes it is interrupted, so the change
+    /// of a socket may come before what says whose it is.
+    unclaimed: HashMap<u64, Vec<(Timestamp, Life)>>,
     /// For connections that were open before.
     explained: Explained,
     /// What has no meaning here: kinds that are not known.
@@ -79,6 +82,7 @@ impl Assembly {
             present: HashMap::new(),
             sockets: HashMap::new(),
             told: HashMap::new(),
+            unclaimed: HashMap::new(),
             explained: Explained::default(),
             ignored: 0,
             unplaced: 0,
@@ -129,7 +133,12 @@ impl Assembly {
 
     /// Takes a change of a socket.
     pub fn socket_changed(&mut self, at: Timestamp, life: &Life) {
-        let Some(key) = self.sockets.get(&life.socket).copied() else { return };
+        let Some(key) = self.sockets.get(&life.socket).copied() else {
+            if self.unclaimed.len() < self.limits.connections {
+                self.unclaimed.entry(life.socket).or_default().push((at, *life));
+            }
+            return;
+        };
         let is_over = match self.connections.get_mut(&key) {
             Some(Connection::Followed(followed)) => {
                 followed.ends.changed(at, life);
@@ -181,6 +190,7 @@ impl Assembly {
         for (key, since) in over {
             self.forget(since, key, Last::Ended(EndManner::Fin));
         }
+        self.unclaimed.retain(|_, changes| changes.last().is_some_and(|(at, _)| at.plus(limits.linger) > now));
     }
 
     /// How many connections are followed now.
@@ -255,7 +265,13 @@ impl Assembly {
         };
         self.sockets.insert(socket, key);
         self.told.insert(ends, key);
-        if has_bytes { self.follow(key) } else { Answer::Nothing }
+        let answer = if has_bytes { self.follow(key) } else { Answer::Nothing };
+        let changes = self.unclaimed.remove(&socket).unwrap_or_default();
+        // Those before are of another connection, whose socket had this place.
+        for (at, life) in changes.iter().filter(|(_, life)| life.time >= record.time) {
+            self.socket_changed(*at, life);
+        }
+        answer
     }
 
     fn closed(&mut self, at: Timestamp, record: &Record) {

@@ -279,6 +279,23 @@ fn reads_that_come_after_the_end_put_it_off() {
 }
 
 #[test]
+fn end_that_is_told_before_the_beginning_is_kept_for_it() {
+    let mut stage = Stage::new();
+    stage.changes_at(0, 1, ESTABLISHED, CLOSE, 0);
+    stage.changes(1, ESTABLISHED, CLOSE_WAIT, 0);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_000));
+    stage.begin(CLIENT, 1);
+    stage.close(CLIENT, 1, 29);
+    assert_eq!(stage.told()[2..], ["1 response ended Fin", "1 request ended CloseNotify", "1 closed"]);
+
+    stage.changes(2, ESTABLISHED, CLOSE_WAIT, 0);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_002));
+    stage.begin(CLIENT, 2);
+    stage.close(CLIENT, 2, 29);
+    assert_eq!(stage.told()[2..], ["2 request ended CloseNotify", "2 closed"]);
+}
+
+#[test]
 fn socket_that_is_closed_before_anything_was_said_is_not_kept() {
     let mut stage = Stage::new();
     stage.open(CLIENT, 1);

@@ -136,8 +136,12 @@ impl Stage {
     }
 
     pub(super) fn changes(&mut self, socket: u64, before: u16, after: u16, error: i32) {
-        let life = Life { time: 2, kind: LifeKind::Socket as u32, process: 0, socket, before, after, error };
-        self.assembly.socket_changed(Timestamp::from_nanos(2), &life);
+        self.changes_at(2, socket, before, after, error);
+    }
+
+    pub(super) fn changes_at(&mut self, time: u64, socket: u64, before: u16, after: u16, error: i32) {
+        let life = Life { time, kind: LifeKind::Socket as u32, process: 0, socket, before, after, error };
+        self.assembly.socket_changed(Timestamp::from_nanos(time), &life);
     }
 
     /// All that was told since, a line each.
