@@ -60,6 +60,10 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
         unsafe { late(connection) };
         return;
     }
+    if verdict == Verdict::Undecided as u32 {
+        // SAFETY: as above.
+        unsafe { (*connection).is_recorded = 1 };
+    }
     let record = Record {
         connection: ConnectionKey { address: transfer.address, since, process: caller.process, reserved: 0 },
         time: transfer.time,
@@ -204,7 +208,7 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
         is_notified: 0,
         is_late: 0,
         file: u32::from(transfer.file),
-        reserved: 0,
+        is_recorded: 0,
     };
     // Where another thread was faster, its value is found.
     let _faster = CONNECTIONS.insert(key, first, u64::from(BPF_NOEXIST));

@@ -106,7 +106,7 @@ pub(crate) unsafe fn decide_by(caller: &Caller, address: u64, connection: *mut C
     }
 }
 
-/// Keeps the socket of a connection, and the verdict that follows; says where it leads if it is recorded. A socket that is not connected, or cannot be read,
+/// Keeps the socket of a connection, and the verdict that follows; says where it leads if it is recorded, or was until now. A socket that is not connected, or cannot be read,
 /// changes nothing; neither does a ring buffer that has no room, so that it is said the next time.
 ///
 /// A function of its own in the kernel, since more than one program asks it.
@@ -119,6 +119,20 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
     let Some(structure) = Structure::at(socket) else { return };
     let Some(remote) = kernel::remote_end(structure) else { return };
     let Some(local) = kernel::local_end(structure) else { return };
+    // SAFETY: as the caller promises; no reference is made.
+    let Connection { since, sent, descriptor, file, is_recorded, .. } = unsafe { *connection };
+    let head = |kind: Kind, length: u32| Record {
+        connection: ConnectionKey { address, since, process: caller.process, reserved: 0 },
+        // SAFETY: takes nothing and returns a number.
+        time: unsafe { bpf_ktime_get_ns() },
+        offset: sent,
+        length,
+        kind: kind as u32,
+        thread: caller.thread,
+        descriptor,
+        flags: 0,
+        name_length: 0,
+    };
     let role = if API_SERVERS.get_ptr(&remote).is_some() {
         Role::Client
     } else if has_server_ends() && API_SERVERS.get_ptr(&local).is_some() {
@@ -129,25 +143,13 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
             (*connection).socket = socket;
             (*connection).verdict = Verdict::Elsewhere as u32;
         }
+        if is_recorded != 0 {
+            records::head(&head(Kind::Elsewhere, 0));
+        }
         return;
     };
-    // SAFETY: as the caller promises; no reference is made.
-    let Connection { since, sent, descriptor, file, .. } = unsafe { *connection };
     let is_told = records::opened(
-        |record| {
-            *record = Record {
-                connection: ConnectionKey { address, since, process: caller.process, reserved: 0 },
-                // SAFETY: takes nothing and returns a number.
-                time: unsafe { bpf_ktime_get_ns() },
-                offset: sent,
-                length: size_of::<Opened>() as u32,
-                kind: Kind::Opened as u32,
-                thread: caller.thread,
-                descriptor,
-                flags: 0,
-                name_length: 0,
-            };
-        },
+        |record| *record = head(Kind::Opened, size_of::<Opened>() as u32),
         |opened| {
             opened.socket = socket;
             // SAFETY: takes nothing and returns a number.

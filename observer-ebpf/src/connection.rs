@@ -58,8 +58,8 @@ pub struct Connection {
     pub is_late: u32,
     /// Through which file it was first seen, as [`AttachCookie::file`](crate::AttachCookie::file).
     pub file: u32,
-    /// Always 0.
-    pub reserved: u32,
+    /// 1 once bytes are recorded of it before its socket is known.
+    pub is_recorded: u32,
 }
 
 /// Whether a connection is recorded. The programs say so as soon as they know its socket.

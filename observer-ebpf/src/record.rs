@@ -39,8 +39,11 @@ pub enum Kind {
     /// came before, those among them that found no room.
     ReceivedField = 6,
     /// Where the connection leads, before its first bytes or, where its socket becomes known only later, as soon as that is: the payload is an
-    /// [`Opened`](crate::Opened), and `offset` is what was sent before. What leads to no API server is not told at all.
+    /// [`Opened`](crate::Opened), and `offset` is what was sent before.
     Opened = 7,
+    /// The connection leads to no API server, and bytes of it were recorded before that was known: they mean nothing. There is no payload. Of a connection of
+    /// which nothing was recorded it is not told.
+    Elsewhere = 8,
 }
 
 /// The head of each record of plaintext; `length` bytes of payload follow at once.

@@ -99,6 +99,10 @@ impl Assembly {
                 self.closed(at, record);
                 Answer::Nothing
             }
+            kind if kind == Kind::Elsewhere as u32 => {
+                self.let_go(at, record.connection);
+                Answer::Nothing
+            }
             _other => {
                 let followed = self.connections.get_mut(&record.connection).and_then(Connection::followed_mut);
                 if self.explained.take(record, payload, followed) { Answer::Nothing } else { self.ignore() }
@@ -344,15 +348,20 @@ impl Assembly {
     }
 
     fn dismiss(&mut self, at: Timestamp, key: ConnectionKey) -> Answer {
-        if let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) {
-            waiting.let_go();
-        }
-        self.forget(at, key, Last::OutOfSight);
+        self.let_go(at, key);
         if self.dismissed.len() >= self.limits.connections {
             self.dismissed.clear();
         }
         self.dismissed.insert(key);
         Answer::Dismiss
+    }
+
+    /// Forgets a connection that nobody wants, with what is held of it.
+    fn let_go(&mut self, at: Timestamp, key: ConnectionKey) {
+        if let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) {
+            waiting.let_go();
+        }
+        self.forget(at, key, Last::OutOfSight);
     }
 
     fn forget(&mut self, at: Timestamp, key: ConnectionKey, last: Last) {

@@ -73,6 +73,15 @@ fn bytes_wait_until_the_socket_is_known() {
 }
 
 #[test]
+fn bytes_of_a_connection_that_leads_elsewhere_are_not_missed() {
+    let mut stage = Stage::new();
+    stage.take(CLIENT, 1, SENT, 0, GET);
+    stage.take_record(&record(CLIENT, 1, Kind::Elsewhere, 29, 0), b"");
+    stage.assembly.finish(Timestamp::from_nanos(2));
+    assert_eq!((stage.told(), stage.assembly.unplaced()), (Vec::new(), 0));
+}
+
+#[test]
 fn bytes_that_wait_too_long_or_are_too_many_are_counted() {
     let mut stage = Stage::new();
     stage.take(CLIENT, 1, SENT, 0, GET);
@@ -262,23 +271,6 @@ fn end_that_came_before_the_socket_was_known_is_told() {
 }
 
 #[test]
-fn reads_that_come_after_the_end_put_it_off() {
-    let mut stage = Stage::new();
-    stage.open(CLIENT, 1);
-    stage.changes(1, 0, CLOSE, ECONNRESET);
-    for (at, way, bytes) in [(1, SENT, GET), (900_000_000, RECEIVED, b"HTTP"), (1_800_000_000, RECEIVED, b"/1.1")] {
-        stage.assembly.pass(Timestamp::from_nanos(at));
-        let offset = if at == 1_800_000_000 { 4 } else { 0 };
-        let record = record(CLIENT, 1, way, offset, bytes.len());
-        assert_eq!(stage.assembly.take(Timestamp::from_nanos(at), &record, bytes), Answer::Nothing);
-    }
-    stage.assembly.pass(Timestamp::from_nanos(2_799_999_999));
-    assert_eq!(stage.told()[1..], ["1 request 29 bytes", "1 response 4 bytes", "1 response 4 bytes"]);
-    stage.assembly.pass(Timestamp::from_nanos(2_800_000_000));
-    assert_eq!(stage.told(), ["1 response ended Reset", "1 closed"]);
-}
-
-#[test]
 fn end_that_is_told_before_the_beginning_is_kept_for_it() {
     let mut stage = Stage::new();
     stage.changes_at(0, 1, ESTABLISHED, CLOSE, 0);
@@ -293,6 +285,23 @@ fn end_that_is_told_before_the_beginning_is_kept_for_it() {
     stage.begin(CLIENT, 2);
     stage.close(CLIENT, 2, 29);
     assert_eq!(stage.told()[2..], ["2 request ended CloseNotify", "2 closed"]);
+}
+
+#[test]
+fn reads_that_come_after_the_end_put_it_off() {
+    let mut stage = Stage::new();
+    stage.open(CLIENT, 1);
+    stage.changes(1, 0, CLOSE, ECONNRESET);
+    for (at, way, bytes) in [(1, SENT, GET), (900_000_000, RECEIVED, b"HTTP"), (1_800_000_000, RECEIVED, b"/1.1")] {
+        stage.assembly.pass(Timestamp::from_nanos(at));
+        let offset = if at == 1_800_000_000 { 4 } else { 0 };
+        let record = record(CLIENT, 1, way, offset, bytes.len());
+        assert_eq!(stage.assembly.take(Timestamp::from_nanos(at), &record, bytes), Answer::Nothing);
+    }
+    stage.assembly.pass(Timestamp::from_nanos(2_799_999_999));
+    assert_eq!(stage.told()[1..], ["1 request 29 bytes", "1 response 4 bytes", "1 response 4 bytes"]);
+    stage.assembly.pass(Timestamp::from_nanos(2_800_000_000));
+    assert_eq!(stage.told(), ["1 response ended Reset", "1 closed"]);
 }
 
 #[test]
