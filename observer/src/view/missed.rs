@@ -85,7 +85,19 @@ pub(super) fn connections(missed: &Missed) -> String {
 
 /// What a probe in the kernel lost.
 fn not_probed(missed: &Missed) -> Vec<String> {
-    let ProbeMissed { records, bytes: lost, unreadable, beyond_largest_call, calls, connections, sockets, lives } = missed.probe;
+    let ProbeMissed {
+        records,
+        bytes: lost,
+        unreadable,
+        beyond_largest_call,
+        calls,
+        connections,
+        sockets,
+        lives,
+        unused_fields,
+        contradicted,
+        unplaced,
+    } = missed.probe;
     let mut words = Vec::new();
     if records > 0 {
         words.push(format!("{} ({}) that found no room in the probe's ring", counted(records, "record"), bytes(lost)));
@@ -105,11 +117,47 @@ fn not_probed(missed: &Missed) -> Vec<String> {
     if sockets > 0 {
         words.push(format!("{} whose socket was not found", counted(sockets, "TLS connection")));
     }
+    if unplaced > 0 {
+        words.push(format!("{} of TLS connections whose socket was not found", bytes(unplaced)));
+    }
+    if contradicted > 0 {
+        words.push(format!("{} that seemed to use another socket than before", counted(contradicted, "TLS call")));
+    }
+    if unused_fields > 0 {
+        words.push(format!("{} that could not be joined with a header block", counted(unused_fields, "header field")));
+    }
     if lives > 0 {
-        words.push(format!("{} of processes and sockets", counted(lives, "beginning or end")));
+        words.push(
+            format!("{} of processes and sockets", counted(lives, "beginning or end"))
+                .replace("beginning or ends", "beginnings or ends"),
+        );
     }
     if missed.not_probed > 0 {
         words.push(format!("{} that cannot be probed, the last {}", counted(missed.not_probed, "program"), missed.last_not_probed));
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_that_a_probe_missed_has_its_words() {
+        let none = ProbeMissed::default();
+        for (probe, expected) in [
+            (ProbeMissed { records: 2, bytes: 3_000, ..none }, "2 records (3.0 kB) that found no room in the probe's ring"),
+            (ProbeMissed { unreadable: 1, ..none }, "1 record whose memory could not be read"),
+            (ProbeMissed { beyond_largest_call: 5_000, ..none }, "5.0 kB of very large writes"),
+            (ProbeMissed { calls: 2, ..none }, "2 TLS calls whose beginning the probe did not see"),
+            (ProbeMissed { connections: 1, ..none }, "1 TLS connection beyond the probe's table"),
+            (ProbeMissed { sockets: 2, ..none }, "2 TLS connections whose socket was not found"),
+            (ProbeMissed { lives: 2, ..none }, "2 beginnings or ends of processes and sockets"),
+            (ProbeMissed { unused_fields: 1, ..none }, "1 header field that could not be joined with a header block"),
+            (ProbeMissed { contradicted: 3, ..none }, "3 TLS calls that seemed to use another socket than before"),
+            (ProbeMissed { unplaced: 700, ..none }, "700 B of TLS connections whose socket was not found"),
+        ] {
+            assert_eq!(not_probed(&Missed { probe, ..Missed::default() }), [expected]);
+        }
+    }
 }

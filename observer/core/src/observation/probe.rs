@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::left_out::is_zero;
 
-/// What the programs of a probe could not record, since the last such observation. Bytes of connections that are followed are also among
+/// What the programs of a probe could not record, or nobody could make use of, since the last such observation. Bytes of connections that are followed are also among
 /// [`What::Missed`](super::What::Missed), as holes of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeMissed {
@@ -32,6 +32,15 @@ pub struct ProbeMissed {
     /// Beginnings and ends of processes and sockets.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lives: u64,
+    /// Header fields of connections that were open before, which could not be joined with the bytes that have them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unused_fields: u64,
+    /// Calls into a TLS library that seemed to use another socket than their connection has.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub contradicted: u64,
+    /// Bytes of plaintext that were recorded, of connections whose socket did not become known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unplaced: u64,
 }
 
 impl ProbeMissed {
@@ -52,6 +61,9 @@ impl ProbeMissed {
             connections: self.connections.saturating_sub(before.connections),
             sockets: self.sockets.saturating_sub(before.sockets),
             lives: self.lives.saturating_sub(before.lives),
+            unused_fields: self.unused_fields.saturating_sub(before.unused_fields),
+            contradicted: self.contradicted.saturating_sub(before.contradicted),
+            unplaced: self.unplaced.saturating_sub(before.unplaced),
         }
     }
 
@@ -67,6 +79,43 @@ impl ProbeMissed {
             connections: self.connections.saturating_add(other.connections),
             sockets: self.sockets.saturating_add(other.sockets),
             lives: self.lives.saturating_add(other.lives),
+            unused_fields: self.unused_fields.saturating_add(other.unused_fields),
+            contradicted: self.contradicted.saturating_add(other.contradicted),
+            unplaced: self.unplaced.saturating_add(other.unplaced),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_version_told_is_read() {
+        let missed: ProbeMissed = serde_json::from_str(r#"{"records":3,"lives":1}"#).unwrap();
+        assert_eq!(missed, ProbeMissed { records: 3, lives: 1, ..ProbeMissed::default() });
+    }
+
+    #[test]
+    fn each_number_is_added_and_taken_away() {
+        let (one, three) = (of_each(1), of_each(3));
+        assert_eq!(one.and(&one).and(&one), three);
+        assert_eq!(three.since(&one), one.and(&one));
+    }
+
+    fn of_each(number: u64) -> ProbeMissed {
+        ProbeMissed {
+            records: number,
+            bytes: number,
+            unreadable: number,
+            beyond_largest_call: number,
+            calls: number,
+            connections: number,
+            sockets: number,
+            lives: number,
+            unused_fields: number,
+            contradicted: number,
+            unplaced: number,
         }
     }
 }

@@ -102,8 +102,8 @@ fn of_taps() -> impl Strategy<Value = What> {
         text().prop_map(|why| What::ConnectFailed { why }),
         number().prop_map(|connections| What::Unobserved { connections }),
         number().prop_map(|notices| What::Untold { notices }),
-        (number(), number()).prop_map(|(records, sockets)| What::ProbeMissed {
-            missed: ProbeMissed { records, sockets, ..ProbeMissed::default() }
+        (number(), number(), number()).prop_map(|(records, sockets, unplaced)| What::ProbeMissed {
+            missed: ProbeMissed { records, sockets, unplaced, ..ProbeMissed::default() }
         }),
         (text(), text()).prop_map(|(file, why)| What::NotProbed { file, why }),
         Just(What::Tick),

@@ -244,7 +244,7 @@ impl Probing {
     }
 
     fn tell_what_was_missed(&mut self) {
-        self.telling.missed(missed(&self.programs));
+        self.telling.missed(missed(&self.programs, &self.assembly));
         self.next_telling = Instant::now() + TELL_EVERY;
     }
 

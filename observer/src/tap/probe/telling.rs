@@ -3,6 +3,7 @@
 use observer_core::observation::ProbeMissed;
 use observer_ebpf::Loss;
 
+use super::assembly::Assembly;
 use super::kernel::Programs;
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
@@ -35,8 +36,8 @@ impl Telling {
     }
 }
 
-/// What the programs have missed until now.
-pub(super) fn missed(programs: &Programs) -> ProbeMissed {
+/// What the programs have missed until now, and what could not be put together.
+pub(super) fn missed(programs: &Programs, assembly: &Assembly) -> ProbeMissed {
     ProbeMissed {
         records: programs.lost(Loss::NoRoom),
         bytes: programs.lost(Loss::NoRoomBytes),
@@ -46,6 +47,9 @@ pub(super) fn missed(programs: &Programs) -> ProbeMissed {
         connections: programs.lost(Loss::ConnectionNotKept),
         sockets: programs.lost(Loss::SocketNotKnown),
         lives: programs.lost(Loss::LifeNoRoom),
+        unused_fields: assembly.unused_fields(),
+        contradicted: programs.lost(Loss::SocketContradicted),
+        unplaced: assembly.unplaced(),
     }
 }
 
