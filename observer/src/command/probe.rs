@@ -23,7 +23,7 @@ use crate::intake::{Intake, IntakeLimits, Notice};
 use crate::observing::{Latest, Observing, Outcome, Outputs, Upstream};
 use crate::question;
 use crate::tap::Clock;
-use crate::tap::probe::{ProbeOutcome, ProbeTap};
+use crate::tap::probe::ProbeTap;
 use crate::view::{Run, counted};
 
 /// Sees the clients on this machine without a proxy: eBPF programs in its kernel read what their TLS libraries are given and give out.
@@ -122,7 +122,8 @@ impl Probe {
             () = ends.next() => return Ok(ExitCode::SUCCESS),
         };
         self.introduce(&servers)?;
-        ends.listen_to(self.page(&servers, latest));
+        probing.tap.limits().iter().for_each(say);
+        ends.listen_to(self.page(&servers, probing.tap.limits(), latest));
         ends.next().await;
         let outcome = tokio::select! {
             outcome = probing.end() => outcome?,
@@ -175,16 +176,17 @@ impl Probe {
         Ok(())
     }
 
-    fn page(&self, servers: &[ApiServer], latest: Option<Arc<Latest>>) -> Option<crate::terminal::RunningPage> {
+    fn page(&self, servers: &[ApiServer], limits: &[String], latest: Option<Arc<Latest>>) -> Option<crate::terminal::RunningPage> {
         let name = match servers {
             [server] => server.name().to_owned(),
             _ => counted(servers.len() as u64, "API server"),
         };
-        let guidance = vec![
+        let mut guidance = vec![
             "Clients on this machine are seen as they are, without a proxy.".to_owned(),
             format!("{}.", capitalized(&self.flags.whose())),
             "Where one is missing: watchtap probe --check".to_owned(),
         ];
+        guidance.extend_from_slice(limits);
         shown::open_page(&name, guidance, latest?)
     }
 }
@@ -193,14 +195,15 @@ impl Probing {
     /// Takes what was recorded until now, and lets all that was decoded be told.
     async fn end(self) -> Result<Outcome> {
         let Self { tap, observing, mut learning } = self;
-        let probed = spawn_blocking(|| tap.finish()).await?;
+        let limits = tap.limits().to_vec();
+        spawn_blocking(|| tap.finish()).await?;
         // They hold the intake, whose end the observing thread waits for.
         let asked = async { while learning.join_next().await.is_some() {} };
         if timeout(question::LIMIT, asked).await.is_err() {
             learning.shutdown().await;
         }
         let mut outcome = spawn_blocking(|| observing.finish()).await??;
-        outcome.troubles.extend(troubles(&probed));
+        outcome.troubles.extend(limits);
         Ok(outcome)
     }
 }
@@ -218,11 +221,6 @@ fn write(report: Report, outcome: Outcome) -> Result<()> {
     let run = Run { subcommand: "probe", command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
     let snapshot = outcome.snapshot.without_findings(report.mute());
     recording::write(report, &run, &snapshot)
-}
-
-/// What the probe knows and no observation tells.
-fn troubles(probed: &ProbeOutcome) -> Vec<String> {
-    probed.limits.clone()
 }
 
 #[cfg(test)]

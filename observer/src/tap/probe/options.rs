@@ -73,14 +73,6 @@ pub enum ProbeError {
 /// What a probe did, as far as its [notices](crate::intake::Notice) do not tell it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeOutcome {
-    /// Records for which the ring had no room.
-    pub no_room: u64,
     /// Files whose processes had connections that were open before, so that their header fields are told besides.
     pub telling_fields: usize,
-    /// Header fields that could not be joined with the bytes that have them.
-    pub unused_fields: u64,
-    /// What this kernel does not do for the probe, and what is not seen for that.
-    pub limits: Vec<String>,
-    /// How often a connection seemed to use another socket than the one that it had.
-    pub contradicted: u64,
 }

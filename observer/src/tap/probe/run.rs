@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use observer_core::time::Timestamp;
-use observer_ebpf::{FILTER_SERVER_ENDS, Filter, Life, LifeKind, Loss};
+use observer_ebpf::{FILTER_SERVER_ENDS, Filter, Life, LifeKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -49,6 +49,7 @@ const MAX_WAITING: usize = 4_096;
 /// A probe that runs. Dropped, it ends.
 #[derive(Debug)]
 pub struct ProbeTap {
+    limits: Vec<String>,
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<ProbeOutcome>>,
 }
@@ -71,16 +72,16 @@ impl ProbeTap {
             api_servers: options.api_servers.clone(),
         })?;
         programs.tell_of_processes()?;
-        let mut outcome = ProbeOutcome::default();
+        let mut limits = Vec::new();
         if let Err(error) = programs.pair_by_use() {
-            outcome.limits.push(limit::without(&error, limit::UNPAIRED));
+            limits.push(limit::without(&error, limit::UNPAIRED));
         }
-        let mut limits = Limits::default();
+        let mut kept = Limits::default();
         if let Err(error) = programs.tell_of_sockets() {
-            outcome.limits.push(limit::without(&error, limit::NO_ENDS));
-            limits.linger = Duration::ZERO;
+            limits.push(limit::without(&error, limit::NO_ENDS));
+            kept.linger = Duration::ZERO;
         }
-        let assembly = Assembly::new(intake.clone(), limits);
+        let assembly = Assembly::new(intake.clone(), kept);
         let ends = Arc::new(AtomicBool::new(false));
         let mut probing = Probing {
             clock,
@@ -98,7 +99,6 @@ impl ProbeTap {
             next_look: Instant::now(),
             next_look_at_given: Instant::now(),
             next_telling: Instant::now() + TELL_EVERY,
-            outcome,
         };
         // Who is selected by number has begun, and is looked at for libraries that come later.
         if probing.selection.may_grow() {
@@ -108,7 +108,12 @@ impl ProbeTap {
         let stop = Arc::clone(&ends);
         let run = move || probing.run(&stop);
         let thread = thread::Builder::new().name("probing".to_owned()).spawn(run).map_err(KernelError::Thread)?;
-        Ok(Self { ends, thread: Some(thread) })
+        Ok(Self { limits, ends, thread: Some(thread) })
+    }
+
+    /// What this kernel does not do for the probe, and what is not seen for that, a line each.
+    pub fn limits(&self) -> &[String] {
+        &self.limits
     }
 
     /// Takes what was recorded until now, and ends.
@@ -148,7 +153,6 @@ struct Probing {
     next_look: Instant,
     next_look_at_given: Instant,
     next_telling: Instant,
-    outcome: ProbeOutcome,
 }
 
 impl Probing {
@@ -180,11 +184,7 @@ impl Probing {
             }
         }
         self.tell_what_was_missed();
-        self.outcome.contradicted = self.programs.lost(Loss::SocketContradicted);
-        self.outcome.no_room = self.programs.lost(Loss::NoRoom);
-        self.outcome.telling_fields = self.files.telling_fields();
-        self.outcome.unused_fields = self.assembly.unused_fields();
-        self.outcome
+        ProbeOutcome { telling_fields: self.files.telling_fields() }
     }
 
     fn take_records(&mut self) -> usize {
