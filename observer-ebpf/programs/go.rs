@@ -12,6 +12,7 @@ use observer_ebpf::{ConnectionKey, Kind, Loss, Record};
 use crate::admission::Caller;
 use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
+use crate::kernel;
 use crate::maps::{GO_READS, count};
 use crate::memory;
 use crate::records::{self, Direction, Text};
@@ -209,18 +210,31 @@ fn transferred(caller: Caller, file: u16, direction: Direction, address: u64, bu
     connections::transferred(caller, &transfer);
 }
 
-/// The descriptor of `tls.Conn`'s `net.Conn`, if that is a `*net.TCPConn`: its `netFD` begins with a `poll.FD`, which has the number after a
-/// mutex of 16 bytes (Go `src/net/fd_posix.go`, `src/internal/poll/fd_unix.go`, go1.26). Another type of connection has something else
-/// there, which may look like a number.
+/// The descriptor of `tls.Conn`'s `net.Conn`, if that is a `*net.TCPConn`, or a structure that embeds a `net.Conn` which is one: behind a member of
+/// one word, as client-go's rotation of certificates has it (kubernetes/client-go `util/connrotation/connrotation.go`, `closableConn`, v0.34), or first.
+/// Any other type has something else there, which may look like a number, so the number must be that of a TCP socket.
 #[inline(always)]
 fn descriptor(connection: u64) -> i32 {
-    let number = memory::value::<u64>(connection + 8)
-        .and_then(memory::value::<u64>)
-        .and_then(|descriptor| memory::value::<i64>(descriptor + 16));
-    match number {
-        Some(number @ 0..=0x7fff_ffff) => number as i32,
-        Some(_) | None => -1,
+    let Some(inner) = memory::value::<u64>(connection + 8) else { return -1 };
+    if let Some(number) = socket_number(inner) {
+        return number;
     }
+    // The second word of an interface is the value's.
+    for embedded in [16, 8] {
+        if let Some(number) = memory::value::<u64>(inner + embedded).and_then(socket_number) {
+            return number;
+        }
+    }
+    -1
+}
+
+/// The descriptor of a `*net.TCPConn`: its `netFD` begins with a `poll.FD`, which has the number after a mutex of 16 bytes (Go
+/// `src/net/fd_posix.go`, `src/internal/poll/fd_unix.go`, go1.26).
+#[inline(always)]
+fn socket_number(connection: u64) -> Option<i32> {
+    let number = memory::value::<i64>(memory::value::<u64>(connection)? + 16)?;
+    let number = i32::try_from(number).ok().filter(|number| *number >= 0)?;
+    kernel::socket_of(number).map(|_socket| number)
 }
 
 #[inline(always)]

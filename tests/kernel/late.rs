@@ -62,6 +62,20 @@ fn check(library: &str) {
     assert_eq!((totals.connections, missed.unknown_requests, missed.malformed, missed.dark), (1, 1, 0, 0), "{missed:?}");
 }
 
+#[test]
+fn go_client_whose_connection_is_wrapped_is_seen() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    // Its program is found while it runs.
+    let first = Client::start(&server, "rotated");
+    let stage = Stage::attach(&server);
+    first.end();
+    let mut client = Client::start(&server, "rotated");
+    client.ask();
+    let (Snapshot { totals, missed, .. }, _outcome) = stage.finish();
+    client.end();
+    assert_eq!((totals.lists, missed.probe.sockets, missed.probe.unplaced), (4, 0, 0), "{totals:?} {missed:?}");
+}
+
 fn asked(one: &RequestRecord) -> String {
     let events = one.watch.as_ref().map_or_else(|| "-".to_owned(), |watch| watch.added.to_string());
     format!("{:?} {} {} {events} events", one.verb.unwrap(), one.shape, one.status.unwrap_or_default())

@@ -35,7 +35,7 @@ use crate::view::{Run, counted};
 /// falls behind loses what it could not read, and counts it. Each call of a probed TLS library takes some microseconds more, whatever it talks to.
 #[derive(Debug, Args)]
 #[command(after_help = "WHAT IS SEEN:
-  Programs that are written in Go (crypto/tls), and those with OpenSSL or BoringSSL, in a library or linked in (Python, curl, node, envoy).
+  Programs that are written in Go (crypto/tls), and those with OpenSSL or BoringSSL, in a library or linked in (Python, curl, node).
   Not: rustls, GnuTLS, Java, and Go programs whose version is not known. Each program that is found and not seen is told.
 
 WHAT IT TAKES:

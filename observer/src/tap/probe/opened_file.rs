@@ -6,6 +6,8 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags, open};
+
 use super::program_files::ProgramFile;
 
 /// The file that a process was seen to run code of. The process may end, or execute another program, while its file is looked at.
@@ -22,10 +24,13 @@ impl OpenedFile {
     ///
     /// `NotFound` where the process has it no more: what is reached by its path is another file, or nothing.
     pub(super) fn of(found: &ProgramFile) -> io::Result<Self> {
-        let file = File::open(&found.path)?;
-        if file.metadata()?.ino() != found.identity.inode {
+        // What is there may be made by whoever is observed: a pipe would never be opened, and a device does something when it is.
+        let place = File::from(open(&found.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
+        let there = place.metadata()?;
+        if !there.is_file() || there.ino() != found.identity.inode {
             return Err(io::ErrorKind::NotFound.into());
         }
+        let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
         Ok(Self { _file: file, path })
     }
@@ -54,5 +59,15 @@ mod tests {
         std::fs::write(&path, "second").unwrap();
         assert_eq!(OpenedFile::of(&found).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(std::fs::read_to_string(opened.path()).unwrap(), "first");
+    }
+
+    #[test]
+    fn pipe_in_the_place_of_a_program_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let inode = std::fs::metadata(&path).unwrap().ino();
+        let found = ProgramFile { identity: FileIdentity { device: (0, 1), inode }, path, name: String::new() };
+        assert_eq!(OpenedFile::of(&found).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

@@ -1,14 +1,17 @@
 // Command late speaks HTTP/2 to an API server on one connection: it lists and watches config maps, says "watching", and at each further line of stdin asks
-// once more. Its arguments are the server's address, its certificate authority, a token, and whose HTTP/2 it uses: "net/http" or "x/net".
+// once more. Its arguments are the server's address, its certificate authority, a token, and whose HTTP/2 it uses: "net/http" or "x/net", or "rotated": net/http on a
+// connection that is wrapped as client-go's rotation of certificates does it.
 package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -34,7 +37,10 @@ func main() {
 func run(host, authority, token, library string) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(authority))
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: library == "net/http"}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: library != "x/net"}
+	if library == "rotated" {
+		transport.DialContext = dialClosable
+	}
 	if library == "x/net" {
 		if err := http2.ConfigureTransport(transport); err != nil {
 			return err
@@ -57,6 +63,22 @@ func run(host, authority, token, library string) error {
 		fmt.Println("asked")
 	}
 	return nil
+}
+
+// closableConn is what k8s.io/client-go/util/connrotation hands out.
+type closableConn struct {
+	onClose func()
+	net.Conn
+}
+
+func dialClosable(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	closable := &closableConn{Conn: conn}
+	closable.onClose = func() { closable.Conn = nil }
+	return closable, nil
 }
 
 // ask lists, begins a watch, makes a config map, and reads its event on both watches.
