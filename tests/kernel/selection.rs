@@ -73,7 +73,7 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
         busy.ask(50);
     }
     // The probes are gone when the connection is.
-    while !probe.told().events.iter().any(|event| matches!(event, TapEvent::Closed { .. })) {
+    while !probe.told().events.iter().any(|(_, event)| matches!(event, TapEvent::Closed { .. })) {
         assert!(begun.elapsed() < PATIENCE, "{:?}", probe.told().notices);
         busy.ask(1);
     }
@@ -86,7 +86,9 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
     other.end();
 
     assert_eq!(told.opened().len(), 1, "the other client came when nobody looked");
-    let [.., TapEvent::OutOfSight { .. }, TapEvent::Closed { .. }] = told.events.as_slice() else { panic!("{:?}", told.events) };
+    let [.., (_, TapEvent::OutOfSight { .. }), (_, TapEvent::Closed { .. })] = told.events.as_slice() else {
+        panic!("{:?}", told.events)
+    };
     let left: Vec<&str> = told.not_probed().filter_map(|(file, why)| (file == library).then_some(why)).collect();
     let [why] = left.as_slice() else { panic!("{left:?}") };
     let rate: u64 = why.strip_prefix("its TLS functions are called ").unwrap().split(' ').next().unwrap().parse().unwrap();

@@ -37,6 +37,21 @@ client.close()
 os._exit(0)
 ";
 
+/// Asks so often, on a new connection each, and ends every other with RST.
+const ONE_AFTER_THE_OTHER: &str = "
+import socket, ssl, struct, sys
+host, authority, connections = sys.argv[1:]
+name, port = host.rsplit(':', 1)
+context = ssl.create_default_context(cadata=authority)
+for number in range(int(connections)):
+    client = context.wrap_socket(socket.create_connection((name, int(port))), server_hostname=name)
+    client.sendall(b'GET /version HTTP/1.1\\r\\nHost: it\\r\\n\\r\\n')
+    client.recv(1000)
+    if number % 2:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    client.close()
+";
+
 /// Answers each request with an empty object.
 const SERVER: &str = "
 import http.server, ssl, sys
@@ -79,6 +94,19 @@ fn ends_of_a_connection_have_their_side_and_manner() {
 }
 
 #[test]
+fn ends_of_connections_one_after_the_other_are_told_apart() {
+    let server = answering(Server::WaitsForTheClient);
+    let told = Told::during(&of_clients(server.address()), || {
+        let arguments = [server.address().to_string(), server.ca_pem().to_owned(), "40".to_owned()];
+        run(&mut python(ONE_AFTER_THE_OTHER, &arguments));
+    });
+    let mut ended: Vec<_> = told.events.iter().filter_map(|(id, event)| Some((*id, end(event)?))).collect();
+    ended.sort_by_key(|(id, _)| *id);
+    let ended: Vec<_> = ended.into_iter().map(|(_, end)| end).collect();
+    assert_eq!(ended, [(Direction::Request, EndManner::Fin), (Direction::Request, EndManner::Reset)].repeat(20));
+}
+
+#[test]
 fn connection_with_both_ends_on_this_machine_counts_once() {
     let server = Process::server();
     let options = ProbeOptions { server_ends: true, ..of_clients(server.address) };
@@ -113,22 +141,27 @@ fn server_is_seen_where_its_client_is_not_if_that_is_asked_for() {
 }
 
 fn ends(client: &str, does: Server) -> Vec<(Direction, EndManner)> {
+    let server = answering(does);
+    let told = Told::during(&of_clients(server.address()), || {
+        let arguments = [server.address().to_string(), server.ca_pem().to_owned(), client.to_owned()];
+        assert_eq!(python(CLIENT, &arguments).status().unwrap().success(), client != "kill");
+    });
+    told.events.iter().filter_map(|(_, event)| end(event)).collect()
+}
+
+fn end(event: &TapEvent) -> Option<(Direction, EndManner)> {
+    let TapEvent::Ended { direction, manner, .. } = event else { return None };
+    Some((*direction, *manner))
+}
+
+fn answering(does: Server) -> ScriptedUpstream {
     let server = ScriptedUpstream::start(&[], move |stream| {
         let mut request = [0; 1000];
         let _length = stream.read(&mut request)?;
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")?;
         after_its_answer(does, stream)
     });
-    let server = server.unwrap();
-    let told = Told::during(&of_clients(server.address()), || {
-        let arguments = [server.address().to_string(), server.ca_pem().to_owned(), client.to_owned()];
-        assert_eq!(python(CLIENT, &arguments).status().unwrap().success(), client != "kill");
-    });
-    let ended = told.events.into_iter().filter_map(|event| {
-        let TapEvent::Ended { direction, manner, .. } = event else { return None };
-        Some((direction, manner))
-    });
-    ended.collect()
+    server.unwrap()
 }
 
 fn after_its_answer(does: Server, stream: &mut ServerStream) -> io::Result<()> {

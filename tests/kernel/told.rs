@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use watchtap::intake::{ConnectionInfo, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
+use watchtap::intake::{ConnectionId, ConnectionInfo, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 
@@ -16,7 +16,7 @@ pub(crate) struct Hearing {
 /// All that was told.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    pub(crate) events: Vec<TapEvent>,
+    pub(crate) events: Vec<(ConnectionId, TapEvent)>,
     pub(crate) notices: Vec<Notice>,
 }
 
@@ -60,7 +60,7 @@ impl Told {
 
     /// The connections, in their order.
     pub(crate) fn opened(&self) -> Vec<ConnectionInfo> {
-        let opened = self.events.iter().filter_map(|event| {
+        let opened = self.events.iter().filter_map(|(_, event)| {
             let TapEvent::Opened { info, .. } = event else { return None };
             Some(info.clone())
         });
@@ -73,7 +73,7 @@ impl Told {
             for delivered in receiver.drain(Duration::ZERO) {
                 is_empty = false;
                 match delivered.delivery {
-                    Delivery::Connection(_, event) => self.events.push(event),
+                    Delivery::Connection(id, event) => self.events.push((id, event)),
                     Delivery::Notice(notice) => self.notices.push(notice),
                     // A probe knows it when a connection begins.
                     Delivery::Process(_, process) => panic!("{process:?}"),

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -94,7 +95,8 @@ impl ProbeTap {
             late: LateProcesses::default(),
             api_servers: options.api_servers.clone(),
             calls_per_second: options.calls_per_second,
-            ends: Vec::new(),
+            ends: VecDeque::new(),
+            lives_until: 0,
             waiting: VecDeque::new(),
             next_look: Instant::now(),
             next_look_at_given: Instant::now(),
@@ -147,7 +149,9 @@ struct Probing {
     /// How many calls of one file the probes may cost; 0 for any number.
     calls_per_second: u32,
     /// Ends of processes and sockets that are not told to the assembly yet: what was recorded before them comes first.
-    ends: Vec<Life>,
+    ends: VecDeque<Life>,
+    /// All ends until then are taken, by the kernel's clock.
+    lives_until: u64,
     /// Processes that are to be looked at, and when: in no order of their own.
     waiting: VecDeque<(Instant, u32)>,
     next_look: Instant,
@@ -162,7 +166,7 @@ impl Probing {
             self.take_lives();
             let taken = self.take_records();
             if taken < BATCH || self.ends.len() > MAX_ENDS {
-                self.tell_of_ends();
+                tell_of_ends(&mut self.ends, &mut self.assembly, self.times, u64::MAX);
             }
             if taken < BATCH {
                 // All that their programs had recorded is taken.
@@ -187,21 +191,40 @@ impl Probing {
         ProbeOutcome { telling_fields: self.files.telling_fields() }
     }
 
+    /// Takes records, each behind the ends that came before it: a connection that begins may have the socket and the place in memory of one that has ended.
     fn take_records(&mut self) -> usize {
-        let Self { programs, assembly, times, .. } = self;
+        let mut taken = 0;
         let mut dismissed = Vec::new();
-        let taken = programs.take_records(BATCH, |record, payload| {
-            if assembly.take(times.of(record.time), record, payload) == Answer::Dismiss {
+        loop {
+            let mut later = None;
+            let Self { programs, assembly, times, ends, lives_until, .. } = self;
+            taken += programs.take_records(BATCH.saturating_sub(taken), |record, payload| {
+                if record.time > *lives_until {
+                    later = Some((*record, payload.to_vec()));
+                    return ControlFlow::Break(());
+                }
+                tell_of_ends(ends, assembly, *times, record.time);
+                if assembly.take(times.of(record.time), record, payload) == Answer::Dismiss {
+                    dismissed.push(record.connection);
+                }
+                ControlFlow::Continue(())
+            });
+            let Some((record, payload)) = later else { break };
+            self.take_lives();
+            let Self { assembly, times, ends, .. } = self;
+            tell_of_ends(ends, assembly, *times, record.time);
+            if assembly.take(times.of(record.time), &record, &payload) == Answer::Dismiss {
                 dismissed.push(record.connection);
             }
-        });
+        }
         for connection in &dismissed {
-            programs.dismiss(connection);
+            self.programs.dismiss(connection);
         }
         taken
     }
 
     fn take_lives(&mut self) {
+        self.lives_until = kernels_now();
         let Self { programs, ends, waiting, .. } = self;
         let now = Instant::now();
         let mut changed = Vec::new();
@@ -213,25 +236,14 @@ impl Probing {
             } else if life.kind == LifeKind::Exit as u32 {
                 changed.push(life.process);
                 waiting.retain(|(_, process)| *process != life.process);
-                ends.push(*life);
+                ends.push_back(*life);
             } else if life.kind == LifeKind::Socket as u32 {
-                ends.push(*life);
+                ends.push_back(*life);
             }
         });
         for process in changed {
             self.late.renew(process);
             self.leave_fields(process);
-        }
-    }
-
-    fn tell_of_ends(&mut self) {
-        for life in self.ends.drain(..) {
-            let at = self.times.of(life.time);
-            if life.kind == LifeKind::Exit as u32 {
-                self.assembly.exited(at, life.process);
-            } else {
-                self.assembly.socket_changed(at, &life);
-            }
         }
     }
 
@@ -334,9 +346,27 @@ impl Probing {
     }
 }
 
+/// Tells of the ends before a time of the kernel's clock, in their order.
+fn tell_of_ends(ends: &mut VecDeque<Life>, assembly: &mut Assembly, times: Times, before: u64) {
+    while let Some(life) = ends.pop_front_if(|life| life.time < before) {
+        let at = times.of(life.time);
+        if life.kind == LifeKind::Exit as u32 {
+            assembly.exited(at, life.process);
+        } else {
+            assembly.socket_changed(at, &life);
+        }
+    }
+}
+
 /// The file of our PID namespace, as device and number; 0 for the first of all, whose numbers are the kernel's own.
 fn pid_namespace() -> (u64, u64) {
     namespace::own("pid").filter(|(_, number)| *number != FIRST_PID_NAMESPACE).unwrap_or_default()
+}
+
+/// The kernel's clock, as the programs read it.
+fn kernels_now() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000) + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
 /// From the kernel's clock to ours.
@@ -349,10 +379,7 @@ struct Times {
 
 impl Times {
     fn now(clock: Clock) -> Self {
-        let kernels = clock_gettime(ClockId::Monotonic);
-        let kernels =
-            u64::try_from(kernels.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000) + u64::try_from(kernels.tv_nsec).unwrap_or(0);
-        Self { ours: clock.now(), kernels }
+        Self { ours: clock.now(), kernels: kernels_now() }
     }
 
     /// What was before stands at the beginning.

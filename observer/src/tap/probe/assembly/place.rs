@@ -14,6 +14,8 @@ pub(super) struct Place {
     pub role: Role,
     /// The socket, by its address in the kernel.
     pub socket: u64,
+    /// Since when it is known, as [`Record::time`](observer_ebpf::Record::time).
+    pub known: u64,
     pub ends: Ends,
     /// The number of the file through whose functions it is seen.
     pub file: u32,
@@ -29,8 +31,8 @@ pub(super) struct Ends {
 }
 
 impl Place {
-    /// Of a connection of the process with this number; nothing where the role is none.
-    pub(super) fn of(process: u32, opened: &Opened) -> Option<Self> {
+    /// Of a connection of the process with this number, as it was said at the time `known`; nothing where the role is none.
+    pub(super) fn of(process: u32, known: u64, opened: &Opened) -> Option<Self> {
         let (local, remote) = (address(opened.local), address(opened.remote));
         let (role, ends) = match opened.role {
             role if role == Role::Client as u32 => (Role::Client, Ends { client: local, server: remote }),
@@ -40,7 +42,7 @@ impl Place {
         let name = opened.name.split(|byte| *byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
         let process = Process { pid: process, started: opened.started / NANOSECONDS_A_TICK, name };
-        Some(Self { role, socket: opened.socket, ends, file: opened.file, process })
+        Some(Self { role, socket: opened.socket, known, ends, file: opened.file, process })
     }
 
     /// What is told of it. A client that is only the other side of a process is not known.

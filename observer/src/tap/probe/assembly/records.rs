@@ -1,7 +1,7 @@
 //! All connections, by what the programs call them.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use observer_core::http::Start;
@@ -11,6 +11,7 @@ use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, U
 use super::explained::Explained;
 use super::followed::{Followed, Last, Way, beginning};
 use super::place::{Ends, Place};
+use super::socket_ends::SocketEnds;
 use super::waiting::{Plaintext, Transfer, Waiting};
 use crate::intake::{EndManner, Intake};
 
@@ -45,8 +46,8 @@ pub struct Assembly {
     dismissed: HashSet<ConnectionKey>,
     /// The connection that lives at an address of a process now.
     present: HashMap<(u32, u64), ConnectionKey>,
-    /// The connection of a socket.
-    sockets: HashMap<u64, ConnectionKey>,
+    /// The connection of a socket, and since when, by the kernel's clock: the place of one that is gone may have another.
+    sockets: BTreeMap<(u64, u64), ConnectionKey>,
     /// The connection that is told of between two ends.
     told: HashMap<Ends, ConnectionKey>,
     /// Changes of sockets that are nobody's, of late. A record stays behind those of other processors while the program that writes it is interrupted, so the change
@@ -80,7 +81,7 @@ impl Assembly {
             connections: HashMap::new(),
             dismissed: HashSet::new(),
             present: HashMap::new(),
-            sockets: HashMap::new(),
+            sockets: BTreeMap::new(),
             told: HashMap::new(),
             unclaimed: HashMap::new(),
             explained: Explained::default(),
@@ -137,7 +138,7 @@ impl Assembly {
 
     /// Takes a change of a socket.
     pub fn socket_changed(&mut self, at: Timestamp, life: &Life) {
-        let Some(key) = self.sockets.get(&life.socket).copied() else {
+        let Some(key) = self.owner(life) else {
             if self.unclaimed.len() < self.limits.connections {
                 self.unclaimed.entry(life.socket).or_default().push((at, *life));
             }
@@ -249,12 +250,14 @@ impl Assembly {
 
     fn opened(&mut self, at: Timestamp, record: &Record, payload: &[u8]) -> Answer {
         let key = record.connection;
-        let Some(place) = Opened::read(payload).and_then(|opened| Place::of(key.process, &opened)) else { return self.ignore() };
+        let Some(place) = Opened::read(payload).and_then(|opened| Place::of(key.process, record.time, &opened)) else {
+            return self.ignore();
+        };
         // The other end of what is told already. Of the same side, it is another network with the same addresses, or the one before is over.
         if self.told.get(&place.ends).is_some_and(|told| self.role(told).is_some_and(|role| role != place.role)) {
             return self.dismiss(at, key);
         }
-        let (socket, ends) = (place.socket, place.ends);
+        let (socket, known, ends) = (place.socket, place.known, place.ends);
         let has_bytes = match self.connection(at, key) {
             Some(Connection::Waiting(waiting)) if waiting.place.is_none() => {
                 waiting.place = Some(place);
@@ -267,12 +270,12 @@ impl Assembly {
                 return self.dismiss(at, key);
             }
         };
-        self.sockets.insert(socket, key);
+        self.sockets.insert((socket, known), key);
         self.told.insert(ends, key);
         let answer = if has_bytes { self.follow(key) } else { Answer::Nothing };
         let changes = self.unclaimed.remove(&socket).unwrap_or_default();
         // Those before are of another connection, whose socket had this place.
-        for (at, life) in changes.iter().filter(|(_, life)| life.time >= record.time) {
+        for (at, life) in changes.iter().filter(|(_, life)| life.time >= known) {
             self.socket_changed(*at, life);
         }
         answer
@@ -342,6 +345,12 @@ impl Assembly {
         self.connections.get(key)?.place().map(|place| place.role)
     }
 
+    /// The connection whose socket changed. What comes after a socket was closed is of another one.
+    fn owner(&self, life: &Life) -> Option<ConnectionKey> {
+        let (_, key) = self.sockets.range((life.socket, 0)..=(life.socket, life.time)).next_back()?;
+        self.connections.get(key).filter(|connection| connection.ends().over().is_none()).map(|_| *key)
+    }
+
     fn ignore(&mut self) -> Answer {
         self.ignored = self.ignored.saturating_add(1);
         Answer::Nothing
@@ -370,8 +379,8 @@ impl Assembly {
             self.present.remove(&(key.process, key.address));
         }
         if let Some(place) = connection.place() {
-            if self.sockets.get(&place.socket) == Some(&key) {
-                self.sockets.remove(&place.socket);
+            if self.sockets.get(&(place.socket, place.known)) == Some(&key) {
+                self.sockets.remove(&(place.socket, place.known));
             }
             if self.told.get(&place.ends) == Some(&key) {
                 self.told.remove(&place.ends);
@@ -389,6 +398,13 @@ impl Connection {
         match self {
             Self::Waiting(_) => None,
             Self::Followed(followed) => Some(followed),
+        }
+    }
+
+    fn ends(&self) -> &SocketEnds {
+        match self {
+            Self::Waiting(waiting) => &waiting.ends,
+            Self::Followed(followed) => &followed.ends,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -118,15 +119,17 @@ impl Programs {
         self.attach_to_tracepoint("socket_received", "sock_recv_length")
     }
 
-    /// Takes what was recorded since, in its order, up to so many records; how many there were.
-    pub fn take_records(&mut self, most: usize, mut each: impl FnMut(&Record, &[u8])) -> usize {
+    /// Takes what was recorded since, in its order, up to so many records, or until `each` breaks off; how many there were.
+    pub fn take_records(&mut self, most: usize, mut each: impl FnMut(&Record, &[u8]) -> ControlFlow<()>) -> usize {
         let mut taken = 0;
         while taken < most
             && let Some(item) = self.records.next()
         {
             taken += 1;
-            if let Some((record, payload)) = Record::read(&item) {
-                each(&record, payload);
+            if let Some((record, payload)) = Record::read(&item)
+                && each(&record, payload).is_break()
+            {
+                break;
             }
         }
         taken

@@ -288,6 +288,23 @@ fn end_that_is_told_before_the_beginning_is_kept_for_it() {
 }
 
 #[test]
+fn change_is_of_the_connection_that_had_the_socket_then() {
+    let mut stage = Stage::new();
+    for (time, process, client) in [(10, CLIENT, "10.0.0.7:40000"), (30, CLIENT + 1, "10.0.0.7:40001")] {
+        assert_eq!(stage.open_at(time, 9, (process, time), [client, "10.0.0.1:6443"]), Answer::Nothing);
+        stage.take(process, time, SENT, 0, GET);
+    }
+    stage.told();
+    stage.changes_at(20, 9, ESTABLISHED, CLOSE, ECONNRESET);
+    stage.changes_at(40, 9, ESTABLISHED, CLOSE_WAIT, 0);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_020));
+    assert_eq!(stage.told(), ["1 response ended Reset", "1 closed"]);
+    stage.changes_at(50, 9, CLOSE_WAIT, CLOSE, 0);
+    stage.assembly.pass(Timestamp::from_nanos(1_000_000_050));
+    assert_eq!(stage.told(), ["2 response ended Fin", "2 request ended Reset", "2 closed"]);
+}
+
+#[test]
 fn reads_that_come_after_the_end_put_it_off() {
     let mut stage = Stage::new();
     stage.open(CLIENT, 1);

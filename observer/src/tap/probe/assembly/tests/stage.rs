@@ -89,8 +89,12 @@ impl Stage {
 
     /// The socket is called as the connection is.
     pub(super) fn open_between(&mut self, process: u32, since: u64, local: &str, remote: &str) -> Answer {
+        self.open_at(1, since, (process, since), [local, remote])
+    }
+
+    pub(super) fn open_at(&mut self, time: u64, socket: u64, (process, since): (u32, u64), [local, remote]: [&str; 2]) -> Answer {
         let opened = Opened {
-            socket: since,
+            socket,
             cgroup: 1,
             started: 1_234_567_890,
             name: *b"kubectl\0leftover",
@@ -101,7 +105,7 @@ impl Stage {
             file: process,
         };
         let payload = bytes(&opened);
-        let record = record(process, since, Kind::Opened, 0, payload.len());
+        let record = Record { time, ..record(process, since, Kind::Opened, 0, payload.len()) };
         self.assembly.take(Timestamp::from_nanos(1), &record, &payload)
     }
 
