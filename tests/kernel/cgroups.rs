@@ -1,10 +1,11 @@
-//! Processes that are selected by their cgroup. These tests make cgroups.
+//! Processes that are selected by their cgroup, and what it tells of them. These tests make cgroups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use observer_core::k8s::Container;
 use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::tap::Clock;
@@ -41,6 +42,21 @@ fn process_that_comes_into_a_cgroup_later_is_seen() {
 }
 
 #[test]
+fn client_in_a_container_of_a_pod_is_told_with_both() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let (uid, id) = ("5f1b2c3d-0a1b-4c5d-8e9f-001122334455", "0123456789abcdef".repeat(4));
+    let pod = Pod::called(&format!("kubepods-burstable-pod{}.slice", uid.replace('-', "_")), &format!("cri-containerd-{id}.scope"));
+    let told = Told::during(&of_clients(server.address()), || {
+        for mut client in [pod.client(&server), Patient::start(&server)] {
+            client.ask(1);
+            client.end();
+        }
+    });
+    let containers: Vec<Option<Container>> = told.opened().into_iter().map(|info| info.process.unwrap().container).collect();
+    assert_eq!(containers, [Some(Container { id, pod_uid: uid.to_owned() }), None]);
+}
+
+#[test]
 fn what_is_no_cgroup_is_named() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     for (given, expected) in [
@@ -57,18 +73,25 @@ fn what_is_no_cgroup_is_named() {
 
 /// A cgroup with another one inside, as a pod has its containers.
 struct Pod {
+    root: PathBuf,
     folder: PathBuf,
     container: PathBuf,
 }
 
 impl Pod {
     fn make() -> Self {
+        Self::called("pod", "container")
+    }
+
+    /// One with these names, in a folder of its own.
+    fn called(pod: &str, container: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("watchtap-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let folder = mounted().join(name);
-        let container = folder.join("container");
+        let root = mounted().join(name);
+        let folder = root.join(pod);
+        let container = folder.join(container);
         fs::create_dir_all(&container).unwrap();
-        Self { folder, container }
+        Self { root, folder, container }
     }
 
     fn options(&self, server: &DemoServer) -> ProbeOptions {
@@ -85,7 +108,7 @@ impl Pod {
 
 impl Drop for Pod {
     fn drop(&mut self) {
-        for folder in [&self.container, &self.folder] {
+        for folder in [&self.container, &self.folder, &self.root] {
             // A test that failed may have left a client in it.
             let _busy = fs::remove_dir(folder);
         }

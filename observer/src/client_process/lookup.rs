@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use observer_core::k8s::Container;
 use observer_core::observation::Process;
 
+use super::cgroups::cgroups;
 use super::owners::Owners;
 use super::socket::SocketDiagnosis;
 
@@ -41,7 +43,8 @@ impl ClientProcesses {
         self.regulars.retain(|pid| *pid != process.pid);
         self.regulars.truncate(REGULARS - 1);
         self.regulars.push_front(process.pid);
-        Some(process)
+        let container = cgroups(process.pid, process.started).and_then(|told| Container::of_process(&told));
+        Some(Process { container, ..process })
     }
 
     fn inode(&mut self, client: SocketAddr, listener: SocketAddr) -> Option<u64> {

@@ -79,8 +79,8 @@ fn number(entry: io::Result<DirEntry>) -> Option<u32> {
     entry.ok()?.file_name().to_str()?.parse().ok()
 }
 
-/// What a process is told apart by; nothing when it is gone.
+/// What a process is told apart by, without its container; nothing when it is gone.
 fn identity(process: &Process) -> Option<observation::Process> {
     let stat = process.stat().ok()?;
-    Some(observation::Process { pid: u32::try_from(stat.pid).ok()?, started: stat.starttime, name: stat.comm })
+    Some(observation::Process { pid: u32::try_from(stat.pid).ok()?, started: stat.starttime, name: stat.comm, container: None })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use observer_core::observation::Process;
 
 use super::lookup::ClientProcesses;
-use super::{Inquiry, ProcessFinder};
+use super::{Inquiry, ProcessFinder, cgroups};
 
 /// A process that is connected to `listener`, and its address.
 fn connected(listener: &TcpListener) -> (Child, SocketAddr, TcpStream) {
@@ -79,6 +79,15 @@ fn who_is_not_there_is_unknown() {
 }
 
 #[test]
+fn cgroups_are_those_of_the_process_and_not_of_another_that_has_its_number_now() {
+    let own = procfs::process::Process::myself().unwrap();
+    let (pid, started) = (std::process::id(), own.stat().unwrap().starttime);
+    assert_eq!(cgroups(pid, started), Some(std::fs::read_to_string("/proc/self/cgroup").unwrap()));
+    assert_eq!(cgroups(pid, started + 1), None);
+    assert_eq!(cgroups(u32::MAX, started), None);
+}
+
+#[test]
 fn our_own_sockets_are_no_clients() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -106,7 +115,7 @@ async fn slow_look_up_is_waited_for_by_nobody_who_does_not_want_to() {
     let given_up = finder.ask(nobody, nobody);
     assert_eq!(given_up.answer(Duration::ZERO).await, None, "too late");
 
-    let process = |pid| Process { pid, started: 1, name: "controller".to_owned() };
+    let process = |pid| Process { pid, started: 1, name: "controller".to_owned(), container: None };
     let last = finder.ask(nobody, nobody);
     answers.send(process(1)).unwrap();
     answers.send(process(2)).unwrap();

@@ -202,7 +202,7 @@ mod tests {
         }
 
         fn answers(&mut self, connection: u64, pid: Option<u32>) {
-            let process = pid.map(|pid| Process { pid, started: 1, name: "controller".to_owned() });
+            let process = pid.map(|pid| Process { pid, started: 1, name: "controller".to_owned(), container: None });
             self.held.answer(ConnectionId(connection), process, &mut |one| self.told.borrow_mut().push(line(one)));
         }
 

@@ -143,7 +143,7 @@ fn process_that_is_found_before_its_server_is_known_is_kept() {
 
 /// Two processes that say the same list; their processes are known at once, or behind the ends of their connections, the second first.
 fn two_processes(intake: &Intake, is_late: bool) {
-    let process = |pid| Process { pid, started: 1, name: "controller".to_owned() };
+    let process = |pid| Process { pid, started: 1, name: "controller".to_owned(), container: None };
     let register = |pid| {
         let info = info(Start::Beginning);
         if is_late {

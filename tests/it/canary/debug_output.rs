@@ -9,7 +9,7 @@ use observer_core::http::hpack;
 use observer_core::http::{
     Blocks, Connection, Direction, Event, Field, FrameWalker, HeaderFields, Part, Protocol, Start, WebSocket,
 };
-use observer_core::k8s::ListOptions;
+use observer_core::k8s::{Container, ListOptions};
 use observer_core::logs::{AuditEvent, EtcdRequest};
 use observer_core::metrics::MetricsReader;
 use observer_core::observation::{
@@ -56,6 +56,7 @@ const TYPES: &[&str] = &[
     "http::Target",
     "http::Value",
     "http::WebSocket",
+    "k8s::Container",
     "k8s::Continue",
     "k8s::ContinueToken",
     "k8s::ListOptions",
@@ -330,8 +331,14 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
     shown
 }
 
+/// Each text that names a container has gone through here.
+fn container() -> Container {
+    let cgroup = format!("/kubepods/pod{}/{}", "d".repeat(32), "c".repeat(64));
+    Container::of_cgroup(&cgroup).unwrap()
+}
+
 fn process() -> Process {
-    Process { pid: 4711, started: 1, name: "controller".to_owned() }
+    Process { pid: 4711, started: 1, name: "controller".to_owned(), container: Some(container()) }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown whole")]

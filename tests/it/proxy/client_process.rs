@@ -187,7 +187,7 @@ fn finder(answers: Receiver<u32>) -> ProcessFinder {
 }
 
 fn process(pid: u32) -> Process {
-    Process { pid, started: u64::from(pid), name: "controller".to_owned() }
+    Process { pid, started: u64::from(pid), name: "controller".to_owned(), container: None }
 }
 
 fn server(rig: &Rig) -> Upstream {

@@ -9,7 +9,7 @@ use super::blockage::Blockage;
 use super::probe::ProbeMissed;
 use super::request::{RequestLine, ResponseLine};
 use crate::http::{Direction, Loss, Protocol, StreamId};
-use crate::k8s::{ResourceVersion, Status};
+use crate::k8s::{Container, ResourceVersion, Status};
 use crate::routing::{ServerProfile, ServerVersion};
 use crate::time::Timestamp;
 use crate::wire::{ListMeta, ObjectRef, WatchFrame};
@@ -47,6 +47,9 @@ pub struct Process {
     pub started: u64,
     /// Its name (`comm` of proc(5)), at most 15 bytes.
     pub name: String,
+    /// The container that it is in, where it is in a pod and its cgroup tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
 }
 
 /// A request and its response.

@@ -27,7 +27,7 @@ impl fmt::Display for ClientId {
 /// By what a client is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// A process of this machine.
+    /// A process of this machine, without its container.
     Process(Process),
     /// What it says of itself; several processes may say the same.
     Words(Words),
@@ -138,8 +138,12 @@ impl Clients {
     }
 
     fn of_process(&mut self, process: Process, words: Words) -> Option<ClientId> {
-        let key = Key::Process(process.clone());
+        // Its container may be told on one connection and not on another.
+        let key = Key::Process(Process { container: None, ..process.clone() });
         if let Some(id) = self.by_key.get(&key) {
+            if let Some(known) = self.known.get_mut(id).and_then(|client| client.process.as_mut()) {
+                known.container = known.container.take().or(process.container);
+            }
             return Some(*id);
         }
         let id = match self.unfound(&words) {

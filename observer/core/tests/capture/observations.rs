@@ -1,7 +1,7 @@
 //! Observations of every kind, at random.
 
 use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId};
-use observer_core::k8s::{ListOptions, RequestInfo, Status};
+use observer_core::k8s::{Container, ListOptions, RequestInfo, Status};
 use observer_core::observation::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
     ProbeMissed, Process, RequestLine, ResponseLine, UpstreamName, What,
@@ -242,5 +242,11 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn process() -> impl Strategy<Value = Process> {
-    (1..99_999_u32, number(), "[a-z-]{1,15}").prop_map(|(pid, started, name)| Process { pid, started, name })
+    let container = (text(), text()).prop_map(|(id, pod_uid)| Container { id, pod_uid });
+    (1..99_999_u32, number(), "[a-z-]{1,15}", proptest::option::of(container)).prop_map(|(pid, started, name, container)| Process {
+        pid,
+        started,
+        name,
+        container,
+    })
 }

@@ -2,7 +2,9 @@
 
 use expect_test::expect;
 
-use crate::script::check;
+use observer_core::observer::Limits;
+
+use crate::script::{check, play};
 
 /// Two informers of one client: the second begins while the first watches; then the first lists again.
 #[test]
@@ -364,4 +366,25 @@ fn process_that_is_found_out_only_when_it_comes_back_is_known_by_its_words() {
         #2 client 2 pods · all watching rv=1005 lists=0 watches=1 resumes=0 relists=0 known=0/0
     "]],
     );
+}
+
+/// Which container a process is in may be told on one connection and not on another: it is one client, and keeps what was told.
+#[test]
+fn client_has_the_container_that_one_of_its_connections_told() {
+    for (first, second) in [("", "pod=p"), ("pod=p", ""), ("pod=p", "pod=q")] {
+        let script = format!(
+            "0s a connects client=manager/v1.2.0 pid=7 {first}
+             0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+             20ms a1 whole rv=1000 x@500
+             1s b connects client=manager/v1.2.0 pid=7 {second}
+             1s b1 GET /api/v1/nodes?limit=500&resourceVersion=0
+             1020ms b1 whole rv=1000 n@500"
+        );
+        let rows = play(&script, Limits::default()).0.reflectors;
+        let clients: Vec<(u64, Option<String>)> = rows
+            .into_iter()
+            .map(|row| (row.client_id.0, row.process.and_then(|process| process.container).map(|one| one.pod_uid)))
+            .collect();
+        assert_eq!(clients, [(1, Some("p".to_owned())), (1, Some("p".to_owned()))], "{first} {second}");
+    }
 }

@@ -21,7 +21,7 @@
 
 use expect_test::Expect;
 use observer_core::http::{Direction, Protocol, StreamId};
-use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause};
+use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::{
     Blockage, Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
     Process, RequestLine, ResponseLine, UpstreamName, What,
@@ -103,7 +103,9 @@ impl Wire {
     fn connects(&mut self, letter: &str, rest: &[&str]) -> Vec<What> {
         let value = |name| rest.iter().find_map(|word| word.strip_prefix(name)).map(str::to_owned);
         self.user_agents.insert(letter.chars().next().unwrap(), value("client="));
-        let process = value("pid=").map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "controller".to_owned() });
+        let container = value("pod=").map(|pod_uid| Container { id: "c".to_owned(), pod_uid });
+        let process =
+            value("pid=").map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "controller".to_owned(), container });
         let (connection, upstream) = (connection(letter), UpstreamName::default());
         vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2), process, attached_late: false }]
     }

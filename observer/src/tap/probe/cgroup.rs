@@ -64,7 +64,7 @@ fn folder(given: &Path, mount_point: &Path, root: &Path) -> PathBuf {
 }
 
 /// Where the file system is, the plainest place first.
-fn mounted() -> Vec<MountInfo> {
+pub(super) fn mounted() -> Vec<MountInfo> {
     let mounts = Process::myself().and_then(|process| process.mountinfo()).map(|mounts| mounts.0).unwrap_or_default();
     let mut places: Vec<MountInfo> = mounts.into_iter().filter(|mount| mount.fs_type == "cgroup2").collect();
     places.sort_by_key(|place| place.root != "/");

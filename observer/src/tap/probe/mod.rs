@@ -5,6 +5,7 @@ pub mod binary;
 mod call_rate;
 mod cgroup;
 mod check;
+mod containers;
 mod files;
 mod installed;
 pub mod kernel;

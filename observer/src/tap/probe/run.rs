@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::assembly::{Answer, Assembly, Limits};
+use super::containers::Containers;
 use super::files::{NotProbed, ProbedFiles};
 use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
@@ -93,6 +94,7 @@ impl ProbeTap {
             selection,
             files,
             late: LateProcesses::default(),
+            containers: Containers::new(),
             api_servers: options.api_servers.clone(),
             calls_per_second: options.calls_per_second,
             ends: VecDeque::new(),
@@ -145,6 +147,7 @@ struct Probing {
     selection: Selection,
     files: ProbedFiles,
     late: LateProcesses,
+    containers: Containers,
     api_servers: Vec<SocketAddr>,
     /// How many calls of one file the probes may cost; 0 for any number.
     calls_per_second: u32,
@@ -197,23 +200,25 @@ impl Probing {
         let mut dismissed = Vec::new();
         loop {
             let mut later = None;
-            let Self { programs, assembly, times, ends, lives_until, .. } = self;
+            let Self { programs, assembly, times, containers, ends, lives_until, .. } = self;
             taken += programs.take_records(BATCH.saturating_sub(taken), |record, payload| {
                 if record.time > *lives_until {
                     later = Some((*record, payload.to_vec()));
                     return ControlFlow::Break(());
                 }
                 tell_of_ends(ends, assembly, *times, record.time);
-                if assembly.take(times.of(record.time), record, payload) == Answer::Dismiss {
+                let container = containers.of_record(record, payload);
+                if assembly.take(times.of(record.time), record, payload, container) == Answer::Dismiss {
                     dismissed.push(record.connection);
                 }
                 ControlFlow::Continue(())
             });
             let Some((record, payload)) = later else { break };
             self.take_lives();
-            let Self { assembly, times, ends, .. } = self;
+            let Self { assembly, times, containers, ends, .. } = self;
             tell_of_ends(ends, assembly, *times, record.time);
-            if assembly.take(times.of(record.time), &record, &payload) == Answer::Dismiss {
+            let container = containers.of_record(&record, &payload);
+            if assembly.take(times.of(record.time), &record, &payload, container) == Answer::Dismiss {
                 dismissed.push(record.connection);
             }
         }

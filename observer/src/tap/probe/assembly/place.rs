@@ -3,6 +3,7 @@
 use std::net::{Ipv6Addr, SocketAddr};
 
 use observer_core::http::{Protocol, Start};
+use observer_core::k8s::Container;
 use observer_core::observation::Process;
 use observer_ebpf::{Endpoint, NANOSECONDS_A_TICK, Opened, Role};
 
@@ -31,8 +32,8 @@ pub(super) struct Ends {
 }
 
 impl Place {
-    /// Of a connection of the process with this number, as it was said at the time `known`; nothing where the role is none.
-    pub(super) fn of(process: u32, known: u64, opened: &Opened) -> Option<Self> {
+    /// Of a connection of the process with this number, which is in this container, as it was said at the time `known`; nothing where the role is none.
+    pub(super) fn of(process: u32, known: u64, opened: &Opened, container: Option<Container>) -> Option<Self> {
         let (local, remote) = (address(opened.local), address(opened.remote));
         let (role, ends) = match opened.role {
             role if role == Role::Client as u32 => (Role::Client, Ends { client: local, server: remote }),
@@ -41,7 +42,7 @@ impl Place {
         };
         let name = opened.name.split(|byte| *byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
-        let process = Process { pid: process, started: opened.started / NANOSECONDS_A_TICK, name };
+        let process = Process { pid: process, started: opened.started / NANOSECONDS_A_TICK, name, container };
         Some(Self { role, socket: opened.socket, known, ends, file: opened.file, process })
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use observer_core::http::Start;
+use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
 use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, UNDECIDED_TIME, UNREADABLE};
 
@@ -62,7 +63,7 @@ pub struct Assembly {
 
 #[derive(Debug)]
 enum Connection {
-    Waiting(Waiting),
+    Waiting(Box<Waiting>),
     Followed(Box<Followed>),
 }
 
@@ -90,12 +91,12 @@ impl Assembly {
         }
     }
 
-    /// Takes the next record; `at` is its time.
-    pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8]) -> Answer {
+    /// Takes the next record; `at` is its time, and `container` that of the client, where it is an [`Opened`].
+    pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Answer {
         match record.kind {
             kind if kind == Kind::Sent as u32 => self.transferred(at, record, Way::Sent, payload),
             kind if kind == Kind::Received as u32 => self.transferred(at, record, Way::Received, payload),
-            kind if kind == Kind::Opened as u32 => self.opened(at, record, payload),
+            kind if kind == Kind::Opened as u32 => self.opened(at, record, payload, container),
             kind if kind == Kind::Closed as u32 => {
                 self.closed(at, record);
                 Answer::Nothing
@@ -248,11 +249,10 @@ impl Assembly {
         Answer::Nothing
     }
 
-    fn opened(&mut self, at: Timestamp, record: &Record, payload: &[u8]) -> Answer {
+    fn opened(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Answer {
         let key = record.connection;
-        let Some(place) = Opened::read(payload).and_then(|opened| Place::of(key.process, record.time, &opened)) else {
-            return self.ignore();
-        };
+        let place = Opened::read(payload).and_then(|opened| Place::of(key.process, record.time, &opened, container));
+        let Some(place) = place else { return self.ignore() };
         // The other end of what is told already. Of the same side, it is another network with the same addresses, or the one before is over.
         if self.told.get(&place.ends).is_some_and(|told| self.role(told).is_some_and(|role| role != place.role)) {
             return self.dismiss(at, key);
@@ -312,7 +312,7 @@ impl Assembly {
             if self.connections.len() >= self.limits.connections {
                 return None;
             }
-            self.connections.insert(key, Connection::Waiting(Waiting::new(at)));
+            self.connections.insert(key, Connection::Waiting(Box::new(Waiting::new(at))));
             self.present.insert((key.process, key.address), key);
         }
         self.connections.get_mut(&key)

@@ -3,6 +3,7 @@
 use observer_core::observer::Snapshot;
 use observer_core::reflector::ClientId;
 
+use super::container::container;
 use super::finding;
 use crate::view::colour::Tone;
 use crate::view::lines::program;
@@ -30,6 +31,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
     sheet.title(&format!("client {client} · {}", program(&first.client)));
     sheet.fact("identity", Tone::Plain, &identity(first));
     sheet.fact("process", Tone::Plain, &process(first));
+    container(first, sheet);
     sheet.section("REFLECTORS   the worst first; tab 1 opens them one by one");
     let total = sheet.total();
     sheet.line(grid::headings(COLUMNS, total, (None, false)));

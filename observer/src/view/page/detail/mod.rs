@@ -1,6 +1,7 @@
 //! What a row says when it is opened.
 
 mod client;
+mod container;
 mod finding;
 mod moments;
 mod opened;

@@ -3,6 +3,7 @@
 use observer_core::observer::{Finding, Snapshot};
 use observer_core::reflector::{ClientAge, Polling, ReflectorRow, Representation};
 
+use super::container::container;
 use super::{finding, moments, relist};
 use crate::view::colour::Tone;
 use crate::view::following;
@@ -33,6 +34,7 @@ fn who(row: &ReflectorRow, sheet: &mut Sheet) {
     }
     let process = if row.process.is_some() { process(row) } else { "not known: none of this machine, or not told".to_owned() };
     sheet.fact("process", Tone::Plain, &process);
+    container(row, sheet);
     sheet.fact("asks for", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
     sheet.fact("client age", Tone::Plain, &age(row.age));
 }

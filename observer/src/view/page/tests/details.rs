@@ -314,6 +314,20 @@ fn client_with_its_reflectors() {
 }
 
 #[test]
+fn client_in_a_pod_and_its_reflector_say_container_and_pod() {
+    let told = |lines: &str| -> Vec<String> {
+        let lines = lines.lines().map(str::trim).filter(|line| line.starts_with("container ") || line.starts_with("pod UID "));
+        lines.map(|line| line.split_whitespace().last().unwrap().to_owned()).collect()
+    };
+    let uid = "5f1b2c3d-0a1b-4c5d-8e9f-001122334455";
+    let mut page = page(&trouble().replace("pid=4711", &format!("pid=4711 pod={uid}")));
+    for keys in ["j<enter>", "<esc>4j<enter>"] {
+        press(&mut page, keys);
+        assert_eq!(told(&small(&page)), ["0123456789abcdef".repeat(4).as_str(), uid], "{keys}");
+    }
+}
+
+#[test]
 fn finding_with_advice() {
     let mut page = page(&trouble());
     press(&mut page, "5<enter>");

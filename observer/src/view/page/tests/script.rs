@@ -1,7 +1,7 @@
 //! Snapshots for scripts of what passes on the wire, in the words of the scripts for reflectors (`observer/core/tests/reflectors/script.rs`):
 //!
 //! - `0s server v1.34.4`, `5s refusing`, `7s listening`, `9s unrecorded`
-//! - `0s a connects client=NAME/VERSION pid=7`; `5s a closed`
+//! - `0s a connects client=NAME/VERSION pid=7 pod=UID`; `5s a closed`
 //! - `1s a1 GET /api/v1/pods?limit=500`; `2s a1 whole rv=10 x@5 y@6`, with `continue` behind it where pages follow; `2s a1 refused 504 Timeout
 //!   too-large`
 //! - `2s a3 opens`; `3s a3 ADDED x@11`, `3s a3 BOOKMARK @12`, `3s a3 ERROR 410 Expired`; `4s a3 ends`
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use observer_core::http::{Direction, Identity, Protocol, StreamId};
-use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause};
+use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::{
     Blockage, Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
     Process, RequestLine, ResponseLine, UpstreamName, What,
@@ -64,7 +64,9 @@ fn parse(at: Timestamp, words: &[&str], agent: Option<String>) -> Vec<What> {
         ["unrecorded"] => vec![What::Unrecorded { observations: None, from: None, until: None }],
         [letter, "connects", ref rest @ ..] => {
             let pid = rest.iter().find_map(|word| word.strip_prefix("pid="));
-            let process = pid.map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "manager".to_owned() });
+            let pod = rest.iter().find_map(|word| word.strip_prefix("pod="));
+            let container = pod.map(|pod| Container { id: "0123456789abcdef".repeat(4), pod_uid: pod.to_owned() });
+            let process = pid.map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "manager".to_owned(), container });
             vec![What::ConnectionOpened {
                 connection: connection(letter),
                 upstream,

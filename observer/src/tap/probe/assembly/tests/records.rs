@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use observer_core::observation::Process;
 use observer_core::time::Timestamp;
 use observer_ebpf::{Kind, Record, UNDECIDED_BYTES};
 
 use super::super::{Answer, Limits};
 use super::stage::{
     CLIENT, CLOSE, CLOSE_WAIT, CLOSING, ECONNRESET, EPIPE, ESTABLISHED, FIN_WAIT1, FIN_WAIT2, GET, LAST_ACK, RECEIVED, SENT,
-    SERVER, Stage, record,
+    SERVER, Stage, container, record,
 };
 use crate::intake::{Delivery, TapEvent};
 
@@ -41,15 +42,16 @@ fn process_of_a_client_is_told_and_that_of_a_server_is_not() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.begin_between(SERVER, 2, "10.0.0.1:6443", "10.0.0.8:40001");
-    let processes: Vec<String> = stage
+    let processes: Vec<Option<Process>> = stage
         .receiver
         .drain(Duration::ZERO)
         .filter_map(|delivered| {
             let Delivery::Connection(_, TapEvent::Opened { info, .. }) = delivered.delivery else { return None };
-            Some(info.process.map_or_else(String::new, |process| format!("{process:?}")))
+            Some(info.process)
         })
         .collect();
-    assert_eq!(processes, ["Process { pid: 100, started: 123, name: \"kubectl\" }", ""]);
+    let client = Process { pid: CLIENT, started: 123, name: "kubectl".to_owned(), container: Some(container()) };
+    assert_eq!(processes, [Some(client), None]);
 }
 
 #[test]
@@ -232,7 +234,7 @@ fn connection_given_up_without_a_word_ends_as_its_socket_does() {
         let mut stage = Stage::new();
         stage.begin(CLIENT, 1);
         let silent = record(CLIENT, 1, Kind::Closed, 29, 0);
-        assert_eq!(stage.assembly.take(Timestamp::from_nanos(2), &silent, b""), Answer::Nothing);
+        assert_eq!(stage.assembly.take(Timestamp::from_nanos(2), &silent, b"", None), Answer::Nothing);
         assert_eq!(stage.assembly.followed(), 1);
         stage.changes(1, ESTABLISHED, CLOSE, error);
         assert_eq!(stage.told()[2..], [expected, "1 closed"]);
@@ -313,7 +315,7 @@ fn reads_that_come_after_the_end_put_it_off() {
         stage.assembly.pass(Timestamp::from_nanos(at));
         let offset = if at == 1_800_000_000 { 4 } else { 0 };
         let record = record(CLIENT, 1, way, offset, bytes.len());
-        assert_eq!(stage.assembly.take(Timestamp::from_nanos(at), &record, bytes), Answer::Nothing);
+        assert_eq!(stage.assembly.take(Timestamp::from_nanos(at), &record, bytes, None), Answer::Nothing);
     }
     stage.assembly.pass(Timestamp::from_nanos(2_799_999_999));
     assert_eq!(stage.told()[1..], ["1 request 29 bytes", "1 response 4 bytes", "1 response 4 bytes"]);
@@ -369,7 +371,7 @@ fn what_finds_no_room_or_has_no_meaning_is_counted() {
     assert_eq!((stage.intake.losses().connections, stage.assembly.unplaced()), (1, 29));
     for kind in [77, Kind::Opened as u32] {
         let unknown = Record { kind, ..record(CLIENT, 1, SENT, 0, 0) };
-        assert_eq!(stage.assembly.take(Timestamp::default(), &unknown, b"short"), Answer::Nothing);
+        assert_eq!(stage.assembly.take(Timestamp::default(), &unknown, b"short", None), Answer::Nothing);
     }
     assert_eq!((stage.assembly.followed(), stage.assembly.ignored()), (1, 2));
 }

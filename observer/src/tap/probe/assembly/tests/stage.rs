@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol, Start};
+use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
 use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Endpoint, Kind, Life, LifeKind, Opened, Record, Role, UNREADABLE};
 
@@ -74,7 +75,7 @@ impl Stage {
     }
 
     pub(super) fn take_record(&mut self, record: &Record, payload: &[u8]) {
-        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), record, payload), Answer::Nothing);
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), record, payload, None), Answer::Nothing);
     }
 
     /// The client's end of a connection, or its server's: the two are connected with each other.
@@ -106,7 +107,7 @@ impl Stage {
         };
         let payload = bytes(&opened);
         let record = Record { time, ..record(process, since, Kind::Opened, 0, payload.len()) };
-        self.assembly.take(Timestamp::from_nanos(1), &record, &payload)
+        self.assembly.take(Timestamp::from_nanos(1), &record, &payload, Some(container()))
     }
 
     pub(super) fn open(&mut self, process: u32, since: u64) {
@@ -126,17 +127,17 @@ impl Stage {
 
     pub(super) fn take(&mut self, process: u32, since: u64, kind: Kind, offset: u64, bytes: &[u8]) {
         let record = record(process, since, kind, offset, bytes.len());
-        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, bytes), Answer::Nothing);
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, bytes, None), Answer::Nothing);
     }
 
     pub(super) fn unreadable(&mut self, process: u32, since: u64, kind: Kind, offset: u64, length: usize) {
         let record = Record { flags: UNREADABLE, ..record(process, since, kind, offset, length) };
-        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, &vec![b'?'; length]), Answer::Nothing);
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, &vec![b'?'; length], None), Answer::Nothing);
     }
 
     pub(super) fn close(&mut self, process: u32, since: u64, sent: u64) {
         let record = Record { flags: CLOSE_NOTIFIED, ..record(process, since, Kind::Closed, sent, 0) };
-        assert_eq!(self.assembly.take(Timestamp::from_nanos(2), &record, b""), Answer::Nothing);
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(2), &record, b"", None), Answer::Nothing);
     }
 
     pub(super) fn changes(&mut self, socket: u64, before: u16, after: u16, error: i32) {
@@ -153,6 +154,11 @@ impl Stage {
         let delivered: Vec<Delivery> = self.receiver.drain(Duration::ZERO).map(|delivered| delivered.delivery).collect();
         delivered.iter().map(line).collect()
     }
+}
+
+/// The container of all processes.
+pub(super) fn container() -> Container {
+    Container { id: "c".repeat(64), pod_uid: "d".repeat(32) }
 }
 
 fn endpoint(address: &str) -> Endpoint {

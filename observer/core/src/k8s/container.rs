@@ -1,0 +1,214 @@
+//! Which container of which pod a process is in, by the name of its cgroup.
+
+use serde::{Deserialize, Serialize};
+
+/// Hexadecimal digits of a container's ID: containerd, CRI-O and Docker all take 32 random bytes.
+const ID_DIGITS: usize = 64;
+/// What the runtimes call the scope of a container, before its ID.
+const SCOPE_PREFIXES: [&str; 3] = ["cri-containerd-", "crio-", "docker-"];
+/// Between the pod's slice and the ID, where runc is given a path for systemd and manages cgroups itself.
+const LITERAL_PREFIX: &str = ":cri-containerd:";
+
+/// A container of a pod.
+///
+/// kubelet names the cgroup of a pod, and the runtime that of a container right below it:
+///
+/// | | systemd | cgroupfs |
+/// |---|---|---|
+/// | pod | `[ROOT-]kubepods[-QOS]-podUID.slice`, the UID with `_` for `-` | `podUID` |
+/// | containerd | `cri-containerd-ID.scope` | `ID` |
+/// | CRI-O | `crio-ID.scope` | `crio-ID` |
+/// | Docker | `docker-ID.scope` | `ID` |
+///
+/// Sources: `GetPodContainerName` of kubernetes/kubernetes `pkg/kubelet/cm/pod_container_manager_linux.go`, and `ToSystemd` of
+/// `cgroup_manager_linux.go` beside it; `getCgroupsPath` of containerd/containerd internal/cri/server/helpers.go; `ContainerCgroupPath` of cri-o/cri-o
+/// internal/config/cgmgr (`systemd_linux.go`, `cgroupfs_linux.go`); `newCgroupParent` of moby/moby `cmd/dockerd/daemon_systemd_unix.go`. containerd whose runc
+/// does not use systemd where kubelet does has one cgroup for both, called `SLICE:cri-containerd:ID` (opencontainers/runc docs/systemd.md).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Container {
+    /// Its ID, as `containerID` of a pod's status has it behind `://`: 64 hexadecimal digits.
+    pub id: String,
+    /// The UID of its pod, as kubelet knows it: a UUID, or for a pod that is not from the API server 32 hexadecimal digits (`applyDefaults` of
+    /// kubernetes/kubernetes pkg/kubelet/config/common.go), which the annotation `kubernetes.io/config.hash` of its mirror pod has.
+    pub pod_uid: String,
+}
+
+impl Container {
+    /// That of a process, of what `/proc/PID/cgroup` tells (proc(5)): lines of `HIERARCHY:CONTROLLERS:PATH`, one for version 2 and one for each
+    /// hierarchy of version 1. The first that names a container decides.
+    pub fn of_process(cgroups: &str) -> Option<Self> {
+        cgroups.lines().filter_map(|line| line.splitn(3, ':').nth(2)).find_map(Self::of_cgroup)
+    }
+
+    /// That of a cgroup, or of one below: a container may have cgroups of its own. Where a container has pods inside, it is the outer one, whose name nothing in
+    /// it can choose. Nothing for what is in no pod, and for a pod's processes that are in no container.
+    pub fn of_cgroup(path: &str) -> Option<Self> {
+        // A process that is over may outlive its cgroup (Linux Documentation/admin-guide/cgroup-v2.rst).
+        let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+        let below = path.split('/').skip(1).chain([""]);
+        path.split('/').zip(below).find_map(|(name, below)| {
+            let (pod, id) = match name.split_once(LITERAL_PREFIX) {
+                Some((slice, id)) => (slice, hexadecimal(id, ID_DIGITS)?),
+                None => (name, id(below)?),
+            };
+            Some(Self { id: id.to_owned(), pod_uid: pod_uid(pod)? })
+        })
+    }
+}
+
+/// Of the name of a pod's cgroup.
+fn pod_uid(name: &str) -> Option<String> {
+    let uid = match name.strip_suffix(".slice") {
+        Some(slice) => {
+            let (parents, pod) = slice.rsplit_once('-')?;
+            parents.split('-').any(|parent| parent == "kubepods").then_some(())?;
+            pod.strip_prefix("pod")?.replace('_', "-")
+        }
+        None => name.strip_prefix("pod")?.to_owned(),
+    };
+    (is_uuid(&uid) || hexadecimal(&uid, 32).is_some()).then_some(uid)
+}
+
+/// Of the name of a container's cgroup.
+fn id(name: &str) -> Option<&str> {
+    let id = match name.strip_suffix(".scope") {
+        Some(scope) => SCOPE_PREFIXES.iter().find_map(|prefix| scope.strip_prefix(prefix))?,
+        None => name.strip_prefix("crio-").unwrap_or(name),
+    };
+    hexadecimal(id, ID_DIGITS)
+}
+
+fn is_uuid(text: &str) -> bool {
+    let mut groups = text.split('-');
+    [8, 4, 4, 4, 12].into_iter().all(|digits| groups.next().is_some_and(|group| hexadecimal(group, digits).is_some()))
+        && groups.next().is_none()
+}
+
+/// The text, if it is so many digits.
+fn hexadecimal(text: &str, digits: usize) -> Option<&str> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (text.len() == digits && text.bytes().all(is_digit)).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    const UID: &str = "5f1b2c3d-0a1b-4c5d-8e9f-001122334455";
+    const SLICE_UID: &str = "5f1b2c3d_0a1b_4c5d_8e9f_001122334455";
+    /// Of a pod from a manifest of the node.
+    const HASH: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
+    /// `{id}`, `{uid}`, `{_uid}` and `{hash}` stand for those above.
+    fn filled(text: &str) -> String {
+        let text = text.replace("{id}", ID).replace("{_uid}", SLICE_UID);
+        text.replace("{uid}", UID).replace("{hash}", HASH)
+    }
+
+    #[test]
+    fn cgroup_of_a_container_has_its_id_and_its_pod() {
+        for (path, pod_uid) in [
+            ("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{_uid}.slice/cri-containerd-{id}.scope", UID),
+            ("/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{_uid}.slice/crio-{id}.scope", UID),
+            ("/kubepods.slice/kubepods-pod{_uid}.slice/docker-{id}.scope", UID),
+            ("/kubepods.slice/kubepods-pod{hash}.slice/cri-containerd-{id}.scope", HASH),
+            ("/kubepods/besteffort/pod{uid}/{id}", UID),
+            ("/kubepods/burstable/pod{hash}/{id}", HASH),
+            ("/kubepods/pod{uid}/{id}", UID),
+            ("/kubepods/pod{uid}/crio-{id}", UID),
+            // With cgroups of its own: systemd in the container, and crun.
+            ("/kubepods.slice/kubepods-pod{_uid}.slice/cri-containerd-{id}.scope/init.scope", UID),
+            ("/kubepods.slice/kubepods-pod{_uid}.slice/crio-{id}.scope/container", UID),
+            ("/kubepods/pod{uid}/{id}/system.slice/sshd.service", UID),
+            // kubelet in a container, as kind has it, and with another root.
+            (
+                "/docker/{id}/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/\
+                 kubelet-kubepods-besteffort-pod{_uid}.slice/cri-containerd-{id}.scope",
+                UID,
+            ),
+            (
+                "/system.slice/docker-{id}.scope/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod{_uid}.slice/\
+                 cri-containerd-{id}.scope",
+                UID,
+            ),
+            ("/docker/{id}/kubelet/kubepods/besteffort/pod{uid}/{id}", UID),
+            // From the namespace of another container.
+            ("/../../kubepods-burstable-pod{_uid}.slice/cri-containerd-{id}.scope", UID),
+            ("/../../pod{uid}/{id}", UID),
+            ("/system.slice/containerd.service/kubepods-burstable-pod{_uid}.slice:cri-containerd:{id}", UID),
+            ("/kubepods/pod{uid}/{id} (deleted)", UID),
+        ] {
+            let expected = Container { id: ID.to_owned(), pod_uid: pod_uid.to_owned() };
+            assert_eq!(Container::of_cgroup(&filled(path)), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_container_of_a_pod_is_none() {
+        for path in [
+            "",
+            "/",
+            "//",
+            "/user.slice/user-1000.slice/session-2.scope",
+            "/system.slice/kubelet.service",
+            "/docker/{id}",
+            "/system.slice/docker-{id}.scope",
+            "/kubepods",
+            "/kubepods.slice/kubepods-burstable.slice",
+            // A pod's, and no container's: the pod's own, and the monitor of CRI-O.
+            "/kubepods/pod{uid}",
+            "/kubepods.slice/kubepods-pod{_uid}.slice",
+            "/kubepods.slice/kubepods-pod{_uid}.slice/crio-conmon-{id}.scope",
+            "/kubepods/pod{uid}/between/{id}",
+            "/machine.slice/machine-pod{_uid}.slice/cri-containerd-{id}.scope",
+            "/kubepods.slice/kubepods-pod{_uid}.slice/other-{id}.scope",
+            // Neither UID nor ID, or too much of it.
+            "/kubepods/pod/{id}",
+            "/kubepods/pod{uid}{uid}/{id}",
+            "/kubepods/pod{hash}{hash}/{id}",
+            "/kubepods/pod{uid}-/{id}",
+            "/kubepods/pod\u{1b}[2J1b2c3d-0a1b-4c5d-8e9f-001122334455/{id}",
+            "/kubepods/podéf1b2c3d-0a1b-4c5d-8e9f-001122334/{id}",
+            "/kubepods/pod5F1B2C3D-0a1b-4c5d-8e9f-001122334455/{id}",
+            "/kubepods/pod{_uid}/{id}",
+            "/kubepods/pod{uid}/{id}{id}",
+            "/kubepods/pod{uid}/{id}0",
+            "/kubepods/pod{uid}/0123456789abcdef",
+            "/kubepods.slice/kubepods-pod{_uid}.slice/cri-containerd-.scope",
+            "/kubepods-pod{_uid}.slice:cri-containerd:",
+            "/kubepods-pod.slice:cri-containerd:{id}",
+            ".slice/{id}",
+            "/-.slice/{id}",
+        ] {
+            assert_eq!(Container::of_cgroup(&filled(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn container_is_the_one_whose_name_nothing_inside_can_choose() {
+        let other = "f".repeat(ID_DIGITS);
+        let path = filled("/kubepods/pod{uid}/{id}") + &filled("/kubepods/pod{hash}/") + &other;
+        assert_eq!(Container::of_cgroup(&path).map(|container| container.pod_uid).as_deref(), Some(UID));
+    }
+
+    #[test]
+    fn process_is_in_the_container_that_any_hierarchy_names() {
+        let expected = Container { id: ID.to_owned(), pod_uid: UID.to_owned() };
+        for (cgroups, found) in [
+            ("0::/kubepods/pod{uid}/{id}\n", true),
+            (
+                "12:pids:/kubepods/pod{uid}/{id}\n1:name=systemd:/kubepods/pod{uid}/{id}\n0::/system.slice/containerd.service\n",
+                true,
+            ),
+            ("2:cpu,cpuacct:/\n1:name=systemd:/init.scope\n0::/kubepods.slice/kubepods-pod{_uid}.slice/crio-{id}.scope", true),
+            ("3:cpu:/system.slice/containerd.service/kubepods-pod{_uid}.slice:cri-containerd:{id}", true),
+            ("0::/", false),
+            ("/kubepods/pod{uid}/{id}", false),
+            ("0:/kubepods/pod{uid}/{id}", false),
+            ("", false),
+        ] {
+            assert_eq!(Container::of_process(&filled(cgroups)), found.then(|| expected.clone()), "{cgroups}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Which containers processes are in, those that are over by the time when their records are taken, too.
+//!
+//! A process that is there is asked by proc(5). Of one that is gone the record has the number of its cgroup, which is looked for among the folders of the file
+//! system: the cgroup of a container outlives the commands that are run in it.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs;
+use std::os::unix::fs::DirEntryExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use observer_core::k8s::Container;
+use observer_ebpf::{Kind, NANOSECONDS_A_TICK, Opened, Record, Role};
+
+use super::cgroup::mounted;
+use crate::client_process::cgroups;
+
+/// Cgroups that are numbered at once. A node has some thousands; those near the root come first, and so containers before what is in them.
+const MAX_CGROUPS: usize = 65_536;
+/// They are numbered anew for a number that is not known, and not more often.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Numbering takes at most one part in so many of the time.
+const SHARE: u32 = 20;
+
+/// Containers by the numbers of their cgroups.
+#[derive(Debug, Default)]
+pub(super) struct Containers {
+    /// Where cgroups of version 2 are, and which part of their tree is there.
+    mounted: Option<(PathBuf, PathBuf)>,
+    /// All cgroups as of the last look.
+    by_number: HashMap<u64, Option<Container>>,
+    next_look: Option<Instant>,
+}
+
+impl Containers {
+    /// Nothing is looked at before it is asked for.
+    pub(super) fn new() -> Self {
+        let place = mounted().into_iter().next();
+        Self { mounted: place.map(|place| (place.mount_point, PathBuf::from(place.root))), ..Self::default() }
+    }
+
+    /// That of the client that a record tells of; nothing for other records.
+    pub(super) fn of_record(&mut self, record: &Record, payload: &[u8]) -> Option<Container> {
+        if record.kind != Kind::Opened as u32 {
+            return None;
+        }
+        self.of(record.connection.process, &Opened::read(payload)?)
+    }
+
+    fn of(&mut self, process: u32, opened: &Opened) -> Option<Container> {
+        if opened.role != Role::Client as u32 {
+            return None;
+        }
+        match cgroups(process, opened.started / NANOSECONDS_A_TICK) {
+            Some(told) => Container::of_process(&told),
+            None => self.numbered(opened.cgroup, Instant::now()),
+        }
+    }
+
+    fn numbered(&mut self, number: u64, now: Instant) -> Option<Container> {
+        if !self.by_number.contains_key(&number) && self.next_look.is_none_or(|next| next <= now) {
+            let began = Instant::now();
+            self.by_number = self.mounted.as_ref().map(|(mounted, root)| numbers(mounted, root)).unwrap_or_default();
+            self.next_look = now.checked_add(began.elapsed().saturating_mul(SHARE).max(LOOK_EVERY));
+        }
+        self.by_number.get(&number)?.clone()
+    }
+}
+
+/// The cgroups below a folder where `root` of their tree is mounted, by number.
+fn numbers(mounted: &Path, root: &Path) -> HashMap<u64, Option<Container>> {
+    let mut found = HashMap::new();
+    let mut folders = VecDeque::from([PathBuf::new()]);
+    while let Some(folder) = folders.pop_front() {
+        // One that is gone meanwhile has nothing for us.
+        for entry in fs::read_dir(mounted.join(&folder)).into_iter().flatten().flatten() {
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            if found.len() >= MAX_CGROUPS {
+                return found;
+            }
+            let inside = folder.join(entry.file_name());
+            found.insert(entry.ino(), Container::of_cgroup(&root.join(&inside).to_string_lossy()));
+            folders.push_back(inside);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use observer_ebpf::Endpoint;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Numbers of folders are what numbers of cgroups are.
+    struct Tree {
+        folder: TempDir,
+        containers: Containers,
+    }
+
+    impl Tree {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let mounted = Some((folder.path().to_owned(), PathBuf::from("/")));
+            Self { folder, containers: Containers { mounted, ..Containers::default() } }
+        }
+
+        fn make(&self, path: &str) -> u64 {
+            let folder = self.folder.path().join(path);
+            fs::create_dir_all(&folder).unwrap();
+            fs::metadata(folder).unwrap().ino()
+        }
+    }
+
+    fn container(id: &str) -> Container {
+        Container { id: id.repeat(64), pod_uid: "ab".repeat(16) }
+    }
+
+    fn path(id: &str) -> String {
+        format!("kubepods/besteffort/pod{}/{}", "ab".repeat(16), id.repeat(64))
+    }
+
+    #[test]
+    fn container_is_known_by_the_number_of_its_cgroup_and_of_those_in_it() {
+        let mut tree = Tree::new();
+        let (outer, inner) = (tree.make(&path("1")), tree.make(&(path("1") + "/init.scope")));
+        let (other, none) = (tree.make(&path("2")), tree.make("system.slice"));
+        for (number, expected) in
+            [(outer, Some(container("1"))), (inner, Some(container("1"))), (other, Some(container("2"))), (none, None), (0, None)]
+        {
+            assert_eq!(tree.containers.numbered(number, Instant::now()), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn cgroup_that_came_later_is_looked_for_and_none_more_often_than_the_limit() {
+        let mut tree = Tree::new();
+        let start = Instant::now();
+        let first = tree.make(&path("1"));
+        assert_eq!(tree.containers.numbered(first, start), Some(container("1")));
+
+        let second = tree.make(&path("2"));
+        assert_eq!(tree.containers.numbered(second, start), None, "too early");
+        assert_eq!(tree.containers.numbered(first, start), Some(container("1")), "what is known is known");
+        assert_eq!(tree.containers.numbered(second, start + Duration::from_hours(1)), Some(container("2")));
+    }
+
+    #[test]
+    fn part_of_the_tree_is_named_by_where_it_stands() {
+        let mut tree = Tree::new();
+        let number = tree.make("init.scope");
+        let root = Path::new("/").join(path("1"));
+        tree.containers.mounted = Some((tree.folder.path().to_owned(), root));
+        assert_eq!(tree.containers.numbered(number, Instant::now()), Some(container("1")));
+    }
+
+    #[test]
+    fn client_that_is_gone_is_told_by_its_cgroup_and_one_that_is_there_by_itself() {
+        let mut tree = Tree::new();
+        let cgroup = tree.make(&path("1"));
+        let own = procfs::process::Process::myself().unwrap().stat().unwrap().starttime;
+        let told = Container::of_process(&cgroups(std::process::id(), own).unwrap());
+        for (role, started, expected) in
+            [(Role::Client, own + 1, Some(container("1"))), (Role::Client, own, told), (Role::Server, own + 1, None)]
+        {
+            let (started, role) = (started * NANOSECONDS_A_TICK, role as u32);
+            let (local, remote) = (Endpoint::default(), Endpoint::default());
+            let opened = Opened { socket: 1, cgroup, started, name: [0; 16], local, remote, role, file: 1 };
+            assert_eq!(tree.containers.of(std::process::id(), &opened), expected, "{opened:?}");
+        }
+    }
+}
