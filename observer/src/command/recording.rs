@@ -44,6 +44,7 @@ impl Recording {
     }
 
     /// How the report is wanted.
+    #[cfg(all(target_os = "linux", feature = "ebpf"))]
     pub(super) const fn format(&self) -> Format {
         self.report.format()
     }

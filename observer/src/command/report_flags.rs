@@ -76,6 +76,7 @@ impl ReportFlags {
     }
 
     /// How the report is wanted.
+    #[cfg(all(target_os = "linux", feature = "ebpf"))]
     pub(super) const fn format(&self) -> Format {
         self.format
     }
