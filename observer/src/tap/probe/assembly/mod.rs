@@ -1,5 +1,6 @@
 //! From the records of the programs to feeds: one for each connection with an API server, with holes where records lack.
 
+mod both_ends;
 mod explained;
 mod followed;
 mod held;

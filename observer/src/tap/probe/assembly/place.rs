@@ -21,7 +21,7 @@ pub(super) struct Place {
     /// The number of the file through whose functions it is seen.
     pub file: u32,
     /// The process, whichever side it is.
-    process: Process,
+    pub process: Process,
 }
 
 /// Both ends of a connection, the same seen from either.
@@ -46,11 +46,16 @@ impl Place {
         Some(Self { role, socket: opened.socket, known, ends, file: opened.file, process })
     }
 
-    /// What is told of it. A client that is only the other side of a process is not known.
-    pub(super) fn info(&self, protocol: Option<Protocol>, start: Start) -> ConnectionInfo {
+    /// What is told of it. The process of a client that is the other side is `other`, as far as it is known.
+    pub(super) fn info(&self, protocol: Option<Protocol>, start: Start, other: Option<Process>) -> ConnectionInfo {
         let Ends { client, server } = self.ends;
-        let process = (self.role == Role::Client).then(|| self.process.clone());
+        let process = if self.role == Role::Client { Some(self.process.clone()) } else { other };
         ConnectionInfo { client, listener: server, upstream: server, process, protocol, start }
+    }
+
+    /// Whether both ends are surely on this machine. They may be if they are not, as with pods, which have addresses of their own.
+    pub(super) fn is_on_one_machine(&self) -> bool {
+        self.ends.client.ip() == self.ends.server.ip()
     }
 }
 

@@ -9,12 +9,16 @@ use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
 use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, UNDECIDED_TIME, UNREADABLE};
 
+use super::both_ends::BothEnds;
 use super::explained::Explained;
 use super::followed::{Followed, Last, Way, beginning};
-use super::place::{Ends, Place};
+use super::place::Place;
 use super::socket_ends::SocketEnds;
 use super::waiting::{Plaintext, Transfer, Waiting};
 use crate::intake::{EndManner, Intake};
+
+/// Changes of state that a socket's life has after it is connected, at most, and one that tells its state when it became known.
+const MAX_CHANGES: usize = 8;
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub struct Limits {
     /// Connections that are followed or wait for their socket at once, and connections that are not wanted and remembered for that; more are not
     /// followed, and counted.
     pub connections: usize,
+    /// Bytes of connections that wait for their socket, of all of them; more are lost, and counted.
+    pub waiting_bytes: u64,
     /// For how long a connection stays after its process has given it up or is gone, until its socket tells how it ended; and after its socket is closed, from
     /// each read on, until the process has read what came before.
     pub linger: Duration,
@@ -49,8 +55,7 @@ pub struct Assembly {
     present: HashMap<(u32, u64), ConnectionKey>,
     /// The connection of a socket, and since when, by the kernel's clock: the place of one that is gone may have another.
     sockets: BTreeMap<(u64, u64), ConnectionKey>,
-    /// The connection that is told of between two ends.
-    told: HashMap<Ends, ConnectionKey>,
+    told: BothEnds,
     /// Changes of sockets that are nobody's, of late. A record stays behind those of other processors while the program that writes it is interrupted, so the change
     /// of a socket may come before what says whose it is.
     unclaimed: HashMap<u64, Vec<(Timestamp, Life)>>,
@@ -59,6 +64,8 @@ pub struct Assembly {
     /// What has no meaning here: kinds that are not known.
     ignored: u64,
     unplaced: u64,
+    /// Bytes that wait now.
+    waiting_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -69,7 +76,7 @@ enum Connection {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 16_384, linger: Duration::from_secs(1) }
+        Self { connections: 16_384, waiting_bytes: 32 << 20, linger: Duration::from_secs(1) }
     }
 }
 
@@ -83,11 +90,12 @@ impl Assembly {
             dismissed: HashSet::new(),
             present: HashMap::new(),
             sockets: BTreeMap::new(),
-            told: HashMap::new(),
+            told: BothEnds::default(),
             unclaimed: HashMap::new(),
             explained: Explained::default(),
             ignored: 0,
             unplaced: 0,
+            waiting_bytes: 0,
         }
     }
 
@@ -141,7 +149,11 @@ impl Assembly {
     pub fn socket_changed(&mut self, at: Timestamp, life: &Life) {
         let Some(key) = self.owner(life) else {
             if self.unclaimed.len() < self.limits.connections {
-                self.unclaimed.entry(life.socket).or_default().push((at, *life));
+                let changes = self.unclaimed.entry(life.socket).or_default();
+                // No socket has more.
+                if changes.len() < MAX_CHANGES {
+                    changes.push((at, *life));
+                }
             }
             return;
         };
@@ -196,6 +208,7 @@ impl Assembly {
         for (key, since) in over {
             self.forget(since, key, Last::Ended(EndManner::Fin));
         }
+        self.told.pass(now, limits.linger);
         self.unclaimed.retain(|_, changes| changes.last().is_some_and(|(at, _)| at.plus(limits.linger) > now));
     }
 
@@ -233,18 +246,24 @@ impl Assembly {
             Way::Received => Vec::new(),
         };
         let transfer = Transfer { at, way, offset: record.offset, bytes, fields };
+        let length = transfer.bytes.length();
+        let waiting_bytes = self.waiting_bytes.saturating_add(length);
+        let has_room = waiting_bytes <= self.limits.waiting_bytes;
         match self.connection(at, key) {
             Some(Connection::Followed(followed)) => followed.take(transfer),
             Some(Connection::Waiting(waiting)) => {
-                let length = transfer.bytes.length();
-                let (is_held, is_placed) = (waiting.hold(transfer), waiting.place.is_some());
-                if !is_held {
+                // What has a place waits for nothing.
+                let is_placed = waiting.place.is_some();
+                if !(is_placed || has_room) || !waiting.hold(transfer) {
                     self.unplaced = self.unplaced.saturating_add(length);
-                } else if is_placed {
+                    return Answer::Nothing;
+                }
+                self.waiting_bytes = waiting_bytes;
+                if is_placed {
                     return self.follow(key);
                 }
             }
-            None => self.unplaced = self.unplaced.saturating_add(transfer.bytes.length()),
+            None => self.unplaced = self.unplaced.saturating_add(length),
         }
         Answer::Nothing
     }
@@ -253,25 +272,27 @@ impl Assembly {
         let key = record.connection;
         let place = Opened::read(payload).and_then(|opened| Place::of(key.process, record.time, &opened, container));
         let Some(place) = place else { return self.ignore() };
-        // The other end of what is told already. Of the same side, it is another network with the same addresses, or the one before is over.
-        if self.told.get(&place.ends).is_some_and(|told| self.role(told).is_some_and(|role| role != place.role)) {
+        if self.connections.get(&key).is_some_and(|connection| connection.place().is_some()) {
+            // Two threads of the process were the first at once.
+            return Answer::Nothing;
+        }
+        if !self.told.take(key, &place) {
             return self.dismiss(at, key);
         }
         let (socket, known, ends) = (place.socket, place.known, place.ends);
         let has_bytes = match self.connection(at, key) {
-            Some(Connection::Waiting(waiting)) if waiting.place.is_none() => {
+            Some(Connection::Waiting(waiting)) => {
                 waiting.place = Some(place);
-                !waiting.transfers.is_empty()
+                waiting.has_bytes()
             }
-            // Two threads of the process were the first at once.
-            Some(_) => return Answer::Nothing,
+            Some(Connection::Followed(_)) => return Answer::Nothing,
             None => {
+                self.told.over(at, key, &ends);
                 self.intake.decline();
                 return self.dismiss(at, key);
             }
         };
         self.sockets.insert((socket, known), key);
-        self.told.insert(ends, key);
         let answer = if has_bytes { self.follow(key) } else { Answer::Nothing };
         let changes = self.unclaimed.remove(&socket).unwrap_or_default();
         // Those before are of another connection, whose socket had this place.
@@ -321,10 +342,21 @@ impl Assembly {
     /// Tells of a connection whose place and first bytes are known.
     fn follow(&mut self, key: ConnectionKey) -> Answer {
         let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) else { return Answer::Nothing };
-        let (transfers, ends) = (std::mem::take(&mut waiting.transfers), std::mem::take(&mut waiting.ends));
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held());
+        let (transfers, ends) = (waiting.let_go(), std::mem::take(&mut waiting.ends));
         let (Some(place), Some(first)) = (waiting.place.clone(), transfers.first()) else { return Answer::Nothing };
         let (protocol, start) = beginning(place.role, first);
-        let Some(feed) = self.intake.register(first.at, place.info(protocol, start)) else {
+        let info = place.info(protocol, start, self.told.client(&place.ends));
+        let feed = if info.process.is_none() && place.is_on_one_machine() {
+            let registered = self.intake.register_before_process(first.at, info);
+            registered.map(|(feed, pending)| {
+                self.told.await_client(first.at, &place.ends, pending);
+                feed
+            })
+        } else {
+            self.intake.register(first.at, info)
+        };
+        let Some(feed) = feed else {
             return self.dismiss(first.at, key);
         };
         let is_late = start == Start::Middle && self.explained.contains(key.process);
@@ -339,10 +371,6 @@ impl Assembly {
 
     fn all_followed(&mut self) -> impl Iterator<Item = &mut Followed> {
         self.connections.values_mut().filter_map(Connection::followed_mut)
-    }
-
-    fn role(&self, key: &ConnectionKey) -> Option<observer_ebpf::Role> {
-        self.connections.get(key)?.place().map(|place| place.role)
     }
 
     /// The connection whose socket changed. What comes after a socket was closed is of another one.
@@ -368,6 +396,7 @@ impl Assembly {
     /// Forgets a connection that nobody wants, with what is held of it.
     fn let_go(&mut self, at: Timestamp, key: ConnectionKey) {
         if let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) {
+            self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held());
             waiting.let_go();
         }
         self.forget(at, key, Last::OutOfSight);
@@ -382,12 +411,13 @@ impl Assembly {
             if self.sockets.get(&(place.socket, place.known)) == Some(&key) {
                 self.sockets.remove(&(place.socket, place.known));
             }
-            if self.told.get(&place.ends) == Some(&key) {
-                self.told.remove(&place.ends);
-            }
+            self.told.over(at, key, &place.ends);
         }
         match connection {
-            Connection::Waiting(waiting) => self.unplaced = self.unplaced.saturating_add(waiting.held()),
+            Connection::Waiting(waiting) => {
+                self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held());
+                self.unplaced = self.unplaced.saturating_add(waiting.held());
+            }
             Connection::Followed(followed) => followed.close(at, last),
         }
     }

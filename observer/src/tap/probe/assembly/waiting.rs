@@ -17,7 +17,7 @@ pub(super) struct Waiting {
     /// What its socket told before its first bytes came.
     pub ends: SocketEnds,
     /// In the order in which they came.
-    pub transfers: Vec<Transfer<'static>>,
+    transfers: Vec<Transfer<'static>>,
     /// Since when.
     pub since: Timestamp,
     bytes: u64,
@@ -57,10 +57,15 @@ impl Waiting {
         has_room
     }
 
-    /// Lets go of what is held.
-    pub(super) fn let_go(&mut self) {
-        self.transfers.clear();
+    /// Gives away what is held.
+    pub(super) fn let_go(&mut self) -> Vec<Transfer<'static>> {
         self.bytes = 0;
+        std::mem::take(&mut self.transfers)
+    }
+
+    /// Whether anything was said.
+    pub(super) const fn has_bytes(&self) -> bool {
+        !self.transfers.is_empty()
     }
 
     /// How many bytes are held.

@@ -1,5 +1,6 @@
 //! Records as the programs make them, and what the intake is offered for them.
 
+mod both_ends;
 mod fields;
 mod records;
 mod stage;

@@ -101,6 +101,20 @@ fn bytes_that_wait_too_long_or_are_too_many_are_counted() {
 }
 
 #[test]
+fn bytes_that_wait_are_bounded_over_all_connections() {
+    let mut stage = Stage::with(Limits { waiting_bytes: 40, ..Limits::default() });
+    stage.take(CLIENT, 1, SENT, 0, GET);
+    stage.take(CLIENT + 1, 1, SENT, 0, GET);
+    assert_eq!(stage.assembly.unplaced(), 29);
+    stage.open(CLIENT, 1);
+    stage.take(CLIENT + 1, 1, SENT, 29, GET);
+    assert_eq!(stage.assembly.unplaced(), 29, "the first waits no more");
+    stage.begin_between(CLIENT + 2, 1, "10.0.0.7:40002", "10.0.0.1:6443");
+    stage.assembly.finish(Timestamp::from_nanos(1));
+    assert_eq!(stage.assembly.unplaced(), 29 + 29, "what found room waited in vain");
+}
+
+#[test]
 fn beginning_is_known_by_what_the_client_says_first() {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     for (way, offset, bytes, expected) in [
@@ -142,22 +156,6 @@ fn records_that_lack_are_holes_of_known_length() {
             "1 closed"
         ]
     );
-}
-
-#[test]
-fn connection_is_told_by_the_end_that_is_known_first() {
-    for (first, second) in [(CLIENT, SERVER), (SERVER, CLIENT)] {
-        let mut stage = Stage::new();
-        stage.begin(first, 1);
-        assert_eq!(stage.opens(second, 2), Answer::Dismiss);
-        stage.take(second, 2, SENT, 0, GET);
-        stage.close(second, 2, 29);
-        stage.close(first, 1, 29);
-        assert_eq!(stage.told().len(), 4, "one connection's beginning, bytes, end and close");
-        // Those are over, so these are others.
-        stage.begin(second, 3);
-        assert_eq!(stage.assembly.followed(), 1);
-    }
 }
 
 #[test]

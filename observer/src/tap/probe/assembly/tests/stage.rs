@@ -197,7 +197,11 @@ pub(super) fn record(process: u32, since: u64, kind: Kind, offset: u64, length: 
 
 fn line(delivery: &Delivery) -> String {
     let word = |direction: &Direction| if *direction == Direction::Request { "request" } else { "response" };
-    let Delivery::Connection(id, event) = delivery else { panic!("{delivery:?}") };
+    let (id, event) = match delivery {
+        Delivery::Connection(id, event) => (id, event),
+        Delivery::Process(id, process) => return format!("{} of {:?}", id.0, process.as_ref().map(|process| process.pid)),
+        Delivery::Notice(_) => panic!("{delivery:?}"),
+    };
     let said = match event {
         TapEvent::Opened { info, .. } => {
             let (protocol, start): (Option<Protocol>, Start) = (info.protocol, info.start);
