@@ -191,9 +191,9 @@ impl Stage {
         let (proxied, probed) = (self.events("proxy"), self.events("probe"));
         let Self { run, probe, folder, .. } = self;
         let left = probe.finish().unwrap();
-        // Where connections lead of which the probe saw the middle only, nobody says.
-        let lost: Vec<_> =
-            left.report["missed"]["probe"].as_object().into_iter().flatten().filter(|(name, _)| *name != "sockets").collect();
+        let lost = left.report["missed"]["probe"].as_object().into_iter().flatten();
+        // Where connections lead of which the probe saw the middle only, nobody says; so what they said is of nobody.
+        let lost: Vec<_> = lost.filter(|(name, _)| !["sockets", "unplaced"].contains(&name.as_str())).collect();
         assert!(lost.is_empty(), "{lost:?}");
         run.finish().unwrap();
         let streams = (EventStreams::read(&proxied, observed), EventStreams::read(&probed, observed));

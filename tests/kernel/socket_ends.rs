@@ -115,7 +115,7 @@ fn connection_with_both_ends_on_this_machine_counts_once() {
     })
     .opened();
     assert_eq!(infos.len(), 3, "{infos:?}");
-    assert!(infos.iter().all(|info| info.upstream == server.address), "{infos:?}");
+    assert!(infos.iter().all(|info| info.upstream == server.address && info.process.is_some()), "{infos:?}");
 }
 
 #[test]

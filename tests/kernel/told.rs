@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use observer_core::observation::Process;
 use watchtap::intake::{ConnectionId, ConnectionInfo, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
@@ -67,6 +68,13 @@ impl Told {
         opened.collect()
     }
 
+    /// Which process a client is may be known behind its beginning.
+    fn learn(&mut self, connection: ConnectionId, found: Option<Process>) {
+        let mut of_connection = self.events.iter_mut().filter(|(id, _)| *id == connection);
+        let Some((_, TapEvent::Opened { info, .. })) = of_connection.next() else { panic!("{connection:?} never began") };
+        info.process = found;
+    }
+
     fn take(&mut self, receiver: &mut IntakeReceiver) {
         loop {
             let mut is_empty = true;
@@ -75,8 +83,7 @@ impl Told {
                 match delivered.delivery {
                     Delivery::Connection(id, event) => self.events.push((id, event)),
                     Delivery::Notice(notice) => self.notices.push(notice),
-                    // A probe knows it when a connection begins.
-                    Delivery::Process(_, process) => panic!("{process:?}"),
+                    Delivery::Process(id, process) => self.learn(id, process),
                 }
             }
             if is_empty {
