@@ -176,7 +176,7 @@ impl Probing {
                 for file in self.files.take_left() {
                     self.assembly.leave(self.clock.now(), file);
                 }
-                self.assembly.look(Instant::now());
+                self.assembly.look(self.clock.now());
                 self.assembly.pass(self.clock.now());
                 if is_last {
                     self.assembly.finish(self.clock.now());

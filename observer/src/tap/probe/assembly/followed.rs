@@ -1,6 +1,6 @@
 //! One connection that is followed.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol, Start};
 use observer_core::time::Timestamp;
@@ -95,9 +95,9 @@ impl Followed {
         self.abandoned.or(self.ends.over()).map(|since| since.max(self.latest))
     }
 
-    /// All that was recorded was taken by `now`: what has waited for that long waits no more.
-    pub(super) fn look(&mut self, now: Instant) {
-        if self.held.as_mut().is_some_and(|held| held.look(now)) {
+    /// All that was recorded until `taken` was taken: what has waited for so long waits no more.
+    pub(super) fn look(&mut self, taken: Timestamp, wait: Duration) {
+        if self.held.as_mut().is_some_and(|held| held.look(taken, wait)) {
             self.release();
         }
     }

@@ -4,15 +4,14 @@
 //! wants them ahead. So the last read waits: until the next one, or for a bounded time.
 
 use std::mem;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use observer_core::http::{Blocks, HeaderFields};
+use observer_core::time::Timestamp;
 
 use super::followed::Way;
 use super::waiting::Transfer;
 
-/// How long what was received waits, from when all that was recorded was taken. The process decodes it within microseconds, if it may run.
-const WAIT: Duration = Duration::from_millis(20);
 /// Most bytes that wait on one connection. A read is at most a TLS record; the rest was sent meanwhile.
 const MAX_BYTES: u64 = 256 << 10;
 
@@ -23,7 +22,8 @@ pub(super) struct Held {
     transfers: Vec<Transfer<'static>>,
     bytes: u64,
     decoded: Option<Decoded>,
-    since: Option<Instant>,
+    /// Until when all that was recorded was taken, when it was first looked at.
+    since: Option<Timestamp>,
 }
 
 /// The fields of the last read.
@@ -59,9 +59,9 @@ impl Held {
         decoded.is_whole
     }
 
-    /// Notes that all that was recorded was taken by `now`; true when what waits has waited long enough.
-    pub(super) fn look(&mut self, now: Instant) -> bool {
-        self.is_waiting() && now.duration_since(*self.since.get_or_insert(now)) >= WAIT
+    /// Notes that all that was recorded until `taken` was taken; true when what waits has waited for so long.
+    pub(super) fn look(&mut self, taken: Timestamp, wait: Duration) -> bool {
+        self.is_waiting() && taken.since(*self.since.get_or_insert(taken)) >= wait
     }
 
     /// All that waits, in its order.

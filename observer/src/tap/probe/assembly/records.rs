@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use observer_core::http::Start;
 use observer_core::k8s::Container;
@@ -31,6 +31,9 @@ pub struct Limits {
     /// For how long a connection stays after its process has given it up or is gone, until its socket tells how it ended; and after its socket is closed, from
     /// each read on, until the process has read what came before.
     pub linger: Duration,
+    /// For how long bytes that were received wait for the header fields in them, from when all was taken that was recorded before. The process decodes them
+    /// within microseconds, if it may run.
+    pub decoding: Duration,
 }
 
 /// What the programs are to be told of the connection of a record.
@@ -76,7 +79,12 @@ enum Connection {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 16_384, waiting_bytes: 32 << 20, linger: Duration::from_secs(1) }
+        Self {
+            connections: 16_384,
+            waiting_bytes: 32 << 20,
+            linger: Duration::from_secs(1),
+            decoding: Duration::from_millis(200),
+        }
     }
 }
 
@@ -130,10 +138,11 @@ impl Assembly {
         }
     }
 
-    /// All that was recorded was taken by `now`. What waits for fields does not wait for long.
-    pub fn look(&mut self, now: Instant) {
+    /// All that was recorded until `taken` was taken. What waits for fields does not wait for long.
+    pub fn look(&mut self, taken: Timestamp) {
         if !self.explained.is_empty() {
-            self.all_followed().for_each(|followed| followed.look(now));
+            let wait = self.limits.decoding;
+            self.all_followed().for_each(|followed| followed.look(taken, wait));
         }
     }
 

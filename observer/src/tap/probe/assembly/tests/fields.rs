@@ -1,9 +1,10 @@
 //! Header fields that are told of connections that were open before.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use observer_core::time::Timestamp;
 
+use super::super::Limits;
 use super::stage::{CLIENT, GET, RECEIVED, SENT, Stage};
 
 #[test]
@@ -38,7 +39,7 @@ fn sent_fields_come_before_the_bytes_that_their_goroutine_sends() {
 
 #[test]
 fn received_bytes_wait_for_the_fields_in_them_and_what_is_sent_waits_behind() {
-    let mut stage = Stage::explained();
+    let mut stage = Stage::explained_with(Limits { decoding: Duration::from_nanos(20), ..Limits::default() });
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");
     stage.received_field(5, 0);
     stage.received_field(5, 1);
@@ -48,12 +49,11 @@ fn received_bytes_wait_for_the_fields_in_them_and_what_is_sent_waits_behind() {
     assert_eq!(stage.told(), ["1 response 2 fields of OfNextBytes", "1 response 5 bytes", "1 request 9 bytes"]);
     // Its fields belong to what has gone on already.
     stage.received_field(5, 2);
-    let now = Instant::now();
-    stage.assembly.look(now);
+    stage.assembly.look(Timestamp::from_nanos(7));
     stage.received_field(11, 0);
-    stage.assembly.look(now + Duration::from_millis(19));
+    stage.assembly.look(Timestamp::from_nanos(7 + 19));
     assert_eq!(stage.told(), [""; 0]);
-    stage.assembly.look(now + Duration::from_millis(20));
+    stage.assembly.look(Timestamp::from_nanos(7 + 20));
     assert_eq!(stage.told(), ["1 response 1 fields of OfNextBytes", "1 response 6 bytes"]);
     stage.received_field(11, 1);
     stage.take(CLIENT, 1, SENT, 9, b"at once");

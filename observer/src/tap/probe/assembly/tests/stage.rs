@@ -46,7 +46,11 @@ impl Stage {
 
     /// A client whose header fields are told.
     pub(super) fn explained() -> Self {
-        let mut stage = Self::new();
+        Self::explained_with(Limits::default())
+    }
+
+    pub(super) fn explained_with(limits: Limits) -> Self {
+        let mut stage = Self::with(limits);
         stage.assembly.explain(CLIENT, true);
         stage.open(CLIENT, 1);
         stage
