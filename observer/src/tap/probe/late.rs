@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    const FILE: FileIdentity = FileIdentity { device: (0, 1), inode: 7 };
+    const FILE: FileIdentity = FileIdentity { device: 1, inode: 7, born: None };
 
     #[test]
     fn process_is_late_while_a_connection_from_before_is_open() {

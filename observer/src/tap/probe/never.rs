@@ -2,11 +2,8 @@
 
 use std::path::Path;
 
-use super::program_files::{FileIdentity, ProgramFile};
+use super::program_files::{DELETED, FileIdentity, ProgramFile};
 use super::selection::SelectionError;
-
-/// What the table of a process's mappings adds to the name of a file that was deleted or replaced.
-const DELETED: &str = " (deleted)";
 
 /// Files by path and by base name.
 #[derive(Debug, Default)]
@@ -39,7 +36,7 @@ impl NeverProbed {
 mod tests {
     use super::*;
 
-    const NOBODY: FileIdentity = FileIdentity { device: (0, 1), inode: 7 };
+    const NOBODY: FileIdentity = FileIdentity { device: 1, inode: 7, born: None };
 
     fn named(name: &str, identity: FileIdentity) -> ProgramFile {
         ProgramFile { identity, path: "/proc/1/exe".into(), name: name.to_owned() }

@@ -3,12 +3,11 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-use super::program_files::ProgramFile;
+use super::program_files::{FileIdentity, ProgramFile};
 
 /// The file that a process was seen to run code of. The process may end, or execute another program, while its file is looked at.
 #[derive(Debug)]
@@ -27,7 +26,7 @@ impl OpenedFile {
         // What is there may be made by whoever is observed: a pipe would never be opened, and a device does something when it is.
         let place = File::from(open(&found.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
         let there = place.metadata()?;
-        if !there.is_file() || there.ino() != found.identity.inode {
+        if !there.is_file() || FileIdentity::told(&there) != found.identity {
             return Err(io::ErrorKind::NotFound.into());
         }
         let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
@@ -43,7 +42,6 @@ impl OpenedFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program_files::FileIdentity;
     use super::*;
 
     #[test]
@@ -51,8 +49,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
         std::fs::write(&path, "first").unwrap();
-        let inode = std::fs::metadata(&path).unwrap().ino();
-        let found = ProgramFile { identity: FileIdentity { device: (0, 1), inode }, path: path.clone(), name: String::new() };
+        let found = ProgramFile { identity: FileIdentity::of(&path).unwrap(), path: path.clone(), name: String::new() };
         let opened = OpenedFile::of(&found).unwrap();
         std::fs::rename(&path, folder.path().join("former")).unwrap();
         assert_eq!(OpenedFile::of(&found).unwrap_err().kind(), io::ErrorKind::NotFound);
@@ -66,8 +63,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        let inode = std::fs::metadata(&path).unwrap().ino();
-        let found = ProgramFile { identity: FileIdentity { device: (0, 1), inode }, path, name: String::new() };
+        let identity = FileIdentity::told(&std::fs::metadata(&path).unwrap());
+        let found = ProgramFile { identity, path, name: String::new() };
         assert_eq!(OpenedFile::of(&found).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

@@ -1,10 +1,14 @@
 //! The files that a process runs code of, as far as a TLS library may be in them.
+//!
+//! Which file it is tells stat(2), whichever way the file was found: the numbers in proc(5)'s table of mappings are others than stat(2)'s on btrfs, where each
+//! subvolume has a device of its own, and on overlayfs, where they are the overlay's or those of the layer below, by the release of Linux.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use procfs::ProcError;
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
@@ -12,24 +16,36 @@ use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 /// Words in the names of shared libraries that are or contain a TLS library: libssl, `BoringSSL` under its own name, netty's tcnative and
 /// conscrypt of Java, the `_ssl` module of Python.
 const TLS_WORDS: &[&str] = &["ssl", "tls", "tcnative", "conscrypt"];
+/// What the table of mappings adds to the name of a file that was deleted or replaced.
+pub(super) const DELETED: &str = " (deleted)";
 
 /// A file on its file system: the same for all processes that map it, under whatever name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileIdentity {
-    /// Major and minor number of the device.
-    pub device: (i32, i32),
-    /// The number of the file there.
+    /// The device that it is on.
+    pub device: u64,
+    /// Its number there. That of a file that is gone may be another file's later.
     pub inode: u64,
+    /// When it was made, where its file system keeps that: no other file with this number was made then. It stays when the file takes another name or
+    /// other rights.
+    pub born: Option<SystemTime>,
 }
 
 impl FileIdentity {
-    /// That of the file at a path, links followed, as the table of a process's mappings numbers it; nothing for what is no file.
+    /// That of the file at a path, links followed; nothing for what is no file.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        let device = metadata.dev();
-        let number = |number: u32| i32::try_from(number).ok();
-        let device = (number(rustix::fs::major(device))?, number(rustix::fs::minor(device))?);
-        Some(Self { device, inode: metadata.ino() })
+        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| Self::told(&metadata))
+    }
+
+    /// As stat(2) told it.
+    pub(super) fn told(metadata: &fs::Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino(), born: metadata.created().ok() }
+    }
+
+    /// As the table of mappings has it, where nothing better can be had.
+    fn mapped(map: &MemoryMap) -> Self {
+        let number = |number: i32| u32::try_from(number).unwrap_or_default();
+        Self { device: rustix::fs::makedev(number(map.dev.0), number(map.dev.1)), inode: map.inode, born: None }
     }
 }
 
@@ -56,12 +72,14 @@ pub fn program_files(process: u32) -> io::Result<Vec<ProgramFile>> {
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
     for map in maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE) && map.inode != 0) {
-        let MMapPath::Path(path) = &map.pathname else { continue };
-        let identity = FileIdentity { device: map.dev, inode: map.inode };
-        let is_program = *path == executable;
-        if (is_program || may_have_tls(path)) && seen.insert(identity) {
-            let name = path.to_string_lossy().into_owned();
-            files.push(ProgramFile { identity, path: reached(process, &map, path, is_program), name });
+        let MMapPath::Path(name) = &map.pathname else { continue };
+        let is_program = *name == executable;
+        if !is_program && !may_have_tls(name) {
+            continue;
+        }
+        let (path, identity) = if is_program { program(process, &map) } else { library(process, &map, name) };
+        if seen.insert(identity) {
+            files.push(ProgramFile { identity, path, name: name.to_string_lossy().into_owned() });
         }
     }
     Ok(files)
@@ -82,18 +100,29 @@ fn may_have_tls(path: &Path) -> bool {
     TLS_WORDS.iter().any(|word| name.contains(word))
 }
 
-/// A file that was deleted or replaced has its name no more, but the process has it still.
-fn reached(process: u32, map: &MemoryMap, path: &Path, is_program: bool) -> PathBuf {
-    let is_deleted = path.to_string_lossy().ends_with(" (deleted)");
-    if is_program {
-        PathBuf::from(format!("/proc/{process}/exe"))
-    } else if is_deleted {
-        PathBuf::from(format!("/proc/{process}/map_files/{:x}-{:x}", map.address.0, map.address.1))
-    } else {
-        let mut reached = PathBuf::from(format!("/proc/{process}/root"));
-        reached.extend(path.strip_prefix("/").ok());
-        reached
-    }
+/// Where a process has its program, whatever became of the name.
+fn program(process: u32, map: &MemoryMap) -> (PathBuf, FileIdentity) {
+    let path = PathBuf::from(format!("/proc/{process}/exe"));
+    let identity = FileIdentity::of(&path).unwrap_or_else(|| FileIdentity::mapped(map));
+    (path, identity)
+}
+
+/// Where a library is that a process has mapped.
+///
+/// By its name, as all others find it: from the root of the process, which may be another one's in a container, or from ours, from which the kernel tells names of
+/// processes that have changed their root alone (chroot(2)). But that may be another file by now, or another one may be mounted over it: then it is reached by
+/// the mapping itself, which takes more rights.
+fn library(process: u32, map: &MemoryMap, name: &Path) -> (PathBuf, FileIdentity) {
+    let mapping = PathBuf::from(format!("/proc/{process}/map_files/{:x}-{:x}", map.address.0, map.address.1));
+    let mapped = FileIdentity::of(&mapping);
+    let is_it = |found: &FileIdentity| Some(*found) == mapped || found.inode == map.inode;
+    let is_deleted = name.to_string_lossy().ends_with(DELETED);
+    let names = [Path::new(&format!("/proc/{process}/root")).join(name.strip_prefix("/").unwrap_or(name)), name.to_owned()];
+    let by_name = names.into_iter().filter(|_| !is_deleted).find_map(|path| {
+        let found = FileIdentity::of(&path).filter(is_it)?;
+        Some((path, found))
+    });
+    by_name.unwrap_or_else(|| (mapping, mapped.unwrap_or_else(|| FileIdentity::mapped(map))))
 }
 
 #[cfg(test)]
@@ -127,6 +156,35 @@ mod tests {
         let files = program_files(std::process::id()).unwrap();
         assert!(files.iter().any(|file| Some(file.identity) == FileIdentity::of(&executable)), "{files:?}");
         assert_eq!(FileIdentity::of(Path::new("/dev")), None);
+    }
+
+    #[test]
+    fn library_is_the_file_that_stat_tells_and_not_the_numbers_of_its_mapping() {
+        let own = std::process::id();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libssl.so");
+        fs::write(&file, "").unwrap();
+        let identity = FileIdentity::of(&file).unwrap();
+        let device = (0, 4_095);
+        let map = |inode| MemoryMap {
+            address: (1, 2),
+            perms: MMPermissions::EXECUTE,
+            offset: 0,
+            dev: device,
+            inode,
+            pathname: MMapPath::Path(file.clone()),
+            extension: procfs::process::MMapExtension::default(),
+        };
+        let by_name = Path::new(&format!("/proc/{own}/root")).join(file.strip_prefix("/").unwrap());
+        assert_eq!(library(own, &map(identity.inode), &file), (by_name, identity), "its device in the table is another one");
+
+        let replaced = PathBuf::from(format!("{}{DELETED}", file.display()));
+        let as_mapped = FileIdentity { device: rustix::fs::makedev(0, 4_095), inode: identity.inode, born: None };
+        for (name, inode) in [(&file, identity.inode + 1), (&replaced, identity.inode)] {
+            let (path, found) = library(own, &map(inode), name);
+            assert!(path.ends_with("map_files/1-2"), "{name:?} {path:?}");
+            assert_eq!(found, FileIdentity { inode, ..as_mapped }, "{name:?}");
+        }
     }
 
     #[test]

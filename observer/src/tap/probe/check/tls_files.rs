@@ -164,8 +164,6 @@ fn functions(points: &OpenSslProbePoints) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt as _;
-
     use super::*;
     use crate::tap::probe::binary::RefusedFunction;
 
@@ -173,8 +171,8 @@ mod tests {
         CheckedProcess { pid, name: format!("p{pid}") }
     }
 
-    fn file(inode: u64, path: &str) -> ProgramFile {
-        ProgramFile { identity: FileIdentity { device: (0, 1), inode }, path: path.into(), name: "/bin/program".to_owned() }
+    fn file(identity: FileIdentity, path: &str) -> ProgramFile {
+        ProgramFile { identity, path: path.into(), name: "/bin/program".to_owned() }
     }
 
     fn openssl(refused: &[&'static str]) -> TlsLibrary {
@@ -211,10 +209,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().join("text");
         fs::write(&text, "no program").unwrap();
-        let inode = fs::metadata(&text).unwrap().ino();
+        let identity = FileIdentity::told(&fs::metadata(&text).unwrap());
         let mut running = Running::default();
-        running.add(process(1), Ok(vec![file(inode, "/proc/0/exe")]));
-        running.add(process(2), Ok(vec![file(inode, text.to_str().unwrap())]));
+        running.add(process(1), Ok(vec![file(identity, "/proc/0/exe")]));
+        running.add(process(2), Ok(vec![file(identity, text.to_str().unwrap())]));
         let [run] = <[RunFile; 1]>::try_from(running.files.into_values().collect::<Vec<_>>()).unwrap();
         let checked = run.check().unwrap();
         assert_eq!(
@@ -234,7 +232,7 @@ mod tests {
     #[test]
     fn file_that_nobody_has_any_more_is_left_out() {
         let mut running = Running::default();
-        running.add(process(1), Ok(vec![file(7, "/proc/0/exe")]));
+        running.add(process(1), Ok(vec![file(FileIdentity { device: 1, inode: 7, born: None }, "/proc/0/exe")]));
         assert_eq!(running.files.into_values().find_map(RunFile::check), None);
     }
 
