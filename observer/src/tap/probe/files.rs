@@ -1,6 +1,5 @@
 //! The files that are probed, each once however many processes run it.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -9,6 +8,8 @@ use observer_ebpf::{AttachCookie, MAX_FILES};
 
 use super::binary::{BinaryError, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
 use super::call_rate::CallRate;
+use super::file_numbers::FileNumbers;
+use super::file_table::{FileTable, Known};
 use super::kernel::{Attachment, KernelError, Programs};
 use super::late::now;
 use super::never::NeverProbed;
@@ -54,7 +55,7 @@ pub(super) enum NotProbed {
         budget: u32,
     },
     /// There are too many.
-    #[error("{MAX_FILES} files were looked at in this run, and no further one is")]
+    #[error("{MAX_FILES} files are probed that processes run, and no further one is")]
     TooMany,
 }
 
@@ -62,105 +63,133 @@ pub(super) enum NotProbed {
 #[derive(Debug)]
 pub(super) struct ProbedFiles {
     never: NeverProbed,
-    known: HashMap<FileIdentity, ProbedFile>,
-    /// The number of the next file that is probed.
-    next: u16,
+    table: FileTable<ProbedFile>,
+    numbers: FileNumbers,
     /// The numbers of files that are probed no more.
     left: Vec<u16>,
     are_too_many: bool,
 }
 
-/// Nothing is attached to a file that has no TLS library, or cannot be probed.
-#[derive(Debug, Default)]
+/// What is attached to a file.
+#[derive(Debug)]
 struct ProbedFile {
-    attached: Vec<Attachment>,
-    /// As the programs call it; of no meaning where nothing is attached.
+    _attached: Vec<Attachment>,
+    /// As the programs call it.
     number: u16,
     /// As the process has it in which it was found.
     name: String,
-    calls: Option<CallRate>,
+    calls: CallRate,
     /// Since when, in ticks of the machine's clock.
     since: u64,
     /// What would tell header fields.
     fields: Vec<Placement>,
     /// It, while it is wanted.
     attached_fields: Vec<Attachment>,
-    is_never: bool,
 }
 
 impl ProbedFiles {
     pub(super) fn new(never: NeverProbed) -> Self {
-        Self { never, known: HashMap::new(), next: 0, left: Vec::new(), are_too_many: false }
+        Self { never, table: FileTable::new(), numbers: FileNumbers::new(), left: Vec::new(), are_too_many: false }
     }
 
-    /// Probes files, as far as that is not done. `left` is told once of each whose connections are not seen for it.
-    pub(super) fn probe(&mut self, files: &[ProgramFile], programs: &Programs, left: &mut dyn FnMut(&str, NotProbed)) {
-        for file in files {
-            let known = self.known.get(&file.identity);
-            let is_never = self.never.contains(file);
+    /// Probes a file that a process runs, as far as that is not done. `left` is told once of each whose connections are not seen for it.
+    pub(super) fn probe(&mut self, file: &ProgramFile, programs: &Programs, left: &mut dyn FnMut(&str, NotProbed)) {
+        let now = Instant::now();
+        let is_never = self.never.contains(file);
+        match self.table.used(file.identity, now) {
+            Some(Known::Never) => {}
             // One that is known by another name may turn out to be meant.
-            if known.is_some_and(|known| known.is_never || !is_never) {
-                continue;
-            }
-            if known.is_none() && self.known.len() >= usize::from(MAX_FILES) {
-                if !std::mem::replace(&mut self.are_too_many, true) {
-                    left(&file.name, NotProbed::TooMany);
-                }
-                continue;
-            }
-            if is_never {
-                let former = self.known.insert(file.identity, ProbedFile { is_never, ..ProbedFile::default() });
-                self.left.extend(former.filter(ProbedFile::is_probed).map(|former| former.number));
+            Some(_) | None if is_never => {
+                let former = self.table.insert(file.identity, Known::Never, now);
+                self.detach(former);
                 left(&file.name, NotProbed::Never);
-                continue;
             }
-            match probe(file, self.next, programs, &mut |why| left(&file.name, why)) {
-                // Its process is gone, and another one may run it yet.
-                Err(error) if error.is_gone() => {}
-                Err(error) => {
-                    left(&file.name, error);
-                    self.known.insert(file.identity, ProbedFile::default());
-                }
-                Ok(probed) => {
-                    // There are no more than are known.
-                    self.next = self.next.saturating_add(u16::from(probed.is_probed()));
-                    self.known.insert(file.identity, probed);
-                }
-            }
+            Some(_) => {}
+            None => self.probe_new(file, now, programs, left),
         }
+    }
+
+    fn probe_new(&mut self, file: &ProgramFile, now: Instant, programs: &Programs, left: &mut dyn FnMut(&str, NotProbed)) {
+        let Some(number) = self.number(now) else {
+            if !std::mem::replace(&mut self.are_too_many, true) {
+                left(&file.name, NotProbed::TooMany);
+            }
+            return;
+        };
+        let known = match probe(file, number, programs, &mut |why| left(&file.name, why)) {
+            Ok(known) => known,
+            // Its process is gone, and another one may run it yet.
+            Err(error) if error.is_gone() => return self.numbers.give_back(number),
+            Err(error) => {
+                left(&file.name, error);
+                Known::Told
+            }
+        };
+        if !matches!(known, Known::Probed(_)) {
+            // Some of its places may have been probed for a moment.
+            self.left.push(number);
+            self.numbers.give_back(number);
+        }
+        self.table.insert(file.identity, known, now);
+    }
+
+    /// The number of a file that is to be probed.
+    fn number(&mut self, now: Instant) -> Option<u16> {
+        self.numbers.take().or_else(|| {
+            let unused = self.table.make_room(now);
+            self.detach(unused);
+            self.numbers.take()
+        })
     }
 
     /// Leaves files alone whose functions are called more often than `budget` allows, a second. `left` is told of each, once.
     pub(super) fn leave_the_busy(&mut self, programs: &Programs, budget: u32, left: &mut dyn FnMut(&str, NotProbed)) {
         let now = Instant::now();
-        for probed in self.known.values_mut().filter(|probed| probed.is_probed()) {
-            let beyond = probed.calls.as_mut().and_then(|calls| calls.beyond(now, programs.calls(probed.number), budget));
+        let busy = self.table.leave(|probed| {
+            let beyond = probed.calls.beyond(now, programs.calls(probed.number), budget);
             if let Some(rate) = beyond {
                 left(&probed.name, NotProbed::TooManyCalls { rate, budget });
-                self.left.push(probed.number);
-                *probed = ProbedFile::default();
             }
+            beyond.is_some()
+        });
+        self.detach(busy);
+    }
+
+    /// Leaves files that no process has run for long and that are not what their name leads to: those that were deleted, and those of containers that are over. A program
+    /// that somebody may start again stays probed: otherwise what its first process says would not be seen each time.
+    pub(super) fn leave_the_unused(&mut self) {
+        let is_there = |file, probed: &ProbedFile| FileIdentity::of(Path::new(&probed.name)) == Some(file);
+        let unused = self.table.forget_unused(Instant::now(), is_there);
+        self.detach(unused);
+    }
+
+    fn detach(&mut self, files: impl IntoIterator<Item = ProbedFile>) {
+        for file in files {
+            let number = file.number;
+            drop(file);
+            self.left.push(number);
+            self.numbers.give_back(number);
         }
     }
 
-    /// The numbers of files that are probed no more, each once.
+    /// The numbers of files that are probed no more, each once. Nothing is recorded of them from here on.
     pub(super) fn take_left(&mut self) -> Vec<u16> {
         std::mem::take(&mut self.left)
     }
 
     /// Whether header fields can be had of what this file's processes say over HTTP/2.
     pub(super) fn tells_fields(&self, file: FileIdentity) -> bool {
-        self.known.get(&file).is_some_and(|probed| !probed.fields.is_empty())
+        self.table.probed(file).is_some_and(|probed| !probed.fields.is_empty())
     }
 
     /// Since when a file is probed, as [`late::now`](now).
     pub(super) fn probed_since(&self, file: FileIdentity) -> Option<u64> {
-        self.known.get(&file).map(|probed| probed.since)
+        self.table.probed(file).map(|probed| probed.since)
     }
 
     /// Has header fields told.
     pub(super) fn probe_fields(&mut self, file: &ProgramFile, programs: &Programs) -> Result<(), NotProbed> {
-        if let Some(probed) = self.known.get_mut(&file.identity)
+        if let Some(probed) = self.table.probed_mut(file.identity)
             && probed.attached_fields.is_empty()
         {
             let opened = OpenedFile::of(file)?;
@@ -171,20 +200,14 @@ impl ProbedFiles {
 
     /// Has them told no more.
     pub(super) fn leave_fields(&mut self, file: FileIdentity) {
-        if let Some(probed) = self.known.get_mut(&file) {
+        if let Some(probed) = self.table.probed_mut(file) {
             probed.attached_fields.clear();
         }
     }
 
     /// How many files have header fields told.
     pub(super) fn telling_fields(&self) -> usize {
-        self.known.values().filter(|probed| !probed.attached_fields.is_empty()).count()
-    }
-}
-
-impl ProbedFile {
-    fn is_probed(&self) -> bool {
-        !self.attached.is_empty()
+        self.table.all_probed().filter(|probed| !probed.attached_fields.is_empty()).count()
     }
 }
 
@@ -196,24 +219,35 @@ impl NotProbed {
     }
 }
 
-/// Probes what can be probed of a file; `left` is told of the rest.
-fn probe(file: &ProgramFile, number: u16, programs: &Programs, left: &mut dyn FnMut(NotProbed)) -> Result<ProbedFile, NotProbed> {
+/// Probes what can be probed of a file, if anything is in it; `left` is told of the rest.
+fn probe(
+    file: &ProgramFile,
+    number: u16,
+    programs: &Programs,
+    left: &mut dyn FnMut(NotProbed),
+) -> Result<Known<ProbedFile>, NotProbed> {
     let opened = OpenedFile::of(file)?;
     let libraries = probe_points(&read_program(opened.path())?)?;
+    if libraries.is_empty() {
+        return Ok(Known::Nothing);
+    }
     let wanted: Vec<Placement> = libraries.iter().flat_map(placements).collect();
-    // A number may have been another file's that could not be probed to the end.
+    // A number may have been another file's before.
     let calls = CallRate::since(Instant::now(), programs.calls(number));
     let attached = attach(opened.path(), number, &wanted, programs)?;
     libraries.iter().filter_map(out_of_reach).for_each(left);
-    Ok(ProbedFile {
-        attached,
+    if attached.is_empty() {
+        return Ok(Known::Told);
+    }
+    Ok(Known::Probed(ProbedFile {
+        _attached: attached,
         number,
         name: file.name.clone(),
-        calls: Some(calls),
+        calls,
         since: now(),
         fields: libraries.iter().flat_map(field_placements).collect(),
-        ..ProbedFile::default()
-    })
+        attached_fields: Vec::new(),
+    }))
 }
 
 /// Why not all plaintext of a library is seen. Without the functions that end a connection all of it is.

@@ -6,6 +6,8 @@ mod call_rate;
 mod cgroup;
 mod check;
 mod containers;
+mod file_numbers;
+mod file_table;
 mod files;
 mod installed;
 pub mod kernel;

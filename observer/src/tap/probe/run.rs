@@ -289,6 +289,7 @@ impl Probing {
         for process in self.late.over(&self.api_servers) {
             self.leave_fields(process);
         }
+        self.files.leave_the_unused();
         self.next_look = Instant::now() + LOOK_AT_ALL;
     }
 
@@ -337,7 +338,9 @@ impl Probing {
 
     fn probe(&mut self, found: &[ProgramFile]) {
         let Self { programs, files, telling, .. } = self;
-        files.probe(found, programs, &mut |file, why| telling.not_probed(file, &why.to_string()));
+        for file in found {
+            files.probe(file, programs, &mut |file, why| telling.not_probed(file, &why.to_string()));
+        }
     }
 
     /// Until there is something to take, the programs want it taken, or a process is due.

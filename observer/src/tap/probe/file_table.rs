@@ -1,0 +1,200 @@
+//! What is known of the files that were looked at, so that each is read once, and for how long that is remembered.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use super::program_files::FileIdentity;
+
+/// A file that no process was seen to run for so long is forgotten.
+const UNUSED: Duration = Duration::from_mins(10);
+/// One that no process was seen to run for so long makes room for another: two looks at all processes have not found it.
+const IDLE: Duration = Duration::from_secs(10);
+/// Files that are remembered and not probed: those of a machine are some hundred.
+const MOST_WITHOUT: usize = 16_384;
+
+/// Files by their identity; `P` is what is attached to one.
+#[derive(Debug)]
+pub(super) struct FileTable<P> {
+    files: HashMap<FileIdentity, Entry<P>>,
+    most_without: usize,
+}
+
+#[derive(Debug)]
+struct Entry<P> {
+    /// When a process was last seen to run it.
+    used: Instant,
+    known: Known<P>,
+}
+
+/// What is known of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Known<P> {
+    /// There is nothing in it for a probe.
+    Nothing,
+    /// It is not probed, which was told.
+    Told,
+    /// The same: somebody said that it never is.
+    Never,
+    /// It is probed.
+    Probed(P),
+}
+
+impl<P> FileTable<P> {
+    pub(super) fn new() -> Self {
+        Self { files: HashMap::new(), most_without: MOST_WITHOUT }
+    }
+
+    /// What is known of a file that a process runs now.
+    pub(super) fn used(&mut self, file: FileIdentity, now: Instant) -> Option<&Known<P>> {
+        let entry = self.files.get_mut(&file)?;
+        entry.used = now;
+        Some(&entry.known)
+    }
+
+    /// What is attached to a file.
+    pub(super) fn probed(&self, file: FileIdentity) -> Option<&P> {
+        self.files.get(&file)?.known.probed()
+    }
+
+    /// The same, to be changed.
+    pub(super) fn probed_mut(&mut self, file: FileIdentity) -> Option<&mut P> {
+        let Known::Probed(probed) = &mut self.files.get_mut(&file)?.known else { return None };
+        Some(probed)
+    }
+
+    /// Notes what a file is that a process runs now. What was attached to it comes back; and with too many that are not probed, the one that nobody ran for longest is forgotten.
+    pub(super) fn insert(&mut self, file: FileIdentity, known: Known<P>, now: Instant) -> Option<P> {
+        let former = self.files.insert(file, Entry { used: now, known });
+        let without = || self.files.iter().filter(|(_, entry)| entry.known.probed().is_none());
+        if without().count() > self.most_without
+            && let Some(oldest) = without().min_by_key(|(_, entry)| entry.used).map(|(file, _)| *file)
+        {
+            self.files.remove(&oldest);
+        }
+        former.and_then(|former| former.known.into_probed())
+    }
+
+    /// All files that something is attached to.
+    pub(super) fn all_probed(&self) -> impl Iterator<Item = &P> {
+        self.files.values().filter_map(|entry| entry.known.probed())
+    }
+
+    /// Leaves files alone of which `is_left` says so; what was attached to them.
+    pub(super) fn leave(&mut self, mut is_left: impl FnMut(&mut P) -> bool) -> Vec<P> {
+        let mut left = Vec::new();
+        for entry in self.files.values_mut() {
+            if let Known::Probed(probed) = &mut entry.known
+                && is_left(probed)
+            {
+                left.extend(std::mem::replace(&mut entry.known, Known::Told).into_probed());
+            }
+        }
+        left
+    }
+
+    /// Forgets files that nobody has run for long: those with nothing in them, and those that are probed and of which `is_there` says that nobody can find them any more. What was
+    /// attached to these. What was told is not told again.
+    pub(super) fn forget_unused(&mut self, now: Instant, is_there: impl Fn(FileIdentity, &P) -> bool) -> Vec<P> {
+        let is_over = |file: &FileIdentity, entry: &mut Entry<P>| {
+            let is_unused = now.duration_since(entry.used) >= UNUSED;
+            is_unused
+                && match &entry.known {
+                    Known::Nothing => true,
+                    Known::Told | Known::Never => false,
+                    Known::Probed(probed) => !is_there(*file, probed),
+                }
+        };
+        self.files.extract_if(is_over).filter_map(|(_, entry)| entry.known.into_probed()).collect()
+    }
+
+    /// Forgets the probed file that nobody has run for longest, for another one; nothing where all are in use.
+    pub(super) fn make_room(&mut self, now: Instant) -> Option<P> {
+        let idle =
+            |(_, entry): &(&FileIdentity, &Entry<P>)| entry.known.probed().is_some() && now.duration_since(entry.used) >= IDLE;
+        let oldest = self.files.iter().filter(idle).min_by_key(|(_, entry)| entry.used).map(|(file, _)| *file)?;
+        self.files.remove(&oldest)?.known.into_probed()
+    }
+}
+
+impl<P> Known<P> {
+    fn probed(&self) -> Option<&P> {
+        if let Self::Probed(probed) = self { Some(probed) } else { None }
+    }
+
+    fn into_probed(self) -> Option<P> {
+        if let Self::Probed(probed) = self { Some(probed) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(inode: u64) -> FileIdentity {
+        FileIdentity { device: 1, inode, born: None }
+    }
+
+    #[test]
+    fn files_with_nothing_take_no_room_for_ever() {
+        let (mut table, now) = (FileTable::<u16>::new(), Instant::now());
+        table.most_without = 2;
+        for second in 0..100 {
+            table.insert(file(second), Known::Nothing, now + Duration::from_secs(second));
+        }
+        assert_eq!(table.files.len(), 2);
+        table.insert(file(100), Known::Probed(7), now);
+        assert_eq!((table.files.len(), table.probed(file(100))), (3, Some(&7)), "they take none of its room");
+        assert_eq!(table.used(file(98), now + Duration::from_secs(100)), Some(&Known::Nothing));
+        table.insert(file(101), Known::Told, now + Duration::from_secs(101));
+        assert_eq!(table.used(file(99), now), None, "the one that nobody ran for longest is forgotten");
+        assert_eq!(table.used(file(98), now), Some(&Known::Nothing));
+    }
+
+    #[test]
+    fn file_that_nobody_runs_any_more_is_forgotten_unless_it_can_be_found_or_was_told() {
+        let begin = Instant::now();
+        for (known, is_there, expected) in [
+            (Known::Nothing, false, (false, vec![])),
+            (Known::Nothing, true, (false, vec![])),
+            (Known::Told, false, (true, vec![])),
+            (Known::Never, false, (true, vec![])),
+            (Known::Probed(7), false, (false, vec![7])),
+            (Known::Probed(7), true, (true, vec![])),
+        ] {
+            let told = format!("{known:?} {is_there}");
+            let mut table = FileTable::new();
+            table.insert(file(1), known, begin);
+            let used = begin + Duration::from_secs(1);
+            assert!(table.used(file(1), used).is_some());
+            let almost = used + UNUSED.checked_sub(Duration::from_nanos(1)).unwrap();
+            assert_eq!(table.forget_unused(almost, |_, _| is_there), [0; 0], "{told}");
+            assert_eq!(table.files.len(), 1, "{told}");
+            let forgotten = table.forget_unused(used + UNUSED, |_, _| is_there);
+            assert_eq!((!table.files.is_empty(), forgotten), expected, "{told}");
+        }
+    }
+
+    #[test]
+    fn room_is_made_by_the_file_that_nobody_runs_for_longest_and_by_none_that_runs() {
+        let (mut table, now) = (FileTable::new(), Instant::now());
+        for number in [1, 2, 3] {
+            table.insert(file(number), Known::Probed(number), now + Duration::from_secs(number));
+        }
+        let later = now + IDLE + Duration::from_secs(2);
+        assert!(table.used(file(1), later).is_some());
+        assert_eq!(table.make_room(later), Some(2));
+        assert_eq!(table.make_room(later), None, "the others were run a moment ago");
+        assert_eq!(table.all_probed().count(), 2);
+    }
+
+    #[test]
+    fn file_that_is_left_stays_known() {
+        let (mut table, now) = (FileTable::new(), Instant::now());
+        table.insert(file(1), Known::Probed(1), now);
+        table.insert(file(2), Known::Probed(2), now);
+        assert_eq!(table.leave(|probed| *probed == 1), [1]);
+        assert_eq!(table.used(file(1), now), Some(&Known::Told));
+        assert_eq!(table.probed(file(2)), Some(&2));
+        assert_eq!(table.insert(file(2), Known::Never, now), Some(2));
+    }
+}
