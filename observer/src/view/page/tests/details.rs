@@ -323,7 +323,7 @@ fn client_in_a_pod_and_its_reflector_say_container_and_pod() {
     let mut page = page(&trouble().replace("pid=4711", &format!("pid=4711 pod={uid}")));
     for keys in ["j<enter>", "<esc>4j<enter>"] {
         press(&mut page, keys);
-        assert_eq!(told(&small(&page)), ["0123456789abcdef".repeat(4).as_str(), uid], "{keys}");
+        assert_eq!(told(&large(&page)), ["0123456789abcdef".repeat(4).as_str(), uid], "{keys}");
     }
 }
 
