@@ -1,5 +1,7 @@
 //! Which processes are recorded, and which files are left alone.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use watchtap::demo::{DemoConfig, DemoServer};
@@ -64,8 +66,17 @@ fn file_that_is_never_to_be_probed_is_left_alone_and_told_once() {
 #[test]
 fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let (mut busy, mut other) = (Patient::start(&server), Patient::start(&server));
+    // Of that which all clients have, others make calls meanwhile.
+    let folder = tempfile::tempdir().unwrap();
+    copy_of_its_library(&server, folder.path());
+    let own = || {
+        let mut python = Command::new("python3");
+        python.env("LD_LIBRARY_PATH", folder.path());
+        Patient::start_by(python, &server, &[])
+    };
+    let (mut busy, mut other) = (own(), own());
     let library = busy.mapped("libssl.so");
+    assert!(Path::new(&library).starts_with(folder.path()), "{library}");
     let mut probe = Hearing::start(&ProbeOptions { calls_per_second: 100, ..of_clients(server.address()) });
     let begun = Instant::now();
     while !probe.told().not_probed().any(|(file, _)| file == library) {
@@ -80,7 +91,8 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
     for client in [&mut busy, &mut other] {
         client.ask(2);
     }
-    run(&mut python("import ssl", &[]));
+    // One that begins has it looked at once more.
+    run(python("import ssl", &[]).env("LD_LIBRARY_PATH", folder.path()));
     let told = probe.finish();
     busy.end();
     other.end();
@@ -93,6 +105,14 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
     let [why] = left.as_slice() else { panic!("{left:?}") };
     let rate: u64 = why.strip_prefix("its TLS functions are called ").unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(rate > 100 && why.contains("probes may cost 100 calls a second"), "{why}");
+}
+
+/// Puts the library of Python's TLS into a folder.
+fn copy_of_its_library(server: &DemoServer, folder: &Path) {
+    let client = Patient::start(server);
+    let library = PathBuf::from(client.mapped("libssl.so"));
+    client.end();
+    std::fs::copy(&library, folder.join(library.file_name().unwrap())).unwrap();
 }
 
 /// The places of those clients that were seen, of clients that all ask.

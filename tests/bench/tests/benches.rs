@@ -63,6 +63,24 @@ fn memory_of_idle_watches_is_measured_with_and_without_observing() -> Result<()>
     Ok(())
 }
 
+/// Takes the rights to probe, so it runs with the tests that take them, too.
+#[test]
+fn clients_under_probes_are_measured_beside_bare_uprobes() -> Result<()> {
+    let report = bench("probing")?;
+    let modes = report["modes"].as_array().context("no modes")?;
+    let python: Vec<&str> =
+        modes.iter().filter(|mode| mode["client"] == "OpenSSL").filter_map(|mode| mode["mode"].as_str()).collect();
+    assert_eq!(python, ["unprobed", "bare", "elsewhere", "read"]);
+    for mode in modes {
+        assert!(mode["client_ns"]["median"].as_f64().is_some_and(|nanoseconds| nanoseconds > 0.0), "{mode}");
+    }
+    for rate in report["rates"].as_array().context("no rates")? {
+        assert!(rate["reached"].as_f64().is_some_and(|calls| calls > 0.0), "{rate}");
+        assert!(rate["watchtap_share"].as_f64().is_some_and(|share| share > 0.0), "{rate}");
+    }
+    Ok(())
+}
+
 fn bench(name: &str) -> Result<Value> {
     // Its waits have limits of their own, and its servers end with it.
     let mut command = Command::new(env!("CARGO_BIN_EXE_observer-bench"));

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn required_group_that_is_not_asked_for_is_left_out_though_required() {
         let args = Args { require: vec![Group::Cluster], only: vec![Group::Unit], cluster: None, faults: false };
-        let machine = Machine { go: true, kubectl: true, missing_script: None, assets: Assets::Unset, kernel: KERNEL };
+        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
         let outcome = args.left_out(Group::Cluster, &machine);
         assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));
         assert_eq!(args.left_out(Group::Unit, &machine), None);
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn faults_leave_all_other_groups_out() {
         let args = Args { faults: true, ..Args::requiring(&[]) };
-        let machine = Machine { go: true, kubectl: true, missing_script: None, assets: Assets::Unset, kernel: KERNEL };
+        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
         assert_eq!(run, [Group::Faults]);
     }
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn all_groups_run_where_everything_is_at_hand() {
         let args = Args::requiring(&[]);
-        let machine = Machine { go: true, kubectl: true, missing_script: None, assets: Assets::Unset, kernel: KERNEL };
+        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
         assert!(Group::ALL.iter().all(|&group| args.left_out(group, &machine).is_none()));
     }
 }

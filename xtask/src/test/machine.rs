@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Machine {
     pub(crate) go: bool,
     pub(crate) kubectl: bool,
-    /// Of the clients that are scripts, the first whose program is missing.
-    pub(crate) missing_script: Option<&'static str>,
+    /// Of the [`PROGRAMS`], those that are missing.
+    pub(crate) missing: Vec<&'static str>,
     pub(crate) assets: Assets,
     pub(crate) kernel: Kernel,
 }
+
+/// What tests of the probe run beside watchtap.
+const PROGRAMS: [&str; 5] = ["python3", "curl", "node", "npm", "setpriv"];
 
 /// What the kernel offers to eBPF programs, and to whom.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +40,7 @@ impl Machine {
         Self {
             go: is_on_path("go"),
             kubectl: is_on_path("kubectl"),
-            missing_script: ["python3", "curl", "node"].into_iter().find(|program| !is_on_path(program)),
+            missing: PROGRAMS.into_iter().filter(|program| !is_on_path(program)).collect(),
             assets: Assets::here(),
             kernel: Kernel::here(),
         }
@@ -76,9 +79,10 @@ impl Machine {
             .then(|| String::from("cgroup2 is not mounted, or not for writing, or this user is not root"))
     }
 
-    /// Why clients in other languages cannot be had here.
-    pub(crate) fn no_scripts(&self) -> Option<String> {
-        self.missing_script.map(|program| format!("{program} is not on PATH, and one of the clients runs on it"))
+    /// Why tests that need these of the [`PROGRAMS`] cannot run here.
+    pub(crate) fn lacks(&self, needed: &[&str]) -> Option<String> {
+        let missing = self.missing.iter().find(|program| needed.contains(program))?;
+        Some(format!("{missing} is not on PATH, and one of the tests runs it"))
     }
 
     pub(crate) fn no_kubectl(&self) -> Option<String> {
@@ -170,14 +174,14 @@ mod tests {
 
     #[test]
     fn ready_made_servers_stand_in_for_go() {
-        let machine = Machine { go: false, kubectl: false, missing_script: None, assets: Assets::Complete, kernel: KERNEL };
+        let machine = Machine { go: false, kubectl: false, missing: Vec::new(), assets: Assets::Complete, kernel: KERNEL };
         assert_eq!(machine.no_api_server(), None);
     }
 
     #[test]
     fn incomplete_folder_is_named_with_what_it_lacks() {
         let assets = Assets::of(Path::new("no/such/folder"));
-        let machine = Machine { go: false, kubectl: false, missing_script: None, assets, kernel: KERNEL };
+        let machine = Machine { go: false, kubectl: false, missing: Vec::new(), assets, kernel: KERNEL };
         let reason = "go is not on PATH, and KUBEBUILDER_ASSETS=no/such/folder holds no kube-apiserver";
         assert_eq!(machine.no_api_server().as_deref(), Some(reason));
     }
