@@ -3,7 +3,11 @@
 use std::net::SocketAddr;
 use std::process::Command;
 
+use watchtap::demo::DemoServer;
 use watchtap::tap::probe::ProbeOptions;
+
+/// What each of the clients asks for that ask three times.
+pub(crate) const PATHS: [&str; 3] = ["/api/v1/namespaces?limit=500", "/api/v1/namespaces/default/configmaps", "/version"];
 
 /// Asks three times with Python's `urllib`, a new connection each.
 pub(crate) const URLLIB: &str = "
@@ -18,6 +22,11 @@ for path in ['/api/v1/namespaces?limit=500', '/api/v1/namespaces/default/configm
 /// Connections that lead to this server are followed at their clients' ends.
 pub(crate) fn of_clients(server: SocketAddr) -> ProbeOptions {
     ProbeOptions { api_servers: vec![server], ..ProbeOptions::default() }
+}
+
+/// What the clients take: where it listens, who vouches for it, and who they are.
+pub(crate) fn arguments(server: &DemoServer) -> [String; 3] {
+    [server.address().to_string(), server.ca_pem().to_owned(), server.token().to_owned()]
 }
 
 pub(crate) fn python(script: &str, arguments: &[String]) -> Command {

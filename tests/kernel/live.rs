@@ -7,8 +7,8 @@ use observer_core::observer::Snapshot;
 use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::tap::probe::ProbeOutcome;
 
-use super::clients::{URLLIB, python, run};
-use super::stage::Stage;
+use super::clients::{PATHS, URLLIB, arguments, python, run};
+use super::stage::{Stage, assert_all_seen};
 
 /// Asks with Python's own client, which uses OpenSSL, on one connection that stays open.
 const PYTHON: &str = "
@@ -39,9 +39,6 @@ async def ask():
     writer.close()
 asyncio.run(ask())
 ";
-
-/// What each of the clients asks for.
-const PATHS: [&str; 3] = ["/api/v1/namespaces?limit=500", "/api/v1/namespaces/default/configmaps", "/version"];
 
 #[test]
 fn lists_of_a_python_client_are_seen_without_a_proxy() {
@@ -93,22 +90,6 @@ fn requests_of_curl_are_seen_though_it_hides_its_descriptor() {
         }
     });
     assert_all_seen(&snapshot, &outcome, 3);
-}
-
-#[track_caller]
-fn assert_all_seen(snapshot: &Snapshot, outcome: &ProbeOutcome, connections: u64) {
-    let Snapshot { totals, missed, lists, .. } = snapshot;
-    assert_eq!((totals.connections, totals.requests, totals.lists, totals.items), (connections, 3, 2, 4), "{outcome:?} {missed:?}");
-    assert_eq!((missed.probe.records, missed.bytes, missed.malformed, missed.dark), (0, 0, 0, 0), "{missed:?}");
-    assert_eq!(missed.probe.contradicted, 0, "{missed:?}");
-    let mut asked: Vec<String> = lists.iter().map(|row| row.shape.to_string()).collect();
-    asked.sort();
-    assert_eq!(asked, ["configmaps · default/", "namespaces · cluster · limit=500"]);
-}
-
-/// What the clients take: where it listens, who vouches for it, and who they are.
-fn arguments(server: &DemoServer) -> [String; 3] {
-    [server.address().to_string(), server.ca_pem().to_owned(), server.token().to_owned()]
 }
 
 /// What the clients leave, and what was seen by then.

@@ -9,6 +9,7 @@ mod cluster_streams;
 mod command;
 mod event_streams;
 mod late;
+mod libraries;
 mod live;
 mod loss;
 mod patient;

@@ -35,3 +35,15 @@ impl Stage {
         (self.observing.finish().unwrap().snapshot, outcome)
     }
 }
+
+/// That all is seen of a client that asks three times, on so many connections.
+#[track_caller]
+pub(crate) fn assert_all_seen(snapshot: &Snapshot, outcome: &ProbeOutcome, connections: u64) {
+    let Snapshot { totals, missed, lists, .. } = snapshot;
+    assert_eq!((totals.connections, totals.requests, totals.lists, totals.items), (connections, 3, 2, 4), "{outcome:?} {missed:?}");
+    assert_eq!((missed.probe.records, missed.bytes, missed.malformed, missed.dark), (0, 0, 0, 0), "{missed:?}");
+    assert_eq!(missed.probe.contradicted, 0, "{missed:?}");
+    let mut asked: Vec<String> = lists.iter().map(|row| row.shape.to_string()).collect();
+    asked.sort();
+    assert_eq!(asked, ["configmaps · default/", "namespaces · cluster · limit=500"]);
+}

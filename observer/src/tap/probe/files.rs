@@ -15,7 +15,7 @@ use super::late::now;
 use super::never::NeverProbed;
 use super::opened_file::OpenedFile;
 use super::plan::{Placement, field_placements, placements};
-use super::program_files::{FileIdentity, ProgramFile};
+use super::program_file::{FileIdentity, ProgramFile};
 
 /// Why connections of a file are not seen, or not all of them.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::program_files::{FileIdentity, ProgramFile};
+use super::program_file::{FileIdentity, ProgramFile};
 
 /// Where the dynamic loader looks besides its configuration, in the layouts of all distributions (ld.so(8)).
 const FOLDERS: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"];

@@ -11,7 +11,7 @@ use procfs::net::TcpState;
 use procfs::process::{FDTarget, Process};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::program_files::FileIdentity;
+use super::program_file::FileIdentity;
 
 /// Processes that are remembered as looked at; beyond that all are looked at once more.
 const MAX_PROCESSES: usize = 65_536;

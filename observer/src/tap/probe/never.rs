@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::program_files::{DELETED, FileIdentity, ProgramFile};
+use super::program_file::{DELETED, FileIdentity, ProgramFile};
 use super::selection::SelectionError;
 
 /// Files by path and by base name.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-use super::program_files::{FileIdentity, ProgramFile};
+use super::program_file::{FileIdentity, ProgramFile};
 
 /// The file that a process was seen to run code of. The process may end, or execute another program, while its file is looked at.
 #[derive(Debug)]

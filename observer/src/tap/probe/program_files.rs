@@ -6,66 +6,20 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use procfs::ProcError;
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 
-/// Words in the names of shared libraries that are or contain a TLS library: libssl, `BoringSSL` under its own name, netty's tcnative and
-/// conscrypt of Java, the `_ssl` module of Python.
-const TLS_WORDS: &[&str] = &["ssl", "tls", "tcnative", "conscrypt"];
-/// What the table of mappings adds to the name of a file that was deleted or replaced.
-pub(super) const DELETED: &str = " (deleted)";
-
-/// A file on its file system: the same for all processes that map it, under whatever name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileIdentity {
-    /// The device that it is on.
-    pub device: u64,
-    /// Its number there. That of a file that is gone may be another file's later.
-    pub inode: u64,
-    /// When it was made, where its file system keeps that: no other file with this number was made then. It stays when the file takes another name or
-    /// other rights.
-    pub born: Option<SystemTime>,
-}
-
-impl FileIdentity {
-    /// That of the file at a path, links followed; nothing for what is no file.
-    pub(super) fn of(path: &Path) -> Option<Self> {
-        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| Self::told(&metadata))
-    }
-
-    /// As stat(2) told it.
-    pub(super) fn told(metadata: &fs::Metadata) -> Self {
-        Self { device: metadata.dev(), inode: metadata.ino(), born: metadata.created().ok() }
-    }
-
-    /// As the table of mappings has it, where nothing better can be had.
-    fn mapped(map: &MemoryMap) -> Self {
-        let number = |number: i32| u32::try_from(number).unwrap_or_default();
-        Self { device: rustix::fs::makedev(number(map.dev.0), number(map.dev.1)), inode: map.inode, born: None }
-    }
-}
-
-/// A file that a process runs code of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProgramFile {
-    /// Which file.
-    pub identity: FileIdentity,
-    /// Where this process, which may be in another mount namespace or have its file replaced on disk, reaches it through `/proc`.
-    pub path: PathBuf,
-    /// Its name as the observed process has it.
-    pub name: String,
-}
+use super::libraries::Libraries;
+use super::program_file::{DELETED, FileIdentity, ProgramFile};
 
 /// The program of a process, and what shared libraries of it may be for TLS.
 ///
 /// # Errors
 ///
 /// When the process is gone, or may not be looked at.
-pub fn program_files(process: u32) -> io::Result<Vec<ProgramFile>> {
+pub(super) fn program_files(process: u32, libraries: &mut Libraries) -> io::Result<Vec<ProgramFile>> {
     let number = i32::try_from(process).map_err(io::Error::other)?;
     let maps = Process::new(number).and_then(|process| process.maps()).map_err(of_proc)?;
     let executable = fs::read_link(format!("/proc/{process}/exe"))?;
@@ -74,12 +28,16 @@ pub fn program_files(process: u32) -> io::Result<Vec<ProgramFile>> {
     for map in maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE) && map.inode != 0) {
         let MMapPath::Path(name) = &map.pathname else { continue };
         let is_program = *name == executable;
-        if !is_program && !may_have_tls(name) {
+        let found = || {
+            let (path, identity) = if is_program { program(process, &map) } else { library(process, &map, name) };
+            ProgramFile { identity, path, name: name.to_string_lossy().into_owned() }
+        };
+        if !is_program && !libraries.may_have_tls(&map, name, found) {
             continue;
         }
-        let (path, identity) = if is_program { program(process, &map) } else { library(process, &map, name) };
-        if seen.insert(identity) {
-            files.push(ProgramFile { identity, path, name: name.to_string_lossy().into_owned() });
+        let file = found();
+        if seen.insert(file.identity) {
+            files.push(file);
         }
     }
     Ok(files)
@@ -93,11 +51,6 @@ fn of_proc(error: ProcError) -> io::Error {
         ProcError::Io(error, _) => error,
         error @ (ProcError::Incomplete(_) | ProcError::Other(_) | ProcError::InternalError(_)) => io::Error::other(error),
     }
-}
-
-fn may_have_tls(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    TLS_WORDS.iter().any(|word| name.contains(word))
 }
 
 /// Where a process has its program, whatever became of the name.
@@ -128,6 +81,7 @@ fn library(process: u32, map: &MemoryMap, name: &Path) -> (PathBuf, FileIdentity
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::os::unix::fs::MetadataExt as _;
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -138,7 +92,7 @@ mod tests {
         let mut child = Command::new("python3").args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let files = program_files(child.id()).unwrap();
+        let files = program_files(child.id(), &mut Libraries::default()).unwrap();
         assert!(files.iter().any(|file| file.name.contains("libssl")), "{files:?}");
         assert_eq!(files.iter().filter(|file| file.path.ends_with("exe")).count(), 1, "{files:?}");
         assert!(!files.iter().any(|file| file.name.contains("libc.so")), "{files:?}");
@@ -147,13 +101,13 @@ mod tests {
         }
         drop(child.stdin.take());
         child.wait().unwrap();
-        assert!(program_files(child.id()).is_err());
+        assert!(program_files(child.id(), &mut Libraries::default()).is_err());
     }
 
     #[test]
     fn file_has_the_identity_that_mappings_of_it_have() {
         let executable = std::env::current_exe().unwrap();
-        let files = program_files(std::process::id()).unwrap();
+        let files = program_files(std::process::id(), &mut Libraries::default()).unwrap();
         assert!(files.iter().any(|file| Some(file.identity) == FileIdentity::of(&executable)), "{files:?}");
         assert_eq!(FileIdentity::of(Path::new("/dev")), None);
     }
@@ -199,7 +153,7 @@ mod tests {
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let inode = fs::metadata(&copy).unwrap().ino();
         fs::remove_file(&copy).unwrap();
-        let files = program_files(child.id()).unwrap();
+        let files = program_files(child.id(), &mut Libraries::default()).unwrap();
         let [file] = files.as_slice() else { panic!("{files:?}") };
         assert_eq!((file.identity.inode, fs::metadata(&file.path).unwrap().ino()), (inode, inode));
         drop(child.stdin.take());

@@ -20,11 +20,13 @@ use super::files::{NotProbed, ProbedFiles};
 use super::installed::installed_libraries;
 use super::kernel::{KernelError, Options, Programs};
 use super::late::LateProcesses;
+use super::libraries::Libraries;
 use super::limit;
 use super::namespace::{self, FIRST_PID_NAMESPACE};
 use super::never::NeverProbed;
 use super::options::{ProbeError, ProbeOptions, ProbeOutcome};
-use super::program_files::{ProgramFile, program_files};
+use super::program_file::ProgramFile;
+use super::program_files::program_files;
 use super::selection::Selection;
 use super::telling::{Telling, missed};
 use crate::intake::Intake;
@@ -94,6 +96,7 @@ impl ProbeTap {
             selection,
             files,
             late: LateProcesses::default(),
+            libraries: Libraries::default(),
             containers: Containers::new(),
             api_servers: options.api_servers.clone(),
             calls_per_second: options.calls_per_second,
@@ -147,6 +150,7 @@ struct Probing {
     selection: Selection,
     files: ProbedFiles,
     late: LateProcesses,
+    libraries: Libraries,
     containers: Containers,
     api_servers: Vec<SocketAddr>,
     /// How many calls of one file the probes may cost; 0 for any number.
@@ -303,7 +307,7 @@ impl Probing {
     fn look_at(&mut self, process: u32) {
         if process != std::process::id() && self.selection.may_include(process) {
             // One that is gone, or may not be looked at, has nothing for us.
-            let found = program_files(process).unwrap_or_default();
+            let found = program_files(process, &mut self.libraries).unwrap_or_default();
             self.probe(&found);
             self.tell_fields(process, &found);
         }

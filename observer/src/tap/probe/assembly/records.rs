@@ -79,12 +79,7 @@ enum Connection {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            connections: 16_384,
-            waiting_bytes: 32 << 20,
-            linger: Duration::from_secs(1),
-            decoding: Duration::from_millis(200),
-        }
+        Self { connections: 16_384, waiting_bytes: 32 << 20, linger: Duration::from_secs(1), decoding: Duration::from_millis(200) }
     }
 }
 

@@ -9,8 +9,10 @@ use procfs::process::Process;
 use crate::probe_check::{CheckProgress, CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, Seen};
 use crate::tap::probe::binary::{OpenSslFlavour, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
 use crate::tap::probe::files::{NotProbed, out_of_reach};
+use crate::tap::probe::libraries::Libraries;
 use crate::tap::probe::opened_file::OpenedFile;
-use crate::tap::probe::program_files::{FileIdentity, ProgramFile, program_files};
+use crate::tap::probe::program_file::{FileIdentity, ProgramFile};
+use crate::tap::probe::program_files::program_files;
 
 /// What all processes run, as it was found.
 #[derive(Debug, Default)]
@@ -31,8 +33,9 @@ struct RunFile {
 /// Those that matter, those that are not seen first; and the processes of which nothing can be told.
 pub(super) fn checked_files(progress: &mut dyn FnMut(CheckProgress<'_>)) -> (Vec<CheckedFile>, Vec<NotLookedAt>) {
     let mut running = Running::default();
+    let mut libraries = Libraries::default();
     for process in processes() {
-        let files = program_files(process.pid);
+        let files = program_files(process.pid, &mut libraries);
         running.add(process, files);
     }
     let of = running.files.len();
