@@ -43,7 +43,7 @@ fn every_shape_agrees_with_a_server_as_it_is_and_a_lie_about_it_is_found_out() {
         (["--server-version", "1.31.14"], [SNAPSHOTS.as_slice(), &[AT_THE_LATEST, "watch, RV unset"], &WATCH_LISTS].concat()),
     ] {
         let verified = verify(&cluster, &[ROLES, lie].concat());
-        assert_eq!(verified.disagreeing(), expected, "{lie:?}");
+        assert_eq!(verified.disagreeing(), expected, "{lie:?} {verified:?}");
         assert_eq!((verified.exit_code, &verified.document["tally"]["noisy"]), (Some(1), &0.into()), "{lie:?}");
     }
 }
