@@ -53,8 +53,9 @@ fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watc
     stage.all_have_the_next_write(&mut players)?;
 
     let deeds = checked(&stage, &players)?;
-    ensure!(deeds[0].relists == 1 && deeds[1..].iter().all(|deeds| deeds.relists == 0 && deeds.resumes == 1), "{deeds:?}");
     let told = stage.told()?;
+    let is_so = deeds[0].relists == 1 && deeds[1..].iter().all(|deeds| deeds.relists == 0 && deeds.resumes == 1);
+    ensure!(is_so, "{deeds:?}\n{}", told.summary());
     let relist = told.one(&players[0].program, "relist")?;
     ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "bookmarks-not-asked", "{relist:#}");
     let reading = stage.reading()?;
