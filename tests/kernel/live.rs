@@ -92,6 +92,18 @@ fn requests_of_curl_are_seen_though_it_hides_its_descriptor() {
     assert_all_seen(&snapshot, &outcome, 3);
 }
 
+#[test]
+fn thousands_of_short_processes_hide_no_client() {
+    let ((), (snapshot, outcome)) = probed(|server| {
+        let mut shell = Command::new("sh");
+        let mut herd = shell.args(["-c", "for _ in $(seq 2000); do /bin/true; done"]).spawn().unwrap();
+        run(&mut python(URLLIB, &arguments(server)));
+        assert!(herd.wait().unwrap().success());
+    });
+    assert_all_seen(&snapshot, &outcome, 3);
+    assert_eq!(snapshot.missed.probe.lives, 0);
+}
+
 /// What the clients leave, and what was seen by then.
 fn probed<Left>(act: impl FnOnce(&DemoServer) -> Left) -> (Left, (Snapshot, ProbeOutcome)) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
