@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use observer_core::http::Direction;
 use observer_core::observation::ProbeMissed;
@@ -14,6 +14,7 @@ use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 
 use super::clients::{of_clients, python};
+use super::told::Hearing;
 
 /// Writes 1 KiB so often on each of its connections in turn, so many a second if a rate is given, and says what it wrote on which port. It closes them when its input ends.
 const WRITER: &str = "
@@ -56,21 +57,39 @@ fn what_is_lost_is_known_by_connection() {
     assert!(lost > 0 && missed.bytes == lost && missed.records > 0, "{lost} of {written:?}, {missed:?}");
 }
 
+#[test]
+fn probe_leaves_a_file_and_ends_though_records_never_cease() {
+    let sink = sink();
+    // More than they will ever come to.
+    let mut writers: Vec<Child> = (0..4).map(|_| writer(&sink, &["2", "1000000000000", "0"])).collect();
+    let options = ProbeOptions { ring_bytes: 64 << 10, calls_per_second: 0, ..of_clients(sink.address()) };
+
+    let mut limited = Hearing::start(&ProbeOptions { calls_per_second: 1_000, ..options.clone() });
+    limited.until(|told| told.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
+    limited.until(|told| told.events.iter().any(|(_, event)| matches!(event, TapEvent::OutOfSight { .. })));
+    assert!(limited.told().not_probed().any(|(_, why)| why.contains("probes may cost 1000 calls a second")));
+    limited.finish();
+
+    let mut unlimited = Hearing::start(&options);
+    unlimited.until(|told| told.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
+    let asked = Instant::now();
+    unlimited.finish();
+    let took = asked.elapsed();
+    assert!(took < Duration::from_secs(10), "it is to end within about a second, and took {took:?}");
+    for writer in &mut writers {
+        assert_eq!(writer.try_wait().unwrap(), None, "it wrote all along");
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+    }
+}
+
 /// What so many processes wrote, by port, what was told of it, and what the probe says that it missed.
 fn written_and_told(processes: usize, flags: &[&str], ring_bytes: u32) -> (BTreeMap<u16, u64>, BTreeMap<u16, Bytes>, ProbeMissed) {
-    let sink = ScriptedUpstream::start(&[], |stream| {
-        let mut read = [0; 1 << 14];
-        while stream.read(&mut read)? > 0 {}
-        Ok(())
-    });
-    let sink = sink.unwrap();
+    let sink = sink();
     let (intake, mut receiver) = Intake::new(IntakeLimits::default());
     let options = ProbeOptions { ring_bytes, calls_per_second: 0, ..of_clients(sink.address()) };
     let tap = ProbeTap::start(&options, intake, Clock::start()).unwrap();
-    let arguments: Vec<String> =
-        [&sink.address().to_string(), sink.ca_pem()].into_iter().chain(flags.iter().copied()).map(str::to_owned).collect();
-    let start = |_| python(WRITER, &arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut writers: Vec<Child> = (0..processes).map(start).collect();
+    let mut writers: Vec<Child> = (0..processes).map(|_| writer(&sink, flags)).collect();
     let hearing = std::thread::spawn(move || told(&mut receiver));
     let mut written = BTreeMap::new();
     for writer in &mut writers {
@@ -86,9 +105,25 @@ fn written_and_told(processes: usize, flags: &[&str], ring_bytes: u32) -> (BTree
         drop(writer.stdin.take());
         assert!(writer.wait().unwrap().success());
     }
-    tap.finish();
+    tap.finish().unwrap();
     let (told, missed) = hearing.join().unwrap();
     (written, told, missed)
+}
+
+/// Reads whatever comes.
+fn sink() -> ScriptedUpstream {
+    let sink = ScriptedUpstream::start(&[], |stream| {
+        let mut read = [0; 1 << 14];
+        while stream.read(&mut read)? > 0 {}
+        Ok(())
+    });
+    sink.unwrap()
+}
+
+fn writer(sink: &ScriptedUpstream, flags: &[&str]) -> Child {
+    let of_sink = [sink.address().to_string(), sink.ca_pem().to_owned()];
+    let arguments: Vec<String> = of_sink.into_iter().chain(flags.iter().map(|flag| (*flag).to_owned())).collect();
+    python(WRITER, &arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
 /// All that is told until the tap is gone.

@@ -43,6 +43,18 @@ fn process_that_is_selected_by_one_of_two_ways_is_seen() {
 }
 
 #[test]
+fn process_that_changed_its_root_is_seen() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut python = Command::new("python3");
+    python.env("NEW_ROOT", folder.path());
+    let client = Patient::start_by(python, &server, &[]);
+    // Selected by number: otherwise its library is found as an installed one.
+    let options = ProbeOptions { processes: vec![client.id()], ..of_clients(server.address()) };
+    assert_eq!(seen(&options, [client]), [0]);
+}
+
+#[test]
 fn file_that_is_never_to_be_probed_is_left_alone_and_told_once() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut clients = [Patient::start(&server), Patient::start(&server)];

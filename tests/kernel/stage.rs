@@ -31,7 +31,7 @@ impl Stage {
 
     /// What was seen of it.
     pub(crate) fn finish(self) -> (Snapshot, ProbeOutcome) {
-        let outcome = self.tap.finish();
+        let outcome = self.tap.finish().unwrap();
         (self.observing.finish().unwrap().snapshot, outcome)
     }
 }

@@ -1,11 +1,14 @@
 //! What a probe tells, before anybody has understood it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use observer_core::observation::Process;
 use watchtap::intake::{ConnectionId, ConnectionInfo, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
+
+/// So long is waited for what must come.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A probe that runs, and who listens to it.
 pub(crate) struct Hearing {
@@ -35,9 +38,19 @@ impl Hearing {
         &self.told
     }
 
+    /// All that was told, as soon as it is enough.
+    pub(crate) fn until(&mut self, is_enough: impl Fn(&Told) -> bool) -> &Told {
+        let begun = Instant::now();
+        while !is_enough(&self.told) {
+            assert!(begun.elapsed() < PATIENCE, "{:?}", self.told.notices);
+            self.told.take_next(&mut self.receiver, Duration::from_secs(1));
+        }
+        &self.told
+    }
+
     /// Ends the probe.
     pub(crate) fn finish(mut self) -> Told {
-        self.tap.finish();
+        self.tap.finish().unwrap();
         self.told.take(&mut self.receiver);
         self.told
     }
@@ -76,19 +89,20 @@ impl Told {
     }
 
     fn take(&mut self, receiver: &mut IntakeReceiver) {
-        loop {
-            let mut is_empty = true;
-            for delivered in receiver.drain(Duration::ZERO) {
-                is_empty = false;
-                match delivered.delivery {
-                    Delivery::Connection(id, event) => self.events.push((id, event)),
-                    Delivery::Notice(notice) => self.notices.push(notice),
-                    Delivery::Process(id, process) => self.learn(id, process),
-                }
-            }
-            if is_empty {
-                return;
+        while self.take_next(receiver, Duration::ZERO) {}
+    }
+
+    /// False if nothing came.
+    fn take_next(&mut self, receiver: &mut IntakeReceiver, wait: Duration) -> bool {
+        let mut is_any = false;
+        for delivered in receiver.drain(wait) {
+            is_any = true;
+            match delivered.delivery {
+                Delivery::Connection(id, event) => self.events.push((id, event)),
+                Delivery::Notice(notice) => self.notices.push(notice),
+                Delivery::Process(id, process) => self.learn(id, process),
             }
         }
+        is_any
     }
 }

@@ -23,7 +23,7 @@ use crate::intake::{Intake, IntakeLimits, Notice};
 use crate::observing::{Latest, Observing, Outcome, Outputs, Upstream};
 use crate::question;
 use crate::tap::Clock;
-use crate::tap::probe::ProbeTap;
+use crate::tap::probe::{ProbeError, ProbeOutcome, ProbeTap};
 use crate::view::{Run, counted};
 
 /// Sees the clients on this machine without a proxy: eBPF programs in its kernel read what their TLS libraries are given and give out.
@@ -124,16 +124,23 @@ impl Probe {
         self.introduce(&servers)?;
         probing.tap.limits().iter().for_each(say);
         ends.listen_to(self.page(&servers, probing.tap.limits(), latest));
-        ends.next().await;
-        let outcome = tokio::select! {
-            outcome = probing.end() => outcome?,
+        tokio::select! {
+            () = ends.next() => {}
+            () = probing.tap.failed() => {
+                // What is said from here on is for the ordinary screen.
+                ends.listen_to(None);
+                say(format!("{}; the report tells what was seen until then", ProbeError::Failed));
+            }
+        }
+        let (outcome, ended) = tokio::select! {
+            ended = probing.end() => ended?,
             () = ends.next() => {
                 say("ended at once: there is no report, and a capture ends where it was");
                 return Ok(ExitCode::from(ENDED_AT_ONCE));
             }
         };
         write(report, outcome)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     async fn begin(&self, servers: &[ApiServer], outputs: Outputs) -> Result<Probing> {
@@ -192,11 +199,11 @@ impl Probe {
 }
 
 impl Probing {
-    /// Takes what was recorded until now, and lets all that was decoded be told.
-    async fn end(self) -> Result<Outcome> {
+    /// Takes what was recorded until now, and lets all that was decoded be told; and how the probe itself ended.
+    async fn end(self) -> Result<(Outcome, Result<ProbeOutcome, ProbeError>)> {
         let Self { tap, observing, mut learning } = self;
         let limits = tap.limits().to_vec();
-        spawn_blocking(|| tap.finish()).await?;
+        let ended = spawn_blocking(|| tap.finish()).await?;
         // They hold the intake, whose end the observing thread waits for.
         let asked = async { while learning.join_next().await.is_some() {} };
         if timeout(question::LIMIT, asked).await.is_err() {
@@ -204,7 +211,8 @@ impl Probing {
         }
         let mut outcome = spawn_blocking(|| observing.finish()).await??;
         outcome.troubles.extend(limits);
-        Ok(outcome)
+        outcome.troubles.extend(ended.as_ref().err().map(ToString::to_string));
+        Ok((outcome, ended))
     }
 }
 

@@ -73,7 +73,7 @@ pub(super) struct ProbedFiles {
 /// What is attached to a file.
 #[derive(Debug)]
 struct ProbedFile {
-    _attached: Vec<Attachment>,
+    attached: Vec<Attachment>,
     /// As the programs call it.
     number: u16,
     /// As the process has it in which it was found.
@@ -164,11 +164,17 @@ impl ProbedFiles {
     }
 
     fn detach(&mut self, files: impl IntoIterator<Item = ProbedFile>) {
-        for file in files {
-            let number = file.number;
-            drop(file);
-            self.left.push(number);
+        let mut attachments = Vec::new();
+        let mut numbers = Vec::new();
+        for ProbedFile { attached, attached_fields, number, .. } in files {
+            attachments.extend(attached);
+            attachments.extend(attached_fields);
+            numbers.push(number);
+        }
+        Attachment::end_all(attachments);
+        for number in numbers {
             self.numbers.give_back(number);
+            self.left.push(number);
         }
     }
 
@@ -201,13 +207,20 @@ impl ProbedFiles {
     /// Has them told no more.
     pub(super) fn leave_fields(&mut self, file: FileIdentity) {
         if let Some(probed) = self.table.probed_mut(file) {
-            probed.attached_fields.clear();
+            Attachment::end_all(std::mem::take(&mut probed.attached_fields));
         }
     }
 
     /// How many files have header fields told.
     pub(super) fn telling_fields(&self) -> usize {
         self.table.all_probed().filter(|probed| !probed.attached_fields.is_empty()).count()
+    }
+}
+
+impl Drop for ProbedFiles {
+    fn drop(&mut self) {
+        let all = self.table.leave(|_| true);
+        self.detach(all);
     }
 }
 
@@ -240,7 +253,7 @@ fn probe(
         return Ok(Known::Told);
     }
     Ok(Known::Probed(ProbedFile {
-        _attached: attached,
+        attached,
         number,
         name: file.name.clone(),
         calls,

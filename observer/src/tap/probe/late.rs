@@ -57,16 +57,22 @@ impl LateProcesses {
         self.told.iter().filter_map(is_over).collect()
     }
 
-    /// A process is gone, or runs another program, or its connections from before are. Files that no process needs told any more.
-    pub(super) fn forget(&mut self, process: u32) -> Vec<FileIdentity> {
-        let Some(mut gone) = self.told.remove(&process) else { return Vec::new() };
+    /// A process is gone, or runs another program, or its connections from before are. Files that no process needs told any more; nothing where its fields
+    /// were not told.
+    pub(super) fn forget(&mut self, process: u32) -> Option<Vec<FileIdentity>> {
+        let mut gone = self.told.remove(&process)?;
         gone.files.retain(|file| !self.told.values().any(|late| late.files.contains(file)));
-        gone.files
+        Some(gone.files)
     }
 
     /// The number of a process may be another process's now.
     pub(super) fn renew(&mut self, process: u32) {
         self.looked_at.remove(&process);
+    }
+
+    /// The number of any process may be.
+    pub(super) fn renew_all(&mut self) {
+        self.looked_at.clear();
     }
 }
 
@@ -132,8 +138,8 @@ mod tests {
         drop(connection);
         drop(listener.accept().unwrap());
         assert_eq!(late.over(&api_servers), [own], "a connection that began later does not count");
-        assert_eq!(late.forget(own), [FILE]);
-        assert_eq!(late.forget(own), []);
+        assert_eq!(late.forget(own), Some(vec![FILE]));
+        assert_eq!(late.forget(own), None);
         drop(other);
     }
 
@@ -143,7 +149,7 @@ mod tests {
         for process in [1, 2] {
             late.told.insert(process, Late { files: vec![FILE], sockets: BTreeSet::new() });
         }
-        assert_eq!(late.forget(1), []);
-        assert_eq!(late.forget(2), [FILE]);
+        assert_eq!(late.forget(1), Some(vec![]));
+        assert_eq!(late.forget(2), Some(vec![FILE]));
     }
 }

@@ -1,5 +1,6 @@
 //! What a probe is asked to do, and what it did.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -59,7 +60,7 @@ impl Default for ProbeOptions {
     }
 }
 
-/// Why a probe does not start.
+/// Why a probe does not start, or ends before it is asked to.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// What is to be probed is not there.
@@ -68,6 +69,12 @@ pub enum ProbeError {
     /// The kernel does not probe.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// No thread.
+    #[error("cannot start a thread of the probe: {0}")]
+    Thread(#[source] io::Error),
+    /// One of its threads panicked, and what it knew is lost.
+    #[error("the probe failed in itself and has ended, so nothing more is seen: an internal error; please report it")]
+    Failed,
 }
 
 /// What a probe did, as far as its [notices](crate::intake::Notice) do not tell it.

@@ -4,7 +4,7 @@ use observer_core::observation::ProbeMissed;
 use observer_ebpf::Loss;
 
 use super::assembly::Assembly;
-use super::kernel::Programs;
+use super::kernel::Recorded;
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 
@@ -37,18 +37,18 @@ impl Telling {
 }
 
 /// What the programs have missed until now, and what could not be put together.
-pub(super) fn missed(programs: &Programs, assembly: &Assembly) -> ProbeMissed {
+pub(super) fn missed(recorded: &Recorded, assembly: &Assembly) -> ProbeMissed {
     ProbeMissed {
-        records: programs.lost(Loss::NoRoom),
-        bytes: programs.lost(Loss::NoRoomBytes),
-        unreadable: programs.lost(Loss::Unreadable),
-        beyond_largest_call: programs.lost(Loss::BeyondLargestCall),
-        calls: programs.lost(Loss::CallNotKept),
-        connections: programs.lost(Loss::ConnectionNotKept),
-        sockets: programs.lost(Loss::SocketNotKnown),
-        lives: programs.lost(Loss::LifeNoRoom),
+        records: recorded.lost(Loss::NoRoom),
+        bytes: recorded.lost(Loss::NoRoomBytes),
+        unreadable: recorded.lost(Loss::Unreadable),
+        beyond_largest_call: recorded.lost(Loss::BeyondLargestCall),
+        calls: recorded.lost(Loss::CallNotKept),
+        connections: recorded.lost(Loss::ConnectionNotKept),
+        sockets: recorded.lost(Loss::SocketNotKnown),
+        lives: recorded.lost(Loss::LifeNoRoom),
         unused_fields: assembly.unused_fields(),
-        contradicted: programs.lost(Loss::SocketContradicted),
+        contradicted: recorded.lost(Loss::SocketContradicted),
         unplaced: assembly.unplaced(),
     }
 }

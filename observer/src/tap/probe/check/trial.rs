@@ -51,7 +51,7 @@ impl Trial {
             selected: Selected::default(),
             api_servers: Vec::<SocketAddr>::new(),
         };
-        let mut programs = match Programs::load(&options) {
+        let (mut programs, _recorded) = match Programs::load(&options) {
             Ok(programs) => programs,
             Err(error) => return Self::refused(&error),
         };

@@ -1,6 +1,7 @@
 //! Which program goes where.
 
 use std::os::fd::OwnedFd;
+use std::thread;
 
 /// A program at a place of an executable file, by the name that it has in the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,9 +82,27 @@ impl Probe {
     }
 }
 
+/// Attachments that are ended at once, at most.
+const AT_ONCE: usize = 64;
+
 impl Attachment {
     pub(super) const fn new(link: OwnedFd) -> Self {
         Self { _link: link }
+    }
+
+    /// Ends them, together: for each the kernel waits until no processor runs its program any more, some ten milliseconds, and one such wait does for all that wait
+    /// at the same time.
+    pub fn end_all(attachments: Vec<Self>) {
+        let share = attachments.len().div_ceil(AT_ONCE).max(1);
+        let mut attachments = attachments.into_iter();
+        let shares =
+            std::iter::from_fn(|| Some(attachments.by_ref().take(share).collect::<Vec<_>>()).filter(|share| !share.is_empty()));
+        thread::scope(|scope| {
+            for share in shares {
+                // Where there is no thread for it, it ends here.
+                let _thread = thread::Builder::new().spawn_scoped(scope, move || drop(share));
+            }
+        });
     }
 }
 

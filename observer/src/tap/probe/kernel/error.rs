@@ -53,9 +53,6 @@ pub enum KernelError {
         /// What the kernel said.
         source: io::Error,
     },
-    /// No thread.
-    #[error("cannot start the thread that takes what is recorded: {0}")]
-    Thread(#[source] io::Error),
     /// A tracepoint cannot be attached to.
     #[error("cannot attach {program} to its tracepoint: {why}")]
     Tracepoint {

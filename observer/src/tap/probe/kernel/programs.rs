@@ -1,29 +1,23 @@
-//! All programs and maps of one run.
+//! All programs of one run: loaded with their maps, and attached.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::net::{IpAddr, SocketAddr};
-use std::ops::ControlFlow;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use aya::maps::{Array, HashMap as KernelHashMap, Map, MapData, PerCpuArray, RingBuf};
+use aya::maps::{Array, HashMap as KernelHashMap, Map, MapData, PerCpuArray};
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader, Pod};
-use observer_ebpf::{
-    AttachCookie, Connection, ConnectionAddress, ConnectionKey, Endpoint, Filter, Life, Loss, NAME_LENGTH, OBJECT, Record, Verdict,
-};
+use observer_ebpf::{AttachCookie, Endpoint, Filter, NAME_LENGTH, OBJECT};
 
 use super::attach::{Attachment, Probe};
 use super::error::KernelError;
 use super::offsets::kernel_offsets;
+use super::recorded::Recorded;
 use super::system_call::{attach_program, load_program};
 
-/// Key and value of the map of connections, in bytes.
-type Connections = KernelHashMap<MapData, [u8; size_of::<ConnectionAddress>()], [u8; size_of::<Connection>()]>;
-/// `BPF_EXIST` of `include/uapi/linux/bpf.h`: only where the key is there already.
-const EXISTING: u64 = 2;
 /// The value of maps whose values mean nothing.
 const ANY: u32 = 0;
 
@@ -51,22 +45,18 @@ pub struct Selected {
     pub cgroups: Vec<u64>,
 }
 
-/// The programs of one run. Dropped, they are gone from the kernel, with all that is attached.
+/// The programs of one run. Dropped, they are gone from the kernel, but for what is attached to files.
 pub struct Programs {
-    // Before the maps, so that nothing is recorded for nobody.
     probes: HashMap<Probe, OwnedFd>,
     ebpf: Ebpf,
-    records: RingBuf<MapData>,
-    lives: RingBuf<MapData>,
-    connections: Connections,
-    losses: PerCpuArray<MapData, u64>,
     calls: PerCpuArray<MapData, u64>,
     btf: Btf,
 }
 
 impl Programs {
-    /// Makes the maps and loads the programs for uprobes: a new program that runs is to be probed at once.
-    pub fn load(options: &Options) -> Result<Self, KernelError> {
+    /// Makes the maps and loads the programs for uprobes: a new program that runs is to be probed at once. Who takes what they record may be another thread
+    /// than who attaches them.
+    pub fn load(options: &Options) -> Result<(Self, Recorded), KernelError> {
         let mut ebpf = EbpfLoader::new()
             .map_max_entries("RECORDS", options.ring_bytes)
             .load(OBJECT)
@@ -81,16 +71,15 @@ impl Programs {
         fill(&mut ebpf, "API_SERVERS", options.api_servers.iter().map(|address| (endpoint(*address).to_bytes(), ANY)))?;
         let probes = Probe::ALL.into_iter().map(|probe| Ok((probe, load_probe(&object, probe.program())?)));
         let probes = probes.collect::<Result<_, KernelError>>()?;
-        Ok(Self {
-            probes,
+        let recorded = Recorded {
             records: take(&mut ebpf, "RECORDS")?,
             lives: take(&mut ebpf, "LIVES")?,
             connections: take(&mut ebpf, "CONNECTIONS")?,
             losses: take(&mut ebpf, "LOSSES")?,
-            calls: take(&mut ebpf, "CALLS")?,
-            btf: Btf::from_sys_fs().map_err(|error| KernelError::Maps(Box::new(error.into())))?,
-            ebpf,
-        })
+        };
+        let calls = take(&mut ebpf, "CALLS")?;
+        let btf = Btf::from_sys_fs().map_err(|error| KernelError::Maps(Box::new(error.into())))?;
+        Ok((Self { probes, ebpf, calls, btf }, recorded))
     }
 
     /// Attaches a program to places of a file, in all processes that run it.
@@ -119,59 +108,9 @@ impl Programs {
         self.attach_to_tracepoint("socket_received", "sock_recv_length")
     }
 
-    /// Takes what was recorded since, in its order, up to so many records, or until `each` breaks off; how many there were.
-    pub fn take_records(&mut self, most: usize, mut each: impl FnMut(&Record, &[u8]) -> ControlFlow<()>) -> usize {
-        let mut taken = 0;
-        while taken < most
-            && let Some(item) = self.records.next()
-        {
-            taken += 1;
-            if let Some((record, payload)) = Record::read(&item)
-                && each(&record, payload).is_break()
-            {
-                break;
-            }
-        }
-        taken
-    }
-
-    /// Takes the beginnings and ends that were told since, in their order, up to so many; how many there were.
-    pub fn take_lives(&mut self, most: usize, mut each: impl FnMut(&Life)) -> usize {
-        let mut taken = 0;
-        while taken < most
-            && let Some(item) = self.lives.next()
-        {
-            taken += 1;
-            if let Some(life) = Life::read(&item) {
-                each(&life);
-            }
-        }
-        taken
-    }
-
-    /// Tells the programs that nobody wants a connection. Nothing where it is gone already.
-    pub fn dismiss(&mut self, connection: &ConnectionKey) {
-        let key = connection.map_key();
-        let value = self.connections.get(&key, 0).ok().and_then(|value| connection.with_verdict(value, Verdict::Elsewhere));
-        if let Some(value) = value {
-            // It may have gone meanwhile.
-            let _gone = self.connections.insert(key, value, EXISTING);
-        }
-    }
-
-    /// What could not be recorded so far: how often, or how many bytes.
-    pub fn lost(&self, loss: Loss) -> u64 {
-        self.losses.get(&(loss as u32), 0).map(|values| values.iter().sum()).unwrap_or_default()
-    }
-
     /// How often the probed functions of a file were called so far, by the number that its cookies tell.
     pub fn calls(&self, file: u16) -> u64 {
         self.calls.get(&u32::from(file), 0).map(|values| values.iter().sum()).unwrap_or_default()
-    }
-
-    /// Readable as soon as the programs want their records taken; they do not for each.
-    pub fn wakes(&self) -> BorrowedFd<'_> {
-        self.records.as_fd()
     }
 
     fn attach_to_tracepoint(&mut self, program: &'static str, tracepoint: &str) -> Result<(), KernelError> {

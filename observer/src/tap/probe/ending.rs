@@ -1,0 +1,50 @@
+//! When a probe that is to end has taken enough.
+
+use std::time::{Duration, Instant};
+
+/// Within so long it ends, whatever still comes: of a file the kernel ends probes within some ten milliseconds, and there may be hundreds.
+const WITHIN: Duration = Duration::from_secs(1);
+
+/// Nothing before it begins.
+#[derive(Debug, Default)]
+pub(super) struct Ending {
+    until: Option<Instant>,
+}
+
+impl Ending {
+    /// From now on it is to end. Only the first time counts.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.until.get_or_insert(now + WITHIN);
+    }
+
+    /// Whether it is over: all that was recorded is taken (`is_drained`) after nothing more could be recorded (`is_detached`), or it took too long.
+    pub(super) fn is_over(&self, now: Instant, is_detached: bool, is_drained: bool) -> bool {
+        self.until.is_some_and(|until| until <= now || is_detached && is_drained)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probe_ends_when_all_is_taken_and_in_time_though_records_never_cease() {
+        let begin = Instant::now();
+        let mut ending = Ending::default();
+        assert!(!ending.is_over(begin + 10 * WITHIN, true, true), "nobody asked for it");
+        ending.begin(begin);
+        ending.begin(begin + WITHIN / 2);
+        let almost = begin + WITHIN.checked_sub(Duration::from_nanos(1)).unwrap();
+        for (now, is_detached, is_drained, expected) in [
+            (begin, false, false, false),
+            (begin, false, true, false),
+            (begin, true, false, false),
+            (begin, true, true, true),
+            (almost, true, false, false),
+            (begin + WITHIN, true, false, true),
+            (begin + WITHIN, false, false, true),
+        ] {
+            assert_eq!(ending.is_over(now, is_detached, is_drained), expected, "{is_detached} {is_drained}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Files that are probed no more, until all is taken that was recorded of them.
+
+use std::time::Duration;
+
+/// Where the ring is found empty, a record may still stand behind one that its program has not finished: it reads the memory of a process meanwhile,
+/// which may have to be fetched.
+const SETTLING: Duration = Duration::from_secs(1);
+
+/// Files by number, with when nothing more was recorded of them, by the kernel's clock.
+///
+/// A record gets its time before its place in the ring, and a file is left when none of its programs runs any more. So what was recorded after that stands behind all
+/// records of the file.
+#[derive(Debug, Default)]
+pub(super) struct LeftFiles {
+    files: Vec<(u64, u16)>,
+}
+
+impl LeftFiles {
+    /// Nothing was recorded of a file after `at`.
+    pub(super) fn add(&mut self, file: u16, at: u64) {
+        self.files.push((at, file));
+    }
+
+    /// Those of which nothing comes behind a record of this time: each is told once.
+    pub(super) fn before_record(&mut self, time: u64) -> Vec<u16> {
+        self.take(|at| at < time)
+    }
+
+    /// Those of which nothing comes any more, when the ring was found empty at `now`: each is told once.
+    pub(super) fn with_empty_ring(&mut self, now: u64) -> Vec<u16> {
+        let settling = u64::try_from(SETTLING.as_nanos()).unwrap_or(u64::MAX);
+        self.take(|at| at.saturating_add(settling) <= now)
+    }
+
+    fn take(&mut self, is_over: impl Fn(u64) -> bool) -> Vec<u16> {
+        self.files.extract_if(.., |(at, _)| is_over(*at)).map(|(_, file)| file).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_left_when_a_later_record_comes_however_many_follow() {
+        let mut left = LeftFiles::default();
+        left.add(7, 100);
+        left.add(8, 200);
+        for (time, expected) in [(99, &[][..]), (100, &[]), (101, &[7]), (102, &[]), (300, &[8]), (301, &[])] {
+            assert_eq!(left.before_record(time), expected, "{time}");
+        }
+    }
+
+    #[test]
+    fn file_is_left_without_another_record_when_none_can_be_under_way() {
+        let mut left = LeftFiles::default();
+        left.add(7, 100);
+        for (now, expected) in [(100, &[][..]), (1_000_000_099, &[]), (1_000_000_100, &[7]), (2_000_000_000, &[])] {
+            assert_eq!(left.with_empty_ring(now), expected, "{now}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The thread that looks at processes, and probes the files that they run.
+//!
+//! It reads whole programs, which takes up to some hundred milliseconds each, and waits for the kernel, which takes some ten to end the probes of a file. So it is
+//! another one than that which takes what is recorded, and it alone has what is attached. It ends when nobody gives orders any more, and with it all that is
+//! attached.
+
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
+use std::time::Instant;
+
+use super::files::{NotProbed, ProbedFiles};
+use super::installed::installed_libraries;
+use super::kernel::Programs;
+use super::kernel_clock::kernels_now;
+use super::late::LateProcesses;
+use super::libraries::Libraries;
+use super::options::ProbeOutcome;
+use super::orders::{Finding, Findings, Order};
+use super::program_file::ProgramFile;
+use super::program_files::program_files;
+use super::schedule::{Due, Schedule};
+use super::selection::Selection;
+
+/// Orders that are taken before a process is looked at.
+const BATCH: usize = 1_024;
+
+/// Who looks. What is attached is gone before the findings end: then nothing is recorded any more.
+#[derive(Debug)]
+pub(super) struct Looking {
+    files: ProbedFiles,
+    programs: Programs,
+    selection: Selection,
+    late: LateProcesses,
+    libraries: Libraries,
+    schedule: Schedule,
+    api_servers: Vec<SocketAddr>,
+    /// How many calls of one file the probes may cost, a second; 0 for any number.
+    calls_per_second: u32,
+    /// Told when all processes were looked at.
+    ready: SyncSender<()>,
+    findings: Findings,
+}
+
+/// What it is given.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) files: ProbedFiles,
+    pub(super) programs: Programs,
+    pub(super) selection: Selection,
+    pub(super) api_servers: Vec<SocketAddr>,
+    pub(super) calls_per_second: u32,
+}
+
+impl Looking {
+    pub(super) fn new(task: Task, ready: SyncSender<()>, findings: Findings) -> Self {
+        let Task { files, programs, selection, api_servers, calls_per_second } = task;
+        let (late, schedule) = (LateProcesses::default(), Schedule::new(Instant::now()));
+        let libraries = Libraries::default();
+        Self { files, programs, selection, late, libraries, schedule, api_servers, calls_per_second, ready, findings }
+    }
+
+    /// Looks until nobody gives orders any more.
+    pub(super) fn run(mut self, orders: &Receiver<Order>) {
+        // Who is selected by number has begun, and is looked at for libraries that come later.
+        if self.selection.may_grow() {
+            for library in &installed_libraries() {
+                self.probe(library);
+            }
+        }
+        while self.take_orders(orders) {
+            self.turn();
+        }
+        self.tell(Finding::Outcome(ProbeOutcome { telling_fields: self.files.telling_fields() }));
+    }
+
+    /// Takes orders, and waits for the first until something else is due. False when nobody gives any more.
+    fn take_orders(&mut self, orders: &Receiver<Order>) -> bool {
+        match orders.recv_timeout(self.schedule.until(Instant::now())) {
+            Ok(order) => self.take(order),
+            Err(RecvTimeoutError::Timeout) => return true,
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+        for _ in 0..BATCH {
+            match orders.try_recv() {
+                Ok(order) => self.take(order),
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+        true
+    }
+
+    fn take(&mut self, order: Order) {
+        match order {
+            Order::Executed(process) => {
+                self.renew(process);
+                self.schedule.executed(process, Instant::now());
+            }
+            Order::Exited(process) => {
+                self.renew(process);
+                self.schedule.exited(process);
+            }
+            Order::Missed => {
+                self.late.renew_all();
+                self.schedule.hurry(Instant::now());
+            }
+        }
+    }
+
+    fn turn(&mut self) {
+        match self.schedule.next(Instant::now()) {
+            None => {}
+            Some(Due::Process(process)) => self.look_at(process),
+            Some(Due::All) => self.schedule.queue_all(processes()),
+            Some(Due::AllWereLookedAt) => self.all_were_looked_at(),
+            Some(Due::Given) => self.schedule.queue_given(self.selection.numbers()),
+            Some(Due::Calls) => self.leave_the_busy(),
+        }
+        for file in self.files.take_left() {
+            self.tell(Finding::Left { file, at: kernels_now() });
+        }
+    }
+
+    fn look_at(&mut self, process: u32) {
+        if process != std::process::id() && self.selection.may_include(process) {
+            // One that is gone, or may not be looked at, has nothing for us.
+            let found = program_files(process, &mut self.libraries).unwrap_or_default();
+            for file in &found {
+                self.probe(file);
+            }
+            self.tell_fields(process, &found);
+        }
+    }
+
+    fn probe(&mut self, file: &ProgramFile) {
+        let Self { programs, files, findings, .. } = self;
+        files.probe(file, programs, &mut |file, why| tell_not_probed(findings, file, &why));
+    }
+
+    /// Has the header fields of a process told, if it had connections before it was probed.
+    fn tell_fields(&mut self, process: u32, found: &[ProgramFile]) {
+        let Self { files, late, api_servers, .. } = self;
+        let able: Vec<&ProgramFile> = found.iter().filter(|file| files.tells_fields(file.identity)).collect();
+        let probed = able.iter().filter_map(|file| files.probed_since(file.identity)).max();
+        let identities = || able.iter().map(|file| file.identity).collect();
+        if !probed.is_some_and(|probed| late.begins(process, identities(), probed, api_servers)) {
+            return;
+        }
+        // Before the first of them can come.
+        self.tell(Finding::Explained { process, is_told: true });
+        let mut are_told = false;
+        for file in able {
+            match self.files.probe_fields(file, &self.programs) {
+                Ok(()) => are_told = true,
+                Err(error) if error.is_gone() => {}
+                Err(error) => {
+                    let why = format!("{error}; header fields of its older connections stay unknown");
+                    self.tell(Finding::NotProbed { file: file.name.clone(), why });
+                }
+            }
+        }
+        if !are_told {
+            self.leave_fields(process);
+        }
+    }
+
+    /// The number of a process is another one's, or nobody's.
+    fn renew(&mut self, process: u32) {
+        self.late.renew(process);
+        self.leave_fields(process);
+    }
+
+    fn leave_fields(&mut self, process: u32) {
+        if let Some(files) = self.late.forget(process) {
+            for file in files {
+                self.files.leave_fields(file);
+            }
+            self.tell(Finding::Explained { process, is_told: false });
+        }
+    }
+
+    fn all_were_looked_at(&mut self) {
+        for process in self.late.over(&self.api_servers) {
+            self.leave_fields(process);
+        }
+        self.files.leave_the_unused();
+        // Only the first time matters to anybody.
+        let _told = self.ready.try_send(());
+    }
+
+    fn leave_the_busy(&mut self) {
+        let Self { programs, files, findings, calls_per_second, .. } = self;
+        if *calls_per_second > 0 {
+            files.leave_the_busy(programs, *calls_per_second, &mut |file, why| tell_not_probed(findings, file, &why));
+        }
+    }
+
+    fn tell(&self, finding: Finding) {
+        tell(&self.findings, finding);
+    }
+}
+
+fn tell_not_probed(findings: &Findings, file: &str, why: &NotProbed) {
+    tell(findings, Finding::NotProbed { file: file.to_owned(), why: why.to_string() });
+}
+
+fn tell(findings: &Findings, finding: Finding) {
+    // Where nobody listens any more, the orders end as well.
+    let _told = findings.send(finding);
+}
+
+/// The numbers of all processes that run now.
+fn processes() -> Vec<u32> {
+    let numbers = std::fs::read_dir("/proc").into_iter().flatten();
+    numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}

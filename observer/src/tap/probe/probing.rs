@@ -1,0 +1,217 @@
+//! The thread that takes what is recorded.
+//!
+//! It reads no program and attaches nothing, so that the rings are emptied however much there is to look at. What is due by time is done by time, and not when there
+//! is nothing to take: records may never cease.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+use observer_ebpf::LifeKind;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::assembly::Answer;
+use super::ending::Ending;
+use super::in_order::InOrder;
+use super::kernel::Recorded;
+use super::kernel_clock::kernels_now;
+use super::options::{ProbeError, ProbeOutcome};
+use super::orders::{Finding, Order, Orders};
+use super::telling::{Telling, missed};
+use crate::tap::Clock;
+
+/// The programs wake nobody for a record: the reader looks so often. So often, too, is given up what has waited for too long.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// What was missed is told so often, if anything was.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+/// Records that are taken before anything else is done, and so lives.
+const BATCH: usize = 4_096;
+
+/// Who takes what is recorded.
+#[derive(Debug)]
+pub(super) struct Probing {
+    pub(super) clock: Clock,
+    pub(super) recorded: Recorded,
+    pub(super) in_order: InOrder,
+    pub(super) telling: Telling,
+    /// To who looks.
+    pub(super) orders: Orders,
+    pub(super) findings: Receiver<Finding>,
+}
+
+/// The same while it runs.
+struct Run {
+    recorded: Recorded,
+    in_order: InOrder,
+    telling: Telling,
+    /// Nothing when the probe is to end.
+    orders: Option<Orders>,
+    findings: Receiver<Finding>,
+    /// All lives and findings until then are taken, by the kernel's clock.
+    caught_up: u64,
+    outcome: Option<ProbeOutcome>,
+    /// Nothing is recorded any more.
+    is_detached: bool,
+    next_pass: Instant,
+    next_telling: Instant,
+}
+
+impl Probing {
+    /// Takes what is recorded until the end is asked for, or who looks has failed: then until nothing more can come, but not for long.
+    pub(super) fn run(self, is_asked: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
+        let Self { clock, recorded, in_order, telling, orders, findings } = self;
+        let mut run = Run {
+            recorded,
+            in_order,
+            telling,
+            orders: Some(orders),
+            findings,
+            caught_up: 0,
+            outcome: None,
+            is_detached: false,
+            next_pass: Instant::now(),
+            next_telling: Instant::now() + TELL_EVERY,
+        };
+        run.until_the_end(is_asked);
+        run.in_order.finish(clock.now());
+        run.tell_what_was_missed();
+        match run.outcome {
+            Some(outcome) => Ok(outcome),
+            None if run.is_detached => Err(ProbeError::Failed),
+            // Who looks has not come to an end yet, and nobody waits for it.
+            None => Ok(ProbeOutcome::default()),
+        }
+    }
+}
+
+impl Run {
+    fn until_the_end(&mut self, is_asked: &AtomicBool) {
+        let mut ending = Ending::default();
+        loop {
+            if is_asked.load(Ordering::Acquire) {
+                // Who looks ends when nobody gives orders, and with it all that is attached.
+                self.orders = None;
+            }
+            // All that was recorded until then is there in the round that follows.
+            let is_detached = self.is_detached;
+            if is_detached || self.orders.is_none() {
+                ending.begin(Instant::now());
+            }
+            let is_drained = self.round();
+            if ending.is_over(Instant::now(), is_detached, is_drained) {
+                return;
+            }
+            if is_drained {
+                self.wait();
+            }
+        }
+    }
+
+    /// Takes what there is, up to a bound, and does what is due. True where nothing is left to take.
+    fn round(&mut self) -> bool {
+        if let Some(orders) = &mut self.orders {
+            orders.catch_up();
+        }
+        self.catch_up();
+        let is_drained = self.take_records() < BATCH;
+        if is_drained {
+            self.in_order.found_empty(self.caught_up);
+        }
+        let now = Instant::now();
+        if self.next_pass <= now {
+            self.in_order.pass();
+            self.next_pass = now + LOOK_EVERY;
+        }
+        if self.next_telling <= now {
+            self.tell_what_was_missed();
+            self.next_telling = now + TELL_EVERY;
+        }
+        is_drained
+    }
+
+    /// Takes records, each behind the lives and findings that came before it.
+    fn take_records(&mut self) -> usize {
+        let mut taken = 0;
+        let mut dismissed = Vec::new();
+        loop {
+            let mut later = None;
+            let Self { recorded, in_order, caught_up, .. } = self;
+            taken += recorded.take_records(BATCH.saturating_sub(taken), |record, payload| {
+                if record.time > *caught_up {
+                    later = Some((*record, payload.to_vec()));
+                    return ControlFlow::Break(());
+                }
+                if in_order.take(record, payload) == Answer::Dismiss {
+                    dismissed.push(record.connection);
+                }
+                ControlFlow::Continue(())
+            });
+            let Some((record, payload)) = later else { break };
+            self.catch_up();
+            if self.in_order.take(&record, &payload) == Answer::Dismiss {
+                dismissed.push(record.connection);
+            }
+        }
+        for connection in &dismissed {
+            self.recorded.dismiss(connection);
+        }
+        taken
+    }
+
+    /// Takes all lives and findings until now.
+    fn catch_up(&mut self) {
+        let now = kernels_now();
+        self.take_findings();
+        while self.take_lives() == BATCH {}
+        self.caught_up = now;
+    }
+
+    fn take_lives(&mut self) -> usize {
+        let Self { recorded, in_order, orders, .. } = self;
+        let mut order = |order| {
+            if let Some(orders) = orders {
+                orders.give(order);
+            }
+        };
+        recorded.take_lives(BATCH, |life| {
+            if life.kind == LifeKind::Exec as u32 {
+                order(Order::Executed(life.process));
+            } else if life.kind == LifeKind::Exit as u32 {
+                order(Order::Exited(life.process));
+                in_order.ended(*life);
+            } else if life.kind == LifeKind::Socket as u32 {
+                in_order.ended(*life);
+            }
+        })
+    }
+
+    fn take_findings(&mut self) {
+        loop {
+            match self.findings.try_recv() {
+                Ok(Finding::Left { file, at }) => self.in_order.left(file, at),
+                Ok(Finding::Explained { process, is_told }) => self.in_order.explain(process, is_told),
+                Ok(Finding::NotProbed { file, why }) => self.telling.not_probed(&file, &why),
+                Ok(Finding::Outcome(outcome)) => self.outcome = Some(outcome),
+                Err(TryRecvError::Empty) => return,
+                Err(TryRecvError::Disconnected) => {
+                    self.is_detached = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn tell_what_was_missed(&mut self) {
+        self.telling.missed(missed(&self.recorded, self.in_order.assembly()));
+    }
+
+    /// Until the programs want their records taken, or it is time to look.
+    fn wait(&self) {
+        let Ok(timeout) = Timespec::try_from(LOOK_EVERY) else { return };
+        let mut watched = [PollFd::from_borrowed_fd(self.recorded.wakes(), PollFlags::IN)];
+        // A signal ends it early, which does no harm.
+        let _ready: io::Result<usize> = poll(&mut watched, Some(&timeout)).map_err(Into::into);
+    }
+}

@@ -1,0 +1,202 @@
+//! Which process is looked at when.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// When a process that executed a program is looked at: its libraries are loaded by then, or those that it loads later.
+const LOOK_AGAIN: [Duration; 5] =
+    [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
+/// All processes are looked at so often, for libraries that were loaded late.
+const LOOK_AT_ALL: Duration = Duration::from_secs(5);
+/// Those that are selected by number are few, and looked at more often for them.
+const LOOK_AT_GIVEN: Duration = Duration::from_secs(1);
+/// So often it is looked for files that are called too often.
+const COUNT_CALLS: Duration = Duration::from_secs(1);
+/// Looks at processes that executed a program; beyond that, looking at all of them finds them.
+const MAX_LOOKS: usize = 4_096;
+
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// A process is to be looked at.
+    Process(u32),
+    /// All processes are, once they are numbered.
+    All,
+    /// All that were numbered have been.
+    AllWereLookedAt,
+    /// Those that are selected by number are to be looked at.
+    Given,
+    /// The calls of files are to be counted.
+    Calls,
+}
+
+/// All that is to be looked at. Each kind comes about however much there is of the others.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    /// In no order of their own.
+    executed: VecDeque<(Instant, u32)>,
+    /// At once, one after the other.
+    queue: VecDeque<u32>,
+    is_queues_turn: bool,
+    are_all_queued: bool,
+    next_all: Instant,
+    next_given: Instant,
+    next_calls: Instant,
+}
+
+impl Schedule {
+    /// All processes are to be looked at now.
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            executed: VecDeque::new(),
+            queue: VecDeque::new(),
+            is_queues_turn: false,
+            are_all_queued: false,
+            next_all: now,
+            next_given: now + LOOK_AT_GIVEN,
+            next_calls: now + COUNT_CALLS,
+        }
+    }
+
+    /// A process runs another program.
+    pub(super) fn executed(&mut self, process: u32, now: Instant) {
+        let room = MAX_LOOKS.saturating_sub(self.executed.len());
+        self.executed.extend(LOOK_AGAIN.iter().take(room).map(|later| (now + *later, process)));
+    }
+
+    /// A process is gone.
+    pub(super) fn exited(&mut self, process: u32) {
+        self.executed.retain(|(_, other)| *other != process);
+    }
+
+    /// All processes are to be looked at without delay.
+    pub(super) fn hurry(&mut self, now: Instant) {
+        self.next_all = now;
+    }
+
+    /// These are all processes.
+    pub(super) fn queue_all(&mut self, processes: impl IntoIterator<Item = u32>) {
+        self.queue.extend(processes);
+        self.are_all_queued = true;
+    }
+
+    /// These are those that are selected by number.
+    pub(super) fn queue_given(&mut self, processes: impl IntoIterator<Item = u32>) {
+        self.queue.extend(processes);
+    }
+
+    /// The next that is due; nothing until [`until`](Self::until).
+    pub(super) fn next(&mut self, now: Instant) -> Option<Due> {
+        if self.next_calls <= now {
+            self.next_calls = now + COUNT_CALLS;
+            return Some(Due::Calls);
+        }
+        if self.queue.is_empty() {
+            if self.are_all_queued {
+                self.are_all_queued = false;
+                self.next_all = now + LOOK_AT_ALL;
+                return Some(Due::AllWereLookedAt);
+            }
+            if self.next_all <= now {
+                return Some(Due::All);
+            }
+            if self.next_given <= now {
+                self.next_given = now + LOOK_AT_GIVEN;
+                return Some(Due::Given);
+            }
+        }
+        self.is_queues_turn = !self.is_queues_turn;
+        let process = if self.is_queues_turn {
+            self.queue.pop_front().or_else(|| self.take_executed(now))
+        } else {
+            self.take_executed(now).or_else(|| self.queue.pop_front())
+        };
+        process.map(Due::Process)
+    }
+
+    /// For how long nothing is due.
+    pub(super) fn until(&self, now: Instant) -> Duration {
+        if !self.queue.is_empty() || self.are_all_queued {
+            return Duration::ZERO;
+        }
+        let executed = self.executed.iter().map(|(when, _)| *when);
+        let next = executed.chain([self.next_all, self.next_given, self.next_calls]).min();
+        next.map_or(Duration::ZERO, |next| next.saturating_duration_since(now))
+    }
+
+    fn take_executed(&mut self, now: Instant) -> Option<u32> {
+        let due = self.executed.iter().position(|(when, _)| *when <= now)?;
+        self.executed.swap_remove_back(due).map(|(_, process)| process)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    fn all_due(schedule: &mut Schedule, now: Instant) -> Vec<Due> {
+        std::iter::from_fn(|| schedule.next(now)).take(100).collect()
+    }
+
+    fn looked_at(begin: Instant) -> Schedule {
+        let mut schedule = Schedule::new(begin);
+        assert_eq!(schedule.next(begin), Some(Due::All));
+        schedule.queue_all([1, 2]);
+        assert_eq!(all_due(&mut schedule, begin), [Due::Process(1), Due::Process(2), Due::AllWereLookedAt]);
+        schedule
+    }
+
+    #[test]
+    fn process_that_executed_a_program_is_looked_at_again_and_again_until_it_is_gone() {
+        let begin = Instant::now();
+        let mut schedule = looked_at(begin);
+        schedule.executed(7, begin);
+        schedule.executed(8, begin);
+        assert_eq!(all_due(&mut schedule, begin), [Due::Process(7), Due::Process(8)]);
+        assert_eq!(schedule.until(begin), 20 * MILLISECOND);
+        schedule.exited(8);
+        assert_eq!(all_due(&mut schedule, begin + 60 * MILLISECOND), [Due::Process(7), Due::Process(7)]);
+        assert_eq!(schedule.until(begin + 60 * MILLISECOND), 140 * MILLISECOND);
+    }
+
+    #[test]
+    fn processes_that_begin_without_end_keep_nothing_from_being_due() {
+        let begin = Instant::now();
+        let mut schedule = looked_at(begin);
+        let mut due = Vec::new();
+        for process in 0..20_000 {
+            let now = begin + process * MILLISECOND;
+            schedule.executed(process, now);
+            match schedule.next(now) {
+                Some(Due::All) => schedule.queue_all([100_001, 100_002]),
+                Some(Due::Given) => schedule.queue_given([100_003]),
+                Some(Due::Process(process)) if process < 100_000 => {}
+                other => due.extend(other),
+            }
+            assert!(schedule.executed.len() <= MAX_LOOKS);
+        }
+        for (timer, expected) in [(Due::Calls, 19), (Due::AllWereLookedAt, 3)] {
+            assert_eq!(due.iter().filter(|due| **due == timer).count(), expected, "{timer:?}");
+        }
+        assert!(due.contains(&Due::Process(100_001)) && due.contains(&Due::Process(100_003)));
+        assert!(schedule.executed.len() > 1_000, "it has more to do than it can");
+    }
+
+    #[test]
+    fn all_processes_are_looked_at_so_often_or_when_it_is_asked_for() {
+        let begin = Instant::now();
+        let mut schedule = looked_at(begin);
+        let timers =
+            |schedule: &mut Schedule, now| all_due(schedule, now).into_iter().filter(|due| *due != Due::Calls).collect::<Vec<_>>();
+        assert_eq!(timers(&mut schedule, begin + LOOK_AT_ALL.checked_sub(MILLISECOND).unwrap()), [Due::Given]);
+        schedule.hurry(begin);
+        assert_eq!(schedule.until(begin), Duration::ZERO);
+        assert_eq!(schedule.next(begin), Some(Due::All));
+        schedule.queue_all([3]);
+        assert_eq!(timers(&mut schedule, begin), [Due::Process(3), Due::AllWereLookedAt]);
+        assert_eq!(schedule.next(begin + 2 * LOOK_AT_ALL), Some(Due::Calls));
+        assert_eq!(schedule.next(begin + 2 * LOOK_AT_ALL), Some(Due::All));
+    }
+}
