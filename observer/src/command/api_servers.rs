@@ -20,8 +20,9 @@ const MOST_ADDRESSES: usize = 64;
 /// Where the API servers are.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ApiServerFlags {
-    /// An API server, as its clients reach it; may be given several times. Without it that of the kubeconfig's current context; in a pod without
-    /// a kubeconfig that of its cluster
+    /// An API server by the address that its clients dial, in place of the kubeconfig's; may be given several times. Pods dial the address of the
+    /// cluster's service, and it stands in their sockets, since kube-proxy translates packets: to see pods from a node, give it, too. Without this
+    /// flag it is the server of the kubeconfig's current context; in a pod without a kubeconfig that of its cluster
     #[arg(long = "api-server", value_name = "HOST:PORT", value_parser = host_and_port)]
     api_servers: Vec<HostAndPort>,
 

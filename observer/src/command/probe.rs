@@ -39,12 +39,16 @@ use crate::view::{Run, counted};
   Not: rustls, GnuTLS, Java, and Go programs whose version is not known. Each program that is found and not seen is told.
 
 WHAT IT TAKES:
-  Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality, and the first user namespace. As root it has all rights. Without root:
-    CAP_BPF, CAP_PERFMON   to load and attach the programs; CAP_SYS_ADMIN is enough for both
-    CAP_SYS_PTRACE         to look at the processes of other users
-    CAP_DAC_READ_SEARCH    to read programs that only their owner may read, and to tell connections that were open before
-    CAP_CHECKPOINT_RESTORE to reach TLS libraries that were replaced since they were loaded; CAP_SYS_ADMIN is enough
-  Without one of the last three it runs and sees less. --check says what is missing here.
+  Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality,
+  and the first user namespace. As root it has all rights. Without root:
+    CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
+    CAP_SYS_PTRACE           to look at the processes of other users
+    CAP_DAC_READ_SEARCH      to read programs that only their owner may read,
+                             and to tell connections that were open before
+    CAP_CHECKPOINT_RESTORE   to reach TLS libraries that were replaced since
+                             they were loaded (or CAP_SYS_ADMIN)
+  Without one of the last three it runs and sees less. --check says what is
+  missing here.
 
 EXAMPLES:
   sudo watchtap probe --check

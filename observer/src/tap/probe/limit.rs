@@ -1,4 +1,7 @@
-//! What is not seen where the kernel does not do all that a probe asks for.
+//! What is not seen where the kernel does not do all that a probe asks for, or where what it asks for is not there.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 use super::kernel::KernelError;
 
@@ -6,6 +9,14 @@ use super::kernel::KernelError;
 pub(super) const UNPAIRED: &str = "only connections of Go and of OpenSSL 3.0 with its own descriptor are seen";
 /// Without the tracepoint that tells how sockets change.
 pub(super) const NO_ENDS: &str = "how connections end is not seen";
+
+/// Where nobody is there whose ends of connections could be seen.
+pub(super) fn no_server_ends(api_servers: &[SocketAddr]) -> String {
+    let ports: BTreeSet<u16> = api_servers.iter().map(SocketAddr::port).collect();
+    let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
+    let ports = ports.join(" or ");
+    format!("nobody on this machine is seen to listen on port {ports}: no end of an API server is seen until somebody does")
+}
 
 /// Why, and what is not seen for it.
 pub(super) fn without(error: &KernelError, unseen: &str) -> String {

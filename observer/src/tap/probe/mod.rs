@@ -18,6 +18,7 @@ mod late;
 mod left_files;
 mod libraries;
 mod limit;
+mod listeners;
 mod looking;
 mod namespace;
 mod never;

@@ -10,6 +10,7 @@
 //! `looking`. The end is one way: `probing` gives no orders any more, so `looking` ends and with it all that is attached; so the findings end, and what is left in the rings is
 //! taken. A thread that panics takes the same way, as both channels end with it.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -25,6 +26,7 @@ use super::in_order::InOrder;
 use super::kernel::{Options, Programs};
 use super::kernel_clock::Times;
 use super::limit;
+use super::listeners::is_any_listened_on;
 use super::looking::{Looking, Task};
 use super::namespace::{self, FIRST_PID_NAMESPACE};
 use super::never::NeverProbed;
@@ -72,6 +74,10 @@ impl ProbeTap {
         if let Err(error) = programs.tell_of_sockets() {
             limits.push(limit::without(&error, limit::NO_ENDS));
             kept.linger = Duration::ZERO;
+        }
+        let ports = options.api_servers.iter().map(SocketAddr::port).collect();
+        if options.server_ends && !is_any_listened_on(&ports) {
+            limits.push(limit::no_server_ends(&options.api_servers));
         }
         let (ready, is_ready) = sync_channel(1);
         let (orders, given) = Orders::new();
