@@ -12,37 +12,11 @@ use observer_ebpf::{ConnectionKey, Kind, Loss, Record};
 use crate::admission::Caller;
 use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
+use crate::goroutines::{Goroutine, ReadCall, Reading};
 use crate::kernel;
 use crate::maps::{GO_READS, count};
 use crate::memory;
 use crate::records::{self, Direction, Text};
-
-/// A goroutine. Its stack may move and its thread may change while it waits; it itself stays.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct ReadKey {
-    process: u64,
-    goroutine: u64,
-}
-
-/// The arguments of `(*Conn).Read`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct ReadCall {
-    connection: u64,
-    buffer: u64,
-    length: u64,
-}
-
-/// What a goroutine reads, or read last: what it decodes then was in it.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct Reading {
-    call: ReadCall,
-    is_over: u32,
-    /// Header fields that were decoded since.
-    fields: u32,
-}
 
 /// Where the `ClientConn` of Go's HTTP/2 has its `net.Conn`, behind a pointer to the `Transport`: the second word of an interface is the value, here
 /// `*tls.Conn` (Go `src/net/http/h2_bundle.go`, go1.18 to go1.26; `src/net/http/internal/http2/transport.go`, go1.27; golang.org/x/net
@@ -68,7 +42,7 @@ pub(crate) fn go_read(context: ProbeContext) -> u32 {
     let registers = registers(&context);
     let call = ReadCall { connection: registers.rax, buffer: registers.rbx, length: registers.rcx };
     let reading = Reading { call, is_over: 0, fields: 0 };
-    if GO_READS.insert(read_key(caller, registers), reading, 0).is_err() {
+    if GO_READS.insert(goroutine(caller, registers), reading, 0).is_err() {
         count(Loss::CallNotKept, 1);
     }
     0
@@ -80,7 +54,7 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let came = registers.rax;
-    let key = read_key(caller, registers);
+    let key = goroutine(caller, registers);
     let kept = GO_READS.get_ptr_mut(key).and_then(|kept| {
         // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
         let Reading { call, is_over, .. } = unsafe { *kept };
@@ -150,7 +124,7 @@ pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
     calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
-    let Some(reading) = GO_READS.get_ptr_mut(read_key(caller, registers)) else { return 0 };
+    let Some(reading) = GO_READS.get_ptr_mut(goroutine(caller, registers)) else { return 0 };
     // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
     let Reading { call, fields, .. } = unsafe { *reading };
     // SAFETY: as above.
@@ -194,8 +168,8 @@ fn registers(context: &ProbeContext) -> &pt_regs {
 }
 
 #[inline(always)]
-fn read_key(caller: Caller, registers: &pt_regs) -> ReadKey {
-    ReadKey { process: u64::from(caller.process), goroutine: registers.r14 }
+fn goroutine(caller: Caller, registers: &pt_regs) -> Goroutine {
+    Goroutine { process: u64::from(caller.process), address: registers.r14 }
 }
 
 #[inline(always)]

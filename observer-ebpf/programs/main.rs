@@ -15,6 +15,7 @@ mod atomics;
 mod calls;
 mod connections;
 mod go;
+mod goroutines;
 mod kernel;
 mod lives;
 mod maps;

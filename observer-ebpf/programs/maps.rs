@@ -5,7 +5,7 @@ use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
 use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss, MAX_FILES, NAME_LENGTH};
 
 use crate::atomics;
-use crate::go::{ReadKey, Reading};
+use crate::goroutines::{Goroutine, Reading};
 use crate::thread_calls::Thread;
 
 /// Plaintext: a `Record` and its payload each.
@@ -39,7 +39,7 @@ pub(crate) static KERNEL_OFFSETS: Array<[u32; KernelMember::COUNT]> = Array::wit
 /// Calls of Go's `(*Conn).Read`, by goroutine: those that have not returned, one each connection that waits, and the last one that has. Where one that waits
 /// fell out, its arguments are found on the stack.
 #[map]
-pub(crate) static GO_READS: LruHashMap<ReadKey, Reading> = LruHashMap::with_max_entries(32_768, 0);
+pub(crate) static GO_READS: LruHashMap<Goroutine, Reading> = LruHashMap::with_max_entries(32_768, 0);
 
 /// What could not be recorded, by [`Loss`].
 #[map]
