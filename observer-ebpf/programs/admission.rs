@@ -62,7 +62,7 @@ impl Caller {
         known.unwrap_or_else(|| caller.is_selected(filter.flags)).then_some(caller)
     }
 
-    /// Its process runs another program from now on, or one of its threads ends, perhaps the last: whether it is selected is asked anew.
+    /// Its process runs another program from now on, or is over: whether it is selected is asked anew.
     #[inline(always)]
     pub(crate) fn forget() {
         // Most were never asked about.

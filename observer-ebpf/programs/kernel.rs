@@ -71,6 +71,13 @@ pub(crate) fn process() -> Option<([u8; 16], u64)> {
     Some((leader.member(KernelMember::TaskName)?, leader.member(KernelMember::TaskStarted)?))
 }
 
+/// Whether no thread of the group of the one that runs is left, as the thread's own end sees it: it was counted before (Linux `kernel/exit.c`, `do_exit`, 6.6).
+#[inline(always)]
+pub(crate) fn is_group_dead() -> bool {
+    let group = Structure::task().and_then(|task| task.pointed(KernelMember::TaskSignal));
+    group.and_then(|group| group.member::<i32>(KernelMember::SignalLive)) == Some(0)
+}
+
 /// The TCP socket (`struct sock`) behind a descriptor of the process that runs; nothing if it is no such.
 ///
 /// A file of another type has something else where a socket's has its `struct socket`, so the inode must be a socket's, and the socket must have this file.

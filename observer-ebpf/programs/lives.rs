@@ -33,13 +33,14 @@ pub(crate) fn process_exec(_context: BtfTracePointContext) -> i32 {
     0
 }
 
-/// `sched_process_exit`, told of the leader of a thread group.
+/// `sched_process_exit`, told of the last thread of a thread group, which need not be the leader. Of the last two that end at once, both may be told.
 #[btf_tracepoint(function = "sched_process_exit")]
 pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
+    if !kernel::is_group_dead() {
+        return 0;
+    }
     Caller::forget();
-    if let Some(caller) = Caller::current()
-        && caller.thread == caller.process
-    {
+    if let Some(caller) = Caller::current() {
         process(caller, LifeKind::Exit);
     }
     0

@@ -7,7 +7,7 @@
 pub enum KernelMember {
     /// From a thread to its table of descriptors.
     TaskFiles = 0,
-    /// From a thread to the first of its process.
+    /// From a thread to the leader of its thread group, the process.
     TaskLeader = 1,
     /// The name of a thread.
     TaskName = 2,
@@ -49,11 +49,15 @@ pub enum KernelMember {
     SockError = 20,
     /// The state.
     SockState = 21,
+    /// From a thread to what its thread group shares.
+    TaskSignal = 22,
+    /// How many threads of the group have not ended.
+    SignalLive = 23,
 }
 
 impl KernelMember {
     /// How many there are.
-    pub const COUNT: usize = 22;
+    pub const COUNT: usize = 24;
 
     /// All of them, in the order of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
@@ -79,6 +83,8 @@ impl KernelMember {
         Self::SockProtocol,
         Self::SockError,
         Self::SockState,
+        Self::TaskSignal,
+        Self::SignalLive,
     ];
 
     /// The structure and the member as the kernel names them, with those around it (Linux 6.18; the same in 6.6).
@@ -107,6 +113,8 @@ impl KernelMember {
             Self::SockProtocol => ("sock", "sk_protocol"),
             Self::SockError => ("sock", "sk_err"),
             Self::SockState => ("sock", "__sk_common.skc_state"),
+            Self::TaskSignal => ("task_struct", "signal"),
+            Self::SignalLive => ("signal_struct", "live"),
         }
     }
 

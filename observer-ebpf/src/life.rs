@@ -6,7 +6,7 @@
 pub enum LifeKind {
     /// A process executes another program (`sched_process_exec`).
     Exec = 1,
-    /// The last thread of a process ended (`sched_process_exit` of the thread group's leader).
+    /// The last thread of a process ended (`sched_process_exit`, when the thread group has none left).
     Exit = 2,
     /// The socket of a connection that is recorded changed its state (`inet_sock_set_state`), or was found changed when it became known.
     Socket = 3,

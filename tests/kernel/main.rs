@@ -10,6 +10,7 @@ mod command;
 mod event_streams;
 mod late;
 mod libraries;
+mod lifetimes;
 mod live;
 mod loss;
 mod patient;
