@@ -8,6 +8,7 @@ use observer_ebpf::{
 
 use crate::admission::Caller;
 use crate::atomics;
+use crate::kernel;
 use crate::maps::{CONNECTIONS, SOCKETS, count};
 use crate::records::{self, Direction};
 use crate::sockets;
@@ -81,7 +82,7 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
 /// The connection at an address and how much of it was received, unless it leads elsewhere or is not known.
 #[inline(always)]
 pub(crate) fn wanted(caller: Caller, address: u64) -> Option<(ConnectionKey, u64)> {
-    let connection = CONNECTIONS.get_ptr(key(caller, address))?;
+    let connection = present(key(caller, address))?;
     // SAFETY: as in `transferred`.
     let Connection { since, received, verdict, .. } = unsafe { *connection };
     let key = ConnectionKey { address, since, process: caller.process, reserved: 0 };
@@ -92,15 +93,13 @@ pub(crate) fn wanted(caller: Caller, address: u64) -> Option<(ConnectionKey, u64
 #[inline(always)]
 pub(crate) fn leads_elsewhere(caller: Caller, address: u64) -> bool {
     // SAFETY: as in `transferred`.
-    CONNECTIONS
-        .get_ptr(key(caller, address))
-        .is_some_and(|connection| unsafe { (*connection).verdict } == Verdict::Elsewhere as u32)
+    present(key(caller, address)).is_some_and(|connection| unsafe { (*connection).verdict } == Verdict::Elsewhere as u32)
 }
 
 /// Keeps that the library is asked to end a connection properly.
 #[inline(always)]
 pub(crate) fn notified(caller: Caller, address: u64) {
-    if let Some(connection) = CONNECTIONS.get_ptr_mut(key(caller, address)) {
+    if let Some(connection) = present(key(caller, address)) {
         // SAFETY: as in `transferred`.
         unsafe { (*connection).is_notified = 1 };
     }
@@ -110,7 +109,7 @@ pub(crate) fn notified(caller: Caller, address: u64) {
 #[inline(always)]
 pub(crate) fn closed(caller: Caller, address: u64) {
     let key = key(caller, address);
-    let Some(connection) = CONNECTIONS.get_ptr_mut(key) else { return };
+    let Some(connection) = present(key) else { return };
     // SAFETY: as in `transferred`.
     let Connection { since, sent, descriptor, socket, verdict, is_notified, .. } = unsafe { *connection };
     if verdict == Verdict::Undecided as u32 {
@@ -185,18 +184,28 @@ unsafe fn place(caller: &Caller, transfer: &Transfer, connection: *mut Connectio
     }
 }
 
+/// The connection at an address, as far as it is of the program that runs: a process that is gone, or executed another one, left its own behind.
+#[inline(always)]
+fn present(key: ConnectionAddress) -> Option<*mut Connection> {
+    let connection = CONNECTIONS.get_ptr_mut(key)?;
+    // SAFETY: as in `transferred`.
+    let Connection { started, execs, .. } = unsafe { *connection };
+    (kernel::program().unwrap_or_default() == (started, execs)).then_some(connection)
+}
+
 /// The connection at an address, a new one if it is not known. Another socket than before is another connection: the end of the one before was not
 /// seen, as where the library has no probe for it.
 #[inline(always)]
 fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connection> {
-    if let Some(connection) = CONNECTIONS.get_ptr_mut(key) {
+    if let Some(connection) = present(key) {
         // SAFETY: as in `transferred`.
         if unsafe { is_same(connection, transfer.socket) } {
             return Some(connection);
         }
-        // Where another thread removed it already, it is gone as well.
-        let _gone = CONNECTIONS.remove(key);
     }
+    // Of one before, or not there; where another thread removes it, it is gone as well.
+    let _gone = CONNECTIONS.remove(key);
+    let (started, execs) = kernel::program().unwrap_or_default();
     let first = Connection {
         // Of a call that sends this is its beginning, so no record is older than its connection.
         since: transfer.time,
@@ -209,6 +218,8 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
         is_late: 0,
         file: u32::from(transfer.file),
         is_recorded: 0,
+        started,
+        execs,
     };
     // Where another thread was faster, its value is found.
     let _faster = CONNECTIONS.insert(key, first, u64::from(BPF_NOEXIST));

@@ -71,6 +71,14 @@ pub(crate) fn process() -> Option<([u8; 16], u64)> {
     Some((leader.member(KernelMember::TaskName)?, leader.member(KernelMember::TaskStarted)?))
 }
 
+/// What tells the program that runs from those that ran under the same process number before: when its process was started, and how often that executed another.
+#[inline(always)]
+pub(crate) fn program() -> Option<(u64, u64)> {
+    let task = Structure::task()?;
+    let started = task.pointed(KernelMember::TaskLeader)?.member(KernelMember::TaskStarted)?;
+    Some((started, task.member(KernelMember::TaskExecs)?))
+}
+
 /// Whether no thread of the group of the one that runs is left, as the thread's own end sees it: it was counted before (Linux `kernel/exit.c`, `do_exit`, 6.6).
 #[inline(always)]
 pub(crate) fn is_group_dead() -> bool {

@@ -60,6 +60,11 @@ pub struct Connection {
     pub file: u32,
     /// 1 once bytes are recorded of it before its socket is known.
     pub is_recorded: u32,
+    /// When its process was started, in nanoseconds since the machine was, the time that it slept included. With `execs` it tells a connection that a process of
+    /// before has left behind: another one may get its number, and the same program often has its objects at the same addresses.
+    pub started: u64,
+    /// How often its process had executed another program.
+    pub execs: u64,
 }
 
 /// Whether a connection is recorded. The programs say so as soon as they know its socket.
@@ -75,6 +80,6 @@ pub enum Verdict {
 }
 
 const _: () = assert!(
-    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 56,
+    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 72,
     "no padding"
 );

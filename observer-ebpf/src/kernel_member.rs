@@ -53,11 +53,13 @@ pub enum KernelMember {
     TaskSignal = 22,
     /// How many threads of the group have not ended.
     SignalLive = 23,
+    /// How often the thread, or those that it descends from, executed another program.
+    TaskExecs = 24,
 }
 
 impl KernelMember {
     /// How many there are.
-    pub const COUNT: usize = 24;
+    pub const COUNT: usize = 25;
 
     /// All of them, in the order of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
@@ -85,6 +87,7 @@ impl KernelMember {
         Self::SockState,
         Self::TaskSignal,
         Self::SignalLive,
+        Self::TaskExecs,
     ];
 
     /// The structure and the member as the kernel names them, with those around it (Linux 6.18; the same in 6.6).
@@ -115,6 +118,7 @@ impl KernelMember {
             Self::SockState => ("sock", "__sk_common.skc_state"),
             Self::TaskSignal => ("task_struct", "signal"),
             Self::SignalLive => ("signal_struct", "live"),
+            Self::TaskExecs => ("task_struct", "self_exec_id"),
         }
     }
 

@@ -2,17 +2,45 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use observer_core::http::Start;
 use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::intake::TapEvent;
 
-use super::clients::{of_clients, python};
-use super::told::Hearing;
+use super::clients::{of_clients, python, run};
+use super::told::{Hearing, Told};
 
 /// So long is waited for what must come.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// So often a program runs in one process.
+const RUNS: usize = 4;
+
+/// Asks once, with its TLS in memory, so that nobody has the number of its socket, and executes itself anew without a word to the server.
+const AGAIN: &str = "
+import os, socket, ssl, sys
+host, authority, token, runs = sys.argv[1:]
+name, port = host.rsplit(':', 1)
+received, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
+tls = ssl.create_default_context(cadata=authority).wrap_bio(received, to_send, server_hostname=name)
+stream = socket.create_connection((name, int(port)))
+def when_it_can(act):
+    while True:
+        try:
+            result = act()
+            stream.sendall(to_send.read())
+            return result
+        except ssl.SSLWantReadError:
+            stream.sendall(to_send.read())
+            received.write(stream.recv(1 << 16))
+when_it_can(tls.do_handshake)
+when_it_can(lambda: tls.write(f'GET /version HTTP/1.1\\r\\nHost: it\\r\\nAuthorization: Bearer {token}\\r\\n\\r\\n'.encode()))
+when_it_can(lambda: tls.read(1 << 14))
+if int(runs) > 1:
+    os.execv(sys.executable, [*sys.orig_argv[:-1], str(int(runs) - 1)])
+";
 
 /// Asks once for each line of its input, by a thread that the leader of its thread group leaves alone once it has asked: that ends by exit(2), whose number on x86-64 is 60.
 const LEFT_BY_ITS_LEADER: &str = "
@@ -60,6 +88,20 @@ fn process_lives_on_when_the_leader_of_its_thread_group_has_ended() {
     let is_end = |event: &TapEvent| matches!(event, TapEvent::Ended { .. });
     assert!(!told.events.iter().any(|(_, event)| is_end(event)), "{told:?}");
     let [.., (_, TapEvent::OutOfSight { .. }), (_, TapEvent::Closed { .. })] = told.events.as_slice() else { panic!("{told:?}") };
+}
+
+#[test]
+fn connection_of_a_program_is_none_of_the_program_that_follows_in_the_same_process() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let told = Told::during(&of_clients(server.address()), || {
+        // The same program has its objects at the same addresses then.
+        let mut client = Command::new("setarch");
+        client.args(["--addr-no-randomize", "python3", "-c", AGAIN]).env("PYTHONHASHSEED", "0");
+        run(client.args([&server.address().to_string(), server.ca_pem(), server.token(), &RUNS.to_string()]));
+    });
+    let opened = told.opened();
+    assert_eq!(opened.len(), RUNS, "{opened:?}");
+    assert!(opened.iter().all(|info| info.start == Start::Beginning), "{opened:?}");
 }
 
 /// Whether the leader of a thread group has ended and others have not, or nobody has asked for its end yet (`State` of proc(5)).
