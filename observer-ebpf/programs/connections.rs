@@ -105,13 +105,14 @@ pub(crate) fn notified(caller: Caller, address: u64) {
     }
 }
 
-/// Records that a connection is given up, and forgets it. One that was never seen, or leads elsewhere, has nothing to tell.
+/// Records that a connection is given up, and forgets it. One that was never seen, or leads elsewhere, has nothing to tell. Where there is no room to tell
+/// it, its socket will.
 #[inline(always)]
 pub(crate) fn closed(caller: Caller, address: u64) {
     let key = key(caller, address);
     let Some(connection) = present(key) else { return };
     // SAFETY: as in `transferred`.
-    let Connection { since, sent, descriptor, socket, verdict, is_notified, .. } = unsafe { *connection };
+    let Connection { since, sent, received, descriptor, socket, verdict, is_notified, .. } = unsafe { *connection };
     if verdict == Verdict::Undecided as u32 {
         // SAFETY: as in `transferred`.
         unsafe { late(connection) };
@@ -120,12 +121,7 @@ pub(crate) fn closed(caller: Caller, address: u64) {
     if CONNECTIONS.remove(key).is_err() || verdict == Verdict::Elsewhere as u32 {
         return;
     }
-    // Otherwise its end is still to be told.
-    if is_notified != 0 {
-        // It is not there if that was so before.
-        let _gone = SOCKETS.remove(socket);
-    }
-    records::head(&Record {
+    let record = Record {
         connection: ConnectionKey { address, since, process: caller.process, reserved: 0 },
         // SAFETY: takes nothing and returns a number.
         time: unsafe { bpf_ktime_get_ns() },
@@ -136,7 +132,13 @@ pub(crate) fn closed(caller: Caller, address: u64) {
         descriptor,
         flags: if is_notified == 0 { 0 } else { CLOSE_NOTIFIED },
         name_length: 0,
-    });
+    };
+    let is_told = records::number(&record, received);
+    // Otherwise its end is still to be told.
+    if is_told && is_notified != 0 {
+        // It is not there if that was so before.
+        let _gone = SOCKETS.remove(socket);
+    }
 }
 
 /// Counts a connection whose socket is not known in time.

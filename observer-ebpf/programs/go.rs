@@ -150,7 +150,8 @@ pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     let connection = ConnectionKey { address, since: 0, process: caller.process, reserved: 0 };
     // The upper half of the register is not the callee's.
     let stream = registers.rbx & u64::from(u32::MAX);
-    records::number(&http2(caller, Kind::Headers, connection, stream), registers.r14);
+    // Counted where it is lost.
+    let _lost = records::number(&http2(caller, Kind::Headers, connection, stream), registers.r14);
     0
 }
 

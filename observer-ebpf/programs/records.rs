@@ -115,10 +115,10 @@ pub(crate) fn head(record: &Record) {
     submit(room);
 }
 
-/// Records a number as payload.
+/// Records a number as payload; false where there is no room.
 #[inline(always)]
-pub(crate) fn number(record: &Record, number: u64) {
-    let Some(mut room) = reserve::<8>(8) else { return };
+pub(crate) fn number(record: &Record, number: u64) -> bool {
+    let Some(mut room) = reserve::<8>(0) else { return false };
     let entry = room.as_mut_ptr();
     // SAFETY: the entry is reserved, as large as `Room<8>`.
     unsafe {
@@ -127,6 +127,7 @@ pub(crate) fn number(record: &Record, number: u64) {
         (*entry).payload = number.to_ne_bytes();
     }
     submit(room);
+    true
 }
 
 #[repr(C)]

@@ -26,7 +26,7 @@ pub enum Kind {
     Sent = 1,
     /// Plaintext that the process got from its TLS library.
     Received = 2,
-    /// The TLS connection is given up (`SSL_free`, `(*tls.Conn).Close`): no payload, and `offset` is what was sent in all.
+    /// The TLS connection is given up (`SSL_free`, `(*tls.Conn).Close`): `offset` is what was sent in all, and the payload what was received, 8 bytes.
     Closed = 3,
     /// A header field that Go's HPACK encoder is given: the payload is name and value, `name_length` long the first. The address is that of the
     /// goroutine, `since` and `offset` are 0 and the descriptor unknown.

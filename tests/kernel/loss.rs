@@ -9,12 +9,12 @@ use observer_core::http::Direction;
 use observer_core::observation::ProbeMissed;
 use observer_tests::ScriptedUpstream;
 use serde_json::Value;
-use watchtap::intake::{Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
+use watchtap::intake::{ConnectionId, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 
 use super::clients::{of_clients, python};
-use super::told::Hearing;
+use super::told::{Hearing, Told};
 
 /// Writes 1 KiB so often on each of its connections in turn, so many a second if a rate is given, and says what it wrote on which port. It closes them when its input ends.
 const WRITER: &str = "
@@ -32,6 +32,37 @@ took = time.monotonic() - began
 print(json.dumps({'written': {each.getsockname()[1]: sent for each, sent in zip(opened, written)}, 'rate': int(calls) / took}), flush=True)
 sys.stdin.read()
 ";
+
+/// Has two connections. At the first line of its input it gives one up while it writes on the other without pause, and lives on.
+const GIVES_UP: &str = "
+import socket, ssl, sys, threading
+host, authority = sys.argv[1:]
+name, port = host.rsplit(':', 1)
+context = ssl.create_default_context(cadata=authority)
+def connected():
+    connection = context.wrap_socket(socket.create_connection((name, int(port))), server_hostname=name)
+    connection.send(b'x')
+    return connection
+noise, given_up = connected(), connected()
+print(given_up.getsockname()[1], flush=True)
+sys.stdin.readline()
+is_over = False
+def write():
+    while not is_over:
+        noise.send(b'x' * 400)
+writer = threading.Thread(target=write)
+writer.start()
+for _ in range(50):
+    given_up.send(b'x' * 400)
+left = given_up.unwrap()
+# The library gives it up before the socket is closed.
+del given_up
+left.close()
+is_over = True
+writer.join()
+sys.stdin.read()
+";
+
 
 /// Plaintext of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +112,34 @@ fn probe_leaves_a_file_and_ends_though_records_never_cease() {
         writer.kill().unwrap();
         writer.wait().unwrap();
     }
+}
+
+#[test]
+fn connection_whose_end_finds_no_room_is_ended_by_its_socket() {
+    let sink = sink();
+    // Of a page, which a few records fill before anybody looks.
+    let mut probe = Hearing::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(sink.address()) });
+    let mut client = python(GIVES_UP, &[sink.address().to_string(), sink.ca_pem().to_owned()]);
+    let mut client = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut port = String::new();
+    BufReader::new(client.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let port: u16 = port.trim().parse().unwrap();
+    let id = awaited(&mut probe, |id, event| {
+        let TapEvent::Opened { info, .. } = event else { return None };
+        (info.client.port() == port).then_some(id)
+    });
+    client.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    awaited(&mut probe, |of, event| matches!(event, TapEvent::Ended { .. }).then_some(()).filter(|()| of == id));
+    drop(client.stdin.take());
+    assert!(client.wait().unwrap().success());
+}
+
+/// What comes of the first event that something comes of.
+#[track_caller]
+fn awaited<T>(probe: &mut Hearing, wanted: impl Fn(ConnectionId, &TapEvent) -> Option<T>) -> T {
+    let found = |told: &Told| told.events.iter().find_map(|(id, event)| wanted(*id, event));
+    probe.until(|told| found(told).is_some());
+    found(probe.told()).unwrap()
 }
 
 /// What so many processes wrote, by port, what was told of it, and what the probe says that it missed.

@@ -109,7 +109,7 @@ impl Assembly {
             kind if kind == Kind::Received as u32 => self.transferred(at, record, Way::Received, payload),
             kind if kind == Kind::Opened as u32 => self.opened(at, record, payload, container),
             kind if kind == Kind::Closed as u32 => {
-                self.closed(at, record);
+                self.closed(at, record, payload);
                 Answer::Nothing
             }
             kind if kind == Kind::Elsewhere as u32 => {
@@ -306,9 +306,11 @@ impl Assembly {
         answer
     }
 
-    fn closed(&mut self, at: Timestamp, record: &Record) {
+    fn closed(&mut self, at: Timestamp, record: &Record, payload: &[u8]) {
         if let Some(Connection::Followed(followed)) = self.connections.get_mut(&record.connection) {
             followed.lack_up_to(at, Way::Sent, record.offset);
+            let received = payload.first_chunk().copied().map(u64::from_ne_bytes);
+            followed.lack_up_to(at, Way::Received, received.unwrap_or_default());
         }
         self.dismissed.remove(&record.connection);
         if record.flags & CLOSE_NOTIFIED != 0 {

@@ -141,7 +141,7 @@ fn records_that_lack_are_holes_of_known_length() {
     stage.take(CLIENT, 1, RECEIVED, 163, b"again");
     // Told before, but for its last byte.
     stage.take(CLIENT, 1, RECEIVED, 163, b"again!");
-    stage.close(CLIENT, 1, 40);
+    stage.close_behind(CLIENT, 1, 40, 180);
     assert_eq!(
         stage.told()[1..],
         [
@@ -152,6 +152,7 @@ fn records_that_lack_are_holes_of_known_length() {
             "1 response 5 bytes",
             "1 response 1 bytes",
             "1 request gap 11",
+            "1 response gap 11",
             "1 request ended CloseNotify",
             "1 closed"
         ]

@@ -140,8 +140,14 @@ impl Stage {
     }
 
     pub(super) fn close(&mut self, process: u32, since: u64, sent: u64) {
-        let record = Record { flags: CLOSE_NOTIFIED, ..record(process, since, Kind::Closed, sent, 0) };
-        assert_eq!(self.assembly.take(Timestamp::from_nanos(2), &record, b"", None), Answer::Nothing);
+        self.close_behind(process, since, sent, 0);
+    }
+
+    /// Says how much was sent and received.
+    pub(super) fn close_behind(&mut self, process: u32, since: u64, sent: u64, received: u64) {
+        let record = Record { flags: CLOSE_NOTIFIED, ..record(process, since, Kind::Closed, sent, 8) };
+        let taken = self.assembly.take(Timestamp::from_nanos(2), &record, &received.to_ne_bytes(), None);
+        assert_eq!(taken, Answer::Nothing);
     }
 
     pub(super) fn changes(&mut self, socket: u64, before: u16, after: u16, error: i32) {
