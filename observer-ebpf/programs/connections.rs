@@ -8,7 +8,7 @@ use observer_ebpf::{
 
 use crate::admission::Caller;
 use crate::atomics;
-use crate::kernel;
+use crate::kernel::{self, Structure};
 use crate::maps::{CONNECTIONS, SOCKETS, count};
 use crate::records::{self, Direction};
 use crate::sockets;
@@ -30,7 +30,7 @@ pub(crate) struct Transfer {
 /// What a call tells of the socket of its connection.
 #[derive(Clone, Copy)]
 pub(crate) struct CallSocket {
-    /// The TCP socket that was used within the call; 0 if none was.
+    /// The TCP socket that was used within the call, or that the library's object of the connection has; 0 if none is known.
     pub(crate) used: u64,
     /// The descriptor that the library has, negative if that is not known.
     pub(crate) descriptor: i32,
@@ -45,6 +45,10 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
         count(Loss::ConnectionNotKept, 1);
         return;
     };
+    // SAFETY: the kernel keeps the value's memory while the program runs.
+    if unsafe { (*connection).verdict } == Verdict::Closed as u32 {
+        return;
+    }
     // SAFETY: the kernel keeps the value's memory while the program runs, and both counters are eight bytes aligned. An entry that is replaced
     // meanwhile counts into nothing.
     let offset = unsafe { atomics::fetch_add(transfer.direction.counter(connection), transfer.length) };
@@ -86,7 +90,7 @@ pub(crate) fn wanted(caller: Caller, address: u64) -> Option<(ConnectionKey, u64
     // SAFETY: as in `transferred`.
     let Connection { since, received, verdict, .. } = unsafe { *connection };
     let key = ConnectionKey { address, since, process: caller.process, reserved: 0 };
-    (verdict != Verdict::Elsewhere as u32).then_some((key, received))
+    (verdict != Verdict::Elsewhere as u32 && verdict != Verdict::Closed as u32).then_some((key, received))
 }
 
 /// Whether user space said that nobody wants the connection at an address.
@@ -105,20 +109,46 @@ pub(crate) fn notified(caller: Caller, address: u64) {
     }
 }
 
-/// Records that a connection is given up, and forgets it. One that was never seen, or leads elsewhere, has nothing to tell. Where there is no room to tell
-/// it, its socket will.
+/// Records that a connection is given up, and forgets it, since its memory is free.
+#[inline(always)]
+pub(crate) fn freed(caller: Caller, address: u64) {
+    if let Some(connection) = present(key(caller, address)) {
+        // Of two threads that free it, one finds it there still.
+        let is_first = || CONNECTIONS.remove(key(caller, address)).is_ok();
+        // SAFETY: as in `transferred`.
+        unsafe { given_up(caller, address, connection, is_first) };
+    }
+}
+
+/// Records that a connection is given up, and keeps that: other threads may be in calls for it.
 #[inline(always)]
 pub(crate) fn closed(caller: Caller, address: u64) {
-    let key = key(caller, address);
-    let Some(connection) = present(key) else { return };
-    // SAFETY: as in `transferred`.
+    if let Some(connection) = present(key(caller, address)) {
+        // SAFETY: as in `transferred`, here and below. Two threads that close at once tell it twice, which says nothing new.
+        let is_first = || unsafe {
+            let is_first = (*connection).verdict != Verdict::Closed as u32;
+            (*connection).verdict = Verdict::Closed as u32;
+            is_first
+        };
+        // SAFETY: as above.
+        unsafe { given_up(caller, address, connection, is_first) };
+    }
+}
+
+/// Records that a connection is given up. One that leads elsewhere has nothing to tell. Where there is no room to tell it, its socket will.
+///
+/// # Safety
+///
+/// `connection` points into the map of connections.
+#[inline(always)]
+unsafe fn given_up(caller: Caller, address: u64, connection: *mut Connection, is_first: impl FnOnce() -> bool) {
+    // SAFETY: as the caller promises.
     let Connection { since, sent, received, descriptor, socket, verdict, is_notified, .. } = unsafe { *connection };
     if verdict == Verdict::Undecided as u32 {
-        // SAFETY: as in `transferred`.
+        // SAFETY: as the caller promises.
         unsafe { late(connection) };
     }
-    // Of two threads that close, one finds it there still.
-    if CONNECTIONS.remove(key).is_err() || verdict == Verdict::Elsewhere as u32 {
+    if !is_first() || verdict == Verdict::Elsewhere as u32 {
         return;
     }
     let record = Record {
@@ -222,13 +252,16 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
         is_recorded: 0,
         started,
         execs,
+        ports: 0,
+        reserved: 0,
     };
     // Where another thread was faster, its value is found.
     let _faster = CONNECTIONS.insert(key, first, u64::from(BPF_NOEXIST));
     CONNECTIONS.get_ptr_mut(key)
 }
 
-/// Whether a call may be of this connection, as far as its socket says. What the socket of a call is nearest to says nothing.
+/// Whether a call may be of this connection, as far as its socket says. What the socket of a call is nearest to says nothing. One that is closed may have no
+/// socket any more.
 ///
 /// # Safety
 ///
@@ -236,7 +269,13 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
 #[inline(always)]
 unsafe fn is_same(connection: *mut Connection, socket: CallSocket) -> bool {
     // SAFETY: as the caller promises, here and below; no reference outlives the function.
-    let (known, descriptor) = unsafe { ((*connection).socket, &mut (*connection).descriptor) };
+    let Connection { socket: known, ports, verdict, .. } = unsafe { *connection };
+    if verdict == Verdict::Closed as u32 {
+        let ports_now = || Structure::at(socket.used).and_then(kernel::ports_of);
+        return known != 0 && (socket.used == 0 || (known == socket.used && ports_now() == Some(ports)));
+    }
+    // SAFETY: as above.
+    let descriptor = unsafe { &mut (*connection).descriptor };
     if known != 0 && socket.used != 0 {
         return known == socket.used;
     }

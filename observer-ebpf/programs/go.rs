@@ -13,7 +13,7 @@ use crate::admission::Caller;
 use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
 use crate::goroutines::{Goroutine, ReadCall, Reading};
-use crate::kernel;
+use crate::kernel::{self, Structure};
 use crate::maps::{GO_READS, count};
 use crate::memory;
 use crate::records::{self, Direction, Text};
@@ -180,36 +180,39 @@ fn transferred(caller: Caller, file: u16, direction: Direction, address: u64, bu
     }
     // SAFETY: takes nothing and returns a number.
     let time = unsafe { bpf_ktime_get_ns() };
-    let socket = CallSocket { used: 0, descriptor: descriptor(address), nearby: 0 };
+    let socket = match socket(address) {
+        Some((descriptor, socket)) => CallSocket { used: socket.address(), descriptor, nearby: 0 },
+        None => CallSocket { used: 0, descriptor: -1, nearby: 0 },
+    };
     let transfer = Transfer { address, buffer, length, time, socket, direction, file };
     connections::transferred(caller, &transfer);
 }
 
-/// The descriptor of `tls.Conn`'s `net.Conn`, if that is a `*net.TCPConn`, or a structure that embeds a `net.Conn` which is one: behind a member of
+/// The descriptor and the socket of `tls.Conn`'s `net.Conn`, if that is a `*net.TCPConn`, or a structure that embeds a `net.Conn` which is one: behind a member of
 /// one word, as client-go's rotation of certificates has it (kubernetes/client-go `util/connrotation/connrotation.go`, `closableConn`, v0.34), or first.
 /// Any other type has something else there, which may look like a number, so the number must be that of a TCP socket.
 #[inline(always)]
-fn descriptor(connection: u64) -> i32 {
-    let Some(inner) = memory::value::<u64>(connection + 8) else { return -1 };
-    if let Some(number) = socket_number(inner) {
-        return number;
+fn socket(connection: u64) -> Option<(i32, Structure)> {
+    let inner = memory::value::<u64>(connection + 8)?;
+    if let Some(socket) = socket_of_tcp(inner) {
+        return Some(socket);
     }
     // The second word of an interface is the value's.
     for embedded in [16, 8] {
-        if let Some(number) = memory::value::<u64>(inner + embedded).and_then(socket_number) {
-            return number;
+        if let Some(socket) = memory::value::<u64>(inner + embedded).and_then(socket_of_tcp) {
+            return Some(socket);
         }
     }
-    -1
+    None
 }
 
-/// The descriptor of a `*net.TCPConn`: its `netFD` begins with a `poll.FD`, which has the number after a mutex of 16 bytes (Go
+/// Those of a `*net.TCPConn`: its `netFD` begins with a `poll.FD`, which has the number after a mutex of 16 bytes (Go
 /// `src/net/fd_posix.go`, `src/internal/poll/fd_unix.go`, go1.26).
 #[inline(always)]
-fn socket_number(connection: u64) -> Option<i32> {
+fn socket_of_tcp(connection: u64) -> Option<(i32, Structure)> {
     let number = memory::value::<i64>(memory::value::<u64>(connection)? + 16)?;
     let number = i32::try_from(number).ok().filter(|number| *number >= 0)?;
-    kernel::socket_of(number).map(|_socket| number)
+    kernel::socket_of(number).map(|socket| (number, socket))
 }
 
 #[inline(always)]

@@ -122,6 +122,19 @@ pub(crate) fn local_end(socket: Structure) -> Option<Endpoint> {
     Some(Endpoint { address, port: socket.member(KernelMember::SockLocalPort)?, reserved: 0 })
 }
 
+/// Both ports of a TCP socket, as [`ports`] puts them together.
+#[inline(always)]
+pub(crate) fn ports_of(socket: Structure) -> Option<u32> {
+    let remote = u16::from_be(socket.member(KernelMember::SockRemotePort)?);
+    Some(ports(socket.member(KernelMember::SockLocalPort)?, remote))
+}
+
+/// As `Connection::ports` has them.
+#[inline(always)]
+pub(crate) fn ports(local: u16, remote: u16) -> u32 {
+    u32::from(local) << 16 | u32::from(remote)
+}
+
 /// The other end of a TCP socket; nothing if it is not connected.
 #[inline(always)]
 pub(crate) fn remote_end(socket: Structure) -> Option<Endpoint> {

@@ -89,7 +89,7 @@ pub(crate) fn ssl_shutdown(context: ProbeContext) -> u32 {
 pub(crate) fn ssl_free(context: ProbeContext) -> u32 {
     calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    connections::closed(caller, context.arg(0).unwrap_or(0));
+    connections::freed(caller, context.arg(0).unwrap_or(0));
     0
 }
 

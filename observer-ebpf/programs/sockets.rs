@@ -141,6 +141,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
         // SAFETY: as the caller promises; no reference is made.
         unsafe {
             (*connection).socket = socket;
+            (*connection).ports = kernel::ports(local.port, remote.port);
             (*connection).verdict = Verdict::Elsewhere as u32;
         }
         if is_recorded != 0 {
@@ -168,6 +169,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
     // SAFETY: as above.
     unsafe {
         (*connection).socket = socket;
+        (*connection).ports = kernel::ports(local.port, remote.port);
         (*connection).verdict = Verdict::Wanted as u32;
     }
 }

@@ -65,6 +65,10 @@ pub struct Connection {
     pub started: u64,
     /// How often its process had executed another program.
     pub execs: u64,
+    /// The ports of its socket once that is known, its own above the other side's: with the socket's address they tell it from a later one in its place.
+    pub ports: u32,
+    /// Always 0.
+    pub reserved: u32,
 }
 
 /// Whether a connection is recorded. The programs say so as soon as they know its socket.
@@ -77,9 +81,11 @@ pub enum Verdict {
     Wanted = 1,
     /// It leads elsewhere, or is not wanted: its bytes are counted, and not recorded.
     Elsewhere = 2,
+    /// Go has begun to close it, which is told. Calls that go on meanwhile, or come later, are not of a new connection.
+    Closed = 3,
 }
 
 const _: () = assert!(
-    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 72,
+    size_of::<ConnectionKey>() == 24 && size_of::<ConnectionAddress>() == 16 && size_of::<Connection>() == 80,
     "no padding"
 );

@@ -81,14 +81,14 @@ fn asked(one: &RequestRecord) -> String {
     format!("{:?} {} {} {events} events", one.verb.unwrap(), one.shape, one.status.unwrap_or_default())
 }
 
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: ChildStdin,
     said: BufReader<ChildStdout>,
 }
 
 impl Client {
-    fn start(server: &DemoServer, library: &str) -> Self {
+    pub(crate) fn start(server: &DemoServer, library: &str) -> Self {
         let mut command = Command::new(go_late_client().unwrap());
         command.args([&server.address().to_string(), server.ca_pem(), server.token(), library]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -98,7 +98,11 @@ impl Client {
         client
     }
 
-    fn ask(&mut self) {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn ask(&mut self) {
         self.stdin.write_all(b"ask\n").unwrap();
         assert_eq!(self.line(), "asked\n");
     }
@@ -109,7 +113,7 @@ impl Client {
         line
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.stdin);
         assert!(self.child.wait().unwrap().success());
     }

@@ -5,6 +5,7 @@
 mod cgroups;
 mod check;
 mod clients;
+mod closing;
 mod cluster_streams;
 mod command;
 mod event_streams;

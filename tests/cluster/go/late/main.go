@@ -1,6 +1,7 @@
 // Command late speaks HTTP/2 to an API server on one connection: it lists and watches config maps, says "watching", and at each further line of stdin asks
 // once more. Its arguments are the server's address, its certificate authority, a token, and whose HTTP/2 it uses: "net/http" or "x/net", or "rotated": net/http on a
-// connection that is wrapped as client-go's rotation of certificates does it.
+// connection that is wrapped as client-go's rotation of certificates does it. With "closing" it speaks HTTP/1.1 instead, at each further line on a connection of its own,
+// which it uses while it closes it.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 
 	"golang.org/x/net/http2"
@@ -40,6 +42,9 @@ func run(host, authority, token, library string) error {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: library != "x/net"}
 	if library == "rotated" {
 		transport.DialContext = dialClosable
+	}
+	if library == "closing" {
+		return askClosing(host, roots)
 	}
 	if library == "x/net" {
 		if err := http2.ConfigureTransport(transport); err != nil {
@@ -79,6 +84,61 @@ func dialClosable(ctx context.Context, network, address string) (net.Conn, error
 	closable := &closableConn{Conn: conn}
 	closable.onClose = func() { closable.Conn = nil }
 	return closable, nil
+}
+
+// slowlyClosed closes its connection when it may.
+type slowlyClosed struct {
+	net.Conn
+	asked, may chan struct{}
+}
+
+func (c *slowlyClosed) Close() error {
+	close(c.asked)
+	<-c.may
+	return c.Conn.Close()
+}
+
+func askClosing(host string, roots *x509.CertPool) error {
+	fmt.Println("watching")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); fmt.Println("asked") {
+		if err := useWhileClosing(host, roots); err != nil {
+			return err
+		}
+		// The next connection may have the memory of this one.
+		runtime.GC()
+	}
+	return nil
+}
+
+// useWhileClosing reads what is left of a TLS record, and tries to write, between the beginning of Close and the end of the socket.
+func useWhileClosing(host string, roots *x509.CertPool) error {
+	socket, err := net.Dial("tcp", host)
+	if err != nil {
+		return err
+	}
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		return err
+	}
+	slow := &slowlyClosed{Conn: socket, asked: make(chan struct{}), may: make(chan struct{})}
+	conn := tls.Client(slow, &tls.Config{RootCAs: roots, ServerName: name})
+	if _, err := fmt.Fprintf(conn, "GET /version HTTP/1.1\r\nHost: %s\r\n\r\n", host); err != nil {
+		return err
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		return err
+	}
+	closed := make(chan error)
+	go func() { closed <- conn.Close() }()
+	<-slow.asked
+	if length, err := conn.Read(make([]byte, 1)); length != 1 {
+		return fmt.Errorf("nothing was left to read: %w", err)
+	}
+	if _, err := conn.Write([]byte("late")); err == nil {
+		return errors.New("it could be written")
+	}
+	close(slow.may)
+	return <-closed
 }
 
 // ask lists, begins a watch, makes a config map, and reads its event on both watches.

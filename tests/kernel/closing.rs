@@ -1,0 +1,31 @@
+//! Connections that are used while they are closed.
+
+use observer_core::http::Start;
+use watchtap::demo::{DemoConfig, DemoServer};
+use watchtap::intake::Notice;
+use watchtap::tap::probe::ProbeOptions;
+
+use super::clients::of_clients;
+use super::late::Client;
+use super::told::Hearing;
+
+/// So many connections are closed, some with the memory of those before.
+const TIMES: usize = 20;
+
+#[test]
+fn what_go_reads_and_writes_while_it_closes_is_no_connection_of_its_own() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let mut client = Client::start(&server, "closing");
+    let options = ProbeOptions { processes: vec![client.id()], ..of_clients(server.address()) };
+    let hearing = Hearing::start(&options);
+    for _ in 0..TIMES {
+        client.ask();
+    }
+    client.end();
+    let told = hearing.finish();
+    let opened = told.opened();
+    assert_eq!(opened.len(), TIMES, "{opened:?}");
+    assert!(opened.iter().all(|info| info.start == Start::Beginning), "{opened:?}");
+    let missed: Vec<&Notice> = told.notices.iter().filter(|notice| matches!(notice, Notice::ProbeMissed { .. })).collect();
+    assert!(missed.is_empty(), "{missed:?}");
+}
