@@ -12,7 +12,7 @@ use crate::admission::Caller;
 use crate::kernel::{self, Structure};
 use crate::maps::{LIVES, SOCKETS, count};
 
-/// Above so many bytes the reader is woken, a quarter of the ring buffer.
+/// Above so many bytes the reader is woken, a quarter of the ring buffer; also by each process that executes a program.
 const PENDING_BYTES: u64 = 64 << 10;
 /// As in the records of plaintext.
 const BPF_RB_AVAIL_DATA: u64 = 0;
@@ -111,6 +111,7 @@ fn tell(life: &Life) {
         return;
     };
     room.write(*life);
-    let is_urgent = LIVES.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
+    // A program that is new here is probed while it starts, or its first words are missed.
+    let is_urgent = life.kind == LifeKind::Exec as u32 || LIVES.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
     room.submit(if is_urgent { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP });
 }

@@ -24,6 +24,8 @@ use crate::tap::Clock;
 
 /// The programs wake nobody for a record: the reader looks so often. So often, too, is given up what has waited for too long.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// They wake it for each process that executes a program: on a machine where thousands do in a second, it takes what came in so long at once.
+const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(1);
 /// What was missed is told so often, if anything was.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 /// Records that are taken before anything else is done, and so lives.
@@ -99,12 +101,13 @@ impl Run {
             if is_detached || self.orders.is_none() {
                 ending.begin(Instant::now());
             }
+            let begun = Instant::now();
             let is_drained = self.round();
             if ending.is_over(Instant::now(), is_detached, is_drained) {
                 return;
             }
             if is_drained {
-                self.wait();
+                self.wait(begun);
             }
         }
     }
@@ -207,10 +210,11 @@ impl Run {
         self.telling.missed(missed(&self.recorded, self.in_order.assembly()));
     }
 
-    /// Until the programs want their records taken, or it is time to look.
-    fn wait(&self) {
+    /// Until the programs want their records taken, or it is time to look; not at once after the last look.
+    fn wait(&self, last_look: Instant) {
+        thread::sleep(LOOK_AT_MOST_EVERY.saturating_sub(last_look.elapsed()));
         let Ok(timeout) = Timespec::try_from(LOOK_EVERY) else { return };
-        let mut watched = [PollFd::from_borrowed_fd(self.recorded.wakes(), PollFlags::IN)];
+        let mut watched = self.recorded.wakes().map(|ring| PollFd::from_borrowed_fd(ring, PollFlags::IN));
         // A signal ends it early, which does no harm.
         let _ready: io::Result<usize> = poll(&mut watched, Some(&timeout)).map_err(Into::into);
     }

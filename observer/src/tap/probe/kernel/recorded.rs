@@ -65,9 +65,9 @@ impl Recorded {
         self.losses.get(&(loss as u32), 0).map(|values| values.iter().sum()).unwrap_or_default()
     }
 
-    /// Readable as soon as the programs want their records taken; they do not for each.
-    pub fn wakes(&self) -> BorrowedFd<'_> {
-        self.records.as_fd()
+    /// Readable as soon as the programs want their records taken, or the beginnings and ends; they do not for each.
+    pub fn wakes(&self) -> [BorrowedFd<'_>; 2] {
+        [self.records.as_fd(), self.lives.as_fd()]
     }
 }
 
