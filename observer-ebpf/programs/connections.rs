@@ -83,21 +83,21 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     records::call(&record, transfer.buffer, transfer.length);
 }
 
-/// The connection at an address and how much of it was received, unless it leads elsewhere or is not known.
+/// The connection at an address and how much of it was received, if it is recorded and it is known where it leads.
 #[inline(always)]
 pub(crate) fn wanted(caller: Caller, address: u64) -> Option<(ConnectionKey, u64)> {
     let connection = present(key(caller, address))?;
     // SAFETY: as in `transferred`.
     let Connection { since, received, verdict, .. } = unsafe { *connection };
     let key = ConnectionKey { address, since, process: caller.process, reserved: 0 };
-    (verdict != Verdict::Elsewhere as u32 && verdict != Verdict::Closed as u32).then_some((key, received))
+    (verdict == Verdict::Wanted as u32).then_some((key, received))
 }
 
-/// Whether user space said that nobody wants the connection at an address.
+/// What is said of the connection at an address, if it is known.
 #[inline(always)]
-pub(crate) fn leads_elsewhere(caller: Caller, address: u64) -> bool {
+pub(crate) fn verdict(caller: Caller, address: u64) -> Option<u32> {
     // SAFETY: as in `transferred`.
-    present(key(caller, address)).is_some_and(|connection| unsafe { (*connection).verdict } == Verdict::Elsewhere as u32)
+    present(key(caller, address)).map(|connection| unsafe { (*connection).verdict })
 }
 
 /// Keeps that the library is asked to end a connection properly.

@@ -7,16 +7,17 @@ use aya_ebpf::bindings::pt_regs;
 use aya_ebpf::helpers::bpf_ktime_get_ns;
 use aya_ebpf::macros::uprobe;
 use aya_ebpf::programs::ProbeContext;
-use observer_ebpf::{ConnectionKey, Kind, Loss, Record};
+use observer_ebpf::{ConnectionKey, Kind, Loss, Record, UNWANTED, Verdict};
 
 use crate::admission::Caller;
 use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
-use crate::goroutines::{Goroutine, ReadCall, Reading};
+use crate::goroutines::{Encoding, Goroutine, ReadCall, Reading};
 use crate::kernel::{self, Structure};
-use crate::maps::{GO_READS, count};
+use crate::maps::{GO_ENCODINGS, GO_READS, count};
 use crate::memory;
 use crate::records::{self, Direction, Text};
+use crate::sockets;
 
 /// Where the `ClientConn` of Go's HTTP/2 has its `net.Conn`, behind a pointer to the `Transport`: the second word of an interface is the value, here
 /// `*tls.Conn` (Go `src/net/http/h2_bundle.go`, go1.18 to go1.26; `src/net/http/internal/http2/transport.go`, go1.27; golang.org/x/net
@@ -102,16 +103,56 @@ pub(crate) fn go_close(context: ProbeContext) -> u32 {
     0
 }
 
-/// `hpack.(*Encoder).WriteField(f HeaderField)`, at the entry: name and value one after the other, each a string's pointer and length.
+/// `(*clientStream).encodeAndWriteHeaders(req)` of Go's HTTP/2 client, at the entry. The stream begins with a pointer to its `ClientConn` (in the same files as
+/// [`TLS_CONNECTION`], and there in all of these versions).
 ///
-/// Which connection it is of, the goroutine says when it goes on to `writeHeaders`.
+/// From here on the goroutine encodes fields of this connection. Those of connections elsewhere are not to leave the process.
+#[uprobe]
+pub(crate) fn go_encodes(context: ProbeContext) -> u32 {
+    calls::begun(&context);
+    let Some(caller) = Caller::admitted() else { return 0 };
+    let registers = registers(&context);
+    let client = memory::value::<u64>(registers.rax).unwrap_or(0);
+    let Some(connection) = memory::value::<u64>(client.wrapping_add(TLS_CONNECTION)) else { return 0 };
+    if is_wanted(caller, connection) {
+        // Where there is no room, its fields are not told.
+        let _full = GO_ENCODINGS.insert(goroutine(caller, registers), Encoding { connection, fields: 0, reserved: 0 }, 0);
+    }
+    0
+}
+
+/// `(*clientStream).encodeAndWriteHeaders`, at each return instruction.
+#[uprobe]
+pub(crate) fn go_encoded(context: ProbeContext) -> u32 {
+    let Some(caller) = Caller::admitted() else { return 0 };
+    // Most are not there in a process that has other connections.
+    let _gone = GO_ENCODINGS.remove(goroutine(caller, registers(&context)));
+    0
+}
+
+/// Whether a connection leads to an API server. One that was not used yet since it is probed is asked for its socket.
+#[inline(always)]
+fn is_wanted(caller: Caller, connection: u64) -> bool {
+    match connections::verdict(caller, connection) {
+        Some(verdict) if verdict != Verdict::Undecided as u32 => verdict == Verdict::Wanted as u32,
+        _unknown => socket(connection).is_some_and(|(_, socket)| sockets::leads_to_api_server(socket)),
+    }
+}
+
+/// `hpack.(*Encoder).WriteField(f HeaderField)`, at the entry: name and value one after the other, each a string's pointer and length.
 #[uprobe]
 pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
+    let Some(encoding) = GO_ENCODINGS.get_ptr_mut(goroutine(caller, registers)) else { return 0 };
+    // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
+    let Encoding { fields, .. } = unsafe { *encoding };
+    // SAFETY: as above.
+    unsafe { (*encoding).fields = fields.wrapping_add(1) };
     let goroutine = ConnectionKey { address: registers.r14, since: 0, process: caller.process, reserved: 0 };
-    field(registers, &http2(caller, Kind::SentField, goroutine, 0));
+    let record = http2(caller, Kind::SentField, goroutine, 0);
+    field(registers, &Record { descriptor: fields as i32, ..record });
     0
 }
 
@@ -142,16 +183,18 @@ pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
-    let Some(address) = memory::value::<u64>(registers.rax + TLS_CONNECTION) else { return 0 };
-    if connections::leads_elsewhere(caller, address) {
-        return 0;
-    }
+    let Some(encoding) = GO_ENCODINGS.get_ptr(goroutine(caller, registers)) else { return 0 };
+    // SAFETY: as in `go_sent_field`.
+    let Encoding { connection, fields, .. } = unsafe { *encoding };
+    // User space may have said meanwhile that nobody wants it.
+    let flags = if is_wanted(caller, connection) { 0 } else { UNWANTED };
     // One that was not used yet is not known: what is sent next tells.
-    let connection = ConnectionKey { address, since: 0, process: caller.process, reserved: 0 };
+    let connection = ConnectionKey { address: connection, since: 0, process: caller.process, reserved: 0 };
     // The upper half of the register is not the callee's.
     let stream = registers.rbx & u64::from(u32::MAX);
     // Counted where it is lost.
-    let _lost = records::number(&http2(caller, Kind::Headers, connection, stream), registers.r14);
+    let record = Record { descriptor: fields as i32, flags, ..http2(caller, Kind::Headers, connection, stream) };
+    let _lost = records::number(&record, registers.r14);
     0
 }
 

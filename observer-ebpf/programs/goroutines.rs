@@ -27,3 +27,14 @@ pub(crate) struct Reading {
     /// Header fields that were decoded since.
     pub(crate) fields: u32,
 }
+
+/// The header block that a goroutine encodes.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Encoding {
+    /// The connection that it will be written to, by its address.
+    pub(crate) connection: u64,
+    /// Fields that were encoded so far.
+    pub(crate) fields: u32,
+    pub(crate) reserved: u32,
+}

@@ -5,7 +5,7 @@ use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
 use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss, MAX_FILES, NAME_LENGTH};
 
 use crate::atomics;
-use crate::goroutines::{Goroutine, Reading};
+use crate::goroutines::{Encoding, Goroutine, Reading};
 use crate::thread_calls::Thread;
 
 /// Plaintext: a `Record` and its payload each.
@@ -40,6 +40,10 @@ pub(crate) static KERNEL_OFFSETS: Array<[u32; KernelMember::COUNT]> = Array::wit
 /// fell out, its arguments are found on the stack.
 #[map]
 pub(crate) static GO_READS: LruHashMap<Goroutine, Reading> = LruHashMap::with_max_entries(32_768, 0);
+
+/// Goroutines that encode a header block for a connection with an API server, from the beginning to the end of `encodeAndWriteHeaders`.
+#[map]
+pub(crate) static GO_ENCODINGS: LruHashMap<Goroutine, Encoding> = LruHashMap::with_max_entries(4_096, 0);
 
 /// What could not be recorded, by [`Loss`].
 #[map]

@@ -174,6 +174,12 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
     }
 }
 
+/// Whether the other end of a socket is an API server.
+#[inline(always)]
+pub(crate) fn leads_to_api_server(socket: Structure) -> bool {
+    kernel::remote_end(socket).is_some_and(|remote| API_SERVERS.get_ptr(&remote).is_some())
+}
+
 #[inline(always)]
 fn has_server_ends() -> bool {
     FILTER.get(0).is_some_and(|filter| filter.flags & FILTER_SERVER_ENDS != 0)

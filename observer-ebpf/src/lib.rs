@@ -29,4 +29,4 @@ pub use losses::Loss;
 #[cfg(not(target_arch = "bpf"))]
 pub use object::OBJECT;
 pub use opened::{Endpoint, Opened, Role};
-pub use record::{CLOSE_NOTIFIED, Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE};
+pub use record::{CLOSE_NOTIFIED, Kind, LARGEST_CALL, LARGEST_PAYLOAD, PAYLOAD_SIZES, Record, UNREADABLE, UNWANTED};

@@ -18,6 +18,9 @@ pub const UNREADABLE: u32 = 1;
 /// Flag of a [`Record`] of [`Kind::Closed`]: the library has said to the other side that nothing more will be sent (`close_notify`).
 pub const CLOSE_NOTIFIED: u32 = 2;
 
+/// Flag of a [`Record`] of [`Kind::Headers`]: nobody wants the connection any more, and so not the fields.
+pub const UNWANTED: u32 = 4;
+
 /// What a record tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -28,11 +31,12 @@ pub enum Kind {
     Received = 2,
     /// The TLS connection is given up (`SSL_free`, `(*tls.Conn).Close`): `offset` is what was sent in all, and the payload what was received, 8 bytes.
     Closed = 3,
-    /// A header field that Go's HPACK encoder is given: the payload is name and value, `name_length` long the first. The address is that of the
-    /// goroutine, `since` and `offset` are 0 and the descriptor unknown.
+    /// A header field that Go's HPACK encoder is given, for a connection with an API server: the payload is name and value, `name_length` long the first. The address
+    /// is that of the goroutine, `since` and `offset` are 0. In place of the descriptor is how many fields of the same block came before, those among them that
+    /// found no room.
     SentField = 4,
     /// Go's HTTP/2 client begins to write the header block of a stream, of the fields that the goroutine gave to an encoder before. The number of the stream
-    /// is `offset`, and the payload the address of the goroutine, 8 bytes. `since` is 0 and the descriptor unknown.
+    /// is `offset`, and the payload the address of the goroutine, 8 bytes. `since` is 0, and in place of the descriptor is how many fields the block has.
     Headers = 5,
     /// A header field that Go's HPACK decoder gives out, as [`Kind::SentField`]. `offset` is how many bytes of the connection were received by
     /// then: the last byte of the header block is among those of the read that ends there. In place of the descriptor is how many fields of the same read
@@ -65,7 +69,7 @@ pub struct Record {
     pub thread: u32,
     /// The descriptor of the socket, negative where it could not be read.
     pub descriptor: i32,
-    /// [`UNREADABLE`] or [`CLOSE_NOTIFIED`], or 0.
+    /// [`UNREADABLE`], [`CLOSE_NOTIFIED`] or [`UNWANTED`], or 0.
     pub flags: u32,
     /// How much of the payload is the name of a field; else 0.
     pub name_length: u32,

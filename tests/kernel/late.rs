@@ -25,18 +25,25 @@ const EACH_REQUEST: [&str; 8] = [
 
 #[test]
 fn go_client_of_net_http_is_known_from_its_next_request_on() {
-    check("net/http");
+    check("net/http", None);
 }
 
 #[test]
 fn go_client_of_x_net_is_known_from_its_next_request_on() {
-    check("x/net");
+    check("x/net", None);
 }
 
-/// The client has listed and watches when the probe comes; then it asks twice.
-fn check(library: &str) {
+#[test]
+fn fields_of_go_connections_elsewhere_are_none_of_the_api_servers() {
+    for library in ["net/http", "x/net"] {
+        check(library, Some(&DemoServer::start(DemoConfig::default()).unwrap()));
+    }
+}
+
+/// The client has listed and watches when the probe comes; then it asks twice, and another server before each request.
+fn check(library: &str, other: Option<&DemoServer>) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let mut client = Client::start(&server, library);
+    let mut client = Client::start_beside(&server, library, other);
     let stage = Stage::attach(&server);
     for _ in 0..2 {
         client.ask();
@@ -89,8 +96,15 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn start(server: &DemoServer, library: &str) -> Self {
+        Self::start_beside(server, library, None)
+    }
+
+    /// It asks another server, too.
+    fn start_beside(server: &DemoServer, library: &str, other: Option<&DemoServer>) -> Self {
+        let authorities: String = [server].into_iter().chain(other).map(DemoServer::ca_pem).collect();
         let mut command = Command::new(go_late_client().unwrap());
-        command.args([&server.address().to_string(), server.ca_pem(), server.token(), library]);
+        command.args([&server.address().to_string(), &authorities, server.token(), library]);
+        command.args(other.map(|other| other.address().to_string()));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let mut client = Self { child, stdin, said: BufReader::new(stdout) };

@@ -74,7 +74,7 @@ fn compare(toolchain: GoToolchain, link: GoLink) {
     entry("crypto/tls.(*Conn).Write", found.write);
     entry("crypto/tls.(*Conn).Read", found.read);
     entry("crypto/tls.(*Conn).Close", found.close);
-    let http2 = [&found.sent_fields, &found.received_fields, &found.sent_headers];
+    let http2 = [&found.sent_fields, &found.received_fields, &found.sent_headers, &found.encoding];
     for function in http2.into_iter().flatten() {
         entry(function.name, function.entry);
     }
@@ -87,8 +87,16 @@ fn compare(toolchain: GoToolchain, link: GoLink) {
     };
     assert_eq!(names(&found.sent_headers), [sent_headers], "{label}");
 
-    let read = with_symbols.symbol("crypto/tls.(*Conn).Read").unwrap();
-    assert_eq!(offsets(&found.read_returns), Disassembly::of(&with_symbols, &read).returns(), "{label}: returns of Read");
+    let encoding = match minor {
+        27 => "net/http/internal/http2.(*clientStream).encodeAndWriteHeaders",
+        _ => "net/http.(*http2clientStream).encodeAndWriteHeaders",
+    };
+    assert_eq!(names(&found.encoding), [encoding], "{label}");
+
+    for (name, returns) in [("crypto/tls.(*Conn).Read", &found.read_returns), (encoding, &found.encoding_returns)] {
+        let function = with_symbols.symbol(name).unwrap();
+        assert_eq!(offsets(returns), Disassembly::of(&with_symbols, &function).returns(), "{label}: returns of {name}");
+    }
 }
 
 /// Go 1.21 and later push the frame pointer at once. Before, they have the branch to `morestack`, or a

@@ -45,10 +45,18 @@ pub(super) fn field_placements(library: &TlsLibrary) -> Vec<Placement> {
                 offsets: functions.iter().map(|function| function.entry.offset).collect(),
                 descriptor: DescriptorOffsets::UNKNOWN,
             };
+            let encoded = Placement {
+                probe: Probe::GoEncoded,
+                offsets: offsets(&points.encoding_returns),
+                descriptor: DescriptorOffsets::UNKNOWN,
+            };
             vec![
                 // Fields whose stream is not told are of no use.
                 at(Probe::GoHeaders, &points.sent_headers),
                 at(Probe::GoSentField, &points.sent_fields),
+                encoded,
+                // The beginning last: what follows it is seen whole.
+                at(Probe::GoEncodes, &points.encoding),
                 at(Probe::GoReceivedField, &points.received_fields),
             ]
         }

@@ -1,7 +1,7 @@
 // Command late speaks HTTP/2 to an API server on one connection: it lists and watches config maps, says "watching", and at each further line of stdin asks
 // once more. Its arguments are the server's address, its certificate authority, a token, and whose HTTP/2 it uses: "net/http" or "x/net", or "rotated": net/http on a
 // connection that is wrapped as client-go's rotation of certificates does it. With "closing" it speaks HTTP/1.1 instead, at each further line on a connection of its own,
-// which it uses while it closes it.
+// which it uses while it closes it. A fifth argument is the address of another server, which it asks before each request of these lines; the authorities are then of both.
 package main
 
 import (
@@ -27,6 +27,8 @@ const configMaps = "/api/v1/namespaces/default/configmaps"
 type client struct {
 	http         *http.Client
 	host, bearer string
+	// other is asked besides, unless it is empty.
+	other string
 }
 
 func main() {
@@ -58,6 +60,9 @@ func run(host, authority, token, library string) error {
 	former, err := c.watch("labelSelector=round")
 	if err != nil {
 		return err
+	}
+	if len(os.Args) > 5 {
+		c.other = os.Args[5]
 	}
 	fmt.Println("watching")
 	lines := bufio.NewScanner(os.Stdin)
@@ -192,6 +197,21 @@ func (c *client) revision() string {
 	return revision
 }
 
+func (c *client) askOther() error {
+	request, err := http.NewRequest("GET", "https://"+c.other+"/elsewhere", nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer of-another-server")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
+
 func (c *client) do(method, path string, body io.Reader) (io.Reader, error) {
 	request, err := http.NewRequest(method, "https://"+c.host+path, body)
 	if err != nil {
@@ -202,6 +222,11 @@ func (c *client) do(method, path string, body io.Reader) (io.Reader, error) {
 	request.Header.Set("Accept", "application/json")
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.other != "" {
+		if err := c.askOther(); err != nil {
+			return nil, err
+		}
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use observer_core::http::HeaderFields;
-use observer_ebpf::{Kind, Record, UNREADABLE};
+use observer_ebpf::{Kind, Record, UNREADABLE, UNWANTED};
 
 use super::followed::Followed;
 use super::sent_fields::SentFields;
@@ -47,20 +47,24 @@ impl Explained {
         match record.kind {
             kind if kind == Kind::SentField as u32 => {
                 if is_told {
-                    self.sent.encoded(address, name_and_value(record, payload));
+                    self.sent.encoded(address, number(record), name_and_value(record, payload));
                 }
             }
             kind if kind == Kind::Headers as u32 => {
                 if let Some((goroutine, stream)) = payload.first_chunk().copied().zip(u32::try_from(record.offset).ok()) {
-                    self.sent.announced((process, u64::from_ne_bytes(goroutine)), address, stream);
+                    let goroutine = (process, u64::from_ne_bytes(goroutine));
+                    if record.flags & UNWANTED == 0 {
+                        self.sent.announced(goroutine, number(record), address, stream);
+                    } else {
+                        self.sent.drop_unwanted(goroutine);
+                    }
                 }
             }
             kind if kind == Kind::ReceivedField as u32 => {
-                let number = u64::try_from(record.descriptor).unwrap_or(u64::MAX);
                 // One that is missing lets the number of the next one tell.
                 let is_taken = followed
                     .zip(name_and_value(record, payload))
-                    .is_some_and(|(followed, (name, value))| followed.received_field(record.offset, number, name, value));
+                    .is_some_and(|(followed, (name, value))| followed.received_field(record.offset, number(record), name, value));
                 self.late = self.late.saturating_add(u64::from(is_told && !is_taken));
             }
             _other => return false,
@@ -77,6 +81,11 @@ impl Explained {
     pub(super) const fn unused(&self) -> u64 {
         self.late.saturating_add(self.sent.lost())
     }
+}
+
+/// How many fields there were before, or in all.
+fn number(record: &Record) -> u64 {
+    u64::try_from(record.descriptor).unwrap_or(u64::MAX)
 }
 
 fn name_and_value<'p>(record: &Record, payload: &'p [u8]) -> Option<(&'p [u8], &'p [u8])> {

@@ -34,13 +34,20 @@ struct Encoded {
 }
 
 impl SentFields {
-    /// A goroutine encodes a field; without text where it could not be read.
-    pub(super) fn encoded(&mut self, goroutine: Address, field: Option<(&[u8], &[u8])>) {
+    /// A goroutine encodes a field, behind so many others of the same block; without text where it could not be read.
+    pub(super) fn encoded(&mut self, goroutine: Address, number: u64, field: Option<(&[u8], &[u8])>) {
+        if number == 0
+            && let Some(Encoded { fields, .. }) = self.encoded.remove(&goroutine)
+        {
+            // It was not said where they belong.
+            self.give_up(&fields);
+        }
         let encoded = self
             .encoded
             .entry(goroutine)
             // Of which stream, is said later.
             .or_insert_with(|| Encoded { fields: HeaderFields::new(Blocks::OfNextBytes), is_whole: true });
+        encoded.is_whole &= encoded.fields.len() as u64 == number;
         let is_added = field.is_some_and(|(name, value)| encoded.fields.push(name, value).is_ok());
         encoded.is_whole &= is_added;
         if is_added {
@@ -51,14 +58,21 @@ impl SentFields {
         self.keep_bounds();
     }
 
-    /// The goroutine writes them as the header block of a stream.
-    pub(super) fn announced(&mut self, goroutine: Address, connection: Address, stream: u32) {
+    /// The goroutine writes so many as the header block of a stream.
+    pub(super) fn announced(&mut self, goroutine: Address, number: u64, connection: Address, stream: u32) {
         let Some(Encoded { fields, is_whole }) = self.encoded.remove(&goroutine) else { return };
-        if is_whole {
+        if is_whole && fields.len() as u64 == number {
             self.announced.entry(connection).or_default().push(fields.with_blocks(Blocks::OfStream(stream)));
             self.keep_bounds();
         } else {
             self.give_up(&fields);
+        }
+    }
+
+    /// Nobody wants the connection that the goroutine has encoded them for.
+    pub(super) fn drop_unwanted(&mut self, goroutine: Address) {
+        if let Some(Encoded { fields, .. }) = self.encoded.remove(&goroutine) {
+            self.text = self.text.saturating_sub(fields.text_length());
         }
     }
 

@@ -14,6 +14,10 @@ pub enum Probe {
     GoReadReturn,
     /// `crypto/tls.(*Conn).Close`, at its entry.
     GoClose,
+    /// Go's HTTP/2 client begins to encode the header block of a stream.
+    GoEncodes,
+    /// The same, at each return.
+    GoEncoded,
     /// A field that Go's HPACK encoder is given.
     GoSentField,
     /// A field that Go's HPACK decoder gives out.
@@ -44,11 +48,13 @@ pub struct Attachment {
 
 impl Probe {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::GoWrite,
         Self::GoRead,
         Self::GoReadReturn,
         Self::GoClose,
+        Self::GoEncodes,
+        Self::GoEncoded,
         Self::GoSentField,
         Self::GoReceivedField,
         Self::GoHeaders,
@@ -68,6 +74,8 @@ impl Probe {
             Self::GoRead => "go_read",
             Self::GoReadReturn => "go_read_return",
             Self::GoClose => "go_close",
+            Self::GoEncodes => "go_encodes",
+            Self::GoEncoded => "go_encoded",
             Self::GoSentField => "go_sent_field",
             Self::GoReceivedField => "go_received_field",
             Self::GoHeaders => "go_headers",

@@ -38,6 +38,39 @@ fn sent_fields_come_before_the_bytes_that_their_goroutine_sends() {
 }
 
 #[test]
+fn block_of_which_a_field_or_the_stream_is_lost_is_not_told_and_spoils_no_other() {
+    let mut stage = Stage::explained();
+    stage.take(CLIENT, 1, SENT, 0, b"in the middle");
+    stage.sent_field(8, b":path", b"/a");
+    stage.lost_field(8);
+    stage.sent_field(8, b"accept", b"c");
+    stage.headers(8, 1);
+    stage.sent_field(8, b":path", b"/a");
+    stage.lost_field(8);
+    stage.headers(8, 3);
+    stage.sent_field(8, b":path", b"/a");
+    stage.lost_headers(8);
+    stage.sent_field(8, b":path", b"/a");
+    stage.headers(8, 7);
+    stage.take(CLIENT, 1, SENT, 13, b"a block");
+    assert_eq!(stage.told()[1..], ["1 request 13 bytes", "1 request 1 fields of OfStream(7)", "1 request 7 bytes"]);
+    assert_eq!(stage.assembly.unused_fields(), 4);
+}
+
+#[test]
+fn fields_of_a_connection_that_nobody_wants_are_dropped_and_not_missed() {
+    let mut stage = Stage::explained();
+    stage.take(CLIENT, 1, SENT, 0, b"in the middle");
+    stage.sent_field(8, b"authorization", b"a");
+    stage.unwanted_headers(8, 1);
+    stage.sent_field(8, b":path", b"/b");
+    stage.headers(8, 3);
+    stage.take(CLIENT, 1, SENT, 13, b"a block");
+    assert_eq!(stage.told()[1..], ["1 request 13 bytes", "1 request 1 fields of OfStream(3)", "1 request 7 bytes"]);
+    assert_eq!(stage.assembly.unused_fields(), 0);
+}
+
+#[test]
 fn received_bytes_wait_for_the_fields_in_them_and_what_is_sent_waits_behind() {
     let mut stage = Stage::explained_with(Limits { decoding: Duration::from_nanos(20), ..Limits::default() });
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");

@@ -1,12 +1,13 @@
 //! What all these tests stand on.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol, Start};
 use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
-use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Endpoint, Kind, Life, LifeKind, Opened, Record, Role, UNREADABLE};
+use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Endpoint, Kind, Life, LifeKind, Opened, Record, Role, UNREADABLE, UNWANTED};
 
 use super::super::{Answer, Assembly, Limits};
 use crate::intake::{Delivery, EndManner, Intake, IntakeLimits, IntakeReceiver, TapEvent};
@@ -32,6 +33,7 @@ pub(super) struct Stage {
     pub(super) assembly: Assembly,
     pub(super) intake: Intake,
     pub(super) receiver: IntakeReceiver,
+    encoded: BTreeMap<u64, i32>,
 }
 
 impl Stage {
@@ -41,7 +43,7 @@ impl Stage {
 
     pub(super) fn with(limits: Limits) -> Self {
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        Self { assembly: Assembly::new(intake.clone(), limits), intake, receiver }
+        Self { assembly: Assembly::new(intake.clone(), limits), intake, receiver, encoded: BTreeMap::new() }
     }
 
     /// A client whose header fields are told.
@@ -59,18 +61,47 @@ impl Stage {
     pub(super) fn sent_field(&mut self, goroutine: u64, name: &[u8], value: &[u8]) {
         let sent = record(CLIENT, 0, Kind::SentField, 0, name.len() + value.len());
         let connection = ConnectionKey { address: goroutine, ..sent.connection };
-        let field = Record { connection, name_length: name.len().try_into().unwrap(), ..sent };
+        let descriptor = self.next_number(goroutine);
+        let field = Record { connection, descriptor, name_length: name.len().try_into().unwrap(), ..sent };
         self.take_record(&field, &[name, value].concat());
     }
 
     pub(super) fn unreadable_field(&mut self, goroutine: u64) {
         let sent = record(CLIENT, 0, Kind::SentField, 0, 4);
         let connection = ConnectionKey { address: goroutine, ..sent.connection };
-        self.take_record(&Record { connection, flags: UNREADABLE, name_length: 1, ..sent }, b"????");
+        let descriptor = self.next_number(goroutine);
+        self.take_record(&Record { connection, descriptor, flags: UNREADABLE, name_length: 1, ..sent }, b"????");
+    }
+
+    /// A field that found no room.
+    pub(super) fn lost_field(&mut self, goroutine: u64) {
+        self.next_number(goroutine);
     }
 
     pub(super) fn headers(&mut self, goroutine: u64, stream: u64) {
-        self.take_record(&record(CLIENT, 0, Kind::Headers, stream, 8), &goroutine.to_ne_bytes());
+        self.headers_with(0, goroutine, stream);
+    }
+
+    pub(super) fn unwanted_headers(&mut self, goroutine: u64, stream: u64) {
+        self.headers_with(UNWANTED, goroutine, stream);
+    }
+
+    /// Headers that find no room: the goroutine goes on.
+    pub(super) fn lost_headers(&mut self, goroutine: u64) -> i32 {
+        self.encoded.remove(&goroutine).unwrap_or_default()
+    }
+
+    fn headers_with(&mut self, flags: u32, goroutine: u64, stream: u64) {
+        let descriptor = self.lost_headers(goroutine);
+        let headers = Record { descriptor, flags, ..record(CLIENT, 0, Kind::Headers, stream, 8) };
+        self.take_record(&headers, &goroutine.to_ne_bytes());
+    }
+
+    /// How many fields a goroutine has encoded since it wrote a block, before the next one.
+    fn next_number(&mut self, goroutine: u64) -> i32 {
+        let next = self.encoded.entry(goroutine).or_default();
+        *next += 1;
+        *next - 1
     }
 
     pub(super) fn received_field(&mut self, received: u64, number: i32) {

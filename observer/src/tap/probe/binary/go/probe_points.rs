@@ -25,6 +25,13 @@ const SENT_HEADERS: &[&str] = &[
     "golang.org/x/net/http2.(*ClientConn).writeHeaders",
 ];
 
+/// Encodes the header block of a request, and writes it by `writeHeaders`.
+const ENCODING: &[&str] = &[
+    "net/http.(*http2clientStream).encodeAndWriteHeaders",
+    "net/http/internal/http2.(*clientStream).encodeAndWriteHeaders",
+    "golang.org/x/net/http2.(*clientStream).encodeAndWriteHeaders",
+];
+
 /// Where a Go program passes plaintext. Arguments are in the registers of Go's internal calling convention at every point
 /// but the returns of `Read`: on amd64 AX, BX, CX, DI, SI, R8 in this order, and R14 is the goroutine.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -46,6 +53,10 @@ pub struct GoProbePoints {
     pub received_fields: Vec<Http2Function>,
     /// `writeHeaders` of an HTTP/2 client's connection: connection, stream identifier.
     pub sent_headers: Vec<Http2Function>,
+    /// `encodeAndWriteHeaders` of an HTTP/2 client's stream: stream. Without one whose returns are not all known.
+    pub encoding: Vec<Http2Function>,
+    /// Every return instruction of these.
+    pub encoding_returns: Vec<ProbePoint>,
 }
 
 /// A function of HTTP/2 that the program may have in more than one copy.
@@ -61,8 +72,8 @@ pub struct Http2Function {
 pub(in crate::tap::probe::binary) fn find(elf: &Elf<'_>) -> Result<Option<GoProbePoints>, BinaryError> {
     let Some(version) = GoVersion::of(elf)? else { return Ok(None) };
     let table = LineTable::find(elf, version.minor())?;
-    let wanted: Vec<&str> =
-        [WRITE, READ, CLOSE].iter().chain(SENT_FIELD).chain(RECEIVED_FIELD).chain(SENT_HEADERS).copied().collect();
+    let of_http2 = [SENT_FIELD, RECEIVED_FIELD, SENT_HEADERS, ENCODING];
+    let wanted: Vec<&str> = [WRITE, READ, CLOSE].into_iter().chain(of_http2.into_iter().flatten().copied()).collect();
     let located = table.locate(&wanted)?;
     let located: Vec<_> = wanted.into_iter().zip(located).collect();
     let is_there = |name| located.iter().any(|(found, at)| *found == name && at.is_some());
@@ -71,6 +82,7 @@ pub(in crate::tap::probe::binary) fn find(elf: &Elf<'_>) -> Result<Option<GoProb
     }
     let functions = Functions { elf, text: text_start(elf, &table, version.minor())?, located };
     let read = functions.require(READ)?;
+    let (encoding, encoding_returns) = functions.with_returns(ENCODING)?;
     Ok(Some(GoProbePoints {
         version,
         write: functions.require(WRITE)?.entry(x86::GO_ARGUMENTS)?,
@@ -80,6 +92,8 @@ pub(in crate::tap::probe::binary) fn find(elf: &Elf<'_>) -> Result<Option<GoProb
         sent_fields: functions.copies(SENT_FIELD)?,
         received_fields: functions.copies(RECEIVED_FIELD)?,
         sent_headers: functions.copies(SENT_HEADERS)?,
+        encoding,
+        encoding_returns,
     }))
 }
 
@@ -101,6 +115,19 @@ impl Functions<'_, '_> {
             Some(entry.map(|entry| Http2Function { name, entry }))
         });
         found.collect()
+    }
+
+    /// Those whose returns are all known, and these.
+    fn with_returns(&self, names: &[&'static str]) -> Result<(Vec<Http2Function>, Vec<ProbePoint>), BinaryError> {
+        let (mut found, mut returns) = (Vec::new(), Vec::new());
+        for name in names.iter().copied() {
+            let Some(function) = self.function(name)? else { continue };
+            if let Ok(own) = function.returns() {
+                found.push(Http2Function { name, entry: function.entry(x86::GO_ARGUMENTS)? });
+                returns.extend(own);
+            }
+        }
+        Ok((found, returns))
     }
 
     fn function(&self, name: &'static str) -> Result<Option<Function>, BinaryError> {
