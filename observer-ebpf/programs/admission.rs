@@ -13,7 +13,7 @@ use crate::maps::{CGROUPS, FILTER, NAMES, PROCESSES, SELECTED};
 /// The thread that runs, and its process.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller {
-    /// Both, as the first PID namespace numbers them: the process above, the thread below.
+    /// Both, as the initial PID namespace numbers them: the process above, the thread below.
     pub(crate) both: u64,
     /// As the namespace of who observes numbers them, here and below.
     pub(crate) process: u32,
@@ -69,7 +69,7 @@ impl Caller {
         let _unknown = SELECTED.remove((bpf_get_current_pid_tgid() >> 32) as u32);
     }
 
-    /// The process, as the first PID namespace numbers it.
+    /// The process, as the initial PID namespace numbers it.
     #[inline(always)]
     fn group(&self) -> u32 {
         (self.both >> 32) as u32

@@ -69,7 +69,7 @@ pub(crate) static NAMES: HashMap<[u8; NAME_LENGTH], u32> = HashMap::with_max_ent
 #[map]
 pub(crate) static CGROUPS: HashMap<u64, u32> = HashMap::with_max_entries(4_096, 0);
 
-/// Processes that were found selected (1) or not (0), as the first PID namespace numbers them, since they execute their program.
+/// Processes that were found selected (1) or not (0), as the initial PID namespace numbers them, since they execute their program.
 #[map]
 pub(crate) static SELECTED: LruHashMap<u32, u32> = LruHashMap::with_max_entries(16_384, 0);
 

@@ -34,7 +34,7 @@ pub struct Filter {
     pub own: u32,
     /// The device of that namespace's file (`/proc/self/ns/pid`).
     pub namespace_device: u64,
-    /// The number of that file; 0 where it is the first namespace. In another one only its own processes are recorded, by its numbers.
+    /// The number of that file; 0 where it is the initial one. In another one only its own processes are recorded, by its numbers.
     pub namespace_inode: u64,
 }
 

@@ -51,7 +51,7 @@ fn root_finds_all_that_is_needed_and_the_libraries_of_running_processes() {
     assert!(requirements.len() > 15, "{said:#}");
     let is_there = |row: &&Value| ["Met", "DoesNotMatter"].contains(&row["state"].as_str().unwrap());
     let lacking = requirements.iter().filter(|row| !is_there(row)).map(|row| (row["name"].clone(), row["state"].clone()));
-    let namespace: &[_] = if is_in_a_container() { &[("first PID namespace".into(), "Limits".into())] } else { &[] };
+    let namespace: &[_] = if is_in_a_container() { &[("initial PID namespace".into(), "Limits".into())] } else { &[] };
     assert_eq!(lacking.collect::<Vec<(Value, Value)>>(), namespace);
 
     let files = said["files"].as_array().unwrap();

@@ -63,7 +63,6 @@ writer.join()
 sys.stdin.read()
 ";
 
-
 /// Plaintext of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bytes {

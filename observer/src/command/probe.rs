@@ -40,7 +40,7 @@ use crate::view::{Run, counted};
 
 WHAT IT TAKES:
   Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality,
-  and the first user namespace. As root it has all rights. Without root:
+  and the initial user namespace. As root it has all rights. Without root:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
     CAP_SYS_PTRACE           to look at the processes of other users
     CAP_DAC_READ_SEARCH      to read programs that only their owner may read,

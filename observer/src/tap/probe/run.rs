@@ -28,7 +28,7 @@ use super::kernel_clock::Times;
 use super::limit;
 use super::listeners::is_any_listened_on;
 use super::looking::{Looking, Task};
-use super::namespace::{self, FIRST_PID_NAMESPACE};
+use super::namespace::{self, INITIAL_PID_NAMESPACE};
 use super::never::NeverProbed;
 use super::options::{ProbeError, ProbeOptions, ProbeOutcome};
 use super::orders::{Orders, findings};
@@ -146,9 +146,9 @@ impl Drop for ProbeTap {
     }
 }
 
-/// The file of our PID namespace, as device and number; 0 for the first of all, whose numbers are the kernel's own.
+/// The file of our PID namespace, as device and number; 0 for the initial one, whose numbers are the kernel's own.
 fn pid_namespace() -> (u64, u64) {
-    namespace::own("pid").filter(|(_, number)| *number != FIRST_PID_NAMESPACE).unwrap_or_default()
+    namespace::own("pid").filter(|(_, number)| *number != INITIAL_PID_NAMESPACE).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 /// One instruction that a uprobe can sit on.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ProbePoint {
-    /// Offset in the file, in bytes, as `perf_event_open(2)` and uprobe-multi links take it.
+    /// Offset in the file, in bytes, as `perf_event_open(2)` and `uprobe_multi` links take it.
     pub offset: u64,
     /// What a hit costs.
     pub execution: Execution,

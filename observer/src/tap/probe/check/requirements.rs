@@ -5,11 +5,11 @@ use super::machine::Machine;
 use super::trial::Step;
 use crate::probe_check::Requirement;
 use crate::tap::probe::limit;
-use crate::tap::probe::namespace::{FIRST_PID_NAMESPACE, FIRST_USER_NAMESPACE};
+use crate::tap::probe::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 
 /// `/proc/sys/kernel/arch` where the programs' registers are this machine's.
 const ARCHITECTURE: &str = "x86_64";
-/// The first kernel that attaches uprobes at many places at once.
+/// The first kernel that has `uprobe_multi` links.
 const OLDEST: (u32, u32) = (6, 6);
 const FROM_ROOT_ON: &str = "run it as root, or give it the capability: securityContext.capabilities.add in a pod, AmbientCapabilities in systemd, setcap for the program";
 
@@ -29,7 +29,7 @@ pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
         rights.to_reach_replaced_files(),
         pid_namespace(machine),
         tried("eBPF programs are loaded", &machine.trial.programs),
-        tried("uprobes at many places are attached", &machine.trial.uprobes),
+        tried("uprobes are attached by uprobe_multi links", &machine.trial.uprobes),
         tried("tracepoints of processes (sched_process_exec, sched_process_exit)", &machine.trial.processes),
         tried_for("tracepoint of sockets (inet_sock_set_state)", &machine.trial.sockets, limit::NO_ENDS),
         tried_for("tracepoints of what is sent (sock_send_length, sock_recv_length)", &machine.trial.pairing, limit::UNPAIRED),
@@ -46,11 +46,9 @@ fn kernel(machine: &Machine) -> Requirement {
     match version(release) {
         Some(version) if version >= OLDEST => Requirement::met(NAME, release.clone()),
         _ if machine.trial.uprobes == Step::Works => Requirement::met(NAME, format!("{release}, which does what 6.6 does")),
-        Some(_) => Requirement::missing(
-            NAME,
-            release.clone(),
-            "run a kernel of 6.6 or later: earlier ones attach no uprobes at many places at once",
-        ),
+        Some(_) => {
+            Requirement::missing(NAME, release.clone(), "run a kernel of 6.6 or later: earlier ones have no uprobe_multi links")
+        }
         None => Requirement::not_known(NAME, format!("{release:?} is no release that is understood")),
     }
 }
@@ -101,9 +99,9 @@ fn lockdown(machine: &Machine) -> Requirement {
 }
 
 fn user_namespace(machine: &Machine) -> Requirement {
-    const NAME: &str = "first user namespace";
+    const NAME: &str = "initial user namespace";
     match machine.user_namespace {
-        Some(FIRST_USER_NAMESPACE) => Requirement::met(NAME, "it is this one"),
+        Some(INITIAL_USER_NAMESPACE) => Requirement::met(NAME, "it is this one"),
         Some(_) => Requirement::missing(
             NAME,
             "this is another one",
@@ -115,9 +113,9 @@ fn user_namespace(machine: &Machine) -> Requirement {
 
 /// In another namespace processes are known by its numbers, and those of others have none there.
 fn pid_namespace(machine: &Machine) -> Requirement {
-    const NAME: &str = "first PID namespace";
+    const NAME: &str = "initial PID namespace";
     match machine.pid_namespace {
-        Some(FIRST_PID_NAMESPACE) => Requirement::met(NAME, "it is this one"),
+        Some(INITIAL_PID_NAMESPACE) => Requirement::met(NAME, "it is this one"),
         Some(_) => Requirement::limits(
             NAME,
             "this is another one",
@@ -178,7 +176,7 @@ impl Rights {
         Self {
             counted: Capabilities::effective(&machine.status),
             user: effective_user(&machine.status),
-            is_elsewhere: machine.user_namespace.is_some_and(|number| number != FIRST_USER_NAMESPACE),
+            is_elsewhere: machine.user_namespace.is_some_and(|number| number != INITIAL_USER_NAMESPACE),
         }
     }
 

@@ -5,7 +5,7 @@ use super::requirements::requirements;
 use super::trial::{Step, Trial};
 use crate::probe_check::{ProbeCheck, Requirement, RequirementState};
 use crate::tap::probe::limit;
-use crate::tap::probe::namespace::{FIRST_PID_NAMESPACE, FIRST_USER_NAMESPACE};
+use crate::tap::probe::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 
 /// One on which nothing is missing, by root.
 fn sound() -> Machine {
@@ -14,8 +14,8 @@ fn sound() -> Machine {
         architecture: "x86_64".to_owned(),
         description: Ok(()),
         status: status(0, &[2, 19, 21, 38, 39, 40]),
-        user_namespace: Some(FIRST_USER_NAMESPACE),
-        pid_namespace: Some(FIRST_PID_NAMESPACE),
+        user_namespace: Some(INITIAL_USER_NAMESPACE),
+        pid_namespace: Some(INITIAL_PID_NAMESPACE),
         lockdown: Ok("none [integrity] confidentiality".to_owned()),
         perf_event_paranoid: Ok("4".to_owned()),
         unprivileged_bpf_disabled: Ok("2".to_owned()),

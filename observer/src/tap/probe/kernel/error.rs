@@ -46,7 +46,7 @@ pub enum KernelError {
         log: String,
     },
     /// A file cannot be probed.
-    #[error("cannot attach {program}: {source}; uprobes for many places at once need Linux 6.6 or later")]
+    #[error("cannot attach {program}: {source}; uprobe_multi links need Linux 6.6 or later")]
     Attach {
         /// Which program.
         program: &'static str,

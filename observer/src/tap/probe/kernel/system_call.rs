@@ -1,4 +1,4 @@
-//! The two calls of bpf(2) that the library of our choice (aya 0.14) does not make: a program for uprobes at many places, and its link.
+//! The two calls of bpf(2) that the library of our choice (aya 0.14) does not make: a program for `uprobe_multi`, and its link.
 
 #![expect(unsafe_code, reason = "bpf(2) takes addresses; aya 0.14 has no uprobe_multi")]
 
@@ -54,7 +54,7 @@ struct LinkAttributes {
     padding: u32,
 }
 
-/// Loads a program for uprobes at many places.
+/// Loads a program for a `uprobe_multi` link.
 ///
 /// # Errors
 ///
