@@ -1,4 +1,4 @@
-//! TLS libraries that a machine need not have. They are parts of programs that the registries of npm and PyPI have.
+//! TLS libraries that a machine need not have. They are parts of programs that the registries of npm and Python have.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

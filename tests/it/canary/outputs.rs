@@ -51,6 +51,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
     ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
+    ("observer/src/tap/probe/binary/named.rs", &[], "opens libraries, to read"),
     ("observer/src/tap/probe/binary/program_file.rs", &[], "opens programs, to read"),
     ("observer/src/tap/probe/opened_file.rs", &[], "opens programs, to read"),
     ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),
