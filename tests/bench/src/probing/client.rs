@@ -62,6 +62,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
+	defer connection.Close()
 	request, answer := []byte("REQUEST"), make([]byte, 65536)
 	exchange := func() {
 		if _, err := connection.Write(request); err != nil {
