@@ -61,11 +61,13 @@ impl Explained {
                 }
             }
             kind if kind == Kind::ReceivedField as u32 => {
-                // One that is missing lets the number of the next one tell.
-                let is_taken = followed
-                    .zip(name_and_value(record, payload))
-                    .is_some_and(|(followed, (name, value))| followed.received_field(record.offset, number(record), name, value));
-                self.late = self.late.saturating_add(u64::from(is_told && !is_taken));
+                // Of a connection whose beginning was seen nobody needs it.
+                if let Some(followed) = followed.filter(|followed| followed.is_explained()) {
+                    // One that is missing lets the number of the next one tell.
+                    let is_taken = name_and_value(record, payload)
+                        .is_some_and(|(name, value)| followed.received_field(record.offset, number(record), name, value));
+                    self.late = self.late.saturating_add(u64::from(!is_taken));
+                }
             }
             _other => return false,
         }

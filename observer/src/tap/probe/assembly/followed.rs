@@ -40,6 +40,8 @@ pub(super) struct Followed {
     received: u64,
     /// The latest time that was told.
     latest: Timestamp,
+    /// Whether its beginning was seen: otherwise its header blocks refer to a table that nobody knows.
+    start: Start,
     /// What waits for the fields that explain it, where somebody tells them.
     held: Option<Held>,
 }
@@ -54,13 +56,20 @@ pub(super) fn beginning(role: Role, first: &Transfer<'_>) -> (Option<Protocol>, 
 }
 
 impl Followed {
-    pub(super) fn new(place: Place, feed: ConnectionFeed, ends: SocketEnds) -> Self {
-        Self { place, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), held: None }
+    pub(super) fn new(place: Place, start: Start, feed: ConnectionFeed, ends: SocketEnds) -> Self {
+        Self { place, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), start, held: None }
     }
 
-    /// The same, with header fields that are told besides.
-    pub(super) fn explained(self) -> Self {
-        Self { held: Some(Held::default()), ..self }
+    /// Header fields are told besides from now on. Where the beginning was seen the bytes alone will do.
+    pub(super) fn explain(&mut self) {
+        if self.start == Start::Middle && self.held.is_none() {
+            self.held = Some(Held::default());
+        }
+    }
+
+    /// Whether fields that are told besides are wanted.
+    pub(super) const fn is_explained(&self) -> bool {
+        self.held.is_some()
     }
 
     /// Fields are told no more.

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use observer_core::http::Start;
 use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
 use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, UNDECIDED_TIME, UNREADABLE};
@@ -125,11 +124,14 @@ impl Assembly {
 
     /// Header fields of this process are told from now on, or not any more: those of connections that were open before are wanted.
     pub fn explain(&mut self, process: u32, is_told: bool) {
+        let own = self.connections.iter_mut().filter(|(key, _)| key.process == process);
+        let own = own.filter_map(|(_, connection)| connection.followed_mut());
         if is_told {
             self.explained.begin(process);
+            // Those that said something in between.
+            own.for_each(Followed::explain);
         } else if self.explained.end(process) {
-            let own = self.connections.iter_mut().filter(|(key, _)| key.process == process);
-            own.filter_map(|(_, connection)| connection.followed_mut()).for_each(Followed::explain_no_more);
+            own.for_each(Followed::explain_no_more);
         }
     }
 
@@ -365,9 +367,10 @@ impl Assembly {
         let Some(feed) = feed else {
             return self.dismiss(first.at, key);
         };
-        let is_late = start == Start::Middle && self.explained.contains(key.process);
-        let followed = Followed::new(place, feed, ends);
-        let mut followed = Box::new(if is_late { followed.explained() } else { followed });
+        let mut followed = Box::new(Followed::new(place, start, feed, ends));
+        if self.explained.contains(key.process) {
+            followed.explain();
+        }
         for transfer in transfers {
             followed.take(transfer);
         }

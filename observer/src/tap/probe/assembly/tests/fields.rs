@@ -129,6 +129,28 @@ fn nothing_waits_where_the_beginning_was_seen_or_no_fields_are_told() {
 }
 
 #[test]
+fn connection_that_spoke_before_its_fields_were_told_has_those_that_follow() {
+    let mut stage = Stage::new();
+    stage.open(CLIENT, 1);
+    stage.take(CLIENT, 1, RECEIVED, 0, b"first");
+    assert_eq!(stage.told().len(), 2);
+    stage.assembly.explain(CLIENT, true);
+    stage.take(CLIENT, 1, RECEIVED, 5, b"second");
+    stage.received_field(11, 0);
+    stage.take(CLIENT, 1, RECEIVED, 11, b"third");
+    assert_eq!(stage.told(), ["1 response 1 fields of OfNextBytes", "1 response 6 bytes"]);
+}
+
+#[test]
+fn fields_of_a_connection_whose_beginning_was_seen_are_not_missed() {
+    let mut stage = Stage::explained();
+    stage.take(CLIENT, 1, SENT, 0, GET);
+    stage.take(CLIENT, 1, RECEIVED, 0, b"first");
+    stage.received_field(5, 0);
+    assert_eq!(stage.assembly.unused_fields(), 0);
+}
+
+#[test]
 fn what_waits_and_what_is_encoded_is_bounded() {
     let mut stage = Stage::explained();
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");
