@@ -23,7 +23,7 @@ pub(super) struct ProbeFlags {
     #[arg(long = "cgroup", value_name = "PATH")]
     cgroups: Vec<PathBuf>,
 
-    /// A program or library that is never touched, by its path or its name; may be given several times
+    /// A program or library that is never touched, by its path or its name; libraries that such a program runs are probed all the same; may be given several times
     #[arg(long, value_name = "PATH|NAME")]
     never: Vec<String>,
 

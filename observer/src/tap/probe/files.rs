@@ -92,6 +92,10 @@ impl ProbedFiles {
         Self { never, table: FileTable::new(), numbers: FileNumbers::new(), left: Vec::new(), are_too_many: false }
     }
 
+    pub(super) fn never(&self) -> &NeverProbed {
+        &self.never
+    }
+
     /// Probes a file that a process runs, as far as that is not done. `left` is told once of each whose connections are not seen for it.
     pub(super) fn probe(&mut self, file: &ProgramFile, programs: &Programs, left: &mut dyn FnMut(&str, NotProbed)) {
         let now = Instant::now();

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Where the ring is found empty, a record may still stand behind one that its program has not finished: it reads the memory of a process meanwhile,
-/// which may have to be fetched.
+/// Where the ring is found empty, a record may still stand behind one that its program has not finished: whoever runs it was preempted, or
+/// has used up its CPU time in its cgroup.
 const SETTLING: Duration = Duration::from_secs(1);
 
 /// Files by number, with when nothing more was recorded of them, by the kernel's clock.

@@ -55,7 +55,7 @@ impl Looking {
     pub(super) fn new(task: Task, ready: SyncSender<()>, findings: Findings) -> Self {
         let Task { files, programs, selection, api_servers, calls_per_second } = task;
         let (late, schedule) = (LateProcesses::default(), Schedule::new(Instant::now()));
-        let libraries = Libraries::default();
+        let libraries = Libraries::sparing(files.never().clone());
         Self { files, programs, selection, late, libraries, schedule, api_servers, calls_per_second, ready, findings }
     }
 

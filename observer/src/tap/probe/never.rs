@@ -6,7 +6,7 @@ use super::program_file::{DELETED, FileIdentity, ProgramFile};
 use super::selection::SelectionError;
 
 /// Files by path and by base name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct NeverProbed {
     names: Vec<String>,
     /// Of those paths that are there on this machine: they may have other names as well.

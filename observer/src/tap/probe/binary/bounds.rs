@@ -3,7 +3,7 @@
 /// Bytes of a file. The largest programs met are servers of about 120 MB; debug builds reach three times that.
 pub const FILE_BYTES: u64 = 1 << 30;
 
-/// Bytes of a table of names that is looked through. LLVM's own library has 5 MB.
+/// Bytes of names of a shared library that are looked through. LLVM's own library has 5 MB.
 pub const NAME_BYTES: u64 = 64 << 20;
 
 /// Program headers of a file. Linkers write about a dozen.
