@@ -51,7 +51,7 @@ fn arm64_program_has_the_entries_and_returns_of_its_symbols() {
     let found = go_points(&Program::read(&twins.stripped), "arm64");
     let start = |name: &str| with_symbols.symbol(name).unwrap().offsets().start;
     assert_eq!(found.write.offset, start("crypto/tls.(*Conn).Write"));
-    assert_eq!(found.close.offset, start("crypto/tls.(*Conn).Close"));
+    assert_eq!(found.close.unwrap().offset, start("crypto/tls.(*Conn).Close"));
     let read = with_symbols.symbol("crypto/tls.(*Conn).Read").unwrap().offsets();
     assert_eq!(found.read.offset, read.start);
     let ret = 0xd65f_03c0_u32.to_le_bytes();
@@ -73,7 +73,7 @@ fn compare(toolchain: GoToolchain, link: GoLink) {
     let entry = |name: &str, point: ProbePoint| assert_entry(&with_symbols, name, point, minor, &label);
     entry("crypto/tls.(*Conn).Write", found.write);
     entry("crypto/tls.(*Conn).Read", found.read);
-    entry("crypto/tls.(*Conn).Close", found.close);
+    entry("crypto/tls.(*Conn).Close", found.close.unwrap());
     let http2 = [&found.sent_fields, &found.received_fields, &found.sent_headers, &found.encoding];
     for function in http2.into_iter().flatten() {
         entry(function.name, function.entry);

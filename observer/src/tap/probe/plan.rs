@@ -32,7 +32,7 @@ fn of_go(points: &GoProbePoints) -> Vec<Placement> {
         at(Probe::GoReadReturn, &points.read_returns),
         at(Probe::GoRead, &[points.read]),
         at(Probe::GoWrite, &[points.write]),
-        at(Probe::GoClose, &[points.close]),
+        at(Probe::GoClose, points.close.as_slice()),
     ]
 }
 

@@ -45,8 +45,8 @@ pub struct GoProbePoints {
     /// Every return instruction of `Read`: the number of bytes, then the error. The stack pointer is at the return address, which
     /// the caller's space for the arguments follows.
     pub read_returns: Vec<ProbePoint>,
-    /// `crypto/tls.(*Conn).Close`: connection.
-    pub close: ProbePoint,
+    /// `crypto/tls.(*Conn).Close`: connection. The linker leaves it out of a program that closes none.
+    pub close: Option<ProbePoint>,
     /// `hpack.(*Encoder).WriteField`: encoder, pointer and length of the name, pointer and length of the value.
     pub sent_fields: Vec<Http2Function>,
     /// `hpack.(*Decoder).callEmit`: decoder, pointer and length of the name, pointer and length of the value.
@@ -88,7 +88,7 @@ pub(in crate::tap::probe::binary) fn find(elf: &Elf<'_>) -> Result<Option<GoProb
         write: functions.require(WRITE)?.entry(x86::GO_ARGUMENTS)?,
         read: read.entry(x86::GO_ARGUMENTS)?,
         read_returns: read.returns()?,
-        close: functions.require(CLOSE)?.entry(x86::GO_ARGUMENTS)?,
+        close: functions.function(CLOSE)?.map(|close| close.entry(x86::GO_ARGUMENTS)).transpose()?,
         sent_fields: functions.copies(SENT_FIELD)?,
         received_fields: functions.copies(RECEIVED_FIELD)?,
         sent_headers: functions.copies(SENT_HEADERS)?,
