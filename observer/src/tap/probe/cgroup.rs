@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use procfs::process::{MountInfo, Process};
 use rustix::fs::statfs;
 
-use super::selection::SelectionError;
+use super::error::OptionsError;
 
 /// `CGROUP2_SUPER_MAGIC` of Linux `include/uapi/linux/magic.h`.
 const MAGIC: u64 = 0x6367_7270;
@@ -25,17 +25,17 @@ pub(super) struct Cgroup {
 impl Cgroup {
     /// A path below a place where the file system is mounted is that folder. Any other is what `/proc/PID/cgroup` tells, with or without the slash that it
     /// begins with.
-    pub(super) fn find(given: &Path) -> Result<Self, SelectionError> {
+    pub(super) fn find(given: &Path) -> Result<Self, OptionsError> {
         let places = mounted();
         let place = places.iter().find(|place| given.starts_with(&place.mount_point)).or(places.first());
-        let place = place.ok_or(SelectionError::NoCgroups)?;
+        let place = place.ok_or(OptionsError::NoCgroups)?;
         let looked_in = folder(given, &place.mount_point, Path::new(&place.root));
-        let missing = |source| SelectionError::NoCgroup { cgroup: given.to_owned(), looked_in: looked_in.clone(), source };
+        let missing = |source| OptionsError::NoCgroup { cgroup: given.to_owned(), looked_in: looked_in.clone(), source };
         let folder = fs::canonicalize(&looked_in).map_err(missing)?;
         let metadata = fs::metadata(&folder).map_err(missing)?;
         let file_system = statfs(&folder).map_err(|error| missing(error.into()))?;
         if !metadata.is_dir() || u64::try_from(file_system.f_type) != Ok(MAGIC) {
-            return Err(SelectionError::OtherFolder { folder, mounted: place.mount_point.clone() });
+            return Err(OptionsError::OtherFolder { folder, mounted: place.mount_point.clone() });
         }
         // Where another part of the tree is mounted, or the root of another namespace, its folders are called otherwise.
         let path = folder.strip_prefix(&place.mount_point).ok().filter(|_| place.root == "/");

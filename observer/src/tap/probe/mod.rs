@@ -7,6 +7,7 @@ mod cgroup;
 mod check;
 mod containers;
 mod ending;
+mod error;
 mod file_numbers;
 mod file_table;
 mod files;
@@ -35,6 +36,6 @@ mod selection;
 mod telling;
 
 pub use assembly::{Answer, Assembly, Limits};
-pub use options::{ProbeError, ProbeOptions, ProbeOutcome};
+pub use error::{OptionsError, ProbeError};
+pub use options::{ProbeOptions, ProbeOutcome};
 pub use run::ProbeTap;
-pub use selection::SelectionError;

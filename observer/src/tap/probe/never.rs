@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::error::OptionsError;
 use super::program_file::{DELETED, FileIdentity, ProgramFile};
-use super::selection::SelectionError;
 
 /// Files by path and by base name.
 #[derive(Clone, Debug, Default)]
@@ -15,10 +15,10 @@ pub(super) struct NeverProbed {
 
 impl NeverProbed {
     /// Takes absolute paths and base names.
-    pub(super) fn of(given: &[String]) -> Result<Self, SelectionError> {
+    pub(super) fn of(given: &[String]) -> Result<Self, OptionsError> {
         let is_name = |name: &&String| !name.starts_with('/') && (name.is_empty() || name.contains('/'));
         if let Some(wrong) = given.iter().find(is_name) {
-            return Err(SelectionError::NoFile(wrong.clone()));
+            return Err(OptionsError::NoFile(wrong.clone()));
         }
         let paths = given.iter().filter(|name| name.starts_with('/'));
         Ok(Self { names: given.to_vec(), identities: paths.filter_map(|path| FileIdentity::of(Path::new(path))).collect() })
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn path_that_depends_on_a_folder_is_refused() {
         for wrong in ["bin/app", "./app", ""] {
-            assert!(matches!(NeverProbed::of(&[wrong.to_owned()]), Err(SelectionError::NoFile(_))), "{wrong}");
+            assert!(matches!(NeverProbed::of(&[wrong.to_owned()]), Err(OptionsError::NoFile(_))), "{wrong}");
         }
     }
 }

@@ -1,11 +1,7 @@
 //! What a probe is asked to do, and what it did.
 
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-
-use super::kernel::KernelError;
-use super::selection::SelectionError;
 
 /// So many calls a second cost about half of a processor, at five microseconds each: where the probe's instructions must be single-stepped, which takes
 /// one to two microseconds at the entry and again at the return.
@@ -58,23 +54,6 @@ impl Default for ProbeOptions {
             calls_per_second: CALLS_PER_SECOND,
         }
     }
-}
-
-/// Why a probe does not start, or ends before it is asked to.
-#[derive(Debug, thiserror::Error)]
-pub enum ProbeError {
-    /// What is to be probed is not there.
-    #[error(transparent)]
-    Selection(#[from] SelectionError),
-    /// The kernel does not probe.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// No thread.
-    #[error("cannot start a thread of the probe: {0}")]
-    Thread(#[source] io::Error),
-    /// One of its threads panicked, and what it knew is lost.
-    #[error("the probe failed in itself and has ended, so nothing more is seen: an internal error; please report it")]
-    Failed,
 }
 
 /// What a probe did, as far as its [notices](crate::intake::Notice) do not tell it.

@@ -15,10 +15,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::assembly::Answer;
 use super::ending::Ending;
+use super::error::ProbeError;
 use super::in_order::InOrder;
 use super::kernel::Recorded;
 use super::kernel_clock::kernels_now;
-use super::options::{ProbeError, ProbeOutcome};
+use super::options::ProbeOutcome;
 use super::orders::{Finding, Order, Orders};
 use super::telling::{Telling, missed};
 use crate::tap::Clock;

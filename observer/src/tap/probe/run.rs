@@ -21,6 +21,7 @@ use observer_ebpf::{FILTER_SERVER_ENDS, Filter};
 use tokio::sync::watch;
 
 use super::assembly::{Assembly, Limits};
+use super::error::ProbeError;
 use super::files::ProbedFiles;
 use super::in_order::InOrder;
 use super::kernel::{Options, Programs};
@@ -30,7 +31,7 @@ use super::listeners::is_any_listened_on;
 use super::looking::{Looking, Task};
 use super::namespace::{self, INITIAL_PID_NAMESPACE};
 use super::never::NeverProbed;
-use super::options::{ProbeError, ProbeOptions, ProbeOutcome};
+use super::options::{ProbeOptions, ProbeOutcome};
 use super::orders::{Orders, findings};
 use super::probing::Probing;
 use super::selection::Selection;

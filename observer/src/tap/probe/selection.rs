@@ -2,55 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
-use std::path::PathBuf;
 
 use observer_ebpf::{FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, NAME_LENGTH};
 use procfs::process::Process;
 
 use super::cgroup::Cgroup;
+use super::error::OptionsError;
 use super::kernel::Selected;
 use super::options::ProbeOptions;
-
-/// Why processes cannot be selected as they were asked for.
-#[derive(Debug, thiserror::Error)]
-pub enum SelectionError {
-    /// Nobody has this number.
-    #[error("there is no process {0} to probe; give its number as the PID namespace that watchtap runs in has it")]
-    NoProcess(u32),
-    /// No process has such a name.
-    #[error("a process to probe is given by an empty name; give the one that /proc/PID/comm tells")]
-    EmptyName,
-    /// There is no such folder.
-    #[error(
-        "cannot find the cgroup {cgroup} in {looked_in}: {source}; give it as /proc/PID/cgroup tells it behind 0::, or as a folder of the file system \
-         cgroup2"
-    )]
-    NoCgroup {
-        /// As it was given.
-        cgroup: PathBuf,
-        /// Where that leads.
-        looked_in: PathBuf,
-        /// What the kernel said.
-        source: io::Error,
-    },
-    /// The folder is of something else, such as a controller's hierarchy of version 1.
-    #[error("{folder} is no cgroup of version 2, so no process can be probed by it; give a folder below {mounted}")]
-    OtherFolder {
-        /// The folder.
-        folder: PathBuf,
-        /// Where cgroups of version 2 are.
-        mounted: PathBuf,
-    },
-    /// Cgroups cannot be named here.
-    #[error(
-        "the file system cgroup2 is mounted nowhere, so cgroups to probe cannot be found; mount it, or select by number or name"
-    )]
-    NoCgroups,
-    /// It cannot be told which file is meant.
-    #[error("{0:?} names no file that is to be left alone; give its absolute path, or its base name")]
-    NoFile(String),
-}
 
 /// Processes by number, name and cgroup; all of them where none of these is given.
 #[derive(Debug, Default)]
@@ -66,9 +25,9 @@ type Name = [u8; NAME_LENGTH];
 
 impl Selection {
     /// Finds what the options name.
-    pub(super) fn of(options: &ProbeOptions) -> Result<Self, SelectionError> {
+    pub(super) fn of(options: &ProbeOptions) -> Result<Self, OptionsError> {
         let processes = options.processes.iter().map(|number| Ok((*number, started(*number)?)));
-        let names = options.names.iter().map(|given| name(given.as_bytes()).ok_or(SelectionError::EmptyName));
+        let names = options.names.iter().map(|given| name(given.as_bytes()).ok_or(OptionsError::EmptyName));
         let cgroups = options.cgroups.iter().map(|given| Cgroup::find(given));
         Ok(Self {
             processes: processes.collect::<Result<_, _>>()?,
@@ -123,9 +82,9 @@ impl Selection {
     }
 }
 
-fn started(process: u32) -> Result<u64, SelectionError> {
+fn started(process: u32) -> Result<u64, OptionsError> {
     let stat = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()?.stat().ok());
-    stat.map(|stat| stat.starttime).ok_or(SelectionError::NoProcess(process))
+    stat.map(|stat| stat.starttime).ok_or(OptionsError::NoProcess(process))
 }
 
 /// As much of it as the kernel keeps; nothing if it is empty.
@@ -146,7 +105,7 @@ fn comm(process: u32) -> Option<Name> {
 mod tests {
     use super::*;
 
-    fn selection(processes: &[u32], names: &[&str]) -> Result<Selection, SelectionError> {
+    fn selection(processes: &[u32], names: &[&str]) -> Result<Selection, OptionsError> {
         Selection::of(&ProbeOptions {
             processes: processes.to_vec(),
             names: names.iter().map(|name| (*name).to_owned()).collect(),

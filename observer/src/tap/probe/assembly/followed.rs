@@ -9,15 +9,8 @@ use observer_ebpf::Role;
 use super::held::Held;
 use super::place::Place;
 use super::socket_ends::{End, SocketEnds};
-use super::waiting::{Plaintext, Transfer};
+use super::transfer::{Plaintext, Transfer, Way};
 use crate::intake::{ConnectionFeed, EndManner};
-
-/// Which way bytes go, as the process sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    Sent,
-    Received,
-}
 
 /// The last that is known of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

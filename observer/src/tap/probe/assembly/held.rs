@@ -9,8 +9,7 @@ use std::time::Duration;
 use observer_core::http::{Blocks, HeaderFields};
 use observer_core::time::Timestamp;
 
-use super::followed::Way;
-use super::waiting::Transfer;
+use super::transfer::{Transfer, Way};
 
 /// Most bytes that wait on one connection. A read is at most a TLS record; the rest was sent meanwhile.
 const MAX_BYTES: u64 = 256 << 10;

@@ -10,6 +10,7 @@ mod sent_fields;
 mod socket_ends;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod waiting;
 
 pub use records::{Answer, Assembly, Limits};

@@ -10,10 +10,11 @@ use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, U
 
 use super::both_ends::BothEnds;
 use super::explained::Explained;
-use super::followed::{Followed, Last, Way, beginning};
+use super::followed::{Followed, Last, beginning};
 use super::place::Place;
 use super::socket_ends::SocketEnds;
-use super::waiting::{Plaintext, Transfer, Waiting};
+use super::transfer::{Plaintext, Transfer, Way};
+use super::waiting::Waiting;
 use crate::intake::{EndManner, Intake};
 
 /// Changes of state that a socket's life has after it is connected, at most, and one that tells its state when it became known.

@@ -23,7 +23,7 @@
 use observer_core::time::Timestamp;
 use observer_ebpf::Life;
 
-use super::followed::Way;
+use super::transfer::Way;
 use crate::intake::EndManner;
 
 /// Linux `include/net/tcp_states.h`.

@@ -1,14 +1,11 @@
 //! A connection that is not told yet: its socket is not known, or its first bytes have not come.
 
-use std::borrow::Cow;
-
-use observer_core::http::HeaderFields;
 use observer_core::time::Timestamp;
 use observer_ebpf::UNDECIDED_BYTES;
 
-use super::followed::Way;
 use super::place::Place;
 use super::socket_ends::SocketEnds;
+use super::transfer::Transfer;
 
 /// What is known of it so far.
 #[derive(Debug)]
@@ -21,23 +18,6 @@ pub(super) struct Waiting {
     /// Since when.
     pub since: Timestamp,
     bytes: u64,
-}
-
-/// Bytes that went one way, at their place among those of their direction, and the header fields that are told of them besides.
-#[derive(Debug)]
-pub(super) struct Transfer<'b> {
-    pub at: Timestamp,
-    pub way: Way,
-    pub offset: u64,
-    pub bytes: Plaintext<'b>,
-    pub fields: Vec<HeaderFields>,
-}
-
-/// What was said, which no text may show.
-pub(super) enum Plaintext<'b> {
-    Known(Cow<'b, [u8]>),
-    /// So many that could not be read.
-    Unreadable(u64),
 }
 
 impl Waiting {
@@ -71,47 +51,5 @@ impl Waiting {
     /// How many bytes are held.
     pub(super) const fn held(&self) -> u64 {
         self.bytes
-    }
-}
-
-impl Transfer<'_> {
-    /// The same, to be kept.
-    pub(super) fn into_owned(self) -> Transfer<'static> {
-        let Self { at, way, offset, bytes, fields } = self;
-        Transfer { at, way, offset, bytes: bytes.into_owned(), fields }
-    }
-
-    /// The place behind it.
-    pub(super) fn end(&self) -> u64 {
-        self.offset.saturating_add(self.bytes.length())
-    }
-}
-
-impl Plaintext<'_> {
-    fn into_owned(self) -> Plaintext<'static> {
-        match self {
-            Self::Known(bytes) => Plaintext::Known(Cow::Owned(bytes.into_owned())),
-            Self::Unreadable(length) => Plaintext::Unreadable(length),
-        }
-    }
-
-    pub(super) fn known(&self) -> &[u8] {
-        match self {
-            Self::Known(bytes) => bytes,
-            Self::Unreadable(_) => &[],
-        }
-    }
-
-    pub(super) fn length(&self) -> u64 {
-        match self {
-            Self::Known(bytes) => bytes.len() as u64,
-            Self::Unreadable(length) => *length,
-        }
-    }
-}
-
-impl std::fmt::Debug for Plaintext<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "[{} bytes]", self.length())
     }
 }

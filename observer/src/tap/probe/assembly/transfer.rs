@@ -1,0 +1,72 @@
+//! Bytes that went by.
+
+use std::borrow::Cow;
+
+use observer_core::http::HeaderFields;
+use observer_core::time::Timestamp;
+
+/// Which way bytes go, as the process sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Sent,
+    Received,
+}
+
+/// Bytes that went one way, at their place among those of their direction, and the header fields that are told of them besides.
+#[derive(Debug)]
+pub(super) struct Transfer<'b> {
+    pub at: Timestamp,
+    pub way: Way,
+    pub offset: u64,
+    pub bytes: Plaintext<'b>,
+    pub fields: Vec<HeaderFields>,
+}
+
+/// What was said, which no text may show.
+pub(super) enum Plaintext<'b> {
+    Known(Cow<'b, [u8]>),
+    /// So many that could not be read.
+    Unreadable(u64),
+}
+
+impl Transfer<'_> {
+    /// The same, to be kept.
+    pub(super) fn into_owned(self) -> Transfer<'static> {
+        let Self { at, way, offset, bytes, fields } = self;
+        Transfer { at, way, offset, bytes: bytes.into_owned(), fields }
+    }
+
+    /// The place behind it.
+    pub(super) fn end(&self) -> u64 {
+        self.offset.saturating_add(self.bytes.length())
+    }
+}
+
+impl Plaintext<'_> {
+    fn into_owned(self) -> Plaintext<'static> {
+        match self {
+            Self::Known(bytes) => Plaintext::Known(Cow::Owned(bytes.into_owned())),
+            Self::Unreadable(length) => Plaintext::Unreadable(length),
+        }
+    }
+
+    pub(super) fn known(&self) -> &[u8] {
+        match self {
+            Self::Known(bytes) => bytes,
+            Self::Unreadable(_) => &[],
+        }
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Self::Known(bytes) => bytes.len() as u64,
+            Self::Unreadable(length) => *length,
+        }
+    }
+}
+
+impl std::fmt::Debug for Plaintext<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "[{} bytes]", self.length())
+    }
+}
