@@ -75,7 +75,8 @@ fn nothing_is_lost_at_twenty_thousand_calls_a_second() {
     let (written, told, missed) = written_and_told(1, &["4", "200000", "20000"], 16 << 20);
     let seen: BTreeMap<u16, Bytes> = written.iter().map(|(port, sent)| (*port, Bytes { seen: *sent, lost: 0 })).collect();
     assert_eq!(told, seen, "{missed:?}");
-    assert_eq!(missed, ProbeMissed::default());
+    // Of other clients on this machine it may not know where they lead.
+    assert_eq!(ProbeMissed { sockets: 0, unplaced: 0, ..missed }, ProbeMissed::default());
 }
 
 #[test]
