@@ -121,7 +121,7 @@ impl Group {
             ],
             Self::KernelGo => &[&["--test", "kernel", "--", "go_client"]],
             Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroup"]],
-            Self::KernelLibraries => &[&["--test", "kernel", "--", "tls_library"]],
+            Self::KernelLibraries => &[&["--test", "kernel", "--", "--nocapture", "tls_library"]],
             Self::KernelCluster => &[&["--test", "kernel", "--", "cluster_"]],
             // They wait more than they work.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
