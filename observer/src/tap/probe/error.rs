@@ -17,6 +17,9 @@ pub enum ProbeError {
     /// No thread.
     #[error("cannot start a thread of the probe: {0}")]
     Thread(#[source] io::Error),
+    /// It cannot be told when the kernel has something.
+    #[error("cannot wait for what the kernel records: {0}")]
+    Wakes(#[source] io::Error),
     /// One of its threads panicked, and what it knew is lost.
     #[error("the probe failed in itself and has ended, so nothing more is seen: an internal error; please report it")]
     Failed,

@@ -34,6 +34,7 @@ mod run;
 mod schedule;
 mod selection;
 mod telling;
+mod wakes;
 
 pub use assembly::{Answer, Assembly, Limits};
 pub use error::{OptionsError, ProbeError};

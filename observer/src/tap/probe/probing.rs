@@ -3,15 +3,12 @@
 //! It reads no program and attaches nothing, so that the rings are emptied however much there is to look at. What is due by time is done by time, and not when there
 //! is nothing to take: records may never cease.
 
-use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use observer_ebpf::LifeKind;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::assembly::Answer;
 use super::ending::Ending;
@@ -22,6 +19,7 @@ use super::kernel_clock::kernels_now;
 use super::options::ProbeOutcome;
 use super::orders::{Finding, Order, Orders};
 use super::telling::{Telling, missed};
+use super::wakes::Wakes;
 use crate::tap::Clock;
 
 /// The programs wake nobody for a record: the reader looks so often. So often, too, is given up what has waited for too long.
@@ -38,6 +36,8 @@ const BATCH: usize = 4_096;
 pub(super) struct Probing {
     pub(super) clock: Clock,
     pub(super) recorded: Recorded,
+    /// Of its rings.
+    pub(super) wakes: Wakes,
     pub(super) in_order: InOrder,
     pub(super) telling: Telling,
     /// To who looks.
@@ -48,6 +48,7 @@ pub(super) struct Probing {
 /// The same while it runs.
 struct Run {
     recorded: Recorded,
+    wakes: Wakes,
     in_order: InOrder,
     telling: Telling,
     /// Nothing when the probe is to end.
@@ -65,9 +66,10 @@ struct Run {
 impl Probing {
     /// Takes what is recorded until the end is asked for, or who looks has failed: then until nothing more can come, but not for long.
     pub(super) fn run(self, is_asked: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
-        let Self { clock, recorded, in_order, telling, orders, findings } = self;
+        let Self { clock, recorded, wakes, in_order, telling, orders, findings } = self;
         let mut run = Run {
             recorded,
+            wakes,
             in_order,
             telling,
             orders: Some(orders),
@@ -109,7 +111,7 @@ impl Run {
                 return;
             }
             if is_drained {
-                self.wait(begun);
+                self.wakes.wait(begun, LOOK_AT_MOST_EVERY, LOOK_EVERY);
             }
         }
     }
@@ -210,14 +212,5 @@ impl Run {
 
     fn tell_what_was_missed(&mut self) {
         self.telling.missed(missed(&self.recorded, self.in_order.assembly()));
-    }
-
-    /// Until the programs want their records taken, or it is time to look; not at once after the last look.
-    fn wait(&self, last_look: Instant) {
-        thread::sleep(LOOK_AT_MOST_EVERY.saturating_sub(last_look.elapsed()));
-        let Ok(timeout) = Timespec::try_from(LOOK_EVERY) else { return };
-        let mut watched = self.recorded.wakes().map(|ring| PollFd::from_borrowed_fd(ring, PollFlags::IN));
-        // A signal ends it early, which does no harm.
-        let _ready: io::Result<usize> = poll(&mut watched, Some(&timeout)).map_err(Into::into);
     }
 }

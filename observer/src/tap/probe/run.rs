@@ -36,6 +36,7 @@ use super::orders::{Orders, findings};
 use super::probing::Probing;
 use super::selection::Selection;
 use super::telling::Telling;
+use super::wakes::Wakes;
 use crate::intake::Intake;
 use crate::tap::Clock;
 
@@ -66,6 +67,7 @@ impl ProbeTap {
             selected: selection.selected(),
             api_servers: options.api_servers.clone(),
         })?;
+        let wakes = Wakes::of(recorded.rings()).map_err(ProbeError::Wakes)?;
         programs.tell_of_processes()?;
         let mut limits = Vec::new();
         if let Err(error) = programs.pair_by_use() {
@@ -89,7 +91,7 @@ impl ProbeTap {
         Builder::new().name("looking".to_owned()).spawn(move || looking.run(&given)).map_err(ProbeError::Thread)?;
         let in_order = InOrder::new(Times::now(clock), Assembly::new(intake.clone(), kept));
         let telling = Telling::new(intake, clock);
-        let probing = Probing { clock, recorded, in_order, telling, orders, findings };
+        let probing = Probing { clock, recorded, wakes, in_order, telling, orders, findings };
         let tap = Self::of_thread(limits, move |is_asked| probing.run(is_asked))?;
         match is_ready.recv() {
             Ok(()) => Ok(tap),

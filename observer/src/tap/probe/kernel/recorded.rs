@@ -65,8 +65,8 @@ impl Recorded {
         self.losses.get(&(loss as u32), 0).map(|values| values.iter().sum()).unwrap_or_default()
     }
 
-    /// Readable as soon as the programs want their records taken, or the beginnings and ends; they do not for each.
-    pub fn wakes(&self) -> [BorrowedFd<'_>; 2] {
+    /// The rings, to be waited for: each is readable while anything in it is not taken, and the programs wake who waits for it only where it is urgent.
+    pub fn rings(&self) -> [BorrowedFd<'_>; 2] {
         [self.records.as_fd(), self.lives.as_fd()]
     }
 }

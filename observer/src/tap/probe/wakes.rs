@@ -1,0 +1,79 @@
+//! How the thread that takes records waits for more.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{Timespec, epoll};
+
+/// Rings, and when the programs want them emptied.
+///
+/// A ring is readable while anything in it is not taken, whether or not a program woke anybody for it. So it is watched edge-triggered (`EPOLLET` of epoll(7)): then only
+/// what a program wakes for ends a wait (`BPF_RB_FORCE_WAKEUP`), and what it does not wake for stays until the next look (`BPF_RB_NO_WAKEUP`).
+#[derive(Debug)]
+pub(super) struct Wakes {
+    epoll: OwnedFd,
+    was_woken: bool,
+}
+
+impl Wakes {
+    /// # Errors
+    ///
+    /// What the kernel refuses, such as one more open file.
+    pub(super) fn of(rings: impl IntoIterator<Item = impl AsFd>) -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        for ring in rings {
+            epoll::add(&epoll, ring, epoll::EventData::new_u64(0), epoll::EventFlags::IN | epoll::EventFlags::ET)?;
+        }
+        Ok(Self { epoll, was_woken: false })
+    }
+
+    /// Waits until a program wants its ring emptied, for `most` at most. Where the last wait ended so, it takes until `least` after `last_look`.
+    pub(super) fn wait(&mut self, last_look: Instant, least: Duration, most: Duration) {
+        if self.was_woken {
+            thread::sleep(least.saturating_sub(last_look.elapsed()));
+        }
+        let Ok(timeout) = Timespec::try_from(most) else { return };
+        let mut woken = [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }; 2];
+        // A signal ends it early, which does no harm.
+        self.was_woken = epoll::wait(&self.epoll, &mut woken, Some(&timeout)).is_ok_and(|rings| rings > 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Write as _, pipe};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(30);
+    const SHORT: Duration = Duration::from_millis(10);
+
+    #[test]
+    fn what_nobody_woke_for_ends_no_wait_however_much_is_there() {
+        let (readable, mut writable) = pipe().unwrap();
+        let mut wakes = Wakes::of([&readable]).unwrap();
+        writable.write_all(b"woken for").unwrap();
+        wakes.wait(Instant::now(), Duration::ZERO, LONG);
+        assert!(wakes.was_woken);
+        let begun = Instant::now();
+        wakes.wait(begun, Duration::ZERO, SHORT);
+        assert!(!wakes.was_woken && begun.elapsed() >= SHORT, "it is readable yet, and was told");
+        writable.write_all(b"woken for once more").unwrap();
+        wakes.wait(Instant::now(), Duration::ZERO, LONG);
+        assert!(wakes.was_woken);
+    }
+
+    #[test]
+    fn wait_after_one_that_was_ended_takes_its_least_time() {
+        let (readable, mut writable) = pipe().unwrap();
+        let mut wakes = Wakes::of([&readable]).unwrap();
+        for least in [Duration::ZERO, SHORT] {
+            writable.write_all(b"woken for").unwrap();
+            let begun = Instant::now();
+            wakes.wait(begun, SHORT, LONG);
+            assert!(wakes.was_woken && begun.elapsed() >= least, "{least:?}");
+        }
+    }
+}
