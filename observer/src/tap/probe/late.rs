@@ -13,14 +13,15 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::program_file::FileIdentity;
 
-/// Processes that are remembered as looked at; beyond that all are looked at once more.
+/// Processes that are remembered as looked at; beyond that one is forgotten for each.
 const MAX_PROCESSES: usize = 65_536;
 
 /// Processes whose header fields are told.
 #[derive(Debug, Default)]
 pub(super) struct LateProcesses {
     told: BTreeMap<u32, Late>,
-    looked_at: BTreeSet<u32>,
+    /// When each of those that were asked about began.
+    looked_at: BTreeMap<u32, u64>,
 }
 
 /// A process with connections from before.
@@ -32,22 +33,36 @@ struct Late {
 }
 
 impl LateProcesses {
-    /// Whether a process is to have the header fields told of `files`, all of which are probed since `probed` (ticks of the machine's clock,
-    /// [`now`]). Each process is asked about once.
-    pub(super) fn begins(&mut self, process: u32, files: Vec<FileIdentity>, probed: u64, api_servers: &[SocketAddr]) -> bool {
-        if self.looked_at.contains(&process) {
+    /// Whether a process that began at `began` is to have the header fields told of `files`, all of which are probed since `probed` (ticks of the machine's
+    /// clock, [`now`]).
+    ///
+    /// Its sockets are looked at once, the first time, until it is [renewed](Self::renew): those that it has later may be of connections that began later.
+    pub(super) fn begins(
+        &mut self,
+        process: u32,
+        began: u64,
+        files: Vec<FileIdentity>,
+        probed: u64,
+        api_servers: &[SocketAddr],
+    ) -> bool {
+        if self.looked_at.contains_key(&process) {
             return false;
         }
         if self.looked_at.len() >= MAX_PROCESSES {
-            self.looked_at.clear();
+            self.looked_at.pop_last();
         }
-        self.looked_at.insert(process);
-        let sockets = if was_there(process, probed) { sockets(process, api_servers) } else { BTreeSet::new() };
+        self.looked_at.insert(process, began);
+        let sockets = if began <= probed { sockets(process, api_servers) } else { BTreeSet::new() };
         if sockets.is_empty() {
             return false;
         }
         self.told.insert(process, Late { files, sockets });
         true
+    }
+
+    /// Whether the number of a process that began at `began` was another's when it was asked about, and nobody told that the number is a new one's.
+    pub(super) fn is_of_another(&self, process: u32, began: u64) -> bool {
+        self.looked_at.get(&process).is_some_and(|former| *former != began)
     }
 
     /// Processes whose connections from before are gone by now.
@@ -65,14 +80,9 @@ impl LateProcesses {
         Some(gone.files)
     }
 
-    /// The number of a process may be another process's now.
+    /// The number of a process is another process's now, or it runs another program.
     pub(super) fn renew(&mut self, process: u32) {
         self.looked_at.remove(&process);
-    }
-
-    /// The number of any process may be.
-    pub(super) fn renew_all(&mut self) {
-        self.looked_at.clear();
     }
 }
 
@@ -85,9 +95,9 @@ pub(super) fn now() -> u64 {
     seconds.saturating_mul(ticks).saturating_add(rest.saturating_mul(ticks) / 1_000_000_000)
 }
 
-fn was_there(process: u32, then: u64) -> bool {
-    let stat = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()?.stat().ok());
-    stat.is_some_and(|stat| stat.starttime <= then)
+/// When a process began, as [`now`]; nothing where it is gone.
+pub(super) fn began(process: u32) -> Option<u64> {
+    Some(Process::new(i32::try_from(process).ok()?).ok()?.stat().ok()?.starttime)
 }
 
 /// The sockets of a process that are connected with an API server, on either side.
@@ -124,14 +134,18 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let api_servers = [listener.local_addr().unwrap()];
         let own = std::process::id();
+        let began = began(own).unwrap();
         let mut late = LateProcesses::default();
-        assert!(!late.begins(own, vec![FILE], now(), &api_servers), "it has no connection");
-        assert!(!LateProcesses::default().begins(own, vec![FILE], 0, &api_servers), "it began later");
+        assert!(!late.begins(own, began, vec![FILE], now(), &api_servers), "it has no connection");
 
         let connection = TcpStream::connect(api_servers[0]).unwrap();
-        assert!(!late.begins(own, vec![FILE], now(), &api_servers), "it was asked about already");
+        assert!(!LateProcesses::default().begins(own, began, vec![FILE], began - 1, &api_servers), "it began later");
+        assert!(
+            !late.begins(own, began, vec![FILE], now(), &api_servers),
+            "it may have begun this connection since it was asked about"
+        );
         late.renew(own);
-        assert!(late.begins(own, vec![FILE], now(), &api_servers));
+        assert!(late.begins(own, began, vec![FILE], now(), &api_servers));
         assert_eq!(late.over(&api_servers), [0; 0]);
 
         let other = TcpStream::connect(api_servers[0]).unwrap();
@@ -141,6 +155,27 @@ mod tests {
         assert_eq!(late.forget(own), Some(vec![FILE]));
         assert_eq!(late.forget(own), None);
         drop(other);
+    }
+
+    #[test]
+    fn number_is_of_another_process_where_that_began_at_another_time() {
+        let mut late = LateProcesses::default();
+        assert!(!late.is_of_another(7, 100), "nobody asked about it");
+        assert!(!late.begins(7, 100, vec![FILE], 50, &[]));
+        for (began, expected) in [(100, false), (101, true), (99, true)] {
+            assert_eq!(late.is_of_another(7, began), expected, "{began}");
+        }
+        late.renew(7);
+        assert!(!late.is_of_another(7, 101));
+    }
+
+    #[test]
+    fn processes_that_are_remembered_are_bounded() {
+        let mut late = LateProcesses::default();
+        for process in 0..=u32::try_from(MAX_PROCESSES).unwrap() {
+            assert!(!late.begins(process, 100, vec![FILE], 50, &[]));
+        }
+        assert_eq!(late.looked_at.len(), MAX_PROCESSES);
     }
 
     #[test]

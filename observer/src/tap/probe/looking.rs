@@ -12,7 +12,7 @@ use super::files::{NotProbed, ProbedFiles};
 use super::installed::installed_libraries;
 use super::kernel::Programs;
 use super::kernel_clock::kernels_now;
-use super::late::LateProcesses;
+use super::late::{LateProcesses, began};
 use super::libraries::Libraries;
 use super::options::ProbeOutcome;
 use super::orders::{Finding, Findings, Order};
@@ -100,10 +100,8 @@ impl Looking {
                 self.renew(process);
                 self.schedule.exited(process);
             }
-            Order::Missed => {
-                self.late.renew_all();
-                self.schedule.hurry(Instant::now());
-            }
+            // Of whom the number was before is seen by when its process began.
+            Order::Missed => self.schedule.hurry(Instant::now()),
         }
     }
 
@@ -139,11 +137,15 @@ impl Looking {
 
     /// Has the header fields of a process told, if it had connections before it was probed.
     fn tell_fields(&mut self, process: u32, found: &[ProgramFile]) {
+        let Some(began) = began(process) else { return };
+        if self.late.is_of_another(process, began) {
+            self.renew(process);
+        }
         let Self { files, late, api_servers, .. } = self;
         let able: Vec<&ProgramFile> = found.iter().filter(|file| files.tells_fields(file.identity)).collect();
         let probed = able.iter().filter_map(|file| files.probed_since(file.identity)).max();
         let identities = || able.iter().map(|file| file.identity).collect();
-        if !probed.is_some_and(|probed| late.begins(process, identities(), probed, api_servers)) {
+        if !probed.is_some_and(|probed| late.begins(process, began, identities(), probed, api_servers)) {
             return;
         }
         // Before the first of them can come.
