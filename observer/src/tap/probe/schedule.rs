@@ -8,6 +8,8 @@ const LOOK_AGAIN: [Duration; 5] =
     [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
 /// All processes are looked at so often, for libraries that were loaded late.
 const LOOK_AT_ALL: Duration = Duration::from_secs(5);
+/// When that is asked for, at the earliest so long after the last such look has ended: processes may begin without end.
+const HURRY: Duration = Duration::from_secs(1);
 /// Those that are selected by number are few, and looked at more often for them.
 const LOOK_AT_GIVEN: Duration = Duration::from_secs(1);
 /// So often it is looked for files that are called too often.
@@ -39,7 +41,10 @@ pub(super) struct Schedule {
     queue: VecDeque<u32>,
     is_queues_turn: bool,
     are_all_queued: bool,
+    /// It was asked for all after they were numbered.
+    is_in_a_hurry: bool,
     next_all: Instant,
+    next_all_in_a_hurry: Instant,
     next_given: Instant,
     next_calls: Instant,
 }
@@ -52,7 +57,9 @@ impl Schedule {
             queue: VecDeque::new(),
             is_queues_turn: false,
             are_all_queued: false,
+            is_in_a_hurry: false,
             next_all: now,
+            next_all_in_a_hurry: now,
             next_given: now + LOOK_AT_GIVEN,
             next_calls: now + COUNT_CALLS,
         }
@@ -69,15 +76,17 @@ impl Schedule {
         self.executed.retain(|(_, other)| *other != process);
     }
 
-    /// All processes are to be looked at without delay.
+    /// All processes are to be looked at soon.
     pub(super) fn hurry(&mut self, now: Instant) {
-        self.next_all = now;
+        self.is_in_a_hurry = true;
+        self.next_all = self.next_all.min(self.next_all_in_a_hurry.max(now));
     }
 
     /// These are all processes.
     pub(super) fn queue_all(&mut self, processes: impl IntoIterator<Item = u32>) {
         self.queue.extend(processes);
         self.are_all_queued = true;
+        self.is_in_a_hurry = false;
     }
 
     /// These are those that are selected by number.
@@ -94,7 +103,8 @@ impl Schedule {
         if self.queue.is_empty() {
             if self.are_all_queued {
                 self.are_all_queued = false;
-                self.next_all = now + LOOK_AT_ALL;
+                self.next_all_in_a_hurry = now + HURRY;
+                self.next_all = if self.is_in_a_hurry { self.next_all_in_a_hurry } else { now + LOOK_AT_ALL };
                 return Some(Due::AllWereLookedAt);
             }
             if self.next_all <= now {
@@ -191,12 +201,45 @@ mod tests {
         let timers =
             |schedule: &mut Schedule, now| all_due(schedule, now).into_iter().filter(|due| *due != Due::Calls).collect::<Vec<_>>();
         assert_eq!(timers(&mut schedule, begin + LOOK_AT_ALL.checked_sub(MILLISECOND).unwrap()), [Due::Given]);
-        schedule.hurry(begin);
-        assert_eq!(schedule.until(begin), Duration::ZERO);
-        assert_eq!(schedule.next(begin), Some(Due::All));
+        let later = begin + 2 * HURRY;
+        schedule.hurry(later);
+        assert_eq!(schedule.until(later), Duration::ZERO);
+        assert_eq!(schedule.next(later), Some(Due::All));
         schedule.queue_all([3]);
-        assert_eq!(timers(&mut schedule, begin), [Due::Process(3), Due::AllWereLookedAt]);
-        assert_eq!(schedule.next(begin + 2 * LOOK_AT_ALL), Some(Due::Calls));
-        assert_eq!(schedule.next(begin + 2 * LOOK_AT_ALL), Some(Due::All));
+        assert_eq!(timers(&mut schedule, later), [Due::Process(3), Due::AllWereLookedAt]);
+        assert_eq!(schedule.next(begin + 3 * LOOK_AT_ALL), Some(Due::Calls));
+        assert_eq!(schedule.next(begin + 3 * LOOK_AT_ALL), Some(Due::All));
+    }
+
+    #[test]
+    fn all_processes_are_looked_at_once_a_second_at_most_however_often_it_is_asked_for() {
+        let begin = Instant::now();
+        let mut schedule = looked_at(begin);
+        let mut looks = Vec::new();
+        for millisecond in 1..=5_000 {
+            let now = begin + millisecond * MILLISECOND;
+            schedule.hurry(now);
+            while let Some(due) = schedule.next(now) {
+                if due == Due::All {
+                    schedule.queue_all([1]);
+                    looks.push(millisecond);
+                }
+                // It is asked for while they are looked at, too.
+                schedule.hurry(now);
+            }
+        }
+        assert_eq!(looks, [1_000, 2_000, 3_000, 4_000, 5_000]);
+    }
+
+    #[test]
+    fn asked_for_while_all_are_looked_at_they_are_looked_at_once_more() {
+        let begin = Instant::now();
+        let mut schedule = Schedule::new(begin);
+        assert_eq!(schedule.next(begin), Some(Due::All));
+        schedule.queue_all([1]);
+        schedule.hurry(begin);
+        assert_eq!(all_due(&mut schedule, begin), [Due::Process(1), Due::AllWereLookedAt]);
+        assert!(!all_due(&mut schedule, begin + HURRY.checked_sub(MILLISECOND).unwrap()).contains(&Due::All));
+        assert!(all_due(&mut schedule, begin + HURRY).contains(&Due::All));
     }
 }
