@@ -11,9 +11,11 @@ use super::call_rate::CallRate;
 use super::file_numbers::FileNumbers;
 use super::file_table::{FileTable, Known};
 use super::kernel::{Attachment, KernelError, Programs};
+use super::kernel_clock::kernels_now;
 use super::late::now;
 use super::never::NeverProbed;
 use super::opened_file::OpenedFile;
+use super::orders::Finding;
 use super::plan::{Placement, field_placements, placements};
 use super::program_file::{FileIdentity, ProgramFile};
 
@@ -65,8 +67,6 @@ pub(super) struct ProbedFiles {
     never: NeverProbed,
     table: FileTable<ProbedFile>,
     numbers: FileNumbers,
-    /// The numbers of files that are probed no more.
-    left: Vec<u16>,
     are_too_many: bool,
 }
 
@@ -89,15 +89,15 @@ struct ProbedFile {
 
 impl ProbedFiles {
     pub(super) fn new(never: NeverProbed) -> Self {
-        Self { never, table: FileTable::new(), numbers: FileNumbers::new(), left: Vec::new(), are_too_many: false }
+        Self { never, table: FileTable::new(), numbers: FileNumbers::new(), are_too_many: false }
     }
 
     pub(super) fn never(&self) -> &NeverProbed {
         &self.never
     }
 
-    /// Probes a file that a process runs, as far as that is not done. `left` is told once of each whose connections are not seen for it.
-    pub(super) fn probe(&mut self, file: &ProgramFile, programs: &Programs, left: &mut dyn FnMut(&str, NotProbed)) {
+    /// Probes a file that a process runs, as far as that is not done. Of each whose connections are not seen for it is told once.
+    pub(super) fn probe(&mut self, file: &ProgramFile, programs: &Programs, tell: &mut dyn FnMut(Finding)) {
         let now = Instant::now();
         let is_never = self.never.contains(file);
         match self.table.used(file.identity, now) {
@@ -105,69 +105,68 @@ impl ProbedFiles {
             // One that is known by another name may turn out to be meant.
             Some(_) | None if is_never => {
                 let former = self.table.insert(file.identity, Known::Never, now);
-                self.detach(former);
-                left(&file.name, NotProbed::Never);
+                self.detach(former, tell);
+                tell(NotProbed::Never.of(&file.name));
             }
             Some(_) => {}
-            None => self.probe_new(file, now, programs, left),
+            None => self.probe_new(file, now, programs, tell),
         }
     }
 
-    fn probe_new(&mut self, file: &ProgramFile, now: Instant, programs: &Programs, left: &mut dyn FnMut(&str, NotProbed)) {
-        let Some(number) = self.number(now) else {
+    fn probe_new(&mut self, file: &ProgramFile, now: Instant, programs: &Programs, tell: &mut dyn FnMut(Finding)) {
+        let Some(number) = self.number(now, tell) else {
             if !std::mem::replace(&mut self.are_too_many, true) {
-                left(&file.name, NotProbed::TooMany);
+                tell(NotProbed::TooMany.of(&file.name));
             }
             return;
         };
-        let known = match probe(file, number, programs, &mut |why| left(&file.name, why)) {
+        let known = match probe(file, number, programs, &mut |why| tell(why.of(&file.name))) {
             Ok(known) => known,
             // Its process is gone, and another one may run it yet.
             Err(error) if error.is_gone() => return self.numbers.give_back(number),
             Err(error) => {
-                left(&file.name, error);
+                tell(error.of(&file.name));
                 Known::Told
             }
         };
         if !matches!(known, Known::Probed(_)) {
             // Some of its places may have been probed for a moment.
-            self.left.push(number);
-            self.numbers.give_back(number);
+            self.give_back(number, tell);
         }
         self.table.insert(file.identity, known, now);
     }
 
     /// The number of a file that is to be probed.
-    fn number(&mut self, now: Instant) -> Option<u16> {
+    fn number(&mut self, now: Instant, tell: &mut dyn FnMut(Finding)) -> Option<u16> {
         self.numbers.take().or_else(|| {
             let unused = self.table.make_room(now);
-            self.detach(unused);
+            self.detach(unused, tell);
             self.numbers.take()
         })
     }
 
-    /// Leaves files alone whose functions are called more often than `budget` allows, a second. `left` is told of each, once.
-    pub(super) fn leave_the_busy(&mut self, programs: &Programs, budget: u32, left: &mut dyn FnMut(&str, NotProbed)) {
+    /// Leaves files alone whose functions are called more often than `budget` allows, a second. Of each is told once.
+    pub(super) fn leave_the_busy(&mut self, programs: &Programs, budget: u32, tell: &mut dyn FnMut(Finding)) {
         let now = Instant::now();
         let busy = self.table.leave(|probed| {
             let beyond = probed.calls.beyond(now, programs.calls(probed.number), budget);
             if let Some(rate) = beyond {
-                left(&probed.name, NotProbed::TooManyCalls { rate, budget });
+                tell(NotProbed::TooManyCalls { rate, budget }.of(&probed.name));
             }
             beyond.is_some()
         });
-        self.detach(busy);
+        self.detach(busy, tell);
     }
 
     /// Leaves files that no process has run for long and that are not what their name leads to: those that were deleted, and those of containers that are over. A program
     /// that somebody may start again stays probed: otherwise what its first process says would not be seen each time.
-    pub(super) fn leave_the_unused(&mut self) {
+    pub(super) fn leave_the_unused(&mut self, tell: &mut dyn FnMut(Finding)) {
         let is_there = |file, probed: &ProbedFile| FileIdentity::of(Path::new(&probed.name)) == Some(file);
         let unused = self.table.forget_unused(Instant::now(), is_there);
-        self.detach(unused);
+        self.detach(unused, tell);
     }
 
-    fn detach(&mut self, files: impl IntoIterator<Item = ProbedFile>) {
+    fn detach(&mut self, files: impl IntoIterator<Item = ProbedFile>, tell: &mut dyn FnMut(Finding)) {
         let mut attachments = Vec::new();
         let mut numbers = Vec::new();
         for ProbedFile { attached, attached_fields, number, .. } in files {
@@ -177,14 +176,14 @@ impl ProbedFiles {
         }
         Attachment::end_all(attachments);
         for number in numbers {
-            self.numbers.give_back(number);
-            self.left.push(number);
+            self.give_back(number, tell);
         }
     }
 
-    /// The numbers of files that are probed no more, each once. Nothing is recorded of them from here on.
-    pub(super) fn take_left(&mut self) -> Vec<u16> {
-        std::mem::take(&mut self.left)
+    /// Nothing is recorded of a file from here on. It is told before another one may have its number: what is recorded of that comes later.
+    fn give_back(&mut self, number: u16, tell: &mut dyn FnMut(Finding)) {
+        tell(Finding::Left { file: number, at: kernels_now() });
+        self.numbers.give_back(number);
     }
 
     /// Whether header fields can be had of what this file's processes say over HTTP/2.
@@ -224,7 +223,8 @@ impl ProbedFiles {
 impl Drop for ProbedFiles {
     fn drop(&mut self) {
         let all = self.table.leave(|_| true);
-        self.detach(all);
+        // Nobody takes findings any more.
+        self.detach(all, &mut |_| {});
     }
 }
 
@@ -233,6 +233,11 @@ impl NotProbed {
     pub(super) fn is_gone(&self) -> bool {
         let Self::Opening(source) = self else { return false };
         source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(libc::ESRCH)
+    }
+
+    /// The finding that a file is not probed, or not all of it, for this.
+    fn of(&self, file: &str) -> Finding {
+        Finding::NotProbed { file: file.to_owned(), why: self.to_string() }
     }
 }
 
@@ -284,4 +289,43 @@ fn attach(file: &Path, number: u16, placements: &[Placement], programs: &Program
         programs.attach(*probe, file, offsets, AttachCookie { file: number, descriptor: *descriptor })
     };
     placements.iter().map(attach).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Nothing is attached to it.
+    fn file(number: u16, now: Instant) -> ProbedFile {
+        ProbedFile {
+            attached: Vec::new(),
+            number,
+            name: format!("/usr/bin/program-{number}"),
+            calls: CallRate::since(now, 0),
+            since: 0,
+            fields: Vec::new(),
+            attached_fields: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn number_of_a_file_that_is_left_is_given_again_only_after_that_is_told() {
+        let begin = Instant::now();
+        let mut files = ProbedFiles::new(NeverProbed::of(&[]).unwrap());
+        for inode in 0..u64::from(MAX_FILES) {
+            let number = files.number(begin, &mut |finding| panic!("{finding:?}")).unwrap();
+            let identity = FileIdentity { device: 1, inode, born: None };
+            files.table.insert(identity, Known::Probed(file(number, begin)), begin + Duration::from_secs(inode));
+        }
+        assert_eq!(files.number(begin, &mut |finding| panic!("{finding:?}")), None, "all are in use");
+
+        let (before, mut told) = (kernels_now(), Vec::new());
+        let number = files.number(begin + Duration::from_mins(10), &mut |finding| told.push(finding)).unwrap();
+        let after = kernels_now();
+        let [Finding::Left { file, at }] = told[..] else { panic!("{told:?}") };
+        assert_eq!(file, number, "the only one that is free is that of the file that was left");
+        assert!((before..=after).contains(&at), "what is recorded of the next file is later than that");
+    }
 }

@@ -8,10 +8,9 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Instant;
 
-use super::files::{NotProbed, ProbedFiles};
+use super::files::ProbedFiles;
 use super::installed::installed_libraries;
 use super::kernel::Programs;
-use super::kernel_clock::kernels_now;
 use super::late::{LateProcesses, began};
 use super::libraries::Libraries;
 use super::options::ProbeOutcome;
@@ -114,9 +113,6 @@ impl Looking {
             Some(Due::Given) => self.schedule.queue_given(self.selection.numbers()),
             Some(Due::Calls) => self.leave_the_busy(),
         }
-        for file in self.files.take_left() {
-            self.tell(Finding::Left { file, at: kernels_now() });
-        }
     }
 
     fn look_at(&mut self, process: u32) {
@@ -132,7 +128,7 @@ impl Looking {
 
     fn probe(&mut self, file: &ProgramFile) {
         let Self { programs, files, findings, .. } = self;
-        files.probe(file, programs, &mut |file, why| tell_not_probed(findings, file, &why));
+        files.probe(file, programs, &mut |finding| tell(findings, finding));
     }
 
     /// Has the header fields of a process told, if it had connections before it was probed.
@@ -185,7 +181,8 @@ impl Looking {
         for process in self.late.over(&self.api_servers) {
             self.leave_fields(process);
         }
-        self.files.leave_the_unused();
+        let Self { files, findings, .. } = self;
+        files.leave_the_unused(&mut |finding| tell(findings, finding));
         // Only the first time matters to anybody.
         let _told = self.ready.try_send(());
     }
@@ -193,17 +190,13 @@ impl Looking {
     fn leave_the_busy(&mut self) {
         let Self { programs, files, findings, calls_per_second, .. } = self;
         if *calls_per_second > 0 {
-            files.leave_the_busy(programs, *calls_per_second, &mut |file, why| tell_not_probed(findings, file, &why));
+            files.leave_the_busy(programs, *calls_per_second, &mut |finding| tell(findings, finding));
         }
     }
 
     fn tell(&self, finding: Finding) {
         tell(&self.findings, finding);
     }
-}
-
-fn tell_not_probed(findings: &Findings, file: &str, why: &NotProbed) {
-    tell(findings, Finding::NotProbed { file: file.to_owned(), why: why.to_string() });
 }
 
 fn tell(findings: &Findings, finding: Finding) {
