@@ -1,17 +1,14 @@
 //! What came from the kernel by several ways, told to the assembly in the order in which it came about.
 
-use std::collections::VecDeque;
-
 use observer_core::time::Timestamp;
 use observer_ebpf::{Life, LifeKind, Record};
 
 use super::assembly::{Answer, Assembly};
+use super::changes::{Change, Changes};
 use super::containers::Containers;
 use super::kernel_clock::Times;
 use super::left_files::LeftFiles;
-
-/// Ends that wait until there is nothing else to take; with more they wait no longer.
-const MAX_ENDS: usize = 65_536;
+use super::orders::Explained;
 
 /// The assembly, and what waits until its turn comes. All times of the kernel's clock.
 #[derive(Debug)]
@@ -19,8 +16,8 @@ pub(super) struct InOrder {
     times: Times,
     assembly: Assembly,
     containers: Containers,
-    /// Ends of processes and sockets: what was recorded before them comes first.
-    ends: VecDeque<Life>,
+    /// What was recorded before them comes first.
+    changes: Changes,
     left: LeftFiles,
     /// All records until then were taken, but for those whose programs were interrupted.
     taken_until: u64,
@@ -28,15 +25,20 @@ pub(super) struct InOrder {
 
 impl InOrder {
     pub(super) fn new(times: Times, assembly: Assembly) -> Self {
-        Self { times, assembly, containers: Containers::new(), ends: VecDeque::new(), left: LeftFiles::default(), taken_until: 0 }
+        Self {
+            times,
+            assembly,
+            containers: Containers::new(),
+            changes: Changes::default(),
+            left: LeftFiles::default(),
+            taken_until: 0,
+        }
     }
 
     /// A process or a socket ended, or began to.
     pub(super) fn ended(&mut self, life: Life) {
-        self.ends.push_back(life);
-        if self.ends.len() > MAX_ENDS {
-            self.tell_of_ends(u64::MAX);
-        }
+        self.changes.ended(life);
+        self.bound_changes();
     }
 
     /// A file is probed no more, and nothing was recorded of it after `at`.
@@ -45,14 +47,15 @@ impl InOrder {
     }
 
     /// Header fields of a process are told from now on, or not any more.
-    pub(super) fn explain(&mut self, process: u32, is_told: bool) {
-        self.assembly.explain(process, is_told);
+    pub(super) fn explain(&mut self, explained: Explained) {
+        self.changes.explain(explained);
+        self.bound_changes();
     }
 
-    /// Takes the next record, behind the ends that came before it and the files of which nothing comes behind it: a connection that begins may have the socket
+    /// Takes the next record, behind the changes that came before it and the files of which nothing comes behind it: a connection that begins may have the socket
     /// and the place in memory of one that has ended, and its file the number of one that was left.
     pub(super) fn take(&mut self, record: &Record, payload: &[u8]) -> Answer {
-        self.tell_of_ends(record.time);
+        self.tell_of_changes(record.time);
         for file in self.left.before_record(record.time) {
             self.assembly.leave(self.times.of(record.time), file);
         }
@@ -61,9 +64,9 @@ impl InOrder {
         self.assembly.take(self.times.of(record.time), record, payload, container)
     }
 
-    /// No record was left after all ends until `now` were told.
+    /// No record was left after all changes until `now` were told.
     pub(super) fn found_empty(&mut self, now: u64) {
-        self.tell_of_ends(u64::MAX);
+        self.tell_of_changes(u64::MAX);
         for file in self.left.with_empty_ring(now) {
             self.assembly.leave(self.times.of(now), file);
         }
@@ -87,14 +90,21 @@ impl InOrder {
         &self.assembly
     }
 
-    /// Tells of the ends before a time, in their order.
-    fn tell_of_ends(&mut self, before: u64) {
-        while let Some(life) = self.ends.pop_front_if(|life| life.time < before) {
-            let at = self.times.of(life.time);
-            if life.kind == LifeKind::Exit as u32 {
-                self.assembly.exited(at, life.process);
-            } else {
-                self.assembly.socket_changed(at, &life);
+    fn bound_changes(&mut self) {
+        if self.changes.are_too_many() {
+            self.tell_of_changes(u64::MAX);
+        }
+    }
+
+    /// Tells of the changes before a time, in their order.
+    fn tell_of_changes(&mut self, before: u64) {
+        while let Some(change) = self.changes.next(before) {
+            match change {
+                Change::Explained(Explained { process, is_told, .. }) => self.assembly.explain(process, is_told),
+                Change::Ended(life) if life.kind == LifeKind::Exit as u32 => {
+                    self.assembly.exited(self.times.of(life.time), life.process);
+                }
+                Change::Ended(life) => self.assembly.socket_changed(self.times.of(life.time), &life),
             }
         }
     }

@@ -11,10 +11,11 @@ use std::time::Instant;
 use super::files::ProbedFiles;
 use super::installed::installed_libraries;
 use super::kernel::Programs;
+use super::kernel_clock::kernels_now;
 use super::late::{LateProcesses, began};
 use super::libraries::Libraries;
 use super::options::ProbeOutcome;
-use super::orders::{Finding, Findings, Order};
+use super::orders::{Explained, Finding, Findings, Order};
 use super::program_file::ProgramFile;
 use super::program_files::program_files;
 use super::schedule::{Due, Schedule};
@@ -145,7 +146,7 @@ impl Looking {
             return;
         }
         // Before the first of them can come.
-        self.tell(Finding::Explained { process, is_told: true });
+        self.tell_explained(process, true);
         let mut are_told = false;
         for file in able {
             match self.files.probe_fields(file, &self.programs) {
@@ -173,7 +174,7 @@ impl Looking {
             for file in files {
                 self.files.leave_fields(file);
             }
-            self.tell(Finding::Explained { process, is_told: false });
+            self.tell_explained(process, false);
         }
     }
 
@@ -192,6 +193,10 @@ impl Looking {
         if *calls_per_second > 0 {
             files.leave_the_busy(programs, *calls_per_second, &mut |finding| tell(findings, finding));
         }
+    }
+
+    fn tell_explained(&self, process: u32, is_told: bool) {
+        self.tell(Finding::Explained(Explained { process, is_told, at: kernels_now() }));
     }
 
     fn tell(&self, finding: Finding) {

@@ -4,6 +4,7 @@ mod assembly;
 pub mod binary;
 mod call_rate;
 mod cgroup;
+mod changes;
 mod check;
 mod containers;
 mod ending;

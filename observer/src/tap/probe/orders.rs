@@ -31,12 +31,7 @@ pub(super) enum Finding {
         at: u64,
     },
     /// Header fields of a process are told, from before the first that is, or not any more.
-    Explained {
-        /// Which one.
-        process: u32,
-        /// Whether they are.
-        is_told: bool,
-    },
+    Explained(Explained),
     /// Connections of a file are not seen.
     NotProbed {
         /// As a process has it.
@@ -46,6 +41,17 @@ pub(super) enum Finding {
     },
     /// The last one: nobody gives orders any more. Behind it all that is attached is ended, and then the findings end.
     Outcome(ProbeOutcome),
+}
+
+/// Whether header fields of a process are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Explained {
+    /// Which one.
+    pub(super) process: u32,
+    /// Whether they are.
+    pub(super) is_told: bool,
+    /// Since when, by the kernel's clock: the process that had this number before is gone by then.
+    pub(super) at: u64,
 }
 
 /// The end at which findings are waited for room for.

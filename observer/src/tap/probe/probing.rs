@@ -198,7 +198,7 @@ impl Run {
         loop {
             match self.findings.try_recv() {
                 Ok(Finding::Left { file, at }) => self.in_order.left(file, at),
-                Ok(Finding::Explained { process, is_told }) => self.in_order.explain(process, is_told),
+                Ok(Finding::Explained(explained)) => self.in_order.explain(explained),
                 Ok(Finding::NotProbed { file, why }) => self.telling.not_probed(&file, &why),
                 Ok(Finding::Outcome(outcome)) => self.outcome = Some(outcome),
                 Err(TryRecvError::Empty) => return,
