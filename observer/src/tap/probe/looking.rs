@@ -118,12 +118,13 @@ impl Looking {
 
     fn look_at(&mut self, process: u32) {
         if process != std::process::id() && self.selection.may_include(process) {
+            let begun = kernels_now();
             // One that is gone, or may not be looked at, has nothing for us.
             let found = program_files(process, &mut self.libraries).unwrap_or_default();
             for file in &found {
                 self.probe(file);
             }
-            self.tell_fields(process, &found);
+            self.tell_fields(process, &found, begun);
         }
     }
 
@@ -132,8 +133,8 @@ impl Looking {
         files.probe(file, programs, &mut |finding| tell(findings, finding));
     }
 
-    /// Has the header fields of a process told, if it had connections before it was probed.
-    fn tell_fields(&mut self, process: u32, found: &[ProgramFile]) {
+    /// Has the header fields of a process told, if it had connections before it was probed. No file was probed for its sake before `begun`.
+    fn tell_fields(&mut self, process: u32, found: &[ProgramFile], begun: u64) {
         let Some(began) = began(process) else { return };
         if self.late.is_of_another(process, began) {
             self.renew(process);
@@ -145,8 +146,8 @@ impl Looking {
         if !probed.is_some_and(|probed| late.begins(process, began, identities(), probed, api_servers)) {
             return;
         }
-        // Before the first of them can come.
-        self.tell_explained(process, true);
+        // Before the first of them can come, and before what was recorded of its connections since its files are probed.
+        self.tell(Finding::Explained(Explained { process, is_told: true, at: begun }));
         let mut are_told = false;
         for file in able {
             match self.files.probe_fields(file, &self.programs) {
@@ -174,7 +175,7 @@ impl Looking {
             for file in files {
                 self.files.leave_fields(file);
             }
-            self.tell_explained(process, false);
+            self.tell(Finding::Explained(Explained { process, is_told: false, at: kernels_now() }));
         }
     }
 
@@ -193,10 +194,6 @@ impl Looking {
         if *calls_per_second > 0 {
             files.leave_the_busy(programs, *calls_per_second, &mut |finding| tell(findings, finding));
         }
-    }
-
-    fn tell_explained(&self, process: u32, is_told: bool) {
-        self.tell(Finding::Explained(Explained { process, is_told, at: kernels_now() }));
     }
 
     fn tell(&self, finding: Finding) {
