@@ -13,16 +13,12 @@ use crate::admission::Caller;
 use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
 use crate::goroutines::{Encoding, Goroutine, ReadCall, Reading};
+use crate::header_blocks;
 use crate::kernel::{self, Structure};
 use crate::maps::{GO_ENCODINGS, GO_READS, count};
 use crate::memory;
 use crate::records::{self, Direction, Text};
 use crate::sockets;
-
-/// Where the `ClientConn` of Go's HTTP/2 has its `net.Conn`, behind a pointer to the `Transport`: the second word of an interface is the value, here
-/// `*tls.Conn` (Go `src/net/http/h2_bundle.go`, go1.18 to go1.26; `src/net/http/internal/http2/transport.go`, go1.27; golang.org/x/net
-/// `http2/transport.go`, v0.17.0 to v0.57.0).
-const TLS_CONNECTION: u64 = 16;
 
 /// `crypto/tls.(*Conn).Write(b []byte)`, at the entry.
 #[uprobe]
@@ -104,7 +100,7 @@ pub(crate) fn go_close(context: ProbeContext) -> u32 {
 }
 
 /// `(*clientStream).encodeAndWriteHeaders(req)` of Go's HTTP/2 client, at the entry. The stream begins with a pointer to its `ClientConn` (in the same files as
-/// [`TLS_CONNECTION`], and there in all of these versions).
+/// [`header_blocks::TLS_CONNECTION`], and there in all of these versions).
 ///
 /// From here on the goroutine encodes fields of this connection. Those of connections elsewhere are not to leave the process.
 #[uprobe]
@@ -113,10 +109,10 @@ pub(crate) fn go_encodes(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let client = memory::value::<u64>(registers.rax).unwrap_or(0);
-    let Some(connection) = memory::value::<u64>(client.wrapping_add(TLS_CONNECTION)) else { return 0 };
+    let Some(connection) = header_blocks::connection_of(client) else { return 0 };
     if is_wanted(caller, connection) {
         // Where there is no room, its fields are not told.
-        let _full = GO_ENCODINGS.insert(goroutine(caller, registers), Encoding { connection, fields: 0, reserved: 0 }, 0);
+        let _full = GO_ENCODINGS.insert(goroutine(caller, registers), Encoding { client, connection, fields: 0, reserved: 0 }, 0);
     }
     0
 }
@@ -140,6 +136,10 @@ fn is_wanted(caller: Caller, connection: u64) -> bool {
 }
 
 /// `hpack.(*Encoder).WriteField(f HeaderField)`, at the entry: name and value one after the other, each a string's pointer and length.
+///
+/// That the goroutine has begun a block does not say that the field is of it: the block's end is not seen where the probes are ended meanwhile, where the goroutine
+/// ends within (`runtime.Goexit`), and where its process does, and then the goroutine may be another one with fields of anybody. So the encoder itself must be that of
+/// the connection, and the connection be wanted still.
 #[uprobe]
 pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     calls::begun(&context);
@@ -147,9 +147,17 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     let registers = registers(&context);
     let Some(encoding) = GO_ENCODINGS.get_ptr_mut(goroutine(caller, registers)) else { return 0 };
     // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
-    let Encoding { fields, .. } = unsafe { *encoding };
+    let Encoding { client, connection, fields, .. } = unsafe { *encoding };
+    let is_of_block = header_blocks::encodes_for(registers.rax, client, connection);
+    if is_of_block == Some(false) {
+        return 0;
+    }
     // SAFETY: as above.
     unsafe { (*encoding).fields = fields.wrapping_add(1) };
+    // One that may be of the block is missing then, which its number tells.
+    if is_of_block.is_none() || !is_wanted(caller, connection) {
+        return 0;
+    }
     let goroutine = ConnectionKey { address: registers.r14, since: 0, process: caller.process, reserved: 0 };
     let record = http2(caller, Kind::SentField, goroutine, 0);
     field(registers, &Record { descriptor: fields as i32, ..record });
@@ -159,7 +167,8 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
 /// `hpack.(*Decoder).callEmit(hf HeaderField)`, at the entry.
 ///
 /// One goroutine reads a connection, puts frames together and decodes their header blocks (`(*clientConnReadLoop).run`, `(*serverConn).readFrames`), so
-/// the field was in what it read last.
+/// the field was in what it read last. But a goroutine may read once, and then decode what it read elsewhere without TLS; and what was read last is kept when it ends, and
+/// its memory may be another one's then. So the decoder itself must decode for this connection.
 #[uprobe]
 pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
     calls::begun(&context);
@@ -170,6 +179,9 @@ pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
     let Reading { call, fields, .. } = unsafe { *reading };
     // SAFETY: as above.
     unsafe { (*reading).fields = fields.wrapping_add(1) };
+    if !header_blocks::decodes_from(registers.rax, call.connection) {
+        return 0;
+    }
     let Some((connection, received)) = connections::wanted(caller, call.connection) else { return 0 };
     let record = http2(caller, Kind::ReceivedField, connection, received);
     field(registers, &Record { descriptor: fields as i32, ..record });

@@ -18,7 +18,7 @@ pub(crate) struct ReadCall {
     pub(crate) length: u64,
 }
 
-/// What a goroutine reads, or read last: what it decodes then was in it.
+/// What a goroutine reads, or read last. What it decodes then need not have been in it: the memory of a goroutine that has ended is used for another.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Reading {
@@ -28,10 +28,12 @@ pub(crate) struct Reading {
     pub(crate) fields: u32,
 }
 
-/// The header block that a goroutine encodes.
+/// The header block that a goroutine encodes, or has left without a return that was seen.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Encoding {
+    /// The `ClientConn` of HTTP/2.
+    pub(crate) client: u64,
     /// The connection that it will be written to, by its address.
     pub(crate) connection: u64,
     /// Fields that were encoded so far.

@@ -16,6 +16,7 @@ mod calls;
 mod connections;
 mod go;
 mod goroutines;
+mod header_blocks;
 mod kernel;
 mod lives;
 mod maps;

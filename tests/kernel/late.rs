@@ -40,6 +40,11 @@ fn fields_of_go_connections_elsewhere_are_none_of_the_api_servers() {
     }
 }
 
+#[test]
+fn fields_that_go_encodes_in_the_midst_of_a_block_and_not_for_it_are_not_told() {
+    check("foreign", None);
+}
+
 /// The client has listed and watches when the probe comes; then it asks twice, and another server before each request.
 fn check(library: &str, other: Option<&DemoServer>) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();

@@ -1,7 +1,7 @@
 // Command late speaks HTTP/2 to an API server on one connection: it lists and watches config maps, says "watching", and at each further line of stdin asks
 // once more. Its arguments are the server's address, its certificate authority, a token, and whose HTTP/2 it uses: "net/http" or "x/net", or "rotated": net/http on a
 // connection that is wrapped as client-go's rotation of certificates does it. With "closing" it speaks HTTP/1.1 instead, at each further line on a connection of its own,
-// which it uses while it closes it. A fifth argument is the address of another server, which it asks before each request of these lines; the authorities are then of both.
+// which it uses while it closes it. With "foreign" it is "x/net", and encodes fields of nobody in the midst of each block. A fifth argument is the address of another server, which it asks before each request of these lines; the authorities are then of both.
 package main
 
 import (
@@ -14,12 +14,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"runtime"
 	"strings"
 
 	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 )
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
@@ -29,6 +31,8 @@ type client struct {
 	host, bearer string
 	// other is asked besides, unless it is empty.
 	other string
+	// isForeign says that fields of nobody are encoded besides.
+	isForeign bool
 }
 
 func main() {
@@ -41,19 +45,19 @@ func main() {
 func run(host, authority, token, library string) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(authority))
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: library != "x/net"}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: library != "x/net" && library != "foreign"}
 	if library == "rotated" {
 		transport.DialContext = dialClosable
 	}
 	if library == "closing" {
 		return askClosing(host, roots)
 	}
-	if library == "x/net" {
+	if library == "x/net" || library == "foreign" {
 		if err := http2.ConfigureTransport(transport); err != nil {
 			return err
 		}
 	}
-	c := &client{http: &http.Client{Transport: transport}, host: host, bearer: "Bearer " + token}
+	c := &client{http: &http.Client{Transport: transport}, host: host, bearer: "Bearer " + token, isForeign: library == "foreign"}
 	if err := c.list("limit=500"); err != nil {
 		return err
 	}
@@ -212,6 +216,11 @@ func (c *client) askOther() error {
 	return err
 }
 
+// encodeForeign is called by the goroutine that encodes a block, behind each of its fields.
+func encodeForeign(string, []string) {
+	_ = hpack.NewEncoder(io.Discard).WriteField(hpack.HeaderField{Name: "user-agent", Value: "foreign/v1"})
+}
+
 func (c *client) do(method, path string, body io.Reader) (io.Reader, error) {
 	request, err := http.NewRequest(method, "https://"+c.host+path, body)
 	if err != nil {
@@ -227,6 +236,9 @@ func (c *client) do(method, path string, body io.Reader) (io.Reader, error) {
 		if err := c.askOther(); err != nil {
 			return nil, err
 		}
+	}
+	if c.isForeign {
+		request = request.WithContext(httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{WroteHeaderField: encodeForeign}))
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
