@@ -105,7 +105,7 @@ pub(crate) fn go_close(context: ProbeContext) -> u32 {
 /// From here on the goroutine encodes fields of this connection. Those of connections elsewhere are not to leave the process.
 #[uprobe]
 pub(crate) fn go_encodes(context: ProbeContext) -> u32 {
-    calls::begun(&context);
+    calls::begun_for_fields(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let client = memory::value::<u64>(registers.rax).unwrap_or(0);
@@ -142,7 +142,7 @@ fn is_wanted(caller: Caller, connection: u64) -> bool {
 /// the connection, and the connection be wanted still.
 #[uprobe]
 pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
-    calls::begun(&context);
+    calls::begun_for_fields(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let Some(encoding) = GO_ENCODINGS.get_ptr_mut(goroutine(caller, registers)) else { return 0 };
@@ -171,7 +171,7 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
 /// its memory may be another one's then. So the decoder itself must decode for this connection.
 #[uprobe]
 pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
-    calls::begun(&context);
+    calls::begun_for_fields(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let Some(reading) = GO_READS.get_ptr_mut(goroutine(caller, registers)) else { return 0 };
@@ -192,7 +192,7 @@ pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
 /// fields before.
 #[uprobe]
 pub(crate) fn go_headers(context: ProbeContext) -> u32 {
-    calls::begun(&context);
+    calls::begun_for_fields(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = registers(&context);
     let Some(encoding) = GO_ENCODINGS.get_ptr(goroutine(caller, registers)) else { return 0 };

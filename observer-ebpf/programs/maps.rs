@@ -53,6 +53,10 @@ pub(crate) static LOSSES: PerCpuArray<u64> = PerCpuArray::with_max_entries(Loss:
 #[map]
 pub(crate) static CALLS: PerCpuArray<u64> = PerCpuArray::with_max_entries(MAX_FILES as u32, 0);
 
+/// The same of the functions that are probed for header fields.
+#[map]
+pub(crate) static FIELD_CALLS: PerCpuArray<u64> = PerCpuArray::with_max_entries(MAX_FILES as u32, 0);
+
 /// Which processes are recorded.
 #[map]
 pub(crate) static FILTER: Array<Filter> = Array::with_max_entries(1, 0);

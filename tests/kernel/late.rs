@@ -7,9 +7,12 @@ use observer_core::observer::{RequestRecord, Snapshot};
 use observer_core::routing::{ServedFrom, UnknownReason};
 use observer_tests::go_late_client;
 use watchtap::demo::{DemoConfig, DemoServer};
-use watchtap::tap::probe::ProbeOutcome;
+use watchtap::intake::TapEvent;
+use watchtap::tap::probe::{ProbeOptions, ProbeOutcome};
 
+use crate::clients::of_clients;
 use crate::stage::Stage;
+use crate::told::{Hearing, Told};
 
 /// What the client asks in two rounds, with the status of the answer and the events that were added.
 const EACH_REQUEST: [&str; 8] = [
@@ -22,6 +25,10 @@ const EACH_REQUEST: [&str; 8] = [
     "Watch configmaps · default/ · RV=N · labels round=1 200 1 events",
     "Watch configmaps · default/ · RV=N · labels round=2 200 1 events",
 ];
+
+/// Calls a second: in its time more than the calls of TLS for as many rounds, and less than those for header fields.
+const BUDGET: u32 = 100;
+const ROUNDS: usize = 12;
 
 #[test]
 fn go_client_of_net_http_is_known_from_its_next_request_on() {
@@ -86,6 +93,31 @@ fn go_client_whose_connection_is_wrapped_is_seen() {
     let (Snapshot { totals, missed, .. }, _outcome) = stage.finish();
     client.end();
     assert_eq!(totals.lists, 4, "{totals:?} {missed:?}");
+}
+
+#[test]
+fn header_fields_that_cost_too_much_are_left_and_the_rest_is_seen() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let mut client = Client::start(&server, "net/http");
+    let mut probe = Hearing::start(&ProbeOptions { calls_per_second: BUDGET, ..of_clients(server.address()) });
+    for _ in 0..ROUNDS {
+        client.ask();
+    }
+    let until_then = bytes(probe.until(|told| told.not_probed().any(|(_, why)| why.contains("header fields"))));
+    client.ask();
+    let told = probe.until(|told| bytes(told) > until_then);
+    let is_out_of_sight = |event: &TapEvent| matches!(event, TapEvent::OutOfSight { .. });
+    assert!(!told.events.iter().any(|(_, event)| is_out_of_sight(event)), "{told:?}");
+    let told = probe.finish();
+    client.end();
+    let left: Vec<&str> = told.not_probed().filter_map(|(file, why)| file.contains("late").then_some(why)).collect();
+    let [why] = left.as_slice() else { panic!("{left:?}") };
+    assert!(why.contains(&format!("may cost {BUDGET} calls a second")) && why.contains("stay unknown"), "{why}");
+}
+
+/// How often bytes were told.
+fn bytes(told: &Told) -> usize {
+    told.events.iter().filter(|(_, event)| matches!(event, TapEvent::Bytes { .. })).count()
 }
 
 fn asked(one: &RequestRecord) -> String {

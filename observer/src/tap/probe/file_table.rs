@@ -79,6 +79,14 @@ impl<P> FileTable<P> {
         self.files.values().filter_map(|entry| entry.known.probed())
     }
 
+    /// The same, to be changed.
+    pub(super) fn all_probed_mut(&mut self) -> impl Iterator<Item = (FileIdentity, &mut P)> {
+        self.files.iter_mut().filter_map(|(file, entry)| {
+            let Known::Probed(probed) = &mut entry.known else { return None };
+            Some((*file, probed))
+        })
+    }
+
     /// Leaves files alone of which `is_left` says so; what was attached to them.
     pub(super) fn leave(&mut self, mut is_left: impl FnMut(&mut P) -> bool) -> Vec<P> {
         let mut left = Vec::new();

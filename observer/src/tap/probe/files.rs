@@ -56,6 +56,17 @@ pub(super) enum NotProbed {
         /// As many as are allowed.
         budget: u32,
     },
+    /// Telling header fields would cost too much.
+    #[error(
+        "its functions for the header fields of HTTP/2 are called {rate} times a second, and probes may cost {budget} calls a second of one file; \
+         header fields of connections from before the probe stay unknown for the rest of this run, and all else of them is seen"
+    )]
+    TooManyFieldCalls {
+        /// Calls a second.
+        rate: u64,
+        /// As many as are allowed.
+        budget: u32,
+    },
     /// There are too many.
     #[error("{MAX_FILES} files are probed that processes run, and no further one is")]
     TooMany,
@@ -81,10 +92,12 @@ struct ProbedFile {
     calls: CallRate,
     /// Since when, in ticks of the machine's clock.
     since: u64,
-    /// What would tell header fields.
+    /// What would tell header fields; nothing where that turned out to cost too much.
     fields: Vec<Placement>,
     /// It, while it is wanted.
     attached_fields: Vec<Attachment>,
+    /// Since it is attached.
+    field_calls: CallRate,
 }
 
 impl ProbedFiles {
@@ -145,8 +158,9 @@ impl ProbedFiles {
         })
     }
 
-    /// Leaves files alone whose functions are called more often than `budget` allows, a second. Of each is told once.
-    pub(super) fn leave_the_busy(&mut self, programs: &Programs, budget: u32, tell: &mut dyn FnMut(Finding)) {
+    /// Leaves files alone whose functions are called more often than `budget` allows, a second, and of the others the header fields where their functions alone are.
+    /// Of each is told once. The files whose header fields are left.
+    pub(super) fn leave_the_busy(&mut self, programs: &Programs, budget: u32, tell: &mut dyn FnMut(Finding)) -> Vec<FileIdentity> {
         let now = Instant::now();
         let busy = self.table.leave(|probed| {
             let beyond = probed.calls.beyond(now, programs.calls(probed.number), budget);
@@ -156,6 +170,16 @@ impl ProbedFiles {
             beyond.is_some()
         });
         self.detach(busy, tell);
+        let mut without_fields = Vec::new();
+        for (file, probed) in self.table.all_probed_mut().filter(|(_, probed)| !probed.attached_fields.is_empty()) {
+            if let Some(rate) = probed.field_calls.beyond(now, programs.field_calls(probed.number), budget) {
+                tell(NotProbed::TooManyFieldCalls { rate, budget }.of(&probed.name));
+                probed.fields.clear();
+                Attachment::end_all(std::mem::take(&mut probed.attached_fields));
+                without_fields.push(file);
+            }
+        }
+        without_fields
     }
 
     /// Leaves files that no process has run for long and that are not what their name leads to: those that were deleted, and those of containers that are over. A program
@@ -202,6 +226,7 @@ impl ProbedFiles {
             && probed.attached_fields.is_empty()
         {
             let opened = OpenedFile::of(file)?;
+            probed.field_calls = CallRate::since(Instant::now(), programs.field_calls(probed.number));
             probed.attached_fields = attach(opened.path(), probed.number, &probed.fields, programs)?;
         }
         Ok(())
@@ -269,6 +294,7 @@ fn probe(
         since: now(),
         fields: libraries.iter().flat_map(field_placements).collect(),
         attached_fields: Vec::new(),
+        field_calls: CallRate::since(Instant::now(), programs.field_calls(number)),
     }))
 }
 

@@ -72,6 +72,11 @@ impl LateProcesses {
         self.told.iter().filter_map(is_over).collect()
     }
 
+    /// Processes that have header fields told of a file.
+    pub(super) fn told_of(&self, file: FileIdentity) -> Vec<u32> {
+        self.told.iter().filter_map(|(process, late)| late.files.contains(&file).then_some(*process)).collect()
+    }
+
     /// A process is gone, or runs another program, or its connections from before are. Files that no process needs told any more; nothing where its fields
     /// were not told.
     pub(super) fn forget(&mut self, process: u32) -> Option<Vec<FileIdentity>> {
@@ -184,7 +189,9 @@ mod tests {
         for process in [1, 2] {
             late.told.insert(process, Late { files: vec![FILE], sockets: BTreeSet::new() });
         }
+        assert_eq!(late.told_of(FILE), [1, 2]);
         assert_eq!(late.forget(1), Some(vec![]));
+        assert_eq!(late.told_of(FILE), [2]);
         assert_eq!(late.forget(2), Some(vec![FILE]));
     }
 }

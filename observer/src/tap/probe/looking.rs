@@ -190,9 +190,14 @@ impl Looking {
     }
 
     fn leave_the_busy(&mut self) {
-        let Self { programs, files, findings, calls_per_second, .. } = self;
-        if *calls_per_second > 0 {
-            files.leave_the_busy(programs, *calls_per_second, &mut |finding| tell(findings, finding));
+        let Self { programs, files, late, findings, calls_per_second, .. } = self;
+        if *calls_per_second == 0 {
+            return;
+        }
+        let left = files.leave_the_busy(programs, *calls_per_second, &mut |finding| tell(findings, finding));
+        let processes: Vec<u32> = left.into_iter().flat_map(|file| late.told_of(file)).collect();
+        for process in processes {
+            self.leave_fields(process);
         }
     }
 

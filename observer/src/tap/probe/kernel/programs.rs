@@ -50,6 +50,7 @@ pub struct Programs {
     probes: HashMap<Probe, OwnedFd>,
     ebpf: Ebpf,
     calls: PerCpuArray<MapData, u64>,
+    field_calls: PerCpuArray<MapData, u64>,
     btf: Btf,
 }
 
@@ -78,8 +79,9 @@ impl Programs {
             losses: take(&mut ebpf, "LOSSES")?,
         };
         let calls = take(&mut ebpf, "CALLS")?;
+        let field_calls = take(&mut ebpf, "FIELD_CALLS")?;
         let btf = Btf::from_sys_fs().map_err(|error| KernelError::Maps(Box::new(error.into())))?;
-        Ok((Self { probes, ebpf, calls, btf }, recorded))
+        Ok((Self { probes, ebpf, calls, field_calls, btf }, recorded))
     }
 
     /// Attaches a program to places of a file, in all processes that run it.
@@ -108,9 +110,14 @@ impl Programs {
         self.attach_to_tracepoint("socket_received", "sock_recv_length")
     }
 
-    /// How often the probed functions of a file were called so far, by the number that its cookies tell.
+    /// How often the functions of a file were called so far that are probed while it is, by the number that its cookies tell.
     pub fn calls(&self, file: u16) -> u64 {
-        self.calls.get(&u32::from(file), 0).map(|values| values.iter().sum()).unwrap_or_default()
+        total(&self.calls, file)
+    }
+
+    /// The same of those that are probed for header fields.
+    pub fn field_calls(&self, file: u16) -> u64 {
+        total(&self.field_calls, file)
     }
 
     fn attach_to_tracepoint(&mut self, program: &'static str, tracepoint: &str) -> Result<(), KernelError> {
@@ -120,6 +127,10 @@ impl Programs {
         found.load(tracepoint, &self.btf).and_then(|()| found.attach()).map_err(|error| failed(error.to_string()))?;
         Ok(())
     }
+}
+
+fn total(calls: &PerCpuArray<MapData, u64>, file: u16) -> u64 {
+    calls.get(&u32::from(file), 0).map(|values| values.iter().sum()).unwrap_or_default()
 }
 
 fn load_probe(object: &aya_obj::Object, name: &'static str) -> Result<OwnedFd, KernelError> {
