@@ -158,6 +158,13 @@ impl Client {
         assert_eq!(self.line(), "asked\n");
     }
 
+    /// As a client that closes each of its connections: the address of this one in its memory.
+    pub(crate) fn ask_closing(&mut self) -> String {
+        self.stdin.write_all(b"ask\n").unwrap();
+        let line = self.line();
+        line.strip_prefix("asked 0x").unwrap().to_owned()
+    }
+
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();

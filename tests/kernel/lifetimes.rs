@@ -1,5 +1,6 @@
 //! How long a process lives, and what it is then.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use observer_core::http::Start;
 use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::intake::TapEvent;
 
-use super::clients::{of_clients, python, run};
+use super::clients::{of_clients, python};
 use super::told::{Hearing, Told};
 
 /// So long is waited for what must come.
@@ -18,9 +19,10 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// So often a program runs in one process.
 const RUNS: usize = 4;
 
-/// Asks once, with its TLS in memory, so that nobody has the number of its socket, and executes itself anew without a word to the server.
+/// Asks once, with its TLS in memory, so that nobody has the number of its socket, says where its connection is in memory, and executes itself anew without a word to the
+/// server. The `SSL *` is behind the head of Python's object and the socket (`PySSLSocket` of `CPython`'s `Modules/_ssl.c`, v3.11).
 const AGAIN: &str = "
-import os, socket, ssl, sys
+import ctypes, os, socket, ssl, sys
 host, authority, token, runs = sys.argv[1:]
 name, port = host.rsplit(':', 1)
 received, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -38,6 +40,7 @@ def when_it_can(act):
 when_it_can(tls.do_handshake)
 when_it_can(lambda: tls.write(f'GET /version HTTP/1.1\\r\\nHost: it\\r\\nAuthorization: Bearer {token}\\r\\n\\r\\n'.encode()))
 when_it_can(lambda: tls.read(1 << 14))
+print(ctypes.c_void_p.from_address(id(tls._sslobj) + 24).value, flush=True)
 if int(runs) > 1:
     os.execv(sys.executable, [*sys.orig_argv[:-1], str(int(runs) - 1)])
 ";
@@ -93,12 +96,20 @@ fn process_lives_on_when_the_leader_of_its_thread_group_has_ended() {
 #[test]
 fn connection_of_a_program_is_none_of_the_program_that_follows_in_the_same_process() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let mut said = Vec::new();
     let told = Told::during(&of_clients(server.address()), || {
         // The same program has its objects at the same addresses then.
         let mut client = Command::new("setarch");
         client.args(["--addr-no-randomize", "python3", "-c", AGAIN]).env("PYTHONHASHSEED", "0");
-        run(client.args([&server.address().to_string(), server.ca_pem(), server.token(), &RUNS.to_string()]));
+        client.args([&server.address().to_string(), server.ca_pem(), server.token(), &RUNS.to_string()]);
+        let output = client.stderr(Stdio::inherit()).output().unwrap();
+        assert!(output.status.success());
+        said = output.stdout;
     });
+    let addresses: Vec<&str> = std::str::from_utf8(&said).unwrap().lines().collect();
+    assert_eq!(addresses.len(), RUNS, "{addresses:?}");
+    let others: BTreeSet<&&str> = addresses.iter().collect();
+    assert!(others.len() < RUNS, "not tried: no address came again: {addresses:?}");
     let opened = told.opened();
     assert_eq!(opened.len(), RUNS, "{opened:?}");
     assert!(opened.iter().all(|info| info.start == Start::Beginning), "{opened:?}");

@@ -1,7 +1,7 @@
 // Command late speaks HTTP/2 to an API server on one connection: it lists and watches config maps, says "watching", and at each further line of stdin asks
 // once more. Its arguments are the server's address, its certificate authority, a token, and whose HTTP/2 it uses: "net/http" or "x/net", or "rotated": net/http on a
 // connection that is wrapped as client-go's rotation of certificates does it. With "closing" it speaks HTTP/1.1 instead, at each further line on a connection of its own,
-// which it uses while it closes it. With "foreign" it is "x/net", and encodes fields of nobody in the midst of each block. A fifth argument is the address of another server, which it asks before each request of these lines; the authorities are then of both.
+// which it uses while it closes it, and says its address after "asked". With "foreign" it is "x/net", and encodes fields of nobody in the midst of each block. A fifth argument is the address of another server, which it asks before each request of these lines; the authorities are then of both.
 package main
 
 import (
@@ -109,45 +109,48 @@ func (c *slowlyClosed) Close() error {
 
 func askClosing(host string, roots *x509.CertPool) error {
 	fmt.Println("watching")
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); fmt.Println("asked") {
-		if err := useWhileClosing(host, roots); err != nil {
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		address, err := useWhileClosing(host, roots)
+		if err != nil {
 			return err
 		}
 		// The next connection may have the memory of this one.
 		runtime.GC()
+		fmt.Println("asked", address)
 	}
 	return nil
 }
 
-// useWhileClosing reads what is left of a TLS record, and tries to write, between the beginning of Close and the end of the socket.
-func useWhileClosing(host string, roots *x509.CertPool) error {
+// useWhileClosing reads what is left of a TLS record, and tries to write, between the beginning of Close and the end of the socket. It
+// returns the address of the connection in memory.
+func useWhileClosing(host string, roots *x509.CertPool) (string, error) {
 	socket, err := net.Dial("tcp", host)
 	if err != nil {
-		return err
+		return "", err
 	}
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
-		return err
+		return "", err
 	}
 	slow := &slowlyClosed{Conn: socket, asked: make(chan struct{}), may: make(chan struct{})}
 	conn := tls.Client(slow, &tls.Config{RootCAs: roots, ServerName: name})
 	if _, err := fmt.Fprintf(conn, "GET /version HTTP/1.1\r\nHost: %s\r\n\r\n", host); err != nil {
-		return err
+		return "", err
 	}
 	if _, err := conn.Read(make([]byte, 1)); err != nil {
-		return err
+		return "", err
 	}
 	closed := make(chan error)
 	go func() { closed <- conn.Close() }()
 	<-slow.asked
 	if length, err := conn.Read(make([]byte, 1)); length != 1 {
-		return fmt.Errorf("nothing was left to read: %w", err)
+		return "", fmt.Errorf("nothing was left to read: %w", err)
 	}
 	if _, err := conn.Write([]byte("late")); err == nil {
-		return errors.New("it could be written")
+		return "", errors.New("it could be written")
 	}
 	close(slow.may)
-	return <-closed
+	return fmt.Sprintf("%p", conn), <-closed
 }
 
 // ask lists, begins a watch, makes a config map, and reads its event on both watches.
