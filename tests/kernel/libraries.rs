@@ -107,7 +107,7 @@ fn fetched(name: &str, fill: impl FnOnce(&Path) -> bool) -> Option<PathBuf> {
         fs::create_dir_all(&all).unwrap();
         let filling = tempfile::tempdir_in(&all).unwrap();
         if !fill(filling.path()) {
-            println!("left out: {name} cannot be had from its registry");
+            writeln!(std::io::stdout().lock(), "left out: {name} cannot be had from its registry").unwrap();
             return None;
         }
         fs::rename(filling.keep(), &folder).unwrap();

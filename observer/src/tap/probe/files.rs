@@ -330,6 +330,7 @@ mod tests {
             number,
             name: format!("/usr/bin/program-{number}"),
             calls: CallRate::since(now, 0),
+            field_calls: CallRate::since(now, 0),
             since: 0,
             fields: Vec::new(),
             attached_fields: Vec::new(),

@@ -133,8 +133,8 @@ impl Looking {
         files.probe(file, programs, &mut |finding| tell(findings, finding));
     }
 
-    /// Has the header fields of a process told, if it had connections before it was probed. No file was probed for its sake before `begun`.
-    fn tell_fields(&mut self, process: u32, found: &[ProgramFile], begun: u64) {
+    /// Has the header fields of a process told, if it had connections before it was probed. No file was probed for its sake before `since`.
+    fn tell_fields(&mut self, process: u32, found: &[ProgramFile], since: u64) {
         let Some(began) = began(process) else { return };
         if self.late.is_of_another(process, began) {
             self.renew(process);
@@ -147,7 +147,7 @@ impl Looking {
             return;
         }
         // Before the first of them can come, and before what was recorded of its connections since its files are probed.
-        self.tell(Finding::Explained(Explained { process, is_told: true, at: begun }));
+        self.tell(Finding::Explained(Explained { process, is_told: true, at: since }));
         let mut are_told = false;
         for file in able {
             match self.files.probe_fields(file, &self.programs) {
