@@ -20,6 +20,7 @@ use super::program_file::ProgramFile;
 use super::program_files::program_files;
 use super::schedule::{Due, Schedule};
 use super::selection::Selection;
+use super::standstill::LastTurn;
 
 /// Orders that are taken before a process is looked at.
 const BATCH: usize = 1_024;
@@ -38,6 +39,7 @@ pub(super) struct Looking {
     calls_per_second: u32,
     /// Told when all processes were looked at.
     ready: SyncSender<()>,
+    last_turn: LastTurn,
     findings: Findings,
 }
 
@@ -49,14 +51,15 @@ pub(super) struct Task {
     pub(super) selection: Selection,
     pub(super) api_servers: Vec<SocketAddr>,
     pub(super) calls_per_second: u32,
+    pub(super) last_turn: LastTurn,
 }
 
 impl Looking {
     pub(super) fn new(task: Task, ready: SyncSender<()>, findings: Findings) -> Self {
-        let Task { files, programs, selection, api_servers, calls_per_second } = task;
+        let Task { files, programs, selection, api_servers, calls_per_second, last_turn } = task;
         let (late, schedule) = (LateProcesses::default(), Schedule::new(Instant::now()));
         let libraries = Libraries::sparing(files.never().clone());
-        Self { files, programs, selection, late, libraries, schedule, api_servers, calls_per_second, ready, findings }
+        Self { files, programs, selection, late, libraries, schedule, api_servers, calls_per_second, ready, last_turn, findings }
     }
 
     /// Looks until nobody gives orders any more.
@@ -64,10 +67,12 @@ impl Looking {
         // Who is selected by number has begun, and is looked at for libraries that come later.
         if self.selection.may_grow() {
             for library in &installed_libraries() {
+                self.last_turn.turn();
                 self.probe(library);
             }
         }
         while self.take_orders(orders) {
+            self.last_turn.turn();
             self.turn();
         }
         self.tell(Finding::Outcome(ProbeOutcome { telling_fields: self.files.telling_fields() }));

@@ -34,6 +34,7 @@ mod program_files;
 mod run;
 mod schedule;
 mod selection;
+mod standstill;
 mod telling;
 mod wakes;
 

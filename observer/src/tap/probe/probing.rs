@@ -18,6 +18,7 @@ use super::kernel::Recorded;
 use super::kernel_clock::kernels_now;
 use super::options::ProbeOutcome;
 use super::orders::{Finding, Order, Orders};
+use super::standstill::{LastTurn, Standstill};
 use super::telling::{Telling, missed};
 use super::wakes::Wakes;
 use crate::tap::Clock;
@@ -43,6 +44,8 @@ pub(super) struct Probing {
     /// To who looks.
     pub(super) orders: Orders,
     pub(super) findings: Receiver<Finding>,
+    /// Of who looks.
+    pub(super) last_turn: LastTurn,
 }
 
 /// The same while it runs.
@@ -54,6 +57,8 @@ struct Run {
     /// Nothing when the probe is to end.
     orders: Option<Orders>,
     findings: Receiver<Finding>,
+    last_turn: LastTurn,
+    standstill: Standstill,
     /// All lives and findings until then are taken, by the kernel's clock.
     caught_up: u64,
     outcome: Option<ProbeOutcome>,
@@ -66,7 +71,7 @@ struct Run {
 impl Probing {
     /// Takes what is recorded until the end is asked for, or who looks has failed: then until nothing more can come, but not for long.
     pub(super) fn run(self, is_asked: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
-        let Self { clock, recorded, wakes, in_order, telling, orders, findings } = self;
+        let Self { clock, recorded, wakes, in_order, telling, orders, findings, last_turn } = self;
         let mut run = Run {
             recorded,
             wakes,
@@ -74,6 +79,8 @@ impl Probing {
             telling,
             orders: Some(orders),
             findings,
+            last_turn,
+            standstill: Standstill::default(),
             caught_up: 0,
             outcome: None,
             is_detached: false,
@@ -133,6 +140,7 @@ impl Run {
         }
         if self.next_telling <= now {
             self.tell_what_was_missed();
+            self.tell_of_standstill();
             self.next_telling = now + TELL_EVERY;
         }
         is_drained
@@ -207,6 +215,15 @@ impl Run {
                     return;
                 }
             }
+        }
+    }
+
+    fn tell_of_standstill(&mut self) {
+        if self.orders.is_some()
+            && !self.is_detached
+            && let Some(news) = self.standstill.news(kernels_now(), self.last_turn.at())
+        {
+            self.telling.not_probed("files of processes", &news);
         }
     }
 

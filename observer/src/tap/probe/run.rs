@@ -13,7 +13,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -35,10 +35,14 @@ use super::options::{ProbeOptions, ProbeOutcome};
 use super::orders::{Orders, findings};
 use super::probing::Probing;
 use super::selection::Selection;
+use super::standstill::LastTurn;
 use super::telling::Telling;
 use super::wakes::Wakes;
 use crate::intake::Intake;
 use crate::tap::Clock;
+
+/// For so long the first look at all processes is waited for: it reads each program that runs.
+const FIRST_LOOK: Duration = Duration::from_secs(30);
 
 /// A probe that runs. Dropped, it ends.
 #[derive(Debug)]
@@ -86,17 +90,23 @@ impl ProbeTap {
         let (orders, given) = Orders::new();
         let (found, findings) = findings();
         let (api_servers, calls_per_second) = (options.api_servers.clone(), options.calls_per_second);
-        let looking = Looking::new(Task { files, programs, selection, api_servers, calls_per_second }, ready, found);
+        let last_turn = LastTurn::now();
+        let task = Task { files, programs, selection, api_servers, calls_per_second, last_turn: last_turn.clone() };
+        let looking = Looking::new(task, ready, found);
         // Its findings tell how it ends.
         Builder::new().name("looking".to_owned()).spawn(move || looking.run(&given)).map_err(ProbeError::Thread)?;
         let in_order = InOrder::new(Times::now(clock), Assembly::new(intake.clone(), kept));
         let telling = Telling::new(intake, clock);
-        let probing = Probing { clock, recorded, wakes, in_order, telling, orders, findings };
-        let tap = Self::of_thread(limits, move |is_asked| probing.run(is_asked))?;
-        match is_ready.recv() {
+        let probing = Probing { clock, recorded, wakes, in_order, telling, orders, findings, last_turn };
+        let mut tap = Self::of_thread(limits, move |is_asked| probing.run(is_asked))?;
+        match is_ready.recv_timeout(FIRST_LOOK) {
             Ok(()) => Ok(tap),
+            Err(RecvTimeoutError::Timeout) => {
+                tap.limits.push(limit::NOT_LOOKED_AT.to_owned());
+                Ok(tap)
+            }
             // Who looks has failed.
-            Err(_gone) => tap.finish().and(Err(ProbeError::Failed)),
+            Err(RecvTimeoutError::Disconnected) => tap.finish().and(Err(ProbeError::Failed)),
         }
     }
 
