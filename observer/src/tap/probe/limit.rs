@@ -10,7 +10,7 @@ pub(super) const UNPAIRED: &str = "only connections of Go and of OpenSSL 3.0 wit
 /// Without the tracepoint that tells how sockets change.
 pub(super) const NO_ENDS: &str = "how connections end is not seen";
 /// Where the first look at all processes takes too long to be waited for.
-pub(super) const NOT_LOOKED_AT: &str = "looking at all processes has taken 30 s and goes on: programs and libraries that it has not come to yet are not seen until it does";
+pub(super) const NOT_LOOKED_AT: &str = "looking at all processes has taken two minutes and goes on: programs and libraries that it has not come to yet are not seen until it does";
 
 /// Where nobody is there whose ends of connections could be seen.
 pub(super) fn no_server_ends(api_servers: &[SocketAddr]) -> String {

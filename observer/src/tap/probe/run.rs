@@ -42,7 +42,7 @@ use crate::intake::Intake;
 use crate::tap::Clock;
 
 /// For so long the first look at all processes is waited for: it reads each program that runs.
-const FIRST_LOOK: Duration = Duration::from_secs(30);
+const FIRST_LOOK: Duration = Duration::from_mins(2);
 
 /// A probe that runs. Dropped, it ends.
 #[derive(Debug)]
