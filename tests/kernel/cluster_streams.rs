@@ -19,6 +19,8 @@ use super::watchers::Watcher;
 const NAMESPACE: &str = "streams";
 /// What takes longer does not come about.
 const WITHIN: Duration = Duration::from_mins(1);
+/// Of a process that was seen it is told as soon after its end.
+const TOLD_WITHIN: Duration = Duration::from_millis(500);
 
 /// The API server, what fails in front of it, the proxy in front of that, and the probe that looks for connections with the proxy.
 struct Stage {
@@ -131,13 +133,25 @@ impl Stage {
                 self.write_to(&mut [&mut process]);
                 let pid = process.id();
                 leave(process);
-                if EventStreams::read(&self.events("probe"), &BTreeSet::from([pid])).has_requests() {
+                if self.is_told_of(pid) {
                     break;
                 }
-                assert!(began.elapsed() < WITHIN, "{client:?} is not seen");
-                sleep(Duration::from_millis(100));
+                let said = || (self.probe.lines(), std::fs::read_to_string(self.events("probe")));
+                assert!(began.elapsed() < WITHIN, "{client:?} is not seen: {:#?}", said());
             }
         }
+    }
+
+    /// Whether the probe tells of what a process asked for. It reads what was recorded 50 times a second.
+    fn is_told_of(&self, process: u32) -> bool {
+        let left = Instant::now();
+        while !EventStreams::read(&self.events("probe"), &BTreeSet::from([process])).has_requests() {
+            if left.elapsed() > TOLD_WITHIN {
+                return false;
+            }
+            sleep(Duration::from_millis(20));
+        }
+        true
     }
 
     /// Starts a client that is observed; it knows all objects.

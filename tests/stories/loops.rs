@@ -15,7 +15,8 @@ use super::stage::{NAMESPACE, Player, Reading, Stage, quiet_cluster};
 #[test]
 fn pollers_and_hot_loops_are_named_with_their_pace() -> Result<()> {
     const EVERY: Duration = Duration::from_millis(1_500);
-    const POLLS: usize = 5;
+    /// An odd number of intervals has one median.
+    const POLLS: usize = 6;
     const HOT: usize = 30;
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 10)?)?;
     let (kubeconfig, user) = stage.own_client()?;
@@ -52,7 +53,7 @@ fn pollers_and_hot_loops_are_named_with_their_pace() -> Result<()> {
         let (polling, median) = (polling_of(&reading, resource).context("a row")?, median_interval(&own));
         ensure!(polling["hot"] == (kind == "hot-loop"), "{polling}");
         let every = Duration::from_micros(polling["every_us"].as_u64().context("a pace")?);
-        ensure!(every.abs_diff(median) < Duration::from_millis(100), "one every {median:?}, and not every {every:?}");
+        ensure!(every.abs_diff(median) < Duration::from_millis(250), "one every {median:?}, and not every {every:?}");
     }
     stage.close()
 }
