@@ -7,7 +7,7 @@ use super::watch::WatchStream;
 use crate::http::Direction;
 use crate::k8s::{Status, Verb};
 use crate::observation::{Body, BodyNotRead, ExchangeEnd, ExchangeId, RequestLine, ResponseLine, UpstreamName, What};
-use crate::routing::{Certainty, Evidence, ListSeen, Proof, Verdict, proof, weigh};
+use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, Verdict, proof, weigh};
 use crate::time::Timestamp;
 use crate::wire::{EventType, ListMeta, ObjectRef};
 
@@ -24,6 +24,8 @@ pub struct Exchange {
     pub verdict: Option<Verdict>,
     /// The highest revision that the API server had shown before; what answers with less is behind.
     pub shown_before: Option<u64>,
+    /// How far back the API server can begin a watch of what is asked for.
+    pub event_window: EventWindow,
     contradiction_told: bool,
     /// When the request's head was complete.
     pub started: Timestamp,
@@ -69,6 +71,7 @@ impl Exchange {
             request,
             verdict,
             shown_before: None,
+            event_window: EventWindow::default(),
             contradiction_told: false,
             started: at,
             response: None,
@@ -93,6 +96,12 @@ impl Exchange {
     #[must_use]
     pub fn after(self, shown_before: Option<u64>) -> Self {
         Self { shown_before, ..self }
+    }
+
+    /// The same, asked of an API server with this event window.
+    #[must_use]
+    pub fn within(self, event_window: EventWindow) -> Self {
+        Self { event_window, ..self }
     }
 
     /// The verb; `None` when method or path are not known.

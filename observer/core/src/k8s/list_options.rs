@@ -149,6 +149,14 @@ impl ListOptions {
         }
     }
 
+    /// Whether a list with these shows the revision that it names, and no later one. With a limit that is what a revision means
+    /// (kubernetes/apiserver pkg/storage/etcd3/store.go `GetList`, v0.16 to v0.37).
+    pub fn is_exact(&self) -> bool {
+        let by_limit = self.limit > 0 && self.resource_version_match == ResourceVersionMatch::Unset;
+        let is_named = matches!(self.resource_version, ResourceVersion::At(_));
+        is_named && (by_limit || self.resource_version_match == ResourceVersionMatch::Exact)
+    }
+
     /// The value that the field selector demands of `field`, when it demands exactly one
     /// (kubernetes/apimachinery pkg/fields/selector.go `RequiresExactMatch`).
     pub fn exact_field(&self, field: &str) -> Option<String> {

@@ -121,13 +121,10 @@ fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, T
 /// Whether a list shows the present state rather than that of a revision it named.
 fn is_current_state(exchange: &Exchange) -> bool {
     let options = &exchange.request.options;
-    let legacy_exact = options.limit > 0
-        && matches!(options.resource_version, ResourceVersion::At(_))
-        && options.resource_version_match == ResourceVersionMatch::Unset;
     exchange.verb() == Some(Verb::List)
         && options.continue_token == Continue::Unset
         && options.resource_version_match != ResourceVersionMatch::Exact
-        && !legacy_exact
+        && !options.is_exact()
 }
 
 fn key(resource: &Resource) -> Key {

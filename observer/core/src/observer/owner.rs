@@ -14,13 +14,14 @@ use super::tables::Tables;
 use super::upstreams::Upstreams;
 use crate::exchange::Exchange;
 use crate::http::{Direction, Protocol};
-use crate::k8s::{RequestInfo, Verb};
+use crate::k8s::{RequestInfo, Resource, Verb};
 use crate::observation::{
     Blockage, Body, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine,
     ResponseLine, UpstreamName, What,
 };
 use crate::routing::{
-    Basis, CacheState, Certainty, ProofId, Question, ServedFrom, ServerProfile, ServerVersion, Verdict, attached_late, route,
+    Basis, CacheState, Certainty, EventWindow, ProofId, Question, RevisionHistory, ServedFrom, ServerProfile, ServerVersion,
+    Verdict, attached_late, route,
 };
 use crate::time::Timestamp;
 
@@ -275,16 +276,24 @@ impl Observer {
         let upstream = self.upstream_of(id.connection);
         let resource = request.resource();
         let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
-        let exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown));
+        let window =
+            resource.map_or_else(EventWindow::default, |resource| EventWindow::of(self.known_to(id.connection, None).0, resource));
+        let exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
         self.following.requested(&exchange, Telling { told, several: self.upstreams.several() });
         self.open.insert(id, exchange);
         self.inherit_blockage(id, at, told);
     }
 
     fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
-        let (profile, history) = self.upstreams.known_of(&self.upstream_of(connection), info.resource.as_ref());
-        let profile = self.connections.get(&connection).and_then(|connection| connection.profile.as_deref()).unwrap_or(profile);
+        let (profile, history) = self.known_to(connection, info.resource.as_ref());
         route(&Question { info, options: &request.options, profile, cache: CacheState::Ready, history, now })
+    }
+
+    /// What is known of the server that a connection leads to, and which revisions of a resource it had.
+    fn known_to(&self, connection: ConnectionId, resource: Option<&Resource>) -> (&ServerProfile, Option<&RevisionHistory>) {
+        let (profile, history) = self.upstreams.known_of(&self.upstream_of(connection), resource);
+        let own = self.connections.get(&connection).and_then(|connection| connection.profile.as_deref());
+        (own.unwrap_or(profile), history)
     }
 
     /// A client asked for the version. Where none was known it is that of the server; where another was, the address leads to several

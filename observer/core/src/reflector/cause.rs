@@ -60,6 +60,9 @@ pub enum Stale {
     NoBookmarks,
     /// The server's watch cache began anew, and holds only what came since.
     CacheRestarted,
+    /// The revision is young, and the server's event window may have passed it all the same: it is of a fixed length (1.16 to 1.18), at its
+    /// largest, or unknown. Or the watch cache began anew.
+    WindowPassed,
     /// The client did not watch for a while, or did not read.
     ClientStalled,
     /// None of that was seen.
@@ -148,6 +151,7 @@ impl Stale {
             Self::BookmarksNotAsked => "bookmarks-not-asked",
             Self::NoBookmarks => "no-bookmarks",
             Self::CacheRestarted => "cache-restarted",
+            Self::WindowPassed => "window-passed",
             Self::ClientStalled => "client-stalled",
             Self::Unknown => "unknown",
         }
@@ -158,6 +162,7 @@ impl Stale {
             Self::BookmarksNotAsked => "no bookmark had moved it on, and the client had not asked for any",
             Self::NoBookmarks => "no bookmark had moved it on, though the client had asked for them",
             Self::CacheRestarted => "the server's watch cache had begun anew",
+            Self::WindowPassed => "the server's event window had passed it, or its watch cache had begun anew",
             Self::ClientStalled => "the client had not watched, or not read, for a while",
             Self::Unknown => "why was not seen",
         }

@@ -51,6 +51,8 @@ pub(super) struct Listing {
     /// What the reflector has once this is whole.
     pub objects: Versions,
     pub revision: Option<u64>,
+    /// When the request was made whose answer first showed the revision: the server chose it then, or later.
+    pub chosen: Timestamp,
     pub served_from: Option<(ServedFrom, &'static str, Certainty)>,
     /// With which status a streaming list was refused before this.
     pub fallback: Option<u16>,
@@ -98,6 +100,7 @@ impl Listing {
             repeats: RepeatCounter::default(),
             objects: Versions::default(),
             revision: None,
+            chosen: exchange.started,
             served_from: None,
             fallback: None,
         }
@@ -138,6 +141,8 @@ impl Listing {
         self.is_partial = false;
         self.repeats = RepeatCounter::default();
         self.objects = Versions::default();
+        self.revision = None;
+        self.chosen = exchange.started;
         self.served_from = None;
         self.failure = None;
         self.awaits_page = false;
@@ -176,7 +181,11 @@ impl Listing {
         if self.failure.is_some() {
             return false;
         }
-        self.revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok()).or(self.revision);
+        let revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok());
+        if revision.is_some() && revision != self.revision {
+            // Further pages are of the revision that the first one chose.
+            (self.revision, self.chosen) = (revision, exchange.started);
+        }
         let token = exchange.list.as_ref().map(|list| list.continue_token.as_str()).unwrap_or_default();
         self.awaits_page = !token.is_empty();
         self.token = ContinueToken::decode(token).ok();

@@ -83,7 +83,7 @@ impl Reflector {
         let idle_since = self
             .past_watch
             .as_ref()
-            .map_or(last_list, |watch| if watch.failure == Some(FailureKind::Expired) { self.revision_since } else { watch.ended });
+            .map_or(last_list, |watch| if watch.failure == Some(FailureKind::Expired) { self.expires_from() } else { watch.ended });
         let refusal = context.refused_between(idle_since, exchange.started);
         let went_wrong = self.watched_since_list || self.list_failure.is_some() || refusal.is_some();
         let origin = match (self.had_a_list && self.has_watched(), went_wrong) {
@@ -106,11 +106,14 @@ impl Reflector {
     ) -> Origin {
         let at = exchange.started;
         let ended = self.past_watch.as_ref().map(|watch| watch.ended);
+        let newest = context.server.and_then(|server| server.newest_beside(&self.key.resource));
         let past = Past {
             list_failure: self.list_failure.as_ref(),
             watch: self.past_watch.as_ref(),
             useful_watch: self.useful_watch.as_ref(),
-            revision_since: self.revision_since,
+            revision_chosen: self.revision_chosen,
+            expires_from: self.expires_from(),
+            revisions_since: newest.zip(self.revision).map_or(0, |(newest, own)| newest.saturating_sub(own)),
             refused: refusal.is_some(),
             out_of_sight: self.out_of_sight,
             may_be_another_process: context.client_returned.is_some_and(|returned| ended.is_none_or(|ended| ended <= returned)),
@@ -141,6 +144,12 @@ impl Reflector {
             server_refused: refusal.is_some(),
         })));
         Origin::Again { cause, evidence }
+    }
+
+    /// From when on something can have made its revision expire.
+    fn expires_from(&self) -> Timestamp {
+        let delivered = self.useful_watch.as_ref().map(|watch| watch.ended);
+        self.revision_chosen.or(delivered).unwrap_or(self.revision_since)
     }
 
     pub(super) fn note_list_end(&mut self, exchange: &Exchange, listing: &Listing, at: Timestamp) {
@@ -197,7 +206,13 @@ impl Reflector {
         counts.repeats.add(&listing.repeats);
         let at_least = listing.is_partial || self.objects.is_partial;
         counts.repeats_at_least |= at_least;
-        self.revision = listing.revision.or(self.revision);
+        if let Some(revision) = listing.revision {
+            // A revision that the request names is older than the request.
+            let named = self.revision_chosen.filter(|_| self.revision == Some(revision));
+            self.revision_chosen = if listing.options.is_exact() { named } else { Some(listing.chosen) };
+            self.listed_revision = self.revision_chosen.map(|chosen| (revision, chosen));
+            self.revision = Some(revision);
+        }
         self.revision_since = at;
         self.stuck = None;
         self.forget_watches();

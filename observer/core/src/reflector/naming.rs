@@ -12,14 +12,12 @@ use super::state::ClientAge;
 use super::watch_end::WatchEnd;
 use super::watching::PastWatch;
 use crate::k8s::{ListOptions, ResourceVersion};
+use crate::routing::{EventWindow, SURELY_HELD};
 use crate::time::Timestamp;
 
 /// A client that did not watch for longer than this was stalled, or gone: client-go pauses for less than 60 s between two attempts (client-go
 /// tools/cache/reflector.go, `backoffManager`: at most 30 s, times a number below 2).
 const STALLED: Duration = Duration::from_secs(75);
-/// What a watch cache keeps at least: a bookmark is due every 60 s, and 15 s more (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`,
-/// `eventFreshDuration`). A younger revision is gone only if the cache began anew.
-const KEPT: Duration = Duration::from_secs(75);
 
 /// What is known of a reflector when it lists again.
 #[derive(Debug)]
@@ -30,8 +28,12 @@ pub(super) struct Past<'r> {
     pub watch: Option<&'r PastWatch>,
     /// The latest watch that delivered.
     pub useful_watch: Option<&'r PastWatch>,
-    /// Since when the reflector has its revision.
-    pub revision_since: Timestamp,
+    /// When the server chose the reflector's revision, at the earliest; `None` if that was not seen.
+    pub revision_chosen: Option<Timestamp>,
+    /// From when on something can have made that revision expire.
+    pub expires_from: Timestamp,
+    /// How many later revisions the server has shown since.
+    pub revisions_since: u64,
     /// Whether the server refused connections since it last did anything.
     pub refused: bool,
     /// Whether observing lost sight of it since.
@@ -99,17 +101,33 @@ fn after_refusal(past: &Past<'_>, options: &ListOptions, begins_from_nothing: bo
 }
 
 fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale {
-    let refused = server.is_some_and(|server| server.refused_between(past.revision_since, expired.ended).is_some());
-    if refused || expired.ended.since(past.revision_since) < KEPT {
+    let is_cached = expired.window != EventWindow::Absent;
+    let refused = server.is_some_and(|server| server.refused_between(past.expires_from, expired.ended).is_some());
+    if refused && is_cached {
         return Stale::CacheRestarted;
     }
-    let Some(watch) = past.useful_watch else { return Stale::Unknown };
-    if watch.stalled || (watch.ended <= expired.asked && expired.asked.since(watch.ended) >= STALLED) {
+    let was_not_read = past.useful_watch.is_some_and(|watch| watch.stalled);
+    let age = past.revision_chosen.map(|chosen| expired.ended.since(chosen));
+    // What comes late to a client that does not read is older than it seems.
+    if let Some(age) = age.filter(|age| *age < SURELY_HELD && !was_not_read) {
+        return match expired.window {
+            EventWindow::Absent => Stale::Unknown,
+            window if window.holds(age, past.revisions_since) => Stale::CacheRestarted,
+            EventWindow::Grows | EventWindow::Fixed | EventWindow::Unknown => Stale::WindowPassed,
+        };
+    }
+    // Between the pages of its list a client does not watch either.
+    let unwatched_from =
+        past.useful_watch.map(|watch| watch.ended).filter(|ended| *ended <= expired.asked).max(past.revision_chosen);
+    if was_not_read || unwatched_from.is_some_and(|from| expired.asked.since(from) >= STALLED) {
         return Stale::ClientStalled;
     }
-    match (watch.allows_bookmarks, watch.bookmarks) {
-        (false, _) => Stale::BookmarksNotAsked,
-        (true, 0) => Stale::NoBookmarks,
-        (true, _) => Stale::Unknown,
+    let Some(watch) = past.useful_watch else { return Stale::Unknown };
+    match (age, watch.allows_bookmarks, watch.bookmarks) {
+        // It may be young.
+        (None, ..) => Stale::Unknown,
+        (Some(_), false, _) => Stale::BookmarksNotAsked,
+        (Some(_), true, 0) => Stale::NoBookmarks,
+        (Some(_), true, _) => Stale::Unknown,
     }
 }

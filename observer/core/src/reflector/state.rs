@@ -44,6 +44,10 @@ pub(super) struct Reflector {
     /// The newest revision that it was given.
     pub revision: Option<u64>,
     pub revision_since: Timestamp,
+    /// When the server chose that revision, at the earliest: so old it may be. `None` if that was not seen.
+    pub revision_chosen: Option<Timestamp>,
+    /// The revision of its last complete list, and when the server chose that.
+    pub listed_revision: Option<(u64, Timestamp)>,
     pub objects: Versions,
     pub timeline: Timeline,
     pub counts: Counts,
@@ -254,6 +258,8 @@ impl Reflector {
             state: State::Waiting,
             revision: None,
             revision_since: exchange.started,
+            revision_chosen: None,
+            listed_revision: None,
             objects: Versions::default(),
             timeline: Timeline::default(),
             counts: Counts::default(),

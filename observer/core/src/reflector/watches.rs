@@ -29,7 +29,8 @@ impl Reflector {
             ResourceVersion::At(revision) => {
                 // The client knows best how far it came: what was under way when the watch before broke may not have reached it.
                 if self.revision != Some(revision) {
-                    self.advance(at, revision);
+                    let listed = self.listed_revision.filter(|(listed, _)| *listed == revision);
+                    self.advance(at, revision, listed.map(|(_, chosen)| chosen));
                 }
                 self.continues_unseen();
             }
@@ -137,7 +138,12 @@ impl Reflector {
             match (ResourceVersion::number(&frame.object.resource_version), &mut self.state) {
                 // The client has none of a streaming list before it is whole.
                 (Some(revision), State::Listing(listing, _)) => listing.revision = Some(revision),
-                (Some(revision), State::Listed | State::Watching(_) | State::Waiting) => self.advance(at, revision),
+                (Some(revision), State::Listed | State::Waiting) => self.advance(at, revision, Some(at)),
+                (Some(revision), State::Watching(watching)) => {
+                    // What comes first happened before the watch began, nobody knows how long before.
+                    let chosen = if watching.catches_up(at) { self.revision_chosen } else { Some(at) };
+                    self.advance(at, revision, chosen);
+                }
                 (None, _) => {}
             }
             if frame.initial_events_end {
@@ -182,9 +188,10 @@ impl Reflector {
         self.timeline.push_delivery(at, events, bookmarks, self.revision);
     }
 
-    fn advance(&mut self, at: Timestamp, revision: u64) {
+    fn advance(&mut self, at: Timestamp, revision: u64, chosen: Option<Timestamp>) {
         self.revision = Some(revision);
         self.revision_since = at;
+        self.revision_chosen = chosen;
         self.stuck = None;
     }
 

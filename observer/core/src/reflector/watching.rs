@@ -6,7 +6,11 @@ use super::listing::FailureKind;
 use super::watch_end::WatchEnd;
 use crate::exchange::Exchange;
 use crate::observation::ExchangeId;
+use crate::routing::EventWindow;
 use crate::time::Timestamp;
+
+/// For how long after it was granted a watch may deliver what happened before it was asked for.
+const CATCHES_UP: Duration = Duration::from_secs(1);
 
 /// A watch that was asked for.
 #[derive(Clone, Debug)]
@@ -15,6 +19,8 @@ pub(super) struct Watching {
     pub asked: Timestamp,
     pub opened: Option<Timestamp>,
     pub allows_bookmarks: bool,
+    /// How far back the server can begin a watch.
+    pub window: EventWindow,
     pub events: u64,
     pub bookmarks: u64,
     pub first_bookmark: Option<Timestamp>,
@@ -30,6 +36,7 @@ pub(super) struct PastWatch {
     pub ended: Timestamp,
     pub end: WatchEnd,
     pub allows_bookmarks: bool,
+    pub window: EventWindow,
     pub bookmarks: u64,
     /// Whether it was granted.
     pub opened: bool,
@@ -47,6 +54,7 @@ impl Watching {
             asked: exchange.started,
             opened: None,
             allows_bookmarks: options.allow_watch_bookmarks,
+            window: exchange.event_window,
             events: 0,
             bookmarks: 0,
             first_bookmark: None,
@@ -69,6 +77,11 @@ impl Watching {
             self.came() == came && at.since(listed).as_nanos() < u128::from(WatchEnd::VERY_SHORT_NANOS)
         });
         Some(if is_whole && is_very_short { WatchEnd::VeryShort } else { end })
+    }
+
+    /// Whether an event that comes at `at` may be of before the watch.
+    pub(super) fn catches_up(&self, at: Timestamp) -> bool {
+        self.opened.is_none_or(|opened| at.since(opened) < CATCHES_UP)
     }
 
     const fn came(&self) -> u64 {
@@ -97,6 +110,7 @@ impl Watching {
             ended,
             end,
             allows_bookmarks: self.allows_bookmarks,
+            window: self.window,
             bookmarks: self.bookmarks,
             opened: self.opened.is_some(),
             stalled,

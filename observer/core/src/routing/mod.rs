@@ -10,6 +10,7 @@ mod version;
 
 mod profile;
 
+mod event_window;
 mod from_metrics;
 
 mod history;
@@ -37,6 +38,7 @@ mod tests;
 pub use etcd_read::{EtcdOperation, EtcdRead, Purpose, RevisionAt};
 pub use etcd_support::{EtcdSupport, EtcdVersion, InvalidEtcdVersion};
 pub use etcd_write::{EtcdWrite, etcd_writes};
+pub use event_window::EventWindow;
 pub use evidence::{Evidence, ListSeen, Proof, ProofId, all_proofs, lesson, proof, weigh};
 pub use explain::{VersionSpan, across_versions, cheaper};
 pub use from_metrics::FromMetrics;

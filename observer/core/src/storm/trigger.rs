@@ -55,7 +55,9 @@ fn vote(cause: RelistCause, server_refused: bool) -> Trigger {
         RelistCause::Expired { because: Stale::CacheRestarted }
         | RelistCause::RefusedMisread
         | RelistCause::TooLargeResourceVersion => Trigger::ApiServerRestart,
-        RelistCause::Expired { because: Stale::BookmarksNotAsked | Stale::NoBookmarks | Stale::ClientStalled | Stale::Unknown }
+        RelistCause::Expired {
+            because: Stale::WindowPassed | Stale::BookmarksNotAsked | Stale::NoBookmarks | Stale::ClientStalled | Stale::Unknown,
+        }
         | RelistCause::ListExpired
         | RelistCause::ContinueExpired => Trigger::MassExpiry,
         RelistCause::StreamReset | RelistCause::ConnectionLost | RelistCause::VeryShortWatch => Trigger::Network,

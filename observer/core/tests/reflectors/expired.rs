@@ -142,8 +142,8 @@ fn expired_watch_of_1_17_0_leads_to_a_list_with_a_limit_and_without_a_revision()
          301085ms a9 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            301049ms relist-began #1 cause=expired/cache-restarted
-            301070ms relist #1 cause=expired/cache-restarted requests=1 items=2 known=1/2
+            301049ms relist-began #1 cause=expired/window-passed
+            301070ms relist #1 cause=expired/window-passed requests=1 items=2 known=1/2
             #1 client 1 pods · all namespaces watching rv=2000 lists=2 watches=3 resumes=0 relists=1 known=1/4
         "]],
     );

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
+mod ages;
 mod attribution;
 mod bounds;
 mod causes;

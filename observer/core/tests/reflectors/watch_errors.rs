@@ -51,8 +51,8 @@ fn watch_refused_with_the_status_410_leads_to_a_list() {
          301085ms a9 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            301053ms relist-began #1 cause=expired/cache-restarted
-            301070ms relist #1 cause=expired/cache-restarted requests=1 items=2 known=2/2
+            301053ms relist-began #1 cause=expired/window-passed
+            301070ms relist #1 cause=expired/window-passed requests=1 items=2 known=2/2
             #1 client 1 pods · all namespaces watching rv=1250 age=Until1_17 lists=2 watches=3 resumes=0 relists=1 known=2/4
         "]],
     );

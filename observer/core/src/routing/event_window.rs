@@ -1,0 +1,84 @@
+//! How far back a watch cache can begin a watch: its window of events.
+
+use std::time::Duration;
+
+use super::history::SURELY_HELD;
+use super::profile::ServerProfile;
+use super::version::{Release, ServerVersion};
+use crate::k8s::Resource;
+
+/// The first release whose window grows (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, `resizeCacheLocked`, v0.19 to v0.37; until
+/// v0.18 its length is that of `--watch-cache-sizes` and `--default-watch-cache-size`).
+const GROWS_SINCE: Release = Release::new(19, 0);
+/// Most events of a window that grows, unless the server keeps them for longer than usual (the same file, `defaultUpperBoundCapacity`).
+const LARGEST: u64 = 100 * 1024;
+
+/// How many events the watch cache of a resource keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventWindow {
+    /// The server's version is unknown.
+    #[default]
+    Unknown,
+    /// A number that never changes, however old the events are.
+    Fixed,
+    /// As many as come in 75 s, and at most 102 400.
+    Grows,
+    /// The resource has no watch cache: etcd answers its watches.
+    Absent,
+}
+
+impl EventWindow {
+    /// That of `resource` on the server of `profile`.
+    pub fn of(profile: &ServerProfile, resource: &Resource) -> Self {
+        if !profile.is_cached(resource) {
+            return Self::Absent;
+        }
+        match profile.version.as_ref().map(ServerVersion::release) {
+            None => Self::Unknown,
+            Some(release) if release < GROWS_SINCE => Self::Fixed,
+            Some(_) => Self::Grows,
+        }
+    }
+
+    /// Whether it certainly reaches back to a revision of this age, behind which so many others were seen: no more events than these can have pushed
+    /// it out.
+    pub fn holds(self, age: Duration, revisions_since: u64) -> bool {
+        match self {
+            Self::Grows => age < SURELY_HELD && revisions_since < LARGEST,
+            Self::Unknown | Self::Fixed | Self::Absent => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::Basis;
+
+    #[test]
+    fn window_grows_since_1_19_and_up_to_its_largest() {
+        let window = |version: &str| {
+            let profile = ServerProfile::of_version(version.parse().unwrap(), Basis::Flag);
+            EventWindow::of(&profile, &resource("pods"))
+        };
+        assert_eq!(
+            (window("v1.18.20"), window("v1.19.0"), window("v1.36.1")),
+            (EventWindow::Fixed, EventWindow::Grows, EventWindow::Grows)
+        );
+        let young = Duration::from_secs(74);
+        assert!(EventWindow::Grows.holds(young, 102_399) && !EventWindow::Grows.holds(young, 102_400));
+        assert!(!EventWindow::Grows.holds(SURELY_HELD, 0) && !EventWindow::Fixed.holds(young, 0));
+    }
+
+    #[test]
+    fn what_has_no_watch_cache_or_no_version_has_no_known_window() {
+        let unknown = ServerProfile::default();
+        assert_eq!(EventWindow::of(&unknown, &resource("pods")), EventWindow::Unknown);
+        assert_eq!(EventWindow::of(&unknown, &resource("events")), EventWindow::Absent);
+        assert!(!EventWindow::Unknown.holds(Duration::ZERO, 0) && !EventWindow::Absent.holds(Duration::ZERO, 0));
+    }
+
+    fn resource(name: &str) -> Resource {
+        Resource { group: String::new(), version: "v1".to_owned(), resource: name.to_owned() }
+    }
+}
