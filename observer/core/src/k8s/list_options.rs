@@ -157,6 +157,11 @@ impl ListOptions {
         is_named && (by_limit || self.resource_version_match == ResourceVersionMatch::Exact)
     }
 
+    /// Whether a list with these shows the newest state that etcd has.
+    pub fn asks_for_newest(&self) -> bool {
+        self.resource_version == ResourceVersion::Unset && self.continue_token == Continue::Unset
+    }
+
     /// The value that the field selector demands of `field`, when it demands exactly one
     /// (kubernetes/apimachinery pkg/fields/selector.go `RequiresExactMatch`).
     pub fn exact_field(&self, field: &str) -> Option<String> {

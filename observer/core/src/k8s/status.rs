@@ -46,6 +46,13 @@ pub struct Status {
 }
 
 impl Status {
+    /// The revision that a server has that refuses a later one (kubernetes/apiserver pkg/storage/errors.go, `NewTooLargeResourceVersionError`).
+    /// Its message is the only place that says it.
+    pub fn current_revision(&self) -> Option<u64> {
+        let (_, number) = self.message.split_once("Too large resource version: ")?.1.split_once(", current: ")?;
+        number.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+    }
+
     /// Longest string kept of each field, in bytes.
     pub const MAX_TEXT: usize = 1024;
     /// Most causes kept.

@@ -394,13 +394,17 @@ pub enum Body {
 }
 
 impl Body {
-    /// The newest revision that it shows, of an item or of the whole.
-    pub fn newest_revision(&self) -> Option<u64> {
+    /// The newest revision that it shows, of an item or of the whole, in the answer to a request that names `asked`. A watch from a revision that the
+    /// server does not have (etcd was restored) gets bookmarks that repeat it: they show nothing.
+    pub fn newest_revision(&self, asked: ResourceVersion) -> Option<u64> {
         let number = |text: &String| ResourceVersion::number(text);
         match self {
             Self::List(meta) => number(&meta.resource_version),
             Self::Items(items) => items.iter().filter_map(|item| number(&item.resource_version)).max(),
-            Self::Events(events) => events.iter().filter_map(|event| number(&event.object.resource_version)).max(),
+            Self::Events(events) => {
+                let newest = events.iter().filter_map(|event| number(&event.object.resource_version)).max();
+                newest.filter(|newest| Some(*newest) > asked.revision())
+            }
             Self::Object(object) => number(&object.resource_version),
             Self::MediaType(_) | Self::Kind(_) | Self::Status(_) | Self::Version(_) => None,
         }

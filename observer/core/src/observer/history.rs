@@ -54,10 +54,18 @@ impl Histories {
         history.shown.max(self.shown.filter(|_| abreast))
     }
 
-    /// Learns from a part of an answer which revisions there were.
-    pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) {
-        let Some(resource) = exchange.request.resource() else { return };
-        let (shown, current) = (body.newest_revision(), current_by(exchange, at, body));
+    /// Learns from a part of an answer which revisions there were; whether it shows that those that were shown before are gone.
+    pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) -> bool {
+        let Some(resource) = exchange.request.resource() else { return false };
+        let goes_back = self.heed_going_back(exchange, resource, body);
+        self.note(exchange, resource, at, body, limits);
+        goes_back
+    }
+
+    fn note(&mut self, exchange: &Exchange, resource: &Resource, at: Timestamp, body: &Body, limits: &Limits) {
+        let asked = exchange.request.options.resource_version;
+        let shown = body.newest_revision(asked);
+        let current = current_by(exchange, at, body).filter(|_| shown.is_some());
         if shown.is_none() && current.is_none() {
             return;
         }
@@ -78,16 +86,50 @@ impl Histories {
         }
     }
 
-    /// A list of `resource` was of less than had been shown. If the resource itself had shown more, all that was shown was of another time
-    /// (etcd was restored); if only others had, it does not share their etcd.
+    /// Forgets what was shown where an answer other than a list shows that the server has no longer got so far as when it was asked.
+    fn heed_going_back(&mut self, exchange: &Exchange, resource: &Resource, body: &Body) -> bool {
+        let (reached, is_created) = match body {
+            Body::Status(status) => (status.current_revision(), false),
+            Body::Object(object) if exchange.verb() == Some(Verb::Create) => {
+                (ResourceVersion::number(&object.resource_version), true)
+            }
+            Body::Object(_)
+            | Body::MediaType(_)
+            | Body::Kind(_)
+            | Body::List(_)
+            | Body::Items(_)
+            | Body::Events(_)
+            | Body::Version(_) => (None, false),
+        };
+        let Some(reached) = reached.filter(|reached| exchange.shown_before > Some(*reached)) else { return false };
+        if is_created {
+            self.went_back(resource, reached);
+            true
+        } else if self.by_resource.get(&key(resource)).is_some_and(|history| history.shown > Some(reached)) {
+            // A cache may lag, too. Either way it is no longer known what the server must know.
+            self.drop_shown();
+            true
+        } else {
+            false
+        }
+    }
+
+    /// The server has got as far as `revision` where `resource` is stored. If the resource itself had shown more, all that was seen is of another time
+    /// (etcd was restored), and proves nothing from here on; if only others had, it does not share their etcd.
     pub(super) fn went_back(&mut self, resource: &Resource, revision: u64) {
+        let abreast = self.shown(resource) > Some(revision);
         let Some(history) = self.by_resource.get_mut(&key(resource)) else { return };
         if history.shown > Some(revision) {
-            self.shown = None;
-            self.by_resource.values_mut().for_each(|history| history.shown = None);
-        } else {
+            self.forget();
+        } else if abreast {
             history.company = Company::Apart;
         }
+    }
+
+    /// What was shown proves nothing from here on.
+    fn drop_shown(&mut self) {
+        self.shown = None;
+        self.by_resource.values_mut().for_each(|history| history.shown = None);
     }
 
     /// The server was restarted, or may have been: its snapshots are gone.

@@ -125,8 +125,12 @@ impl Observer {
             What::Understood { exchange, ref body } => {
                 if let Some(open) = self.open.get_mut(&exchange) {
                     open.apply(at, &what);
-                    self.upstreams.learn_revision(open, at, body, &self.limits);
+                    let goes_back = self.upstreams.learn_revision(open, at, body, &self.limits);
                     self.following.understood(open, at, body, Telling { told, several: self.upstreams.several() });
+                    if goes_back {
+                        let upstream = open.upstream.clone();
+                        self.drop_shown(&upstream);
+                    }
                     self.tell_contradiction(exchange, at, told);
                 }
             }
@@ -397,7 +401,10 @@ impl Observer {
         let revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok());
         if let (true, Some(resource), Some(revision)) = (because.id.is_going_back(), resource, revision) {
             self.upstreams.went_back(&exchange.upstream, resource, revision);
+            let upstream = exchange.upstream.clone();
+            self.drop_shown(&upstream);
         }
+        let Some(exchange) = self.open.get(&id) else { return };
         let learned = exchange.verdict.as_ref().and_then(|verdict| {
             let learned = self.upstreams.learn_from(&exchange.upstream, verdict, exchange.status.as_ref())?;
             Some((exchange.upstream.clone(), Box::new(learned.clone())))
@@ -409,6 +416,11 @@ impl Observer {
         if let Some((upstream, profile)) = learned {
             told(Event::Profile { at, upstream, profile });
         }
+    }
+
+    /// What is under way on `upstream` is not held against revisions that are gone.
+    fn drop_shown(&mut self, upstream: &UpstreamName) {
+        self.open.values_mut().filter(|open| open.upstream == *upstream).for_each(|open| open.shown_before = None);
     }
 
     fn total(&mut self, exchange: &Exchange) {

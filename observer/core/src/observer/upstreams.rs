@@ -85,10 +85,9 @@ impl Upstreams {
         }
     }
 
-    pub(super) fn learn_revision(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) {
-        if let Some(upstream) = self.known.get_mut(&exchange.upstream) {
-            upstream.histories.learn(exchange, at, body, limits);
-        }
+    /// Learns from a part of an answer which revisions there were; whether it shows that those that were shown before are gone.
+    pub(super) fn learn_revision(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) -> bool {
+        self.known.get_mut(&exchange.upstream).is_some_and(|upstream| upstream.histories.learn(exchange, at, body, limits))
     }
 
     /// The server was restarted, or may have been: its snapshots are gone.

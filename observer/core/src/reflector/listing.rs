@@ -237,10 +237,3 @@ pub(super) fn kind(code: u16, status: Option<&Status>) -> FailureKind {
         _other => FailureKind::Refused,
     }
 }
-
-/// The revision that a server has that refuses a later one (kubernetes/apiserver pkg/storage/errors.go, `NewTooLargeResourceVersionError`). Its
-/// message is the only place that says it.
-pub(super) fn current_revision(status: &Status) -> Option<u64> {
-    let (_, number) = status.message.split_once(", current: ")?;
-    number.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
-}

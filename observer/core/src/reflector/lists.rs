@@ -1,7 +1,7 @@
 //! What a list says of a reflector.
 
 use super::cause::{RelistCause, UnknownCause};
-use super::listing::{Failure, FailureKind, Listing, Origin, current_revision};
+use super::listing::{Failure, FailureKind, Listing, Origin};
 use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
 use super::servers::Refusal;
@@ -10,7 +10,7 @@ use super::told::{ListTold, RelistBegan, StuckTold, Told};
 use super::versions::Versions;
 use super::watching::Watching;
 use crate::exchange::Exchange;
-use crate::k8s::{Continue, ListOptions, ResourceVersion};
+use crate::k8s::{Continue, ListOptions, ResourceVersion, Status};
 use crate::time::{Timestamp, microseconds};
 
 impl Reflector {
@@ -175,7 +175,7 @@ impl Reflector {
         if stuck.revision != revision {
             *stuck = first;
         }
-        stuck.current = exchange.status.as_ref().and_then(current_revision);
+        stuck.current = exchange.status.as_ref().and_then(Status::current_revision);
         stuck.refusals = stuck.refusals.saturating_add(1);
         if stuck.refusals >= STUCK_AFTER && !std::mem::replace(&mut stuck.told, true) {
             let stuck = StuckTold {

@@ -11,7 +11,7 @@ use super::kin::Kin;
 use super::pacing::{Pacing, RateLimit};
 use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
-use super::servers::Servers;
+use super::servers::{Servers, Shown};
 use super::state::{Context, Form, Reflector, Room, State};
 use super::told::Told;
 use super::watch_end::WatchEnd;
@@ -201,8 +201,11 @@ impl Reflectors {
 
     /// A part of a body was understood.
     pub fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, told: &mut dyn FnMut(Told)) {
-        if let (Some(revision), Some(resource)) = (body.newest_revision(), exchange.request.resource()) {
-            self.servers.shown(&exchange.upstream, resource, revision);
+        let options = &exchange.request.options;
+        if let (Some(revision), Some(resource)) = (body.newest_revision(options.resource_version), exchange.request.resource()) {
+            let is_newest = matches!(body, Body::List(_)) && options.asks_for_newest();
+            let shown = Shown { revision, at, newest_at: is_newest.then_some(exchange.started) };
+            self.servers.shown(&exchange.upstream, resource, shown);
         }
         let (limit, share) = (self.limits.objects, self.limits.objects / self.limits.reflectors.max(1));
         let all = self.objects;

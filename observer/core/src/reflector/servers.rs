@@ -26,10 +26,19 @@ pub(super) struct Servers {
 pub(super) struct Server {
     /// The last time in which it refused.
     refusal: Option<Refusal>,
-    /// The newest revision that was seen of each resource, by group and plural name.
-    newest: BTreeMap<(String, String), u64>,
+    /// The newest revision that was seen of each resource, by group and plural name, and since when.
+    newest: BTreeMap<(String, String), (u64, Timestamp)>,
     /// The newest of all that share an etcd as they do unless flags say otherwise.
     newest_of_all: Option<u64>,
+}
+
+/// A revision that an answer showed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown {
+    pub revision: u64,
+    pub at: Timestamp,
+    /// When the newest state was asked for, where the answer is of that.
+    pub newest_at: Option<Timestamp>,
 }
 
 impl Servers {
@@ -53,18 +62,27 @@ impl Servers {
         }
     }
 
-    /// Takes a revision that an answer showed; the newest one now.
-    pub(super) fn shown(&mut self, name: &UpstreamName, resource: &Resource, revision: u64) {
+    /// Takes a revision that an answer showed. Where the newest one is below what was shown before, etcd was restored: what was shown of that time
+    /// is gone.
+    pub(super) fn shown(&mut self, name: &UpstreamName, resource: &Resource, shown: Shown) {
         let resources = self.resources;
         let Some(server) = self.entry(name) else { return };
+        let Shown { revision, at, newest_at } = shown;
+        let key = (resource.group.clone(), resource.resource.clone());
+        let before = server.newest.get(&key).filter(|(newest, _)| *newest > revision);
+        if before.zip(newest_at).is_some_and(|((_, shown), asked)| *shown < asked) {
+            server.newest.retain(|_, (newest, _)| *newest <= revision);
+            server.newest_of_all = None;
+        }
         if is_in_one_etcd(resource) {
             server.newest_of_all = server.newest_of_all.max(Some(revision));
         }
-        let key = (resource.group.clone(), resource.resource.clone());
         if let Some(newest) = server.newest.get_mut(&key) {
-            *newest = revision.max(*newest);
+            if revision > newest.0 {
+                *newest = (revision, at);
+            }
         } else if server.newest.len() < resources {
-            server.newest.insert(key, revision);
+            server.newest.insert(key, (revision, at));
         }
     }
 
@@ -93,7 +111,7 @@ impl Server {
     /// The newest revision that was seen of `resource`.
     pub(super) fn newest(&self, resource: &Resource) -> Option<u64> {
         // A key of references would need a type of its own; this is asked once per row of a snapshot.
-        self.newest.get(&(resource.group.clone(), resource.resource.clone())).copied()
+        self.newest.get(&(resource.group.clone(), resource.resource.clone())).map(|(newest, _)| *newest)
     }
 }
 
@@ -121,15 +139,23 @@ mod tests {
     }
 
     #[test]
-    fn newest_revision_never_falls_and_tables_are_bounded() {
+    fn newest_revision_falls_with_etcd_only_and_tables_are_bounded() {
         let mut servers = Servers::new(1, 1);
         let (one, two) = (UpstreamName("a".to_owned()), UpstreamName("b".to_owned()));
-        servers.shown(&one, &resource("pods"), 7);
-        servers.shown(&one, &resource("pods"), 5);
-        servers.shown(&one, &resource("secrets"), 9);
-        servers.shown(&two, &resource("pods"), 9);
+        let newest = |revision, second| Shown { revision, at: at(second), newest_at: Some(at(second)) };
+        let later = |revision, second| Shown { newest_at: None, ..newest(revision, second) };
+        servers.shown(&one, &resource("pods"), newest(7, 1));
+        servers.shown(&one, &resource("pods"), later(5, 2));
+        servers.shown(&one, &resource("secrets"), newest(9, 3));
+        servers.shown(&two, &resource("pods"), newest(9, 4));
         let server = servers.get(&one).unwrap();
         assert_eq!((server.newest(&resource("pods")), server.newest(&resource("secrets"))), (Some(7), None));
+        assert_eq!(server.newest_beside(&resource("secrets")), Some(9));
+        servers.shown(&one, &resource("pods"), Shown { newest_at: Some(at(1)), ..newest(6, 5) });
+        assert_eq!(servers.get(&one).unwrap().newest(&resource("pods")), Some(7), "asked for before the other was shown");
+        servers.shown(&one, &resource("pods"), newest(6, 6));
+        let server = servers.get(&one).unwrap();
+        assert_eq!((server.newest(&resource("pods")), server.newest_beside(&resource("secrets"))), (Some(6), Some(6)));
         assert!(servers.get(&two).is_none());
     }
 

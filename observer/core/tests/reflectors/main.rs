@@ -17,6 +17,7 @@ mod pages;
 mod propagation;
 mod refused_lists;
 mod restarts;
+mod rollbacks;
 mod script;
 mod stalls;
 mod storms;
