@@ -15,6 +15,7 @@ mod injected_fault;
 pub mod intake;
 pub mod kubeconfig;
 pub mod observing;
+mod printable;
 mod private_file;
 pub mod probe_check;
 pub mod question;

@@ -213,8 +213,8 @@ impl Reading {
             Run { subcommand: "run", command: Vec::new(), exit_code: None, silence: Vec::new(), notes: Vec::new(), budget: None },
             observer.snapshot(),
         );
-        let report = serde_json::from_str(&report_json(&run, &snapshot)?)?;
-        Ok(Self { report, text: report_text(&run, &snapshot, Colour::Off) })
+        let report = serde_json::from_str(report_json(&run, &snapshot)?.as_str())?;
+        Ok(Self { report, text: report_text(&run, &snapshot, Colour::Off).into_string() })
     }
 
     /// The row of the client's reflector, which must be its only one.

@@ -1,7 +1,7 @@
 //! Flags about what a run may cost.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -12,6 +12,7 @@ use serde_json::error::Category;
 use super::output::create;
 use super::recording::Beside;
 use crate::observing::Outcome;
+use crate::printable::{Printer, json};
 use crate::view::BudgetKept;
 
 /// Longest budget that is read, in bytes.
@@ -33,7 +34,7 @@ pub(super) struct BudgetFlags {
 #[derive(Debug)]
 pub(super) struct BudgetFiles {
     budget: Option<Budget>,
-    write: Option<File>,
+    write: Option<Printer<File>>,
 }
 
 impl BudgetFlags {
@@ -58,8 +59,8 @@ impl BudgetFiles {
         ensure!(outcome.is_whole || !is_asked, "observing failed, so it is not known what the run cost");
         let usage = Usage::of(&outcome.snapshot);
         if let Some(mut file) = self.write {
-            let text = serde_json::to_string_pretty(&Budget::just_kept_by(&usage))?;
-            writeln!(file, "{text}").context("cannot write the budget")?;
+            let text = json(&Budget::just_kept_by(&usage))?;
+            file.print(&text).context("cannot write the budget")?;
         }
         let kept = |budget: Budget| BudgetKept { exceeded: budget.exceeded_by(&usage), at_least: usage.at_least };
         Ok(self.budget.map(kept))

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::completions::Completions;
@@ -16,6 +17,8 @@ use super::read::Read;
 use super::run::Run;
 use super::verify::Verify;
 use super::{logging, panic_message};
+use crate::printable::{Printable, Styles, stderr, stdout};
+use crate::view::Colour;
 
 /// Shows which layer of the Kubernetes API server answers each list and watch.
 ///
@@ -84,10 +87,22 @@ pub fn command_line() -> clap::Command {
 fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let has_another_two = arguments.get(1).is_some_and(|command| command == "exec" || command == "verify");
     // A closed stdout or stderr leaves nobody to tell.
-    let _printed = error.print();
+    let _printed = print(error);
     match error.exit_code() {
         0 => ExitCode::SUCCESS,
         _usage if has_another_two => ExitCode::from(OWN_FAILURE),
         _usage => ExitCode::from(2),
     }
+}
+
+/// Help has no words but ours, so its styles stay. An error quotes the command line.
+fn print(error: &clap::Error) -> std::io::Result<()> {
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    let colour = if error.use_stderr() { Colour::for_stderr() } else { Colour::for_stdout() };
+    let styles = if is_help && colour == Colour::On { Styles::Kept } else { Styles::Dropped };
+    let text = Printable::of_command_line(&error.render(), styles);
+    if error.use_stderr() { stderr().print(&text) } else { stdout().print(&text) }
 }

@@ -1,10 +1,11 @@
 //! `watchtap completions`.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
 use clap_complete::Shell;
+
+use crate::printable::hand_over;
 
 /// Prints a completion script for a shell.
 #[derive(Debug, Args)]
@@ -22,7 +23,7 @@ impl Completions {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::cli::command_line(), "watchtap", &mut script);
         // A reader that has enough, as head(1), is no failure.
-        let _written = io::stdout().lock().write_all(&script);
+        let _written = hand_over(&script);
         ExitCode::SUCCESS
     }
 }

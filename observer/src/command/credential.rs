@@ -1,6 +1,6 @@
 //! `watchtap credential`: the exec plug-in that a client's copy of the kubeconfig names.
 
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::output::say_error;
 use crate::credential::{EXEC_INFO, ExecCredential, Plan, ask_for_plan, hand_over, with_cluster};
+use crate::printable;
 
 /// Most bytes of a plug-in's output that are read. A credential has some 10 KiB.
 const MAX_OUTPUT: u64 = 4 * 1024 * 1024;
@@ -53,8 +54,7 @@ impl Credential {
             Some(credential) => self.exchange(credential)?.into_bytes(),
             None => output,
         };
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(&output).and_then(|()| stdout.flush()).context("cannot hand the credential on")?;
+        printable::hand_over(&output).context("cannot hand the credential on")?;
         Ok(0)
     }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,6 +18,7 @@ use super::tap_set::run_folder;
 use super::upstream_flags::UpstreamFlags;
 use crate::demo::{DemoConfig, DemoServer, Script, furnish, reference, story};
 use crate::kubeconfig::{Environment, Kubeconfig};
+use crate::printable::{Printable, stdout};
 
 /// A cluster that lives in this process, with clients of many kinds, seen through watchtap as a real one would be.
 ///
@@ -68,12 +69,12 @@ fn script(file: &str) -> Result<Script, String> {
 impl Demo {
     pub(super) fn run(&self) -> ExitCode {
         let text = match (self.list, self.print_script) {
-            (true, _) => reference(),
-            (false, true) => Script::standard_text().to_owned(),
+            (true, _) => Printable::lines(reference()),
+            (false, true) => Printable::words(Script::standard_text()),
             (false, false) => return follow::to_the_end(play(&self.follow, self.speed, self.script.clone())),
         };
         // A closed stdout leaves nobody to tell.
-        let _written = io::stdout().lock().write_all(text.as_bytes());
+        let _written = stdout().print(&text);
         ExitCode::SUCCESS
     }
 }

@@ -1,6 +1,5 @@
 //! `watchtap explain`.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -11,6 +10,7 @@ use observer_core::routing::{Rule, ServerProfile, all_proofs, all_rules, proof, 
 
 use super::output::{Format, say, say_error};
 use super::profile_flags::ProfileFlags;
+use crate::printable::{Printable, stdout};
 use crate::view::{Colour, Explained, explain_proof, explain_request, explain_rule};
 
 /// Says without a cluster which layer of the API server answers a request, by which rule, and what is read from etcd.
@@ -40,7 +40,7 @@ pub(super) struct Explain {
 
 impl Explain {
     pub(super) fn run(&self) -> ExitCode {
-        match self.explain().and_then(|text| Ok(io::stdout().lock().write_all(text.as_bytes())?)) {
+        match self.explain().and_then(|text| Ok(stdout().print(&text)?)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 say_error(&error);
@@ -49,8 +49,8 @@ impl Explain {
         }
     }
 
-    fn explain(&self) -> Result<String> {
-        let colour = Colour::for_stream(&io::stdout(), std::env::var_os("NO_COLOR").as_deref());
+    fn explain(&self) -> Result<Printable> {
+        let colour = Colour::for_stdout();
         let profile = self.profile.over(ServerProfile::default());
         for sentence in ProfileFlags::without_effect(&profile) {
             say(sentence);

@@ -1,6 +1,5 @@
 //! What `run` and `demo` have in common: first lines, page or live lines, the way to the end, the report.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use super::session::{self, Bound, Session};
 use super::shown::{self, Shown};
 use super::tap_set::TapSet;
 use crate::observing::{Latest, Outcome, Outputs};
+use crate::printable::{Printable, stderr};
 use crate::view::{Run, counted};
 
 /// How a run is followed, and how it ends.
@@ -163,17 +163,19 @@ fn say_farewell(kubeconfig: &Path) {
 
 /// The first lines: what is watched, and how a client comes to be seen.
 fn introduce(subcommand: &str, taps: &TapSet, pointing: &[String]) -> Result<()> {
-    let mut out = io::stderr().lock();
+    let mut out = Printable::new();
     for listener in taps.listeners() {
         let contexts = listener.pair.contexts.join(", ");
         let contexts = if contexts.is_empty() { String::new() } else { format!("   ({contexts})") };
-        writeln!(out, "watchtap {subcommand}: {} is reached at {}{contexts}", listener.upstream_name(), listener.address)?;
+        let (name, address) = (listener.upstream_name(), listener.address);
+        out.push_line(format_args!("watchtap {subcommand}: {name} is reached at {address}{contexts}"));
     }
     for line in pointing {
-        writeln!(out, "{line}")?;
+        out.push_line(line);
     }
-    writeln!(out, "ctrl-C ends, and gives open connections time to end first · times are UTC · ~ means predicted\n")?;
-    Ok(())
+    out.push_line("ctrl-C ends, and gives open connections time to end first · times are UTC · ~ means predicted");
+    out.end_line();
+    Ok(stderr().print(&out)?)
 }
 
 /// How clients are led here.

@@ -2,12 +2,13 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 
 use crate::error_chain;
+use crate::printable::{Printable, Printer, stdout};
 use crate::private_file;
 use crate::terminal::Stderr;
 use crate::view::EventLines;
@@ -25,9 +26,9 @@ pub(super) enum Format {
     Json,
 }
 
-/// Writes a line to stderr that begins with our name. A closed stderr leaves nobody to tell.
+/// Writes a paragraph to stderr that begins with our name. A closed stderr leaves nobody to tell.
 pub(super) fn say(line: impl Display) {
-    let _written = Stderr.write_all(format!("watchtap: {line}\n").as_bytes());
+    let _written = Stderr.print(&Printable::paragraph(format_args!("watchtap: {line}")));
 }
 
 /// Writes an error and its causes to stderr, one line.
@@ -49,15 +50,14 @@ impl From<Format> for crate::view::ExplainFormat {
     }
 }
 
-/// Opens a file for writing, readable for its owner only.
-pub(super) fn create(path: &Path) -> Result<File> {
-    private_file::create(path).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))
+/// Opens a file of text for writing, readable for its owner only.
+pub(super) fn create(path: &Path) -> Result<Printer<File>> {
+    private_file::create(path).map(Printer::to).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))
 }
 
 /// The lines of `--events`: to a file, or to stdout for `-`.
 pub(super) fn events_to(path: &Path) -> Result<Events> {
-    let out: Box<dyn Write + Send> =
-        if is_stdout(path) { Box::new(BufWriter::new(io::stdout())) } else { Box::new(BufWriter::new(create(path)?)) };
+    let out = if is_stdout(path) { stdout().buffered().boxed() } else { create(path)?.buffered().boxed() };
     EventLines::begin(out).context("cannot write events")
 }
 

@@ -1,6 +1,5 @@
 //! `watchtap probe`.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use super::report_flags::Report;
 use super::shown::{self, Shown};
 use crate::intake::{Intake, IntakeLimits, Notice};
 use crate::observing::{Latest, Observing, Outcome, Outputs, Upstream};
+use crate::printable::{Printable, stderr};
 use crate::question;
 use crate::tap::Clock;
 use crate::tap::probe::{ProbeError, ProbeOutcome, ProbeTap};
@@ -172,16 +172,20 @@ impl Probe {
 
     /// The first lines: what is looked for, and whose.
     fn introduce(&self, servers: &[ApiServer]) -> Result<()> {
-        let mut out = io::stderr().lock();
+        let mut out = Printable::new();
         for server in servers {
             let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
             let addresses = addresses.join(", ");
             let at = if addresses == server.name() { String::new() } else { format!(" ({addresses})") };
-            writeln!(out, "watchtap probe: connections with {}{at} are read where a process encrypts them", server.name())?;
+            out.push_line(format_args!(
+                "watchtap probe: connections with {}{at} are read where a process encrypts them",
+                server.name()
+            ));
         }
-        writeln!(out, "{}", capitalized(&self.flags.whose()))?;
-        writeln!(out, "ctrl-C ends, and leaves nothing behind · times are UTC · ~ means predicted\n")?;
-        drop(out);
+        out.push_line(capitalized(&self.flags.whose()));
+        out.push_line("ctrl-C ends, and leaves nothing behind · times are UTC · ~ means predicted");
+        out.end_line();
+        stderr().print(&out)?;
         let is_asked = self.profiles.without_asking().is_none();
         servers.iter().filter(|server| is_asked && !server.is_verified()).for_each(|server| say(api_servers::unverified(server)));
         Ok(())

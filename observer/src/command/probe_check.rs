@@ -1,14 +1,14 @@
 //! `watchtap probe --check`.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
 use super::output::{Format, say_error};
 use super::progress_line::ProgressLine;
+use crate::printable::stdout;
 use crate::probe_check::{CheckProgress, ProbeCheck};
-use crate::view::{Colour, printable, probe_check_json, probe_check_text};
+use crate::view::{Colour, probe_check_json, probe_check_text};
 
 /// Says what this machine allows a probe: success where one can run, be it with less than all.
 pub(super) fn run(format: Format) -> ExitCode {
@@ -28,17 +28,17 @@ pub(super) fn run(format: Format) -> ExitCode {
 fn show(line: &mut ProgressLine, progress: CheckProgress<'_>) {
     match progress {
         CheckProgress::Trial => line.show("trying to load and to attach the programs"),
-        CheckProgress::Program { index, of, name } => line.show(format_args!("{index}/{of}  {}", printable(name))),
+        CheckProgress::Program { index, of, name } => line.show(format_args!("{index}/{of}  {}", name)),
     }
 }
 
 fn print(check: &ProbeCheck, format: Format) -> Result<()> {
     let text = match format {
         Format::Text => {
-            let colour = Colour::for_stream(&io::stdout(), std::env::var_os("NO_COLOR").as_deref());
+            let colour = Colour::for_stdout();
             probe_check_text(check, colour)
         }
         Format::Json => probe_check_json(check)?,
     };
-    io::stdout().lock().write_all(text.as_bytes()).context("cannot write the result")
+    stdout().print(&text).context("cannot write the result")
 }

@@ -13,6 +13,7 @@ use super::output::{Events, Format, say, say_error};
 use super::report_flags::{Otherwise, Report, ReportFlags};
 use super::same_file;
 use crate::capture::{Pace, Recording};
+use crate::printable::Printable;
 use crate::view::{EventSink, Run, comparison_json, comparison_text, report_json, report_text};
 
 /// Something of the capture was lost; the report says what.
@@ -80,7 +81,7 @@ impl Read {
         Ok(after.is_complete() && before.is_complete())
     }
 
-    fn report_of(&self, replayed: &Replayed, report: &Report) -> Result<String> {
+    fn report_of(&self, replayed: &Replayed, report: &Report) -> Result<Printable> {
         let run = Run {
             subcommand: "read",
             command: Run::shown(self.files.iter().map(|file| file.to_string_lossy())),
@@ -95,7 +96,7 @@ impl Read {
         })
     }
 
-    fn comparison_of(&self, before: &Replayed, after: &Replayed, report: &Report) -> Result<String> {
+    fn comparison_of(&self, before: &Replayed, after: &Replayed, report: &Report) -> Result<Printable> {
         let comparison = Comparison::of(&before.snapshot, &after.snapshot);
         let names = [&self.against, &self.files].map(|files| names(files));
         let names = names.each_ref().map(String::as_str);

@@ -13,6 +13,7 @@ use super::report_flags::{Otherwise, Report, ReportFlags};
 use super::same_file;
 use crate::injected_fault::{self, Place};
 use crate::observing::Outputs;
+use crate::printable::Printable;
 use crate::view::{EventSink, Run, report_json, report_text};
 
 /// Files of other flags, each with its flag.
@@ -62,7 +63,7 @@ pub(super) fn write(report: Report, run: &Run, snapshot: &Snapshot) -> Result<()
     report.write(&text)
 }
 
-fn text(report: &Report, run: &Run, snapshot: &Snapshot) -> Result<String> {
+fn text(report: &Report, run: &Run, snapshot: &Snapshot) -> Result<Printable> {
     injected_fault::strike(Place::Report, snapshot);
     Ok(match report.format() {
         Format::Text => report_text(run, snapshot, report.colour()),

@@ -1,13 +1,13 @@
 //! Flags of every command that observes or replays: where the report and the events go.
 
 use std::fs::File;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 
 use super::output::{Events, Format, create, events_to, is_stdout};
+use crate::printable::{Printable, Printer, stderr, stdout};
 use crate::view::Colour;
 
 /// Where the report and the events go, and how the report is written.
@@ -49,7 +49,7 @@ pub(super) struct Report {
 
 #[derive(Debug)]
 enum Place {
-    File(File),
+    File(Printer<File>),
     Stdout,
     Stderr,
 }
@@ -105,20 +105,19 @@ impl Report {
 
     /// Whether it may be coloured where it goes.
     pub(super) fn colour(&self) -> Colour {
-        let unwanted = std::env::var_os("NO_COLOR");
         match self.place {
             Place::File(_) => Colour::Off,
-            Place::Stdout => Colour::for_stream(&io::stdout(), unwanted.as_deref()),
-            Place::Stderr => Colour::for_stream(&io::stderr(), unwanted.as_deref()),
+            Place::Stdout => Colour::for_stdout(),
+            Place::Stderr => Colour::for_stderr(),
         }
     }
 
     /// Writes it.
-    pub(super) fn write(self, text: &str) -> Result<()> {
+    pub(super) fn write(self, text: &Printable) -> Result<()> {
         match self.place {
-            Place::File(mut file) => file.write_all(text.as_bytes()),
-            Place::Stdout => io::stdout().lock().write_all(text.as_bytes()),
-            Place::Stderr => io::stderr().lock().write_all(text.as_bytes()),
+            Place::File(mut file) => file.print(text),
+            Place::Stdout => stdout().print(text),
+            Place::Stderr => stderr().print(text),
         }
         .context("cannot write the report")
     }

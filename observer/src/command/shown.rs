@@ -1,12 +1,12 @@
 //! How a run is shown while it goes on: on a page, in lines, or not at all.
 
-use std::io::{self, LineWriter};
 use std::sync::Arc;
 
 use clap::Args;
 
 use super::output::say;
 use crate::observing::{Latest, Outputs};
+use crate::printable::{stderr, stdout};
 use crate::terminal::{RunningPage, is_for_a_page};
 use crate::view::{Colour, EventSink, LiveLines, Page};
 
@@ -40,17 +40,16 @@ impl Shown {
 }
 
 fn live_lines(stdout_is_taken: bool) -> Box<dyn EventSink> {
-    let no_color = std::env::var_os("NO_COLOR");
     if stdout_is_taken {
-        Box::new(LiveLines::new(LineWriter::new(io::stderr()), Colour::for_stream(&io::stderr(), no_color.as_deref())))
+        Box::new(LiveLines::new(stderr(), Colour::for_stderr()))
     } else {
-        Box::new(LiveLines::new(LineWriter::new(io::stdout()), Colour::for_stream(&io::stdout(), no_color.as_deref())))
+        Box::new(LiveLines::new(stdout(), Colour::for_stdout()))
     }
 }
 
 /// Opens the page. A terminal that cannot show it does not end the run.
 pub(super) fn open_page(name: &str, guidance: Vec<String>, latest: Arc<Latest>) -> Option<RunningPage> {
-    let colour = Colour::for_stream(&io::stdout(), std::env::var_os("NO_COLOR").as_deref());
+    let colour = Colour::for_stdout();
     let page = Page::new(Latest::nothing(), name, guidance, colour);
     RunningPage::start(page, latest)
         .inspect_err(|error| say(format!("the page cannot be shown ({error}); --lines prints what happens")))

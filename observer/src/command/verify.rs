@@ -1,6 +1,5 @@
 //! `watchtap verify`.
 
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use super::progress_line::ProgressLine;
 use super::upstream;
 use super::upstream_flags::KubeconfigFlags;
 use crate::kubeconfig::Kubeconfig;
+use crate::printable::stdout;
 use crate::verification::{Connect, LogTail, Oracles, Plan, Progress, Request, Server, Verification, verify};
 use crate::view::{Colour, verification_json, verification_text};
 
@@ -112,12 +112,12 @@ impl Verify {
     fn print(&self, verification: &Verification) -> Result<Tally> {
         let text = match self.format {
             Format::Text => {
-                let colour = Colour::for_stream(&io::stdout(), std::env::var_os("NO_COLOR").as_deref());
+                let colour = Colour::for_stdout();
                 verification_text(verification, colour)
             }
             Format::Json => verification_json(verification)?,
         };
-        io::stdout().lock().write_all(text.as_bytes()).context("cannot write the result")?;
+        stdout().print(&text).context("cannot write the result")?;
         Ok(verification.tally)
     }
 }

@@ -13,7 +13,7 @@ use observer_core::time::Timestamp;
 use super::*;
 use crate::capture::{Bounds, CaptureFile, Pace, Recording};
 use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
-use crate::view::EventLines;
+use crate::view::{EventLines, Printer};
 
 const REQUEST: &[u8] = b"GET /prefix/api/v1/pods?limit=500 HTTP/1.1\r\nUser-Agent: kubectl/v1.33.1\r\n\r\n";
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 66\r\n\r\n\
@@ -45,7 +45,7 @@ fn full_disk_ends_the_event_file_and_not_the_observing() {
         }
     }
     let out: Box<dyn Write + Send> = Box::new(io::BufWriter::with_capacity(1 << 10, FullDisk));
-    let outcome = observe(Outputs::new(vec![Box::new(EventLines::begin(out).unwrap())], None), exchange);
+    let outcome = observe(Outputs::new(vec![Box::new(EventLines::begin(Printer::to(out)).unwrap())], None), exchange);
     assert_eq!(outcome.snapshot.totals.requests, 1);
     assert_eq!(outcome.troubles.len(), 1, "{:?}", outcome.troubles);
     assert!(outcome.troubles[0].starts_with("--events ended early"), "{:?}", outcome.troubles);

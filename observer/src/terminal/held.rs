@@ -3,10 +3,11 @@
 //! There is one for the process, as there is one standard error: everything that we say goes through it, that of a panic included.
 
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::printable::{Printable, stderr, stderr_is_terminal};
 use crate::view::counted;
 
 /// Lines that are held back; of more, the latest.
@@ -42,10 +43,21 @@ impl Stderr {
     /// Writes what was held, and from here on at once.
     pub(super) fn release() {
         let Some(released) = held().take() else { return };
-        if io::stderr().is_terminal() {
+        if stderr_is_terminal() {
             // A closed stderr leaves nobody to tell.
-            let _written = released.write_to(&mut io::stderr().lock());
+            let _written = stderr().print(&released.text());
         }
+    }
+
+    /// Prints `text`. What goes into a file garbles no picture, so that is written at once, too.
+    pub(crate) fn print(self, text: &Printable) -> io::Result<()> {
+        if let Some(held) = held().as_mut() {
+            held.take(text);
+            if stderr_is_terminal() {
+                return Ok(());
+            }
+        }
+        stderr().print(text)
     }
 
     /// The lines that were written since this was asked last.
@@ -54,29 +66,13 @@ impl Stderr {
     }
 }
 
-impl Write for Stderr {
-    /// What goes into a file garbles no picture, so that is written at once, too.
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Some(held) = held().as_mut() {
-            held.take(bytes);
-            if io::stderr().is_terminal() {
-                return Ok(bytes.len());
-            }
-        }
-        io::stderr().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
-    }
-}
-
 fn held() -> MutexGuard<'static, Option<Held>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Held {
-    fn take(&mut self, bytes: &[u8]) {
+    fn take(&mut self, text: &Printable) {
+        let bytes = text.as_str().as_bytes();
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let room = LONGEST.saturating_sub(self.begun.len());
             match part.strip_suffix(b"\n") {
@@ -104,14 +100,17 @@ impl Held {
         self.lines.iter().skip(known).cloned().collect()
     }
 
-    fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+    /// All lines, as they were printed: they have been through the gate, and pass it unchanged.
+    fn text(&self) -> Printable {
+        let mut text = Printable::new();
         if self.left_out > 0 {
-            writeln!(out, "watchtap: {} said meanwhile are left out here", counted(self.left_out, "line"))?;
+            text.push_line(format_args!("watchtap: {} said meanwhile are left out here", counted(self.left_out, "line")));
         }
         for line in &self.lines {
-            writeln!(out, "{line}")?;
+            text.push_line(line);
         }
-        out.write_all(&self.begun)
+        text.push(String::from_utf8_lossy(&self.begun));
+        text
     }
 }
 
@@ -122,9 +121,9 @@ mod tests {
     #[test]
     fn what_was_written_comes_out_as_it_was_and_is_news_once() {
         let mut held = Held::default();
-        held.take(b"one\ntw");
+        held.take(&Printable::words("one\ntw"));
         assert_eq!(held.take_news(), ["one"]);
-        held.take(b"o\n\nrest");
+        held.take(&Printable::words("o\n\nrest"));
         assert_eq!(held.take_news(), ["two", ""]);
         assert_eq!(held.take_news(), Vec::<String>::new());
         assert_eq!(written(&held), "one\ntwo\n\nrest");
@@ -134,7 +133,7 @@ mod tests {
     fn of_too_many_lines_the_latest_are_kept_and_the_others_counted() {
         let mut held = Held::default();
         for line in 0..MOST_LINES + 2 {
-            held.take(format!("{line}\n").as_bytes());
+            held.take(&Printable::line(line));
         }
         assert!(written(&held).starts_with("watchtap: 2 lines said meanwhile are left out here\n2\n3\n"));
         assert_eq!(held.take_news().len(), MOST_LINES);
@@ -143,14 +142,12 @@ mod tests {
     #[test]
     fn of_a_line_without_end_the_beginning_is_kept() {
         let mut held = Held::default();
-        held.take(&[b'a'; 3 * LONGEST]);
-        held.take(b"b\n");
+        held.take(&Printable::of("a".repeat(3 * LONGEST)));
+        held.take(&Printable::words("b\n"));
         assert_eq!(held.take_news(), ["a".repeat(LONGEST)]);
     }
 
     fn written(held: &Held) -> String {
-        let mut out = Vec::new();
-        held.write_to(&mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        held.text().into_string()
     }
 }

@@ -9,9 +9,11 @@ use rustix::io::Errno;
 use rustix::process::{getpgrp, getsid};
 use rustix::termios::tcgetpgrp;
 
+use crate::printable::stdout_is_terminal;
+
 /// Whether a page can be shown: somebody is at the keyboard and before the screen, and the terminal can move its cursor.
 pub(crate) fn is_for_a_page() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal() && can_move(std::env::var_os("TERM").as_deref())
+    io::stdin().is_terminal() && stdout_is_terminal() && can_move(std::env::var_os("TERM").as_deref())
 }
 
 /// Whether the terminal that `TERM` names can do more than print.

@@ -6,18 +6,20 @@ use super::colour::{Colour, Tone};
 use super::quantity::{bytes, count, counted};
 use super::run::BudgetKept;
 use super::table::{Align, Cell, Table};
+use crate::printable::Printable;
 
 /// One line where it was kept; where not, what was allowed beside what it was.
-pub(super) fn budget(budget: &BudgetKept, colour: Colour, out: &mut String) {
+pub(super) fn budget(budget: &BudgetKept, colour: Colour, out: &mut Printable) {
     let unsure = if budget.at_least { " (some of the run was not seen: it may be more)" } else { "" };
     if budget.exceeded.is_empty() {
-        out.push_str(&colour.paint(Tone::Good, &format!("budget kept{unsure}")));
-        out.push_str("\n\n");
+        out.append(&colour.paint(Tone::Good, format_args!("budget kept{unsure}")));
+        out.end_line();
+        out.end_line();
         return;
     }
     let limits = counted(budget.exceeded.len() as u64, "limit");
-    out.push_str(&colour.paint(Tone::Bad, &format!("budget exceeded: {limits}{unsure}")));
-    out.push('\n');
+    out.append(&colour.paint(Tone::Bad, format_args!("budget exceeded: {limits}{unsure}")));
+    out.end_line();
     let columns = [("BUDGET", Align::Left), ("ALLOWED", Align::Right), ("USED", Align::Right), ("MORE", Align::Right)];
     let mut table = Table::new(&columns);
     for excess in &budget.exceeded {
@@ -32,7 +34,7 @@ pub(super) fn budget(budget: &BudgetKept, colour: Colour, out: &mut String) {
         table.row(cells, Vec::new());
     }
     table.render(colour, out);
-    out.push('\n');
+    out.end_line();
 }
 
 fn amount(quantity: Quantity, amount: u64) -> String {

@@ -1,8 +1,11 @@
 //! Whether and how text is coloured. A colour only repeats what a word already says.
 
-use std::io::IsTerminal;
+use std::ffi::OsStr;
+use std::fmt::Display;
 
 use anstyle::{AnsiColor, Style};
+
+use crate::printable::{Printable, stderr_is_terminal, stdout_is_terminal};
 
 /// Whether escape sequences may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,20 +17,26 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// What suits `stream`, given the value of `NO_COLOR`.
-    pub fn for_stream(stream: &impl IsTerminal, no_color: Option<&std::ffi::OsStr>) -> Self {
-        let unwanted = no_color.is_some_and(|value| !value.is_empty());
-        if stream.is_terminal() && !unwanted { Self::On } else { Self::Off }
+    /// What suits standard output.
+    pub fn for_stdout() -> Self {
+        Self::suiting(stdout_is_terminal(), std::env::var_os("NO_COLOR").as_deref())
     }
 
-    /// `text` in `tone`.
-    pub(super) fn paint(self, tone: Tone, text: &str) -> String {
+    /// What suits standard error.
+    pub fn for_stderr() -> Self {
+        Self::suiting(stderr_is_terminal(), std::env::var_os("NO_COLOR").as_deref())
+    }
+
+    fn suiting(is_terminal: bool, no_color: Option<&OsStr>) -> Self {
+        let unwanted = no_color.is_some_and(|value| !value.is_empty());
+        if is_terminal && !unwanted { Self::On } else { Self::Off }
+    }
+
+    /// `text` in `tone`, through the gate.
+    pub(super) fn paint(self, tone: Tone, text: impl Display) -> Printable {
         match self {
-            Self::Off => text.to_owned(),
-            Self::On => {
-                let style = tone.style();
-                format!("{}{text}{}", style.render(), style.render_reset())
-            }
+            Self::Off => Printable::of(text),
+            Self::On => Printable::styled(tone.style(), text),
         }
     }
 }

@@ -6,35 +6,35 @@ use observer_core::observer::{Change, ComparedRun, Comparison, ComparisonRow, Si
 use super::colour::{Colour, Tone};
 use super::quantity::{bytes, count, counted, length, microseconds};
 use super::table::{Align, Cell, Table};
+use crate::printable::Printable;
 
 /// Rows that are shown; the rest is summed up in a line, and is all there in JSON.
 const MAX_ROWS: usize = 40;
 
 /// What changed, the worst first; shapes that did not change are counted only. `names` are those of the first and the second run.
-pub fn comparison_text(names: [&str; 2], notes: &[String], comparison: &Comparison, colour: Colour) -> String {
+pub fn comparison_text(names: [&str; 2], notes: &[String], comparison: &Comparison, colour: Colour) -> Printable {
     let [before, after] = names;
-    let mut out = colour.paint(Tone::Heading, &format!("watchtap read: {after} against {before}"));
-    out.push_str("\n\n");
+    let mut out = colour.paint(Tone::Heading, format_args!("watchtap read: {after} against {before}"));
+    out.end_line();
+    out.end_line();
     for (label, run) in [("before", &comparison.before), ("after ", &comparison.after)] {
-        let line = format!("{label}  {}\n", totals(run));
-        out.push_str(&line);
+        out.push_line(format_args!("{label}  {}", totals(run)));
     }
     for note in notes {
-        out.push_str(&colour.paint(Tone::Notable, &format!("note: {note}")));
-        out.push('\n');
+        out.append(&colour.paint(Tone::Notable, format_args!("note: {note}")));
+        out.end_line();
     }
     let changed: Vec<&ComparisonRow> = comparison.rows.iter().filter(|row| row.change != Change::Same).collect();
     if !changed.is_empty() {
-        out.push('\n');
+        out.end_line();
         table(&changed).render(colour, &mut out);
     }
     if changed.len() > MAX_ROWS {
-        let line = format!("… and {} (all in --format json)\n", counted((changed.len() - MAX_ROWS) as u64, "more row"));
-        out.push_str(&line);
+        out.push_line(format_args!("… and {} (all in --format json)", counted((changed.len() - MAX_ROWS) as u64, "more row")));
     }
     let same = comparison.rows.len() - changed.len();
-    let line = format!("\n{} of requests did not change\n", counted(same as u64, "shape"));
-    out.push_str(&line);
+    out.end_line();
+    out.push_line(format_args!("{} of requests did not change", counted(same as u64, "shape")));
     out
 }
 

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use super::json::EVENTS_SCHEMA;
 use super::sink::EventSink;
+use crate::printable::{Printer, json_line};
 
 /// Writes one JSON object a line; the first names the schema.
 #[derive(Debug)]
 pub struct EventLines<W> {
-    out: W,
+    out: Printer<W>,
 }
 
 #[derive(Serialize)]
@@ -23,7 +24,7 @@ struct Head {
 
 impl<W: Write> EventLines<W> {
     /// Writes the first line.
-    pub fn begin(mut out: W) -> io::Result<Self> {
+    pub fn begin(mut out: Printer<W>) -> io::Result<Self> {
         write_line(&mut out, &Head { schema: EVENTS_SCHEMA, watchtap: env!("CARGO_PKG_VERSION") })?;
         Ok(Self { out })
     }
@@ -47,7 +48,6 @@ impl<W: Write + Send> EventSink for EventLines<W> {
     }
 }
 
-fn write_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
-    out.write_all(b"\n")
+fn write_line(out: &mut Printer<impl Write>, value: &impl Serialize) -> io::Result<()> {
+    out.print(&json_line(value)?)
 }

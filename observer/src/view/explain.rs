@@ -13,6 +13,7 @@ use super::colour::{Colour, Tone};
 use super::json::EXPLAIN_SCHEMA;
 use super::table::{Align, Cell, Table};
 use super::verdict::{detail, served_tone};
+use crate::printable::{Printable, json};
 
 /// Text or JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,15 +67,15 @@ impl Explained {
 }
 
 /// The explanation of a request.
-pub fn explain_request(explained: &Explained, format: ExplainFormat, colour: Colour) -> serde_json::Result<String> {
+pub fn explain_request(explained: &Explained, format: ExplainFormat, colour: Colour) -> serde_json::Result<Printable> {
     match format {
-        ExplainFormat::Json => Ok(serde_json::to_string_pretty(explained)? + "\n"),
+        ExplainFormat::Json => json(explained),
         ExplainFormat::Text => Ok(request_text(explained, colour)),
     }
 }
 
 /// The explanation of a proof.
-pub fn explain_proof(proof: &Proof, format: ExplainFormat, colour: Colour) -> serde_json::Result<String> {
+pub fn explain_proof(proof: &Proof, format: ExplainFormat, colour: Colour) -> serde_json::Result<Printable> {
     #[derive(Serialize)]
     struct Document<'p> {
         schema: &'static str,
@@ -86,10 +87,11 @@ pub fn explain_proof(proof: &Proof, format: ExplainFormat, colour: Colour) -> se
     let Proof { id, sentence, section, upstream } = *proof;
     if format == ExplainFormat::Json {
         let document = Document { schema: EXPLAIN_SCHEMA, proof: id.as_str(), sentence, section, upstream };
-        return Ok(serde_json::to_string_pretty(&document)? + "\n");
+        return json(&document);
     }
     let mut out = colour.paint(Tone::Heading, id.as_str());
-    out.push_str("\n\n");
+    out.end_line();
+    out.end_line();
     for (label, text) in [("proves", sentence), ("upstream", upstream)] {
         line(label, text, &mut out);
     }
@@ -97,7 +99,7 @@ pub fn explain_proof(proof: &Proof, format: ExplainFormat, colour: Colour) -> se
 }
 
 /// The explanation of a rule.
-pub fn explain_rule(rule: &Rule, format: ExplainFormat, colour: Colour) -> serde_json::Result<String> {
+pub fn explain_rule(rule: &Rule, format: ExplainFormat, colour: Colour) -> serde_json::Result<Printable> {
     #[derive(Serialize)]
     struct Document<'r> {
         schema: &'static str,
@@ -116,26 +118,29 @@ pub fn explain_rule(rule: &Rule, format: ExplainFormat, colour: Colour) -> serde
             section: rule.section,
             upstream: rule.upstream,
         };
-        return Ok(serde_json::to_string_pretty(&document)? + "\n");
+        return json(&document);
     }
     let mut out = colour.paint(Tone::Heading, rule.id.as_str());
-    out.push_str("\n\n");
+    out.end_line();
+    out.end_line();
     for (label, text) in [("why", rule.sentence), ("etcd reads", &rule.reads.to_string()), ("upstream", rule.upstream)] {
         line(label, text, &mut out);
     }
     Ok(out)
 }
 
-fn request_text(explained: &Explained, colour: Colour) -> String {
+fn request_text(explained: &Explained, colour: Colour) -> Printable {
     let mut out = colour.paint(Tone::Heading, &explained.request);
     if explained.verdict.is_some() {
-        out.push_str("   API server ");
-        out.push_str(&explained.assumptions.join("; "));
+        out.push("   API server ");
+        out.push(&explained.assumptions.join("; "));
     }
-    out.push_str("\n\n");
+    out.end_line();
+    out.end_line();
     if let Some(verdict) = &explained.verdict {
-        let served = colour.paint(served_tone(Some(verdict)), &verdict.served_from.to_string());
-        line("served from", &format!("{served}   rule {}", verdict.rule), &mut out);
+        label("served from", &mut out);
+        out.append(&colour.paint(served_tone(Some(verdict)), &verdict.served_from));
+        out.push_line(format_args!("   rule {}", verdict.rule));
         verdict_lines(explained, verdict, &mut out);
     }
     for write in &explained.etcd_writes {
@@ -143,14 +148,14 @@ fn request_text(explained: &Explained, colour: Colour) -> String {
     }
     if !explained.versions.is_empty() {
         if explained.verdict.is_some() || !explained.etcd_writes.is_empty() {
-            out.push('\n');
+            out.end_line();
         }
         versions(&explained.versions, colour, &mut out);
     }
     out
 }
 
-fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut String) {
+fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut Printable) {
     if let Some(detail) = detail(verdict) {
         line("either", &detail, out);
     }
@@ -175,7 +180,7 @@ fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut Strin
     }
 }
 
-fn versions(spans: &[VersionSpan], colour: Colour, out: &mut String) {
+fn versions(spans: &[VersionSpan], colour: Colour, out: &mut Printable) {
     let mut table =
         Table::new(&[("VERSION", Align::Left), ("SERVED FROM", Align::Left), ("RULE", Align::Left), ("OR", Align::Left)]);
     for span in spans {
@@ -192,7 +197,11 @@ fn versions(spans: &[VersionSpan], colour: Colour, out: &mut String) {
     table.render(colour, out);
 }
 
-fn line(label: &str, text: &str, out: &mut String) {
-    let line = format!("{label:<13} {text}\n");
-    out.push_str(&line);
+fn line(name: &str, text: &str, out: &mut Printable) {
+    label(name, out);
+    out.push_line(text);
+}
+
+fn label(name: &str, out: &mut Printable) {
+    out.push(format_args!("{name:<13} "));
 }

@@ -4,6 +4,7 @@ use observer_core::observer::{Comparison, Snapshot};
 use serde::Serialize;
 
 use super::run::{BudgetKept, Run};
+use crate::printable::{Printable, json};
 
 /// Schema of `--events`.
 pub const EVENTS_SCHEMA: &str = "watchtap.events/v1";
@@ -28,7 +29,7 @@ struct Report<'r> {
 }
 
 /// The report as one JSON object.
-pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<String> {
+pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<Printable> {
     let report = Report {
         schema: REPORT_SCHEMA,
         watchtap: env!("CARGO_PKG_VERSION"),
@@ -38,9 +39,7 @@ pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<String>
         budget: run.budget.as_ref(),
         snapshot,
     };
-    let mut text = serde_json::to_string_pretty(&report)?;
-    text.push('\n');
-    Ok(text)
+    json(&report)
 }
 
 #[derive(Serialize)]
@@ -54,9 +53,7 @@ struct Compared<'c> {
 }
 
 /// A comparison as one JSON object; `names` are those of the first and the second run.
-pub fn comparison_json(names: [&str; 2], notes: &[String], comparison: &Comparison) -> serde_json::Result<String> {
+pub fn comparison_json(names: [&str; 2], notes: &[String], comparison: &Comparison) -> serde_json::Result<Printable> {
     let compared = Compared { schema: COMPARISON_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), names, notes, comparison };
-    let mut text = serde_json::to_string_pretty(&compared)?;
-    text.push('\n');
-    Ok(text)
+    json(&compared)
 }

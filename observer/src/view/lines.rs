@@ -15,10 +15,10 @@ use super::colour::{Colour, Tone};
 use super::discovery::{Discovery, is_discovery};
 use super::following;
 use super::missed::{not_seen, not_understood};
-use super::printable::printable;
 use super::quantity::{bytes, count, counted, length, microseconds};
 use super::sink::EventSink;
 use super::verdict::{certainty_mark, contradiction, detail, rule, served_from, served_tone};
+use crate::printable::{Printable, Printer};
 
 /// Lines of one second of observed time. A terminal that scrolls faster is read by nobody, and slows the observer down.
 const LINES_PER_SECOND: u64 = 200;
@@ -29,7 +29,7 @@ const DISCOVERY: &str = "get";
 /// Writes what happens, line by line.
 #[derive(Debug)]
 pub struct LiveLines<W> {
-    out: W,
+    out: Printer<W>,
     colour: Colour,
     discovery: Discovery,
     pace: Pace,
@@ -45,32 +45,32 @@ struct Pace {
 }
 
 impl<W: Write> LiveLines<W> {
-    /// Lines to `out`, each written at once when it is line-buffered.
-    pub fn new(out: W, colour: Colour) -> Self {
+    /// Lines to `out`, each in one write.
+    pub fn new(out: Printer<W>, colour: Colour) -> Self {
         Self { out, colour, discovery: Discovery::default(), pace: Pace::default(), told: None }
     }
 
     /// What was written to.
     pub fn into_inner(self) -> W {
-        self.out
+        self.out.into_inner()
     }
 
-    /// `12:00:01.204 list   …`. What came over the wire may hold anything, so control characters are replaced.
+    /// `12:00:01.204 list   …`.
     fn line(&mut self, at: Timestamp, tone: Tone, word: &str, rest: &str) -> io::Result<()> {
         if !self.pace.admits(at) {
             return Ok(());
         }
         if let Some(left_out) = self.pace.take_left_out() {
             let time = time_of_day(at);
-            writeln!(
-                self.out,
-                "{time} …      {} left out here: too many in one second (the totals and --events have them)",
-                counted(left_out, "line")
-            )?;
+            let left_out = counted(left_out, "line");
+            self.out.print(&Printable::line(format_args!(
+                "{time} …      {left_out} left out here: too many in one second (the totals and --events have them)"
+            )))?;
         }
-        let word = self.colour.paint(tone, &format!("{word:<6} "));
-        let rest = printable(rest);
-        writeln!(self.out, "{} {word}{rest}", time_of_day(at))
+        let mut line = Printable::of(format_args!("{} ", time_of_day(at)));
+        line.append(&self.colour.paint(tone, format_args!("{word:<6} ")));
+        line.push_line(rest);
+        self.out.print(&line)
     }
 
     fn request(&mut self, record: &RequestRecord) -> io::Result<()> {
@@ -338,10 +338,4 @@ fn after(at: Timestamp, microseconds: Option<u64>) -> Timestamp {
 pub(super) fn time_of_day(at: Timestamp) -> String {
     let text = at.to_string();
     text.get(11..23).unwrap_or(&text).to_owned()
-}
-
-/// Control characters, and those that change the direction or the meaning of what follows.
-pub(super) fn is_unprintable(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }

@@ -11,7 +11,6 @@ mod json;
 mod lines;
 mod missed;
 mod page;
-mod printable;
 mod probe_check;
 mod quantity;
 mod report;
@@ -31,10 +30,11 @@ pub use explain::{ExplainFormat, Explained, explain_proof, explain_request, expl
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
 pub use lines::LiveLines;
 pub use page::{Key, Outcome, Page};
-pub(crate) use printable::printable;
 pub use probe_check::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_text};
 pub(crate) use quantity::counted;
 pub use report::report_text;
 pub use run::{BudgetKept, Run};
 pub use sink::EventSink;
 pub use verification::{VERIFY_SCHEMA, verification_json, verification_text};
+
+pub use crate::printable::{Printable, Printer};

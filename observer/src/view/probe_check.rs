@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::colour::{Colour, Tone};
-use super::printable::printable;
 use super::quantity::counted;
 use super::table::{Align, Cell, Table};
+use crate::printable::{Printable, json};
 use crate::probe_check::{
     CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, ProbeCheck, Requirement, RequirementState, Seen,
 };
@@ -25,49 +25,51 @@ struct Document<'c> {
 }
 
 /// All that was found as one JSON object.
-pub fn probe_check_json(check: &ProbeCheck) -> serde_json::Result<String> {
+pub fn probe_check_json(check: &ProbeCheck) -> serde_json::Result<Printable> {
     let document =
         Document { schema: PROBE_CHECK_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), can_probe: check.can_probe(), check };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    json(&document)
 }
 
 /// All that was found as text: the answer first.
-pub fn probe_check_text(check: &ProbeCheck, colour: Colour) -> String {
+pub fn probe_check_text(check: &ProbeCheck, colour: Colour) -> Printable {
     let mut out = answer(check, colour);
     let mut requirements = Table::new(&[("", Align::Left), ("NEEDED", Align::Left), ("FOUND", Align::Left)]);
     for requirement in &check.requirements {
         requirements.row(requirement_cells(requirement), notes(requirement));
     }
     requirements.render(colour, &mut out);
-    out.push('\n');
+    out.end_line();
     if !check.files.is_empty() {
         let columns = [("SEEN", Align::Left), ("PROGRAM OR LIBRARY", Align::Left), ("TLS", Align::Left), ("RUN BY", Align::Left)];
         let mut files = Table::new(&columns);
         for file in &check.files {
-            files.row(file_cells(file), file.why.iter().map(|why| printable(why)).collect());
+            files.row(file_cells(file), file.why.iter().cloned().collect());
         }
         files.render(colour, &mut out);
-        out.push('\n');
+        out.end_line();
     }
-    out.push_str(&summary(check));
+    summary(check, &mut out);
     out
 }
 
-fn answer(check: &ProbeCheck, colour: Colour) -> String {
+fn answer(check: &ProbeCheck, colour: Colour) -> Printable {
     let of = |state| check.requirements.iter().filter(|requirement| requirement.state == state).count();
     let number = |state| u64::try_from(of(state)).unwrap_or(u64::MAX);
-    let answer = if check.can_probe() {
+    let mut answer = if check.can_probe() {
         match number(RequirementState::Limits) {
             0 => colour.paint(Tone::Good, "This machine can be probed."),
             1 => colour.paint(Tone::Notable, "This machine can be probed, with one limit."),
-            limits => colour.paint(Tone::Notable, &format!("This machine can be probed, with {limits} limits.")),
+            limits => colour.paint(Tone::Notable, format_args!("This machine can be probed, with {limits} limits.")),
         }
     } else {
         let missing = counted(number(RequirementState::Missing), "thing");
         let is = if of(RequirementState::Missing) == 1 { "is" } else { "are" };
-        colour.paint(Tone::Bad, &format!("This machine cannot be probed: {missing} {is} missing."))
+        colour.paint(Tone::Bad, format_args!("This machine cannot be probed: {missing} {is} missing."))
     };
-    format!("{answer}\n\n")
+    answer.end_line();
+    answer.end_line();
+    answer
 }
 
 fn requirement_cells(requirement: &Requirement) -> Vec<Cell> {
@@ -77,12 +79,12 @@ fn requirement_cells(requirement: &Requirement) -> Vec<Cell> {
         RequirementState::NotKnown | RequirementState::Limits => Tone::Notable,
         RequirementState::Missing => Tone::Bad,
     };
-    vec![Cell::toned(requirement.state.to_string(), tone), Cell::new(requirement.name), Cell::new(printable(&requirement.found))]
+    vec![Cell::toned(requirement.state.to_string(), tone), Cell::new(requirement.name), Cell::new(&requirement.found)]
 }
 
 fn notes(requirement: &Requirement) -> Vec<String> {
     let unseen = requirement.unseen.map(|unseen| format!("without it: {unseen}"));
-    let remedy = requirement.remedy.as_ref().map(|remedy| format!("remedy: {}", printable(remedy)));
+    let remedy = requirement.remedy.as_ref().map(|remedy| format!("remedy: {remedy}"));
     unseen.into_iter().chain(remedy).collect()
 }
 
@@ -94,34 +96,31 @@ fn file_cells(file: &CheckedFile) -> Vec<Cell> {
     };
     let libraries: Vec<String> = file.libraries.iter().map(library).collect();
     let libraries = if libraries.is_empty() { "-".to_owned() } else { libraries.join(", ") };
-    vec![Cell::toned(word, tone), Cell::new(printable(&file.name)), Cell::new(libraries), Cell::new(some_of(&file.processes))]
+    vec![Cell::toned(word, tone), Cell::new(&file.name), Cell::new(libraries), Cell::new(some_of(&file.processes))]
 }
 
 fn library(library: &CheckedLibrary) -> String {
-    let version = library.version.as_ref().map(|version| format!(" {}", printable(version))).unwrap_or_default();
+    let version = library.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
     let functions = if library.functions.is_empty() { String::new() } else { format!(": {}", library.functions.join(" ")) };
     format!("{}{version}{functions}", library.name)
 }
 
 /// `311 node, 312 node and 4 more`.
 fn some_of(processes: &[CheckedProcess]) -> String {
-    let named: Vec<String> =
-        processes.iter().take(NAMED).map(|process| format!("{} {}", process.pid, printable(&process.name))).collect();
+    let named: Vec<String> = processes.iter().take(NAMED).map(|process| format!("{} {}", process.pid, process.name)).collect();
     match processes.len().saturating_sub(NAMED) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
 }
 
-fn summary(check: &ProbeCheck) -> String {
+fn summary(check: &ProbeCheck, out: &mut Printable) {
     let seen = check.files.iter().filter(|file| file.seen == Seen::Wholly).count();
     let files = counted(u64::try_from(check.files.len()).unwrap_or(u64::MAX), "file");
-    let not_looked_at = check
-        .not_looked_at
-        .iter()
-        .map(|NotLookedAt { why, processes }| format!("not looked at: {} ({})\n", some_of(processes), printable(why)));
-    let summary = format!("{files} with TLS that processes here run: {seen} seen wholly\n");
-    std::iter::once(summary).chain(not_looked_at).collect()
+    out.push_line(format_args!("{files} with TLS that processes here run: {seen} seen wholly"));
+    for NotLookedAt { why, processes } in &check.not_looked_at {
+        out.push_line(format_args!("not looked at: {} ({why})", some_of(processes)));
+    }
 }
 
 #[cfg(test)]
@@ -183,7 +182,7 @@ mod tests {
             3 files with TLS that processes here run: 1 seen wholly
             not looked at: 8 ap�p, 9 ap�p, 10 ap�p and 2 more (permission denied)
         "#]]
-        .assert_eq(&probe_check_text(&check(), Colour::Off));
+        .assert_eq(probe_check_text(&check(), Colour::Off).as_str());
     }
 
     #[test]
@@ -195,7 +194,7 @@ mod tests {
             (vec![missing(), missing()], "This machine cannot be probed: 2 things are missing."),
         ] {
             let check = ProbeCheck { requirements, files: Vec::new(), not_looked_at: Vec::new() };
-            assert_eq!(probe_check_text(&check, Colour::Off).lines().next(), Some(expected));
+            assert_eq!(probe_check_text(&check, Colour::Off).as_str().lines().next(), Some(expected));
         }
     }
 
@@ -203,14 +202,14 @@ mod tests {
     fn what_is_missing_is_red_and_colour_says_nothing_that_no_word_says() {
         let mut check = check();
         check.requirements.push(Requirement::missing("CAP_BPF", "not in effect", "run it as root"));
-        let coloured = probe_check_text(&check, Colour::On);
+        let coloured = probe_check_text(&check, Colour::On).into_string();
         assert!(coloured.contains("\x1b[31mmissing"), "{coloured}");
-        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), probe_check_text(&check, Colour::Off));
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), probe_check_text(&check, Colour::Off).as_str());
     }
 
     #[test]
     fn json_has_all_that_the_text_has_and_all_processes() {
-        let json: serde_json::Value = serde_json::from_str(&probe_check_json(&check()).unwrap()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(probe_check_json(&check()).unwrap().as_str()).unwrap();
         assert_eq!((&json["schema"], &json["can_probe"]), (&PROBE_CHECK_SCHEMA.into(), &true.into()));
         let [row, file] = [&json["requirements"][3], &json["files"][0]];
         assert_eq!((row["state"].as_str(), row["unseen"].as_str()), (Some("Limits"), Some("others are not seen")));

@@ -12,13 +12,14 @@ use super::quantity::{bytes, count, counted, length, microseconds};
 use super::run::Run;
 use super::table::{Align, Cell, Table};
 use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
+use crate::printable::Printable;
 
 /// Rows of a table that are shown; the rest is summed up in a line, and is all there in JSON.
 const MAX_ROWS: usize = 40;
 
 /// The report of a run or of its replay: first what the person came for, then what was missed, then the tables.
-pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
-    let mut out = String::new();
+pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable {
+    let mut out = Printable::new();
     header(run, snapshot, colour, &mut out);
     if let Some(kept) = &run.budget {
         budget(kept, colour, &mut out);
@@ -27,14 +28,13 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> String {
     storms(snapshot, colour, &mut out);
     missed(&snapshot.missed, colour, &mut out);
     for note in &run.notes {
-        out.push_str(&colour.paint(Tone::Notable, &format!("note: {note}")));
-        out.push('\n');
+        out.append(&colour.paint(Tone::Notable, format_args!("note: {note}")));
+        out.end_line();
     }
     if snapshot.totals.requests == 0 && snapshot.totals.connections == 0 && nobody_came(&snapshot.missed) {
-        out.push('\n');
+        out.end_line();
         for line in &run.silence {
-            out.push_str(line);
-            out.push('\n');
+            out.push_line(line);
         }
         return out;
     }
@@ -53,89 +53,88 @@ fn nobody_came(missed: &Missed) -> bool {
     missed.connections == 0 && missed.notices == 0 && missed.connect_failures == 0 && missed.reset_instead_of_refused == 0
 }
 
-fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut String) {
+fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     let command = if run.command.is_empty() { String::new() } else { format!(": {}", run.command.join(" ")) };
     let started = snapshot.started.unwrap_or(snapshot.at);
-    let title = colour.paint(Tone::Heading, &format!("watchtap {}{command}", run.subcommand));
+    let title = colour.paint(Tone::Heading, format_args!("watchtap {}{command}", run.subcommand));
     let server = if snapshot.upstreams.is_empty() {
         format!("API server: {}", snapshot.profile.assumptions().join("; "))
     } else {
         counted(snapshot.upstreams.len() as u64, "API server")
     };
-    let line = format!("{title}   {server}   {}\n\n", length(snapshot.at.since(started)));
-    out.push_str(&line);
+    out.append(&title);
+    out.push_line(format_args!("   {server}   {}", length(snapshot.at.since(started))));
+    out.end_line();
     for one in &snapshot.upstreams {
-        let line =
-            format!("{}: {} · {}\n", one.upstream.0, one.profile.assumptions().join("; "), counted(one.connections, "connection"));
-        out.push_str(&line);
+        let assumptions = one.profile.assumptions().join("; ");
+        out.push_line(format_args!("{}: {assumptions} · {}", one.upstream.0, counted(one.connections, "connection")));
     }
     if !snapshot.upstreams.is_empty() {
-        out.push('\n');
+        out.end_line();
     }
 }
 
-fn answer(snapshot: &Snapshot, colour: Colour, out: &mut String) {
+fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     let totals = &snapshot.totals;
     let from_etcd = format!("{} of {} read etcd in bulk", count(totals.lists_from_etcd), counted(totals.lists, "list"));
     let tone = if totals.lists_from_etcd > 0 { Tone::Bad } else { Tone::Good };
-    out.push_str(&colour.paint(tone, &from_etcd));
+    out.append(&colour.paint(tone, &from_etcd));
     if totals.lists_unknown > 0 {
         let unknown = format!(" · {} of unknown origin", count(totals.lists_unknown));
-        out.push_str(&colour.paint(Tone::Notable, &unknown));
+        out.append(&colour.paint(Tone::Notable, &unknown));
     }
     let relists: u64 = totals.relists;
     let tone = if relists > 0 { Tone::Notable } else { Tone::Plain };
-    out.push_str(" · ");
-    out.push_str(&colour.paint(tone, &counted(relists, "relist")));
-    out.push_str(" · ");
-    out.push_str(&colour.paint(if totals.storms > 0 { Tone::Bad } else { Tone::Plain }, &counted(totals.storms, "storm")));
+    out.push(" · ");
+    out.append(&colour.paint(tone, &counted(relists, "relist")));
+    out.push(" · ");
+    out.append(&colour.paint(if totals.storms > 0 { Tone::Bad } else { Tone::Plain }, &counted(totals.storms, "storm")));
     let rest = [
         counted(totals.watches, "watch").replace("watchs", "watches"),
         counted(totals.requests, "request"),
         bytes(totals.response_bytes),
     ];
     for words in rest {
-        out.push_str(" · ");
-        out.push_str(&words);
+        out.push(" · ");
+        out.push(&words);
     }
-    out.push('\n');
+    out.end_line();
 }
 
 /// Storms one by one, and what a restart would cost.
-fn storms(snapshot: &Snapshot, colour: Colour, out: &mut String) {
+fn storms(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     for storm in &snapshot.storms {
-        out.push_str(&colour.paint(Tone::Bad, &following::storm(storm, snapshot.at)));
-        out.push('\n');
+        out.append(&colour.paint(Tone::Bad, &following::storm(storm, snapshot.at)));
+        out.end_line();
     }
     if let Some(exposure) = following::exposure(&snapshot.exposure) {
-        out.push_str(&exposure);
-        out.push('\n');
+        out.push_line(&exposure);
     }
 }
 
-fn missed(missed: &Missed, colour: Colour, out: &mut String) {
+fn missed(missed: &Missed, colour: Colour, out: &mut Printable) {
     let seen = not_seen(missed);
     let understood = not_understood(missed);
     let tone = |words: &[String]| if words.is_empty() { Tone::Plain } else { Tone::Bad };
     let text = |words: &[String]| if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
     for (label, words) in [("not seen: ", seen), (" · not understood: ", understood)] {
-        out.push_str(label);
-        out.push_str(&colour.paint(tone(&words), &text(&words)));
+        out.push(label);
+        out.append(&colour.paint(tone(&words), &text(&words)));
     }
-    out.push('\n');
+    out.end_line();
     if missed.reset_instead_of_refused > 0 || missed.connect_failures > 0 {
-        out.push_str(&colour.paint(Tone::Bad, &connections(missed)));
-        out.push('\n');
+        out.append(&colour.paint(Tone::Bad, &connections(missed)));
+        out.end_line();
     }
     let ended = Some(&missed.capture_ended).filter(|why| !why.is_empty());
     let ended = ended.map(|why| format!("the capture of this run ended early: {why}"));
     for line in missed.unrecorded_spans.iter().map(unrecorded).chain(ended) {
-        out.push_str(&colour.paint(Tone::Bad, &line));
-        out.push('\n');
+        out.append(&colour.paint(Tone::Bad, &line));
+        out.end_line();
     }
 }
 
-fn lists(rows: &[ListRow], colour: Colour, out: &mut String) {
+fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;
     }
@@ -163,7 +162,7 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut String) {
         ];
         table.row(cells, notes(verdict, row.etcd_reads_vary, row.failed, row.count));
     }
-    out.push('\n');
+    out.end_line();
     table.render(colour, out);
     left_out(rows.len(), out);
 }
@@ -186,7 +185,7 @@ pub(super) fn known(number: u64, unread: u64, missed_bytes: u64) -> String {
     }
 }
 
-fn watches(rows: &[WatchRow], colour: Colour, out: &mut String) {
+fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;
     }
@@ -217,13 +216,13 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut String) {
         ];
         table.row(cells, notes(verdict, row.etcd_reads_vary, row.failed, row.count));
     }
-    out.push('\n');
+    out.end_line();
     table.render(colour, out);
     left_out(rows.len(), out);
 }
 
 /// What has watched; clients that only list are among the lists.
-fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut String) {
+fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;
     }
@@ -250,7 +249,7 @@ fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut String) {
     left_out(rows.len(), out);
 }
 
-fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut String) {
+fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut Printable) {
     let rows: Vec<&ReflectorRow> = rows.iter().filter(|row| row.has_watched()).collect();
     if rows.is_empty() {
         return;
@@ -293,22 +292,20 @@ pub(super) const fn state_tone(state: ReflectorState) -> Tone {
     }
 }
 
-fn findings(snapshot: &Snapshot, colour: Colour, out: &mut String) {
+fn findings(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     if snapshot.findings.is_empty() && snapshot.findings_muted == 0 {
         return;
     }
-    out.push('\n');
-    out.push_str(&colour.paint(Tone::Heading, "FINDINGS"));
+    out.end_line();
+    out.append(&colour.paint(Tone::Heading, "FINDINGS"));
     let muted = if snapshot.findings_muted > 0 { format!(" ({} muted)", count(snapshot.findings_muted)) } else { String::new() };
-    out.push_str(&muted);
-    out.push('\n');
+    out.push_line(&muted);
     for (number, finding) in snapshot.findings.iter().enumerate() {
-        let line = format!("{}. {}\n", number + 1, following::finding(finding));
-        out.push_str(&line);
+        out.push_line(format_args!("{}. {}", number + 1, following::finding(finding)));
     }
 }
 
-fn others(rows: &[OtherRow], colour: Colour, out: &mut String) {
+fn others(rows: &[OtherRow], colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;
     }
@@ -335,19 +332,18 @@ fn others(rows: &[OtherRow], colour: Colour, out: &mut String) {
         ];
         table.row(cells, notes(verdict, row.etcd_reads_vary, 0, row.count));
     }
-    out.push('\n');
+    out.end_line();
     table.render(colour, out);
     left_out(rows.len(), out);
 }
 
-fn left_out(rows: usize, out: &mut String) {
+fn left_out(rows: usize, out: &mut Printable) {
     if rows > MAX_ROWS {
-        let line = format!("… and {} (all in --format json)\n", counted((rows - MAX_ROWS) as u64, "more row"));
-        out.push_str(&line);
+        out.push_line(format_args!("… and {} (all in --format json)", counted((rows - MAX_ROWS) as u64, "more row")));
     }
 }
 
-fn legend(snapshot: &Snapshot, colour: Colour, out: &mut String) {
+fn legend(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     let first_rule = snapshot.lists.iter().find_map(|row| row.verdict.as_ref()).map(|verdict| verdict.rule);
     let rule = first_rule.unwrap_or("RULE");
     let totals = &snapshot.totals;
@@ -357,10 +353,10 @@ fn legend(snapshot: &Snapshot, colour: Colour, out: &mut String) {
             format!("answers confirmed {} and contradicted {}", counted(confirmed, "verdict"), count(contradicted))
         }
     };
-    let text = format!(
-        "~ predicted from the request and the server's version, ! contradicted by the answer · {weighed}\nwhy: watchtap explain {rule}"
-    );
-    out.push('\n');
-    out.push_str(&colour.paint(Tone::Quiet, &text));
-    out.push('\n');
+    let marks = format!("~ predicted from the request and the server's version, ! contradicted by the answer · {weighed}");
+    out.end_line();
+    for line in [marks, format!("why: watchtap explain {rule}")] {
+        out.append(&colour.paint(Tone::Quiet, line));
+        out.end_line();
+    }
 }

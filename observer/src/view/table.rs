@@ -1,6 +1,9 @@
 //! Columns of text.
 
+use std::fmt::Display;
+
 use super::colour::{Colour, Tone};
+use crate::printable::Printable;
 
 /// On which side a column's cells are filled up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +20,15 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    pub(super) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Plain }
+    pub(super) fn new(text: impl Display) -> Self {
+        Self::toned(text, Tone::Plain)
     }
 
-    pub(super) fn toned(text: impl Into<String>, tone: Tone) -> Self {
-        Self { text: text.into(), tone }
+    pub(super) fn toned(text: impl Display, tone: Tone) -> Self {
+        Self { text: text.to_string(), tone }
     }
 
+    /// The gate leaves as many characters as there were.
     fn width(&self) -> usize {
         self.text.chars().count()
     }
@@ -46,16 +50,16 @@ impl Table {
         self.rows.push((cells, notes));
     }
 
-    pub(super) fn render(&self, colour: Colour, out: &mut String) {
+    pub(super) fn render(&self, colour: Colour, out: &mut Printable) {
         let headings: Vec<Cell> = self.columns.iter().map(|(name, _)| Cell::toned(*name, Tone::Heading)).collect();
         let widths = self.widths();
         self.line(&headings, &widths, colour, out);
         for (cells, notes) in &self.rows {
             self.line(cells, &widths, colour, out);
             for note in notes {
-                out.push_str("  ");
-                out.push_str(&colour.paint(Tone::Quiet, note));
-                out.push('\n');
+                out.push("  ");
+                out.append(&colour.paint(Tone::Quiet, note));
+                out.end_line();
             }
         }
     }
@@ -68,20 +72,27 @@ impl Table {
         self.columns.iter().enumerate().map(|(index, (name, _))| widest(index, name)).collect()
     }
 
-    fn line(&self, cells: &[Cell], widths: &[usize], colour: Colour, out: &mut String) {
-        let mut line = String::new();
+    fn line(&self, cells: &[Cell], widths: &[usize], colour: Colour, out: &mut Printable) {
+        let mut line = Printable::new();
         for (index, ((cell, width), (_, align))) in cells.iter().zip(widths).zip(&self.columns).enumerate() {
             if index > 0 {
-                line.push_str("  ");
+                line.push("  ");
             }
             let padding = " ".repeat(width.saturating_sub(cell.width()));
             let text = colour.paint(cell.tone, &cell.text);
             match align {
-                Align::Left => line.extend([text.as_str(), padding.as_str()]),
-                Align::Right => line.extend([padding.as_str(), text.as_str()]),
+                Align::Left => {
+                    line.append(&text);
+                    line.push(padding);
+                }
+                Align::Right => {
+                    line.push(padding);
+                    line.append(&text);
+                }
             }
         }
-        out.push_str(line.trim_end());
-        out.push('\n');
+        line.trim_end();
+        out.append(&line);
+        out.end_line();
     }
 }

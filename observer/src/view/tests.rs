@@ -29,7 +29,7 @@ fn silent_run_says_what_that_usually_means() {
 
         Nothing came through.
     "]]
-    .assert_eq(&text);
+    .assert_eq(text.as_str());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn live_lines_faster_than_anybody_reads_are_counted() {
 /// What live lines say of one HTTP/1.1 connection of `my-controller/0.3`: a request each millisecond, answered half a millisecond later.
 fn lines<'e>(exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>) -> String {
     let mut observer = Observer::new(Limits::default());
-    let mut live = LiveLines::new(Vec::new(), Colour::Off);
+    let mut live = LiveLines::new(Printer::to(Vec::new()), Colour::Off);
     let mut at = Timestamp::from_nanos(0);
     let mut observations = Vec::new();
     let profile = Box::new(ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint));

@@ -8,6 +8,7 @@ use super::colour::{Colour, Tone};
 use super::quantity::counted;
 use super::table::{Align, Cell, Table};
 use super::verdict::either;
+use crate::printable::{Printable, json};
 use crate::verification::Verification;
 
 /// Schema of `verify --format json`.
@@ -22,13 +23,13 @@ struct Document<'v> {
 }
 
 /// All rows as one JSON object.
-pub fn verification_json(verification: &Verification) -> serde_json::Result<String> {
+pub fn verification_json(verification: &Verification) -> serde_json::Result<Printable> {
     let document = Document { schema: VERIFY_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), verification };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    json(&document)
 }
 
 /// All rows as a table.
-pub fn verification_text(verification: &Verification, colour: Colour) -> String {
+pub fn verification_text(verification: &Verification, colour: Colour) -> Printable {
     let mut out = heading(verification, colour);
     let columns =
         [("", Align::Left), ("SHAPE", Align::Left), ("PREDICTED", Align::Left), ("MEASURED", Align::Left), ("RULE", Align::Left)];
@@ -37,21 +38,21 @@ pub fn verification_text(verification: &Verification, colour: Colour) -> String 
         table.row(cells(row), notes(row));
     }
     table.render(colour, &mut out);
-    out.push('\n');
-    out.push_str(&summary(verification));
+    out.end_line();
+    out.push_line(summary(verification));
     out
 }
 
-fn heading(verification: &Verification, colour: Colour) -> String {
+fn heading(verification: &Verification, colour: Colour) -> Printable {
     let quiet = if verification.chosen { " (quiet: nobody else read it)" } else { "" };
     let title = format!("API server {} · resource {}{quiet}", verification.server_version, verification.resource);
     let asked = counted(u64::from(verification.requests), "request");
-    format!(
-        "{}\n{asked}, reads only · witnesses: {}\npredicted from {}\n\n",
-        colour.paint(Tone::Heading, &title),
-        verification.witnesses.join(", "),
-        verification.assumptions.join(" · ")
-    )
+    let mut out = colour.paint(Tone::Heading, &title);
+    out.end_line();
+    out.push_line(format_args!("{asked}, reads only · witnesses: {}", verification.witnesses.join(", ")));
+    out.push_line(format_args!("predicted from {}", verification.assumptions.join(" · ")));
+    out.end_line();
+    out
 }
 
 fn cells(row: &Row) -> Vec<Cell> {
@@ -140,5 +141,5 @@ fn summary(verification: &Verification) -> String {
     }
     words.extend(further.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     let shapes = counted(u64::try_from(tally.shapes).unwrap_or(u64::MAX), "shape");
-    format!("{shapes}: {}\n", words.join(", "))
+    format!("{shapes}: {}", words.join(", "))
 }

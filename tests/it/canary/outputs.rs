@@ -50,6 +50,8 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/run_folder.rs", &["exec", "run", "demo"], "the client's kubeconfig"),
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
+    ("observer/src/printable/mod.rs", &[], "names the streams"),
+    ("observer/src/printable/streams.rs", &["exec", "run", "read", "verify", "credential"], "all text on the standard streams"),
     ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
     ("observer/src/tap/probe/binary/named.rs", &[], "opens libraries, to read"),
     ("observer/src/tap/probe/binary/program_file.rs", &[], "opens programs, to read"),

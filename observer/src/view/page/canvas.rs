@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
-use super::cells::cut;
+use super::cells::{cut, printable};
 use super::line::Line;
 use crate::view::colour::{Colour, Tone};
 
@@ -29,9 +29,9 @@ impl<'b> Canvas<'b> {
         self.buffer.area.height
     }
 
-    /// A printable `text` from cell `x` of row `y` on, at most `cells` of it; the cell behind it.
+    /// `text` from cell `x` of row `y` on, at most `cells` of it; the cell behind it. All text of the page comes this way, so here is its gate.
     pub(super) fn put(&mut self, (x, y): (u16, u16), cells: u16, tone: Tone, text: &str) -> u16 {
-        let text = cut(text, usize::from(cells));
+        let text = cut(&printable(text), usize::from(cells));
         let area = self.buffer.area;
         if !area.contains((area.x + x, area.y + y).into()) {
             return x;

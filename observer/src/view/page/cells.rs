@@ -4,27 +4,23 @@ use ratatui::buffer::CellWidth as _;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
+use crate::printable::{self, Printable};
 use crate::view::table::Align;
 
 /// Code points that may be heaped upon one cell. Languages need a few; names that reach over the lines above them need more.
 const MOST_MARKS: usize = 8;
 
-/// What stands for what must not be shown.
-const REPLACEMENT: &str = "\u{FFFD}";
-
 /// What stands for what has no room.
 const CUT: &str = "…";
 
-/// `text` without control characters, and without those that change the direction or the meaning of what follows: names come over the wire and
-/// may hold anything.
+/// `text` through the gate, and without heaps of marks: names come over the wire and may hold anything.
 pub(super) fn printable(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
     }
-    let shown = crate::view::printable(text);
-    let span = Span::raw(shown);
+    let span = Span::raw(Printable::of(text).into_string());
     span.styled_graphemes(Style::new())
-        .map(|grapheme| if grapheme.symbol.chars().count() > MOST_MARKS { REPLACEMENT } else { grapheme.symbol })
+        .map(|grapheme| if grapheme.symbol.chars().count() > MOST_MARKS { printable::REPLACEMENT } else { grapheme.symbol })
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! A filter that is being typed.
 
 use super::filter::Filter;
-use crate::view::lines::is_unprintable;
+use crate::printable::is_shown;
 
 /// Characters of a filter; what is pasted beyond them is left out.
 const LONGEST: usize = 200;
@@ -19,7 +19,7 @@ pub(super) struct Prompt {
 impl Prompt {
     /// Another character, if it can be seen.
     pub(super) fn push(&mut self, character: char) {
-        if !is_unprintable(character) && self.text.chars().count() < LONGEST {
+        if is_shown(character) && self.text.chars().count() < LONGEST {
             self.text.push(character);
         }
     }

@@ -163,7 +163,7 @@ fn names_from_the_wire_do_nothing_but_be_seen() {
     for keys in ["", "<enter>", "2", "j<enter>", "4", "5", "1f"] {
         press(&mut page, keys);
         for cell in &drawn(&page, 200, 50).content {
-            assert!(!cell.symbol().chars().any(crate::view::lines::is_unprintable), "{keys}: {:?}", cell.symbol());
+            assert!(cell.symbol().chars().all(crate::printable::is_shown), "{keys}: {:?}", cell.symbol());
             assert!(cell.symbol().chars().count() <= 8 && cell.cell_width() <= 2, "{keys}: {:?}", cell.symbol());
         }
     }

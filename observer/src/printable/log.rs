@@ -1,0 +1,36 @@
+//! The log of the process on its way to standard error.
+
+use std::io::{self, Write};
+
+use super::text::Printable;
+use crate::terminal::Stderr;
+
+/// Takes records of the log, each in one write, and prints each as a paragraph.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Log;
+
+impl Write for Log {
+    fn write(&mut self, record: &[u8]) -> io::Result<usize> {
+        Stderr.print(&paragraph(record))?;
+        Ok(record.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn paragraph(record: &[u8]) -> Printable {
+    let text = String::from_utf8_lossy(record);
+    Printable::paragraph(text.strip_suffix('\n').unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_one_paragraph_that_no_terminal_obeys() {
+        assert_eq!(paragraph(b"WARN a\x1b[31m\nWARN b\n").as_str(), "WARN a\u{FFFD}[31m\n  WARN b\n");
+    }
+}

@@ -1,0 +1,193 @@
+//! The gate: text of which a terminal shows every character, with line ends and styles of our own.
+
+use std::fmt::{self, Display, Write as _};
+
+use anstyle::Style;
+
+use super::character::{REPLACEMENT, is_shown};
+
+/// Text for a terminal. Words of our own come in as `&'static str`, everything else through the gate: each character that a terminal would obey or
+/// would not show becomes U+FFFD, line breaks too.
+///
+/// It is no [`Display`]: as part of another text it would go through the gate a second time, and lose its styles there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printable(String);
+
+/// What passes through the gate while it is written.
+struct Gate<'t> {
+    out: &'t mut String,
+    breaks: Breaks,
+}
+
+/// What becomes of line breaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Breaks {
+    Replaced,
+    Kept,
+    /// What follows stands further right than any line of ours begins, so nobody can make such a line.
+    Indented,
+}
+
+impl Printable {
+    /// No text.
+    pub const fn new() -> Self {
+        Self(String::new())
+    }
+
+    /// Words of our own, with whatever is in them.
+    pub fn words(words: &'static str) -> Self {
+        Self(words.to_owned())
+    }
+
+    /// Any text, through the gate.
+    pub fn of(text: impl Display) -> Self {
+        let mut printable = Self::new();
+        printable.push(text);
+        printable
+    }
+
+    /// Any text, through the gate, as a line.
+    pub fn line(text: impl Display) -> Self {
+        let mut line = Self::of(text);
+        line.end_line();
+        line
+    }
+
+    /// Any text, through the gate, as lines: the second and all further ones are indented, as they may be a stranger's.
+    pub fn paragraph(text: impl Display) -> Self {
+        let mut paragraph = Self::new();
+        paragraph.gate(text, Breaks::Indented);
+        paragraph.end_line();
+        paragraph
+    }
+
+    /// Text with line breaks that are known to be ours, through the gate.
+    pub(crate) fn lines(text: impl Display) -> Self {
+        let mut lines = Self::new();
+        lines.gate(text, Breaks::Kept);
+        lines
+    }
+
+    /// Text of the command line itself: its line breaks stay, and in what has no words of others so do its styles.
+    pub(crate) fn of_command_line(text: &clap::builder::StyledStr, styles: Styles) -> Self {
+        match styles {
+            Styles::Dropped => Self::lines(text),
+            Styles::Kept => Self::lines_with_styles(&text.ansi().to_string()),
+        }
+    }
+
+    /// Keeps line breaks, and `ESC [ digits m`.
+    fn lines_with_styles(text: &str) -> Self {
+        let mut lines = Self::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("\u{1b}[") {
+            lines.gate(before, Breaks::Kept);
+            let digits = after.find(|character: char| !character.is_ascii_digit() && character != ';').unwrap_or(after.len());
+            let (sequence, further) = after.split_at(digits);
+            match further.strip_prefix('m') {
+                Some(further) => {
+                    lines.0.extend(["\u{1b}[", sequence, "m"]);
+                    rest = further;
+                }
+                None => {
+                    lines.0.push_str(REPLACEMENT);
+                    rest = after;
+                }
+            }
+        }
+        lines.gate(rest, Breaks::Kept);
+        lines
+    }
+
+    /// Any text, through the gate, in a style.
+    pub(crate) fn styled(style: Style, text: impl Display) -> Self {
+        let mut styled = Self(style.render().to_string());
+        styled.push(text);
+        styled.0.push_str(&style.render_reset().to_string());
+        styled
+    }
+
+    /// Any text behind this, through the gate.
+    pub fn push(&mut self, text: impl Display) {
+        self.gate(text, Breaks::Replaced);
+    }
+
+    /// Any text behind this, through the gate, and the end of the line.
+    pub fn push_line(&mut self, text: impl Display) {
+        self.push(text);
+        self.end_line();
+    }
+
+    /// What has been through the gate.
+    pub fn append(&mut self, other: &Self) {
+        self.0.push_str(&other.0);
+    }
+
+    /// The line is over.
+    pub fn end_line(&mut self) {
+        self.0.push('\n');
+    }
+
+    /// Takes spaces away from the end.
+    pub(crate) fn trim_end(&mut self) {
+        self.0.truncate(self.0.trim_end_matches(' ').len());
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text, as text like any other.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    fn gate(&mut self, text: impl Display, breaks: Breaks) {
+        // A `Display` that fails has written what it could.
+        let _infallible = write!(Gate { out: &mut self.0, breaks }, "{text}");
+    }
+}
+
+/// Whether the styles of a text stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Styles {
+    Kept,
+    Dropped,
+}
+
+impl fmt::Write for Gate<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            match (character, self.breaks) {
+                ('\n', Breaks::Kept) => self.out.push('\n'),
+                ('\n', Breaks::Indented) => self.out.push_str("\n  "),
+                (shown, _) if is_shown(shown) => self.out.push(shown),
+                (_, _) => self.out.push_str(REPLACEMENT),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWNED: &str = "a\u{1b}]0;OWNED\u{7}\u{202e}\u{9b}b\n";
+
+    #[test]
+    fn values_lose_what_a_terminal_obeys_and_words_and_styles_of_ours_stay() {
+        assert_eq!(Printable::of(OWNED).as_str(), "a\u{FFFD}]0;OWNED\u{FFFD}\u{FFFD}\u{FFFD}b\u{FFFD}");
+        assert_eq!(Printable::paragraph("one\ntwo\r\nwatchtap: three").as_str(), "one\n  two\u{FFFD}\n  watchtap: three\n");
+        assert_eq!(Printable::words("one\ntwo\n").as_str(), "one\ntwo\n");
+        assert_eq!(Printable::styled(Style::new().bold(), "a\u{1b}[31mb").as_str(), "\u{1b}[1ma\u{FFFD}[31mb\u{1b}[0m");
+    }
+
+    #[test]
+    fn of_the_command_line_only_line_breaks_and_styles_stay() {
+        let lines = |text: &str| Printable::lines_with_styles(text).into_string();
+        assert_eq!(lines("\u{1b}[1mUsage:\u{1b}[0m\n x"), "\u{1b}[1mUsage:\u{1b}[0m\n x");
+        assert_eq!(lines("\u{1b}[2J\u{1b}]0;a\u{7}\u{1b}[31"), "\u{FFFD}2J\u{FFFD}]0;a\u{FFFD}\u{FFFD}31");
+    }
+}
