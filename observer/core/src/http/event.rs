@@ -43,6 +43,8 @@ pub struct RequestHead {
     pub identity: Field<Identity>,
     /// Allow-listed header fields.
     pub headers: Headers,
+    /// Whether the connection is to end with the response: so the client asks, or its HTTP/1.0 (RFC 9112 §9.3). Never on HTTP/2.
+    pub closes: bool,
 }
 
 /// The head of a response that is not interim: of any but 1xx, and of 101.

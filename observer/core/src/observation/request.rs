@@ -27,6 +27,9 @@ pub struct RequestLine {
     /// `Kubectl-Command`, such as `kubectl get`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubectl_command: Option<String>,
+    /// Whether the connection is to end with the response: `Connection: close`, or HTTP/1.0 without `keep-alive`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub closes: bool,
 }
 
 impl RequestLine {
@@ -49,6 +52,7 @@ impl RequestLine {
             accept: text(&head.headers, HeaderName::Accept),
             identity: head.identity.clone().known(),
             kubectl_command: text(&head.headers, HeaderName::KubectlCommand),
+            closes: head.closes,
         }
     }
 }

@@ -6,6 +6,7 @@ mod alike;
 mod blockage;
 mod budget;
 mod comparison;
+mod connection;
 mod event;
 mod finding;
 mod following;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::connection::Connection;
 use super::event::Event;
 use super::finding::{Exposure, find};
 use super::following::{Counted, Following, Telling};
@@ -13,11 +14,10 @@ use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
 use super::upstreams::Upstreams;
 use crate::exchange::Exchange;
-use crate::http::{Direction, Protocol};
+use crate::http::Protocol;
 use crate::k8s::{RequestInfo, Resource, Verb};
 use crate::observation::{
-    Blockage, Body, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine,
-    ResponseLine, UpstreamName, What,
+    Body, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine, UpstreamName, What,
 };
 use crate::routing::{
     Basis, CacheState, Certainty, EventWindow, ProofId, Question, RevisionHistory, ServedFrom, ServerProfile, ServerVersion,
@@ -50,19 +50,6 @@ struct Opened {
     protocol: Option<Protocol>,
     process: Option<Process>,
     attached_late: bool,
-}
-
-/// An open connection.
-#[derive(Debug, Default)]
-pub(super) struct Connection {
-    upstream: UpstreamName,
-    /// What keeps the server from sending on all of it.
-    pub(super) blocked: Vec<Blockage>,
-    first_end: Option<ConnectionEnd>,
-    /// Whether it was open before it was observed.
-    attached_late: bool,
-    /// Of the server that it leads to, where that is of another version than others at the same address.
-    profile: Option<Box<ServerProfile>>,
 }
 
 impl Observer {
@@ -103,7 +90,7 @@ impl Observer {
                 self.following.connected(connection, process.clone());
                 self.opened(Opened { connection, upstream, protocol, process, attached_late }, at, told);
             }
-            What::ConnectionEnded { connection, end } => self.half_ended(connection, end),
+            What::ConnectionEnded { connection, end } => self.half_ended(connection, at, end),
             What::ConnectionClosed { connection, forwarded, observed } => {
                 let first_end = self.connections.remove(&connection).and_then(|connection| connection.first_end);
                 self.totals.forwarded += forwarded;
@@ -112,9 +99,7 @@ impl Observer {
                 told(Event::ConnectionClosed { at, connection, first_end, forwarded, observed });
             }
             What::GoAway { connection, by, code } => {
-                if by == Direction::Response {
-                    self.upstreams.forget(&self.upstream_of(connection));
-                }
+                self.note_goaway(connection, at, by);
                 told(Event::GoAway { at, connection, by, code });
             }
             What::Requested { exchange, request } => self.requested(exchange, at, *request, told),
@@ -143,10 +128,12 @@ impl Observer {
                 self.note_blockage(connection, stream, at, &what, told);
             }
             What::Upgraded { exchange, ref protocol } => {
+                self.expect_end(exchange.connection);
                 told(Event::Upgraded { at, exchange, protocol: protocol.clone() });
                 self.on(exchange, at, &what);
             }
-            What::Ended { exchange, .. } => {
+            What::Ended { exchange, end } => {
+                self.note_cut(exchange, at, end);
                 self.on(exchange, at, &what);
                 self.finish(exchange, at, told);
             }
@@ -240,21 +227,16 @@ impl Observer {
             self.connections.pop_first();
             self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
         }
-        let known = Connection { upstream: upstream.clone(), attached_late, ..Connection::default() };
+        let known = Connection::opened(upstream.clone(), at, attached_late);
         self.connections.insert(connection, known);
         told(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
     }
 
-    fn half_ended(&mut self, connection: ConnectionId, end: ConnectionEnd) {
-        let Connection { upstream, first_end, .. } = self.connections.entry(connection).or_default();
-        if first_end.get_or_insert(end).direction == Direction::Response {
-            // Behind a load balancer, the end of a connection may be all that is seen of a restart.
-            self.upstreams.forget(upstream);
-        }
-    }
-
     fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, told: &mut dyn FnMut(Event)) {
         self.totals.requests += 1;
+        if request.closes {
+            self.expect_end(id.connection);
+        }
         let Some(info) = &request.info else {
             self.missed.unknown_requests = self.missed.unknown_requests.saturating_add(1);
             let is_late = self.connections.get(&id.connection).is_some_and(|connection| connection.attached_late);

@@ -128,11 +128,11 @@ fn request() -> impl Strategy<Value = RequestLine> {
         text().prop_map(|subject| Identity::Subject { subject }),
         (text(), text()).prop_map(|(namespace, name)| Identity::ServiceAccount { namespace, name }),
     ];
-    (select(TARGETS), prop::option::of(text()), prop::option::of(identity), any::<bool>()).prop_map(
-        |((method, path, query), user_agent, identity, known)| {
+    (select(TARGETS), prop::option::of(text()), prop::option::of(identity), any::<bool>(), any::<bool>()).prop_map(
+        |((method, path, query), user_agent, identity, known, closes)| {
             let options = ListOptions::parse(query);
             let info = known.then(|| RequestInfo::parse(method, path, &options, ""));
-            RequestLine { method: Some(method.to_owned()), info, options, user_agent, identity, ..RequestLine::default() }
+            RequestLine { method: Some(method.to_owned()), info, options, user_agent, identity, closes, ..RequestLine::default() }
         },
     )
 }

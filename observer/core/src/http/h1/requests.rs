@@ -8,9 +8,9 @@ use super::fault::Fault;
 use super::head::{CompleteHead, Head, HeadStep};
 use super::input::Input;
 use super::pairing::{Method, Pairing, Question, Verdict};
-use super::start_line::RequestLine;
+use super::start_line::{RequestLine, Version};
 use super::undecided::Undecided;
-use crate::http::{Direction, Event, Field, HeaderName, Loss, RequestHead, Start, StreamId};
+use crate::http::{Direction, Event, Field, HeaderName, Headers, Loss, RequestHead, Start, StreamId};
 use crate::unshown::Unshown;
 
 /// Decodes requests.
@@ -178,7 +178,9 @@ impl Requests {
         let upgrade = fields.headers.get(HeaderName::Upgrade) != Field::Absent;
         let question = Question { stream, method: Method::of(start.method), upgrade };
         let (method, target) = (Field::Known(start.method.to_owned()), Field::Known(start.target));
-        sink(Event::Request { stream, head: RequestHead { method, target, identity: fields.identity, headers: fields.headers } });
+        let closes = closes(start.version, &fields.headers);
+        let head = RequestHead { method, target, identity: fields.identity, headers: fields.headers, closes };
+        sink(Event::Request { stream, head });
         self.wait(question, pairing, sink);
         match body {
             Ok(body) => self.state = State::Body(stream, body),
@@ -258,5 +260,18 @@ impl Requests {
         self.state = State::Dark;
         pairing.lose_requests(loss);
         sink(Event::Dark { direction: Direction::Request, loss });
+    }
+}
+
+/// Whether a request ends its connection with its response (RFC 9112 §9.3).
+fn closes(version: Version, headers: &Headers) -> bool {
+    let options = match headers.get(HeaderName::Connection) {
+        Field::Known(options) => options,
+        Field::Absent | Field::Unknown => "",
+    };
+    let has = |option: &str| options.split(',').any(|word| word.trim().eq_ignore_ascii_case(option));
+    match version {
+        Version::Http10 => !has("keep-alive"),
+        Version::Http11 => has("close"),
     }
 }

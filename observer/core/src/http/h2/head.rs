@@ -82,6 +82,7 @@ impl Fields {
             target: settle(self.target, unknown_names),
             identity: settle(self.identity, unknown_names),
             headers: self.headers,
+            closes: false,
         }
     }
 
