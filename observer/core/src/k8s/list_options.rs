@@ -162,6 +162,18 @@ impl ListOptions {
         self.resource_version == ResourceVersion::Unset && self.continue_token == Continue::Unset
     }
 
+    /// Whether a watch with these begins with all objects there are, as events (kubernetes/apiserver pkg/storage/cacher/cacher.go `Watch`, v0.16
+    /// to v0.37): so the client asks, or it names no revision.
+    pub fn begins_with_state(&self) -> bool {
+        let names_none = matches!(self.resource_version, ResourceVersion::Unset | ResourceVersion::Any);
+        self.watch && self.send_initial_events.unwrap_or(names_none)
+    }
+
+    /// Whether a bookmark ends that beginning. Without one, nothing in the stream does.
+    pub fn ends_state_with_bookmark(&self) -> bool {
+        self.watch && self.send_initial_events == Some(true)
+    }
+
     /// The value that the field selector demands of `field`, when it demands exactly one
     /// (kubernetes/apimachinery pkg/fields/selector.go `RequiresExactMatch`).
     pub fn exact_field(&self, field: &str) -> Option<String> {

@@ -12,6 +12,8 @@ pub(super) enum Purpose {
     Resume,
     /// That a response waits for its reader.
     Stall,
+    /// That all of the state came with which a watch begins.
+    State,
 }
 
 /// When to look at which reflector again; bounded.

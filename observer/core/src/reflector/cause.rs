@@ -43,6 +43,8 @@ pub enum RelistCause {
     NewProcess,
     /// The client ended its watch and began from nothing.
     Rebuilt,
+    /// The client watched again without a revision, so that the server sent all objects, although it could have resumed.
+    WatchWithoutRevision,
     /// Nothing that was seen explains it.
     Unknown {
         /// What was not seen.
@@ -119,6 +121,7 @@ impl RelistCause {
             }
             Self::NewProcess => "the client's process was started anew".to_owned(),
             Self::Rebuilt => "the client ended its watch and began from nothing".to_owned(),
+            Self::WatchWithoutRevision => "the client watched again without a revision, so the server sent all objects".to_owned(),
             Self::Unknown { reason } => format!("not known: {}", reason.words()),
         }
     }
@@ -140,6 +143,7 @@ impl fmt::Display for RelistCause {
             Self::ContinueExpired => formatter.write_str("continue-expired"),
             Self::NewProcess => formatter.write_str("new-process"),
             Self::Rebuilt => formatter.write_str("rebuilt"),
+            Self::WatchWithoutRevision => formatter.write_str("watch-without-revision"),
             Self::Unknown { reason } => write!(formatter, "unknown/{}", reason.id()),
         }
     }

@@ -117,8 +117,13 @@ impl Listing {
     }
 
     /// Whether a list in the old form takes the place of this streaming one, which was refused or broke.
-    pub(super) const fn is_replaced_by(&self, is_streaming: bool) -> bool {
-        self.options.watch && !is_streaming
+    pub(super) fn is_replaced_by(&self, is_watch: bool) -> bool {
+        self.options.ends_state_with_bookmark() && !is_watch
+    }
+
+    /// Whether it is the state with which a watch without a revision begins: no bookmark ends it, and the list has no revision of its own.
+    pub(super) fn is_without_end(&self) -> bool {
+        self.options.watch && !self.options.ends_state_with_bookmark()
     }
 
     /// Whether `token` is that of the page that is to be asked for, as far as both can be read.

@@ -85,8 +85,11 @@ impl Reflector {
             .as_ref()
             .map_or(last_list, |watch| if watch.failure == Some(FailureKind::Expired) { self.expires_from() } else { watch.ended });
         let refusal = context.refused_between(idle_since, exchange.started);
+        let options = &exchange.request.options;
+        // Who lists again may be a poller; who watches from nothing has all objects sent again, whatever it has.
+        let without_end = options.watch && !options.ends_state_with_bookmark();
         let went_wrong = self.watched_since_list || self.list_failure.is_some() || refusal.is_some();
-        let origin = match (self.had_a_list && self.has_watched(), went_wrong) {
+        let origin = match (self.had_a_list && (self.has_watched() || without_end), went_wrong || without_end) {
             (true, true) => self.begin_relist(exchange, context, refusal, told),
             (true, false) => Origin::Plain,
             (false, _) => Origin::Initial,
@@ -112,6 +115,7 @@ impl Reflector {
             watch: self.past_watch.as_ref(),
             useful_watch: self.useful_watch.as_ref(),
             revision_chosen: self.revision_chosen,
+            revision_since: self.revision_since,
             expires_from: self.expires_from(),
             revisions_since: newest.zip(self.revision).map_or(0, |(newest, own)| newest.saturating_sub(own)),
             refused: refusal.is_some(),
@@ -196,20 +200,22 @@ impl Reflector {
     pub(super) fn whole(&mut self, listing: Listing, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let counts = &mut self.counts;
         counts.items = counts.items.saturating_add(listing.items);
+        counts.streamed_items = counts.streamed_items.saturating_add(if listing.options.watch { listing.items } else { 0 });
         counts.last_list_bytes = listing.bytes;
         counts.fallbacks = counts.fallbacks.saturating_add(u64::from(listing.fallback.is_some()));
         // A list from any state may be of an older one, if another API server of the same etcd answers (kubernetes issue 59848).
         let asked_for_this = matches!(listing.options.resource_version, ResourceVersion::At(_) | ResourceVersion::Unset);
-        if asked_for_this && listing.revision.is_some() && listing.revision < self.revision {
+        if asked_for_this && !listing.is_without_end() && listing.revision.is_some() && listing.revision < self.revision {
             counts.went_back = counts.went_back.saturating_add(1);
         }
         counts.repeats.add(&listing.repeats);
         let at_least = listing.is_partial || self.objects.is_partial;
         counts.repeats_at_least |= at_least;
         if let Some(revision) = listing.revision {
-            // A revision that the request names is older than the request.
+            // A revision that the request names is older than the request, and so is that of an object.
             let named = self.revision_chosen.filter(|_| self.revision == Some(revision));
-            self.revision_chosen = if listing.options.is_exact() { named } else { Some(listing.chosen) };
+            let is_older = listing.options.is_exact() || listing.is_without_end();
+            self.revision_chosen = if is_older { named } else { Some(listing.chosen) };
             self.listed_revision = self.revision_chosen.map(|chosen| (revision, chosen));
             self.revision = Some(revision);
         }
@@ -253,15 +259,15 @@ impl Reflector {
 
     fn note_age_of_form(&mut self, options: &ListOptions) {
         let names_a_revision = matches!(options.resource_version, ResourceVersion::At(_) | ResourceVersion::Invalid);
-        if options.watch {
+        if options.ends_state_with_bookmark() {
             self.age = self.age.max(Some(ClientAge::WatchList));
-        } else if names_a_revision && options.limit == 0 && options.continue_token == Continue::Unset {
+        } else if !options.watch && names_a_revision && options.limit == 0 && options.continue_token == Continue::Unset {
             self.age = self.age.max(Some(ClientAge::From1_18));
         }
     }
 
     fn note_age_of_relist(&mut self, options: &ListOptions) {
-        if options.resource_version == ResourceVersion::Any && options.limit > 0 {
+        if !options.watch && options.resource_version == ResourceVersion::Any && options.limit > 0 {
             self.age = self.age.max(Some(ClientAge::Until1_17));
         }
     }

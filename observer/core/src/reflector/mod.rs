@@ -19,6 +19,7 @@ mod record;
 mod servers;
 mod stalling;
 mod state;
+mod state_by_watch;
 mod told;
 mod versions;
 mod watch_end;

@@ -52,7 +52,7 @@ pub enum Happened {
         exchange: ExchangeId,
         /// From which state on.
         resource_version: ResourceVersion,
-        /// Whether the initial state is to come as events (a streaming list).
+        /// Whether all objects are to come first, as events: in a streaming list, or a watch without a revision.
         initial_events: bool,
     },
     /// The watch was granted.

@@ -30,6 +30,8 @@ pub(super) struct Past<'r> {
     pub useful_watch: Option<&'r PastWatch>,
     /// When the server chose the reflector's revision, at the earliest; `None` if that was not seen.
     pub revision_chosen: Option<Timestamp>,
+    /// Since when it has had that revision at least.
+    pub revision_since: Timestamp,
     /// From when on something can have made that revision expire.
     pub expires_from: Timestamp,
     /// How many later revisions the server has shown since.
@@ -53,7 +55,14 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
         return after_failed_list(failure);
     }
     let begins_from_nothing = matches!(options.resource_version, ResourceVersion::Unset | ResourceVersion::Any);
-    let Some(watch) = past.watch else { return after_refusal(past, options, begins_from_nothing) };
+    let without_revision = begins_from_nothing && options.watch && !options.ends_state_with_bookmark();
+    let Some(watch) = past.watch else {
+        return if without_revision {
+            RelistCause::WatchWithoutRevision
+        } else {
+            after_refusal(past, options, begins_from_nothing)
+        };
+    };
     match (watch.end, watch.failure) {
         (_, Some(FailureKind::Expired)) => RelistCause::Expired { because: stale(past, watch, server) },
         (_, Some(FailureKind::TooLarge)) => RelistCause::TooLargeResourceVersion,
@@ -64,12 +73,17 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
         (WatchEnd::OutOfSight, _) => RelistCause::Unknown { reason: UnknownCause::OutOfSight },
         (WatchEnd::ByWatchtap, _) => RelistCause::Unknown { reason: UnknownCause::ByWatchtap },
         (WatchEnd::ClientLeft, _) if begins_from_nothing && past.may_be_another_process => RelistCause::NewProcess,
+        (WatchEnd::ClientLeft | WatchEnd::Cancelled, _) if without_revision => RelistCause::WatchWithoutRevision,
         (WatchEnd::ClientLeft | WatchEnd::Cancelled, _) if begins_from_nothing => RelistCause::Rebuilt,
         (WatchEnd::Cancelled, _) => RelistCause::Unknown { reason: UnknownCause::Cancelled },
         (WatchEnd::TimedOut | WatchEnd::Early | WatchEnd::StreamReset { .. } | WatchEnd::ConnectionLost { .. }, _)
-            if past.refused =>
+            if past.refused && !(without_revision && !past.may_be_another_process) =>
         {
             after_refusal(past, options, begins_from_nothing)
+        }
+        (WatchEnd::TimedOut | WatchEnd::Early, _) if without_revision => RelistCause::WatchWithoutRevision,
+        (WatchEnd::StreamReset { .. } | WatchEnd::ConnectionLost { .. }, _) if without_revision && past.refused => {
+            RelistCause::WatchWithoutRevision
         }
         (WatchEnd::StreamReset { .. }, _) => RelistCause::StreamReset,
         // A client that ends its connection and goes on from where it was had no answer to its pings.
@@ -123,11 +137,10 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
         return Stale::ClientStalled;
     }
     let Some(watch) = past.useful_watch else { return Stale::Unknown };
-    match (age, watch.allows_bookmarks, watch.bookmarks) {
-        // It may be young.
-        (None, ..) => Stale::Unknown,
-        (Some(_), false, _) => Stale::BookmarksNotAsked,
-        (Some(_), true, 0) => Stale::NoBookmarks,
-        (Some(_), true, _) => Stale::Unknown,
+    let is_old = age.is_some() || expired.ended.since(past.revision_since) >= SURELY_HELD;
+    match (is_old, watch.allows_bookmarks, watch.bookmarks) {
+        (false, ..) | (true, true, 1..) => Stale::Unknown,
+        (true, false, _) => Stale::BookmarksNotAsked,
+        (true, true, 0) => Stale::NoBookmarks,
     }
 }

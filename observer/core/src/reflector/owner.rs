@@ -136,7 +136,7 @@ impl Reflectors {
             return;
         };
         let Some(key) = Key::of(exchange, client) else { return };
-        let is_list = exchange.verb() == Some(Verb::List) || is_streaming(&exchange.request.options);
+        let is_list = exchange.verb() == Some(Verb::List) || exchange.request.options.begins_with_state();
         let Some(id) = self.find(&key, exchange, is_list).or_else(|| self.add(key, exchange)) else {
             self.missed.requests = self.missed.requests.saturating_add(1);
             return;
@@ -168,6 +168,9 @@ impl Reflectors {
             let due = at.plus(Duration::from_nanos(WatchEnd::VERY_SHORT_NANOS));
             let id = reflector.id;
             self.alarms.set(due, id, Purpose::Resume);
+        } else if let Some(due) = reflector.state_due(at) {
+            let id = reflector.id;
+            self.alarms.set(due, id, Purpose::State);
         }
     }
 
@@ -189,7 +192,12 @@ impl Reflectors {
     pub fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
         while let Some(id) = self.alarms.next(at) {
             if let Some(reflector) = self.known.get_mut(&id) {
+                let kept = reflector.kept_objects();
                 reflector.pass(at, told);
+                self.objects = (self.objects + reflector.kept_objects()).saturating_sub(kept);
+                if let Some(due) = reflector.state_due(at) {
+                    self.alarms.set(due, id, Purpose::State);
+                }
             }
         }
     }
@@ -358,11 +366,6 @@ impl Reflectors {
     }
 }
 
-/// A watch that begins with the objects there are: a list in another form.
-fn is_streaming(options: &ListOptions) -> bool {
-    options.watch && options.send_initial_events == Some(true)
-}
-
 /// How well a list fits what a reflector did before; nothing if it does not at all. Greater is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
@@ -378,7 +381,9 @@ fn fit_of_list(reflector: &Reflector, options: &ListOptions, same_connection: bo
     let is_page = options.continue_token != Continue::Unset;
     let names_its_revision =
         matches!(options.resource_version, ResourceVersion::At(revision) if reflector.revision == Some(revision));
-    let is_poller = !reflector.has_watched() && reflector.last_form == Some(Form::of(options));
+    let is_poller = !options.watch && !reflector.has_watched() && reflector.last_form == Some(Form::of(options));
+    // Who polls and watches without a revision does two things at once.
+    let is_anothers = options.watch && !options.ends_state_with_bookmark() && reflector.polls.again();
     let fit = |is_expected, likely| Some(Fit { is_expected, names_its_revision, is_poller, likely });
     match &reflector.state {
         State::Listing(listing, _) if is_page => {
@@ -388,6 +393,7 @@ fn fit_of_list(reflector: &Reflector, options: &ListOptions, same_connection: bo
         State::Listing(listing, _) if listing.failure.is_some() => fit(listing.options == *options, 3),
         State::Waiting if reflector.client_may_be_gone() => fit(false, 1),
         State::Waiting => fit(false, 2),
+        State::Listed if is_anothers => None,
         State::Listed => fit(false, 1),
         // It had enough of the pages, and begins again.
         State::Listing(..) if is_poller && same_connection => fit(false, 0),

@@ -56,6 +56,11 @@ impl PollClock {
         self.whole = self.whole.saturating_add(1);
     }
 
+    /// Whether it has listed more than once without a watch.
+    pub(super) const fn again(&self) -> bool {
+        self.lists > 1
+    }
+
     /// A watch is asked for: this is no poller, or no longer.
     pub(super) fn watch(&mut self) {
         *self = Self::default();

@@ -145,6 +145,9 @@ pub struct ReflectorRow {
     pub bookmarks: u64,
     /// Items of whole lists.
     pub items: u64,
+    /// Those of them that came as events, of watches that begin with all objects.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub streamed_items: u64,
     /// Bytes of all answers that are over.
     pub bytes: u64,
     /// Objects that came, and those that the reflector had in the very version.
@@ -214,6 +217,7 @@ impl ReflectorRow {
             events: counts.events,
             bookmarks: counts.bookmarks,
             items: counts.items,
+            streamed_items: counts.streamed_items,
             bytes: counts.bytes,
             repeats: counts.repeats.repeats(counts.repeats_at_least),
             polling: reflector.polls.polling(),

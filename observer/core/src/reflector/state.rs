@@ -185,6 +185,8 @@ pub(super) struct Counts {
     pub events: u64,
     pub bookmarks: u64,
     pub items: u64,
+    /// Those of them that came as events of a watch.
+    pub streamed_items: u64,
     pub bytes: u64,
     /// Bytes of the last whole list.
     pub last_list_bytes: u64,
@@ -318,6 +320,7 @@ impl Reflector {
         if self.resuming.as_deref().is_some_and(lived) {
             self.confirm_resume(told);
         }
+        self.pass_state(at, told);
         self.pass_stall(at, told);
     }
 
@@ -379,6 +382,7 @@ impl Reflector {
         self.last_seen = at;
         self.counts.bytes = self.counts.bytes.saturating_add(exchange.response_bytes);
         self.end_stall(at, told);
+        self.end_state_with(exchange, told);
         let is_lossy = exchange.missed_bytes > 0 || exchange.not_read.is_some();
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, None) if listing.exchange == Some(exchange.id) => {

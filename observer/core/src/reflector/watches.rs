@@ -71,6 +71,11 @@ impl Reflector {
         }
         watching.opened = Some(at);
         self.timeline.push(at, Happened::WatchOpened);
+        if let State::Listing(listing, _) = &mut self.state
+            && listing.is_without_end()
+        {
+            listing.note_answer(exchange);
+        }
         if !matches!(self.state, State::Watching(_)) {
             return;
         }
@@ -114,6 +119,10 @@ impl Reflector {
             if frame.event_type != EventType::Error {
                 self.confirm_resume(told);
             }
+            if self.is_behind_state(frame) {
+                self.note_delivery(at, &mut events, &mut bookmarks);
+                self.end_state(Some(exchange), told);
+            }
             if let State::Listing(listing, Some(_)) = &mut self.state {
                 listing.bytes = listing.bytes.saturating_add(frame.bytes);
             }
@@ -137,7 +146,10 @@ impl Reflector {
             }
             match (ResourceVersion::number(&frame.object.resource_version), &mut self.state) {
                 // The client has none of a streaming list before it is whole.
-                (Some(revision), State::Listing(listing, _)) => listing.revision = Some(revision),
+                (Some(revision), State::Listing(listing, _)) => {
+                    let before = listing.revision.filter(|_| listing.is_without_end());
+                    listing.revision = before.max(Some(revision));
+                }
                 (Some(revision), State::Listed | State::Waiting) => self.advance(at, revision, Some(at)),
                 (Some(revision), State::Watching(watching)) => {
                     // What comes first happened before the watch began, nobody knows how long before.

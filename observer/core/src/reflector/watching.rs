@@ -22,6 +22,8 @@ pub(super) struct Watching {
     /// How far back the server can begin a watch.
     pub window: EventWindow,
     pub events: u64,
+    /// When the last event or bookmark came.
+    pub latest: Option<Timestamp>,
     pub bookmarks: u64,
     pub first_bookmark: Option<Timestamp>,
     pub last_bookmark: Option<Timestamp>,
@@ -56,6 +58,7 @@ impl Watching {
             allows_bookmarks: options.allow_watch_bookmarks,
             window: exchange.event_window,
             events: 0,
+            latest: None,
             bookmarks: 0,
             first_bookmark: None,
             last_bookmark: None,
@@ -89,6 +92,7 @@ impl Watching {
     }
 
     pub(super) fn note(&mut self, at: Timestamp, events: u64, bookmarks: u64) {
+        self.latest = Some(at);
         self.events = self.events.saturating_add(events);
         self.bookmarks = self.bookmarks.saturating_add(bookmarks);
         if bookmarks > 0 {

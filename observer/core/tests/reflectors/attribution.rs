@@ -180,26 +180,6 @@ fn expired_watch_of_one_that_was_granted_is_no_resume() {
 }
 
 #[test]
-fn watch_from_nothing_is_a_beginning_and_no_resume() {
-    check(
-        "0s server v1.34.4
-         0s a connects client=python
-         0s a1 GET /api/v1/pods?watch=true
-         0s a1 opens
-         0s a1 ADDED x@5
-         0s a1 ADDED y@6
-         60s a1 ends
-         60s a3 GET /api/v1/pods?watch=true
-         60s a3 opens
-         60s a3 ADDED x@5
-         60s a3 ADDED y@6",
-        &expect![[r"
-            #1 client 1 pods · all namespaces watching rv=6 lists=0 watches=2 resumes=0 relists=0 known=0/4
-        "]],
-    );
-}
-
-#[test]
 fn timeout_of_a_gateway_is_no_revision_that_is_too_large() {
     check(
         "0s server v1.34.4

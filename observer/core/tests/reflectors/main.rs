@@ -20,6 +20,7 @@ mod restarts;
 mod rollbacks;
 mod script;
 mod stalls;
+mod state_by_watch;
 mod storms;
 mod streaming;
 mod streaming_refused;

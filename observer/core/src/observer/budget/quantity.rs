@@ -12,7 +12,7 @@ pub enum Quantity {
     Lists,
     /// Those among them that read their objects from etcd. Single objects, the leases of leader election among them, are no lists.
     ListsFromEtcd,
-    /// Items of all lists.
+    /// Items of all lists, and of watches that begin with all objects.
     Items,
     /// Bytes of response bodies.
     Bytes,

@@ -40,6 +40,7 @@ impl Usage {
         }
         for row in &snapshot.reflectors {
             usage.add(&row.shape.resource, Quantity::Relists, row.relists);
+            usage.add(&row.shape.resource, Quantity::Items, row.streamed_items);
         }
         // All of a group say the same number.
         let alike: BTreeMap<_, u64> = snapshot

@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use crate::exchange::{Client, Shape};
-use crate::reflector::{ReflectorId, ReflectorRow};
+use crate::reflector::{ReflectorId, ReflectorRow, RelistCause};
 
 /// What would list again if the API server were restarted now.
 ///
 /// A watch cache that begins anew holds no history before its own first list, which is of the newest revision of all in etcd (kubernetes/apiserver
 /// `pkg/storage/cacher/watch_cache.go`, `getAllEventsSinceLocked`), so a watch from an older one expires. Those that are behind what was seen list
 /// again for certain. The others do, too, if anything was written that was not seen here; who watches `events`, which have no
-/// watch cache, does not. client-go until 1.15 lists again in any case.
+/// watch cache, does not. client-go until 1.15 lists again in any case, and so does who watched again without a revision before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Exposure {
     /// Reflectors that watch.
@@ -54,10 +54,11 @@ impl Exposure {
         for row in watching {
             exposure.watching = exposure.watching.saturating_add(1);
             let behind = row.behind_store.unwrap_or(0);
-            if row.is_of_events() {
+            let begins_anew = row.causes.contains_key(&RelistCause::WatchWithoutRevision.id());
+            if row.is_of_events() && !begins_anew {
                 continue;
             }
-            if behind == 0 {
+            if behind == 0 && !begins_anew {
                 exposure.perhaps = exposure.perhaps.saturating_add(1);
                 continue;
             }

@@ -47,7 +47,7 @@ fn words(moment: &Moment) -> String {
             format!("{} came{}", counted(*items, "item"), at_revision(resource_version))
         }
         Happened::WatchAsked { resource_version, initial_events, .. } => {
-            let initial = if *initial_events { ", with the initial state as events (a streaming list)" } else { "" };
+            let initial = if *initial_events { ", with the initial state as events" } else { "" };
             format!("asks for a watch, {}{initial}", asked_at(*resource_version))
         }
         Happened::WatchOpened => "the watch is granted".to_owned(),
