@@ -17,6 +17,7 @@ use super::outputs::Outputs;
 use super::waiting::Waiting;
 use crate::injected_fault::{self, Place};
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver, TapEvent};
+use crate::tap::Clock;
 
 /// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
 const IDLE: Duration = Duration::from_secs(1);
@@ -49,12 +50,14 @@ struct State {
     door: Door,
     losses: IntakeLosses,
     totals_told: Instant,
+    clock: Clock,
     idle: Idle,
 }
 
 /// Since when nothing has happened, so that time can be told to pass.
 struct Idle {
-    since: Instant,
+    /// By the clock of this thread.
+    since: Timestamp,
     /// The taps' time then, once all that had come by then has passed the door.
     at: Timestamp,
 }
@@ -70,6 +73,7 @@ impl Observing {
     pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, outputs: Outputs) -> io::Result<Self> {
         let known = known(&upstreams).into_iter().map(|what| Observation { at, what }).collect();
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
+            let clock = Clock::start();
             let mut state = State {
                 waiting: Waiting::new(&upstreams),
                 decoding: Decoding::new(upstreams),
@@ -77,7 +81,8 @@ impl Observing {
                 door: Door { observer: Observer::new(Limits::default()), outputs },
                 losses: IntakeLosses::default(),
                 totals_told: Instant::now(),
-                idle: Idle { since: Instant::now(), at },
+                clock,
+                idle: Idle { since: clock.now(), at },
             };
             state.run(known, receiver);
             state.door.outcome()
@@ -88,6 +93,14 @@ impl Observing {
     /// Waits until everything was decoded. Blocks; the taps must have been ended before.
     pub fn finish(self) -> io::Result<Outcome> {
         self.thread.join().map_err(|_panic| io::Error::other("the observing thread failed"))
+    }
+}
+
+impl Idle {
+    /// The taps' time at `now` of this thread's clock, shown by the wall clock as it is set by then.
+    fn at(&self, now: Timestamp) -> Timestamp {
+        let set_forward = now.wall_ahead().saturating_sub(self.since.wall_ahead());
+        self.at.plus(now.since(self.since)).with_wall_ahead(self.at.wall_ahead().saturating_add(set_forward))
     }
 }
 
@@ -118,7 +131,7 @@ impl State {
         for delivered in receiver.drain(wait) {
             nothing_came = false;
             if !matches!(delivered.delivery, Delivery::Process(..)) {
-                self.idle.since = Instant::now();
+                self.idle.since = self.clock.now();
             }
             for delivered in self.waiting.pass(delivered) {
                 self.decode(&delivered.delivery);
@@ -149,8 +162,8 @@ impl State {
         if !self.held.is_empty() {
             return;
         }
-        let now = Instant::now();
-        let at = self.idle.at.plus(now.duration_since(self.idle.since));
+        let now = self.clock.now();
+        let at = self.idle.at(now);
         let is_awaited = self.door.observer.awaits_time() || self.door.outputs.is_looked_at();
         if is_awaited && at.since(self.door.observer.now()) >= IDLE {
             self.door.observe(Observation { at, what: What::Tick });

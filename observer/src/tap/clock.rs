@@ -1,25 +1,147 @@
 //! The clock that taps stamp with.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observer_core::time::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
 
-/// One reading of the wall clock, and the monotonic time that passed since: within a run it never goes backwards.
+/// Counts on while the machine is suspended, and cannot be set: `CLOCK_BOOTTIME` of `clock_gettime(2)`.
+#[cfg(target_os = "linux")]
+const STEADY: ClockId = ClockId::Boottime;
+/// Counts on while the machine is suspended on Apple's systems, too.
+#[cfg(not(target_os = "linux"))]
+const STEADY: ClockId = ClockId::Monotonic;
+
+/// A wall clock that was set by less is followed by nobody: what is shown stays as it is.
+const LEAST_STEP: u64 = 10 * MILLISECOND;
+/// The two clocks are read one after the other: how far apart they may be read, or they are read again.
+const LONGEST_READING: u64 = MILLISECOND;
+/// In nanoseconds.
+const MILLISECOND: u64 = 1_000_000;
+/// How often they are read again, on a machine that is short of time.
+const READINGS: usize = 4;
+
+/// One reading of the wall clock, and the time that passed since: within a run it never goes backwards. Where the wall clock is set
+/// during the run, its stamps have by how much, for those who show them.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    wall: Timestamp,
-    monotonic: Instant,
+    start: Reading,
+}
+
+/// What the machine's clocks show at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    /// Nanoseconds since the machine was started, those in which it was suspended included.
+    steady: u64,
+    /// Nanoseconds since the Unix epoch.
+    wall: u64,
 }
 
 impl Clock {
     /// A clock that starts now. One for all taps of a run makes their stamps comparable.
     pub fn start() -> Self {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { wall: Timestamp::default().plus(since_epoch), monotonic: Instant::now() }
+        Self { start: Reading::now() }
     }
 
     /// The time now.
     pub fn now(&self) -> Timestamp {
-        self.wall.plus(self.monotonic.elapsed())
+        self.stamp(Reading::now())
+    }
+
+    fn stamp(&self, now: Reading) -> Timestamp {
+        let passed = now.steady.saturating_sub(self.start.steady);
+        let expected = self.start.wall.saturating_add(passed);
+        let by = step(now.wall.abs_diff(expected));
+        let ahead = if now.wall >= expected { by } else { -by };
+        Timestamp::from_nanos(expected).with_wall_ahead(ahead)
+    }
+}
+
+/// In nanoseconds, rounded to milliseconds: one step is one number, although the two clocks are not read at the same instant.
+fn step(difference: u64) -> i64 {
+    let whole = difference.saturating_add(MILLISECOND / 2) / MILLISECOND * MILLISECOND;
+    if difference < LEAST_STEP { 0 } else { i64::try_from(whole).unwrap_or(i64::MAX) }
+}
+
+impl Reading {
+    fn now() -> Self {
+        let mut readings = std::iter::repeat_with(Self::attempt).take(READINGS);
+        let (mut closest, mut shortest) = readings.next().unwrap_or_else(Self::attempt);
+        while shortest > LONGEST_READING
+            && let Some((reading, took)) = readings.next()
+        {
+            if took < shortest {
+                (closest, shortest) = (reading, took);
+            }
+        }
+        closest
+    }
+
+    /// With the time that it took.
+    fn attempt() -> (Self, u64) {
+        let before = steady();
+        let wall = nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
+        (Self { steady: before, wall }, steady().saturating_sub(before))
+    }
+}
+
+fn steady() -> u64 {
+    nanos(Duration::try_from(clock_gettime(STEADY)).unwrap_or_default())
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1000 * MILLISECOND;
+    const HOUR: u64 = 3600 * SECOND;
+    /// Of 2026-01-31T12:00:00Z.
+    const NOON: u64 = 1_769_860_800 * SECOND;
+    const START: Reading = Reading { steady: 50 * SECOND, wall: NOON };
+
+    #[test]
+    fn suspended_time_counts_as_time_and_is_shown() {
+        let now = stamp(HOUR, HOUR);
+        assert_eq!((now.to_string().as_str(), passed(now)), ("2026-01-31T13:00:00.000000000Z", HOUR));
+    }
+
+    #[test]
+    fn wall_clock_that_was_set_is_shown_and_no_time_passed_by_it() {
+        let clock = Clock { start: START };
+        for (wall, shown) in [(NOON - HOUR, "2026-01-31T11:00:00.000000000Z"), (NOON + HOUR * 2, "2026-01-31T14:00:00.000000000Z")]
+        {
+            let now = clock.stamp(Reading { steady: START.steady + 2 * SECOND, wall });
+            assert_eq!((now.to_string().as_str(), passed(now)), (shown, 2 * SECOND));
+        }
+    }
+
+    #[test]
+    fn two_clocks_read_one_after_the_other_are_no_step() {
+        let (steady, later) = (2 * SECOND, 2 * SECOND + 900_000);
+        assert_eq!(stamp(steady, later).wall_ahead(), 0);
+        let hour_ahead = stamp(steady, later + HOUR).wall_ahead();
+        assert_eq!(hour_ahead, stamp(steady, steady + HOUR).wall_ahead() + 1_000_000, "it is rounded to milliseconds");
+        assert_eq!(stamp(steady, steady + HOUR + 400_000).wall_ahead(), 3_600_000_000_000);
+    }
+
+    #[test]
+    fn clock_of_this_machine_shows_its_wall_clock() {
+        let clock = Clock::start();
+        let (now, wall) = (clock.now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap());
+        assert!(Timestamp::default().plus(wall).since(now) < Duration::from_secs(10), "{now}");
+        assert!(clock.now() >= now);
+    }
+
+    /// What a run that began at noon stamps after these times of its clocks.
+    fn stamp(steady: u64, wall: u64) -> Timestamp {
+        Clock { start: START }.stamp(Reading { steady: START.steady + steady, wall: START.wall + wall })
+    }
+
+    fn passed(now: Timestamp) -> u64 {
+        now.as_nanos() - NOON
     }
 }

@@ -56,6 +56,14 @@ fn names_of_observations_stay_what_files_already_hold() {
 }
 
 #[test]
+fn wall_clock_that_was_set_stands_beside_the_time_of_the_run() {
+    let line = r#"{"at":"1970-01-01T00:00:01.000000000Z","wall_ahead_nanos":-400000000,"observation":"tick"}"#;
+    let observation = Observation { at: AT.with_wall_ahead(-400_000_000), what: What::Tick };
+    assert_eq!(serde_json::to_string(&observation).unwrap(), line);
+    assert_eq!(read(&file(&[line])), [Record::Observation(observation)]);
+}
+
+#[test]
 fn lengths_beyond_the_bounds_are_damage() {
     for (packed, raw) in [(MAX_PACKED + 1, 1), (1, MAX_RAW + 1), (u32::MAX as usize, u32::MAX as usize)] {
         let mut bytes = Vec::new();

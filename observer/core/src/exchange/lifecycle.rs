@@ -140,7 +140,7 @@ impl Exchange {
                 self.missed_bytes = self.missed_bytes.saturating_add(*bytes);
             }
             What::Upgraded { protocol, .. } => self.upgraded = Some(protocol.clone()),
-            What::Blocked { by, since, .. } => self.stall.block(*by, *since),
+            What::Blocked { by, since, .. } => self.stall.block(*by, since.by_clock_of(at)),
             What::Unblocked { by, .. } => self.stall.unblock(*by, at),
             What::Ended { end, .. } => self.end(at, *end),
             What::Profile { .. }

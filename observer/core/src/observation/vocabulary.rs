@@ -91,6 +91,7 @@ impl AddAssign for Plaintext {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// When the tap saw it.
+    #[serde(flatten, with = "crate::time::recorded")]
     pub at: Timestamp,
     /// What.
     #[serde(flatten)]
@@ -219,6 +220,7 @@ pub enum What {
         /// Why.
         by: Blockage,
         /// Since when.
+        #[serde(serialize_with = "crate::time::recorded_beside::serialize")]
         since: Timestamp,
     },
     /// What was blocked can go on.

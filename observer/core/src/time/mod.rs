@@ -11,3 +11,4 @@ pub use microseconds::microseconds;
 pub use per_second::PerSecond;
 pub use rate::Rate;
 pub use timestamp::Timestamp;
+pub(crate) use timestamp::{recorded, recorded_beside};

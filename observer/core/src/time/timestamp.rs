@@ -6,41 +6,65 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Nanoseconds since the Unix epoch.
+/// A moment of a run: nanoseconds since the Unix epoch, by the wall clock as it was set when the run began.
 ///
-/// A tap derives it from one wall-clock reading and a monotonic clock, so within a run it never goes backwards. The core only
-/// receives it. As text, in JSON too, it is RFC 3339 in UTC with nanoseconds: `2026-01-31T12:00:01.204000000Z`.
+/// A tap derives it from one wall-clock reading and a clock that counts steadily, so within a run it never goes backwards, and differences
+/// are time that passed. Where the machine's wall clock was set since, a stamp also has by how much, which decides nothing but what
+/// is shown. The core only receives it. As text, in JSON too, it is RFC 3339 in UTC with nanoseconds, by the wall clock as it was set
+/// at that moment: `2026-01-31T12:00:01.204000000Z`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(u64);
+pub struct Timestamp {
+    nanos: u64,
+    /// Nanoseconds by which the wall clock was ahead of `nanos`, negative where it was behind.
+    wall_ahead: i64,
+}
 
 impl Timestamp {
     /// The point `nanos` nanoseconds after the Unix epoch.
     pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos)
+        Self { nanos, wall_ahead: 0 }
     }
 
-    /// Nanoseconds since the Unix epoch.
+    /// Nanoseconds since the Unix epoch, by the wall clock as it was set when the run began.
     pub const fn as_nanos(self) -> u64 {
-        self.0
+        self.nanos
+    }
+
+    /// By how many nanoseconds the wall clock was ahead of [`Self::as_nanos`]: what it was set forward since the run began.
+    pub const fn wall_ahead(self) -> i64 {
+        self.wall_ahead
+    }
+
+    /// The same moment, at which the wall clock was `nanos` ahead.
+    #[must_use]
+    pub const fn with_wall_ahead(self, nanos: i64) -> Self {
+        Self { nanos: self.nanos, wall_ahead: nanos }
+    }
+
+    /// The same moment, shown by the wall clock as it was set at `other`.
+    #[must_use]
+    pub const fn by_clock_of(self, other: Self) -> Self {
+        self.with_wall_ahead(other.wall_ahead)
     }
 
     /// The time that passed from `earlier` to `self`; zero when `earlier` is the later one.
     pub const fn since(self, earlier: Self) -> Duration {
-        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+        Duration::from_nanos(self.nanos.saturating_sub(earlier.nanos))
     }
 
     /// The point `duration` later, or the last representable one.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        Self(self.0.saturating_add(nanos))
+        Self { nanos: self.nanos.saturating_add(nanos), ..self }
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // 2^64 nanoseconds end in the year 2554, which both std and the formatter can take.
-        write!(formatter, "{}", humantime::format_rfc3339_nanos(UNIX_EPOCH + Duration::from_nanos(self.0)))
+        let shown = Duration::from_nanos(self.nanos.saturating_add_signed(self.wall_ahead));
+        write!(formatter, "{}", humantime::format_rfc3339_nanos(UNIX_EPOCH + shown))
     }
 }
 
@@ -55,7 +79,46 @@ impl<'de> Deserialize<'de> for Timestamp {
         let text = String::deserialize(deserializer)?;
         let time = humantime::parse_rfc3339(&text).map_err(D::Error::custom)?;
         let since_epoch = time.duration_since(UNIX_EPOCH).map_err(D::Error::custom)?;
-        u64::try_from(since_epoch.as_nanos()).map(Self).map_err(D::Error::custom)
+        u64::try_from(since_epoch.as_nanos()).map(Self::from_nanos).map_err(D::Error::custom)
+    }
+}
+
+/// A stamp as captures hold it, for `#[serde(flatten, with = "…")]`: the moment of the run as `at`, and beside it what the wall clock was
+/// set forward, where it was. An earlier reader skips the second and shows the time by the clock of the beginning.
+pub(crate) mod recorded {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Timestamp;
+
+    #[derive(Serialize, Deserialize)]
+    struct Recorded {
+        at: Timestamp,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        wall_ahead_nanos: i64,
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    const fn is_zero(nanos: &i64) -> bool {
+        *nanos == 0
+    }
+
+    pub(crate) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        Recorded { at: at.with_wall_ahead(0), wall_ahead_nanos: at.wall_ahead }.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        Recorded::deserialize(deserializer).map(|recorded| recorded.at.with_wall_ahead(recorded.wall_ahead_nanos))
+    }
+}
+
+/// A stamp that shares the clock of the observation that it is in, as captures hold it: the moment of the run only.
+pub(crate) mod recorded_beside {
+    use serde::{Serialize, Serializer};
+
+    use super::Timestamp;
+
+    pub(crate) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        at.with_wall_ahead(0).serialize(serializer)
     }
 }
 
@@ -77,5 +140,16 @@ mod tests {
         let (early, late) = (Timestamp::from_nanos(5), Timestamp::from_nanos(9));
         assert_eq!(late.since(early), Duration::from_nanos(4));
         assert_eq!(early.since(late), Duration::ZERO);
+    }
+
+    #[test]
+    fn clock_that_was_set_changes_what_is_shown_and_no_difference() {
+        const HOUR: i64 = 3_600_000_000_000;
+        let early = Timestamp::from_nanos(1_769_860_801_204_000_001);
+        let late = early.plus(Duration::from_secs(2)).with_wall_ahead(-HOUR);
+        assert_eq!(late.to_string(), "2026-01-31T11:00:03.204000001Z");
+        assert!(late > early);
+        assert_eq!(late.since(early), Duration::from_secs(2));
+        assert_eq!(late.plus(Duration::from_secs(1)).to_string(), "2026-01-31T11:00:04.204000001Z");
     }
 }

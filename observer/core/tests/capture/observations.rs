@@ -25,14 +25,17 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("POST", "/api/v1/namespaces/a/pods", ""),
 ];
 
-/// Up to `most` of them, with times that mostly go on.
+/// What a wall clock may be set by, in nanoseconds.
+const STEPS: [i64; 4] = [0, 0, -3_600_000_000_000, 37_000_000_000];
+
+/// Up to `most` of them, with times that mostly go on, and a wall clock that is set now and then.
 pub(crate) fn observations(most: usize) -> impl Strategy<Value = Vec<Observation>> {
-    prop::collection::vec((0_u64..2_000_000_000, what()), 0..most).prop_map(|steps| {
+    prop::collection::vec((0_u64..2_000_000_000, select(&STEPS), what()), 0..most).prop_map(|steps| {
         let mut now = 1_700_000_000_000_000_000;
-        let observations = steps.into_iter().map(|(step, what)| {
+        let observations = steps.into_iter().map(|(step, ahead, what)| {
             now += step;
             // Connections are read one by one, so times of different ones cross.
-            Observation { at: Timestamp::from_nanos(now - step % 3), what }
+            Observation { at: Timestamp::from_nanos(now - step % 3).with_wall_ahead(ahead), what }
         });
         observations.collect()
     })

@@ -35,6 +35,11 @@ impl InOrder {
         }
     }
 
+    /// The clocks are as `now` says.
+    pub(super) fn look_at_clocks(&mut self, now: Times) {
+        self.times = self.times.again(now);
+    }
+
     /// A process or a socket ended, or began to.
     pub(super) fn ended(&mut self, life: Life) {
         self.changes.ended(life);

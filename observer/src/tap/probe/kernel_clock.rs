@@ -13,6 +13,9 @@ pub(super) fn kernels_now() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000) + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
+/// Two clocks that are read one after the other are this far apart at most.
+const LARGEST_DRIFT: Duration = Duration::from_millis(10);
+
 /// From the kernel's clock to ours.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
@@ -22,12 +25,45 @@ pub(super) struct Times {
 }
 
 impl Times {
+    /// As the clocks are now.
     pub(super) fn now(clock: Clock) -> Self {
         Self { ours: clock.now(), kernels: kernels_now() }
+    }
+
+    /// As [`Self::now`] where the two clocks went apart since, else as they are. The machine may have been suspended, which is time by our
+    /// clock only, or its wall clock was set. What was recorded before and is read later stands at this moment.
+    #[must_use]
+    pub(super) fn again(self, now: Self) -> Self {
+        let expected = self.of(now.kernels);
+        let apart = now.ours.since(expected).max(expected.since(now.ours));
+        if apart > LARGEST_DRIFT || now.ours.wall_ahead() != expected.wall_ahead() { now } else { self }
     }
 
     /// What was before stands at the beginning.
     pub(super) fn of(self, kernels: u64) -> Timestamp {
         self.ours.plus(Duration::from_nanos(kernels.saturating_sub(self.kernels)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn suspended_time_counts_where_the_kernels_clock_stood_still() {
+        let start = Times { ours: Timestamp::from_nanos(1000 * SECOND), kernels: 5 * SECOND };
+        let awake = Times { ours: Timestamp::from_nanos(1003 * SECOND + 40_000), kernels: 8 * SECOND };
+        assert_eq!(start.again(awake).of(9 * SECOND), start.of(9 * SECOND), "what is read between two readings is no time");
+        let resumed = Times { ours: Timestamp::from_nanos(4603 * SECOND), kernels: 8 * SECOND };
+        assert_eq!(start.again(resumed).of(9 * SECOND), Timestamp::from_nanos(4604 * SECOND));
+    }
+
+    #[test]
+    fn wall_clock_that_was_set_is_taken_over() {
+        let start = Times { ours: Timestamp::from_nanos(1000 * SECOND), kernels: 5 * SECOND };
+        let set = Times { ours: Timestamp::from_nanos(1003 * SECOND).with_wall_ahead(60), kernels: 8 * SECOND };
+        assert_eq!(start.again(set).of(9 * SECOND), Timestamp::from_nanos(1004 * SECOND).with_wall_ahead(60));
     }
 }

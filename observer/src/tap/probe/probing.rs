@@ -15,7 +15,7 @@ use super::ending::Ending;
 use super::error::ProbeError;
 use super::in_order::InOrder;
 use super::kernel::Recorded;
-use super::kernel_clock::kernels_now;
+use super::kernel_clock::{Times, kernels_now};
 use super::options::ProbeOutcome;
 use super::orders::{Finding, Order, Orders};
 use super::standstill::{LastTurn, Standstill};
@@ -50,6 +50,7 @@ pub(super) struct Probing {
 
 /// The same while it runs.
 struct Run {
+    clock: Clock,
     recorded: Recorded,
     wakes: Wakes,
     in_order: InOrder,
@@ -73,6 +74,7 @@ impl Probing {
     pub(super) fn run(self, is_asked: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
         let Self { clock, recorded, wakes, in_order, telling, orders, findings, last_turn } = self;
         let mut run = Run {
+            clock,
             recorded,
             wakes,
             in_order,
@@ -128,6 +130,7 @@ impl Run {
         if let Some(orders) = &mut self.orders {
             orders.catch_up();
         }
+        self.in_order.look_at_clocks(Times::now(self.clock));
         self.catch_up();
         let is_drained = self.take_records() < BATCH;
         if is_drained {
