@@ -7,9 +7,9 @@ use anyhow::Context;
 use xshell::{Shell, cmd};
 
 use crate::test::{self, Group};
-use crate::workspace;
+use crate::{other_systems, workspace};
 
-/// Format, clippy, documentation, dependencies, house rules, tests; stops at the first failure.
+/// Format, clippy, documentation, dependencies, house rules, other systems, tests; stops at the first failure.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Stop before the tests
@@ -37,6 +37,11 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     step("house rules", "each failed test says what to do; the rules are in xtask/src/tidy", || {
         Ok(cmd!(shell, "cargo test --workspace --bin xtask -- tidy:: --show-output").run()?)
     })?;
+    step(
+        "other systems",
+        "what is of one system stands behind cfg; xtask/src/other_systems.rs says what is checked",
+        other_systems::check,
+    )?;
     if args.no_tests {
         return Ok(ExitCode::SUCCESS);
     }

@@ -9,6 +9,7 @@ mod ci;
 mod duration;
 mod ebpf;
 mod fuzz;
+mod other_systems;
 mod run;
 mod soak;
 mod test;

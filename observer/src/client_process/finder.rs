@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 use tokio::time::timeout;
 
+#[cfg(target_os = "linux")]
 use super::lookup::ClientProcesses;
 
 /// Clients that wait to be looked for; beyond that they stay unknown.
@@ -35,9 +36,16 @@ struct Question {
 
 impl ProcessFinder {
     /// Starts the thread, which asks the kernel.
+    #[cfg(target_os = "linux")]
     pub fn start() -> io::Result<Self> {
         let mut processes = ClientProcesses::new();
         Self::asking(move |client, listener| processes.of(client, listener))
+    }
+
+    /// Starts the thread, which knows no process: this system has no answer to the question.
+    #[cfg(not(target_os = "linux"))]
+    pub fn start() -> io::Result<Self> {
+        Self::asking(|_client, _listener| None)
     }
 
     /// Starts the thread, which asks `look_up` for the process that is connected from the first address to the second. It may take its time.

@@ -12,15 +12,26 @@ pub(crate) enum Depth {
 }
 
 /// The names of what `package` depends on by the given edges (`normal`, `build`, `dev`), on this platform and with all features.
-///
-/// For other platforms cargo would have to download what no build here needs.
 #[track_caller]
 pub(crate) fn dependencies(package: &str, edges: &str, depth: Depth) -> BTreeSet<String> {
+    let depth = match depth {
+        Depth::Direct => ["--depth", "1"].as_slice(),
+        Depth::Whole => &[],
+    };
+    tree(package, edges, depth)
+}
+
+/// What becomes part of `package` where it is built for `target`, at any depth and with all features. What only that target needs is
+/// downloaded for it.
+#[track_caller]
+pub(crate) fn dependencies_for(package: &str, target: &str) -> BTreeSet<String> {
+    tree(package, "normal", &["--target", target])
+}
+
+#[track_caller]
+fn tree(package: &str, edges: &str, more: &[&str]) -> BTreeSet<String> {
     let mut cargo = workspace::cargo();
-    cargo.args(["tree", "--locked", "--package", package, "--edges", edges, "--prefix", "none", "--all-features"]);
-    if matches!(depth, Depth::Direct) {
-        cargo.args(["--depth", "1"]);
-    }
+    cargo.args(["tree", "--locked", "--package", package, "--edges", edges, "--prefix", "none", "--all-features"]).args(more);
     let output = cargo.output().expect("cargo starts");
     assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
     names(&String::from_utf8_lossy(&output.stdout))

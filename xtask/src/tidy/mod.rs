@@ -17,6 +17,7 @@ mod floors;
 mod injected_faults;
 mod machine_names;
 mod module_names;
+mod other_systems;
 mod printing;
 mod security_claims;
 mod taps_and_views;

@@ -1,0 +1,96 @@
+//! `cargo check` of watchtap for systems and processors that are not this machine's.
+//!
+//! Checking compiles no C, and links nothing: where a build script wants a C compiler for the other system, as that of the TLS library does, it gets
+//! one that writes empty files. So what is shown is that the Rust code compiles there, and not that the program links or runs.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use crate::workspace;
+
+/// What is checked: where controllers are written, and where they run.
+const TARGETS: [&str; 3] = ["aarch64-apple-darwin", "x86_64-apple-darwin", "aarch64-unknown-linux-gnu"];
+
+/// Takes the place of a C compiler, which is asked who it is by `-E`.
+const COMPILER: &str = r#"#!/bin/sh
+while [ $# -gt 0 ]; do
+  case "$1" in
+  -o) shift; : > "$1" ;;
+  -E | --version) echo clang ;;
+  esac
+  shift
+done
+"#;
+
+/// Takes the place of an archiver.
+const ARCHIVER: &str = r#"#!/bin/sh
+for word in "$@"; do
+  case "$word" in *.a) printf '!<arch>\n' > "$word" ;; esac
+done
+"#;
+
+/// Checks each target whose standard library is here or can be had, and names the others; fails where one does not compile.
+pub(crate) fn check() -> anyhow::Result<()> {
+    let stand_ins = StandIns::write(&workspace::target().join("no-c-compiler"))?;
+    for target in TARGETS {
+        if let Err(why) = standard_library(target) {
+            println!("== {target}: left out, its standard library is not here and cannot be had: {why}");
+            continue;
+        }
+        let arguments = ["check", "--locked", "--package", "observer", "--lib", "--bins", "--target", target];
+        let status = stand_ins.cargo(target).args(arguments).status().context("cannot start cargo")?;
+        if !status.success() {
+            bail!("watchtap does not compile for {target}");
+        }
+        println!("== {target}: compiles; its C code was left out, and nothing was linked");
+    }
+    Ok(())
+}
+
+/// The programs that stand in for those of another system.
+struct StandIns {
+    compiler: PathBuf,
+    archiver: PathBuf,
+}
+
+impl StandIns {
+    fn write(folder: &Path) -> anyhow::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let [compiler, archiver] = [("cc", COMPILER), ("ar", ARCHIVER)].map(|(name, text)| (folder.join(name), text));
+        for (path, text) in [&compiler, &archiver] {
+            fs::write(path, text)?;
+            fs::set_permissions(path, Permissions::from_mode(0o755))?;
+        }
+        Ok(Self { compiler: compiler.0, archiver: archiver.0 })
+    }
+
+    /// A target folder of its own: build scripts would run anew in each build that has another compiler.
+    fn cargo(&self, target: &str) -> Command {
+        let suffix = target.replace('-', "_");
+        let mut cargo = workspace::cargo();
+        cargo.env("CARGO_TARGET_DIR", workspace::target().join("other-systems"));
+        for (variable, program) in [("CC", &self.compiler), ("CXX", &self.compiler), ("AR", &self.archiver)] {
+            cargo.env(format!("{variable}_{suffix}"), program);
+        }
+        // Else it would be asked of Xcode's programs.
+        cargo.env("SDKROOT", workspace::target());
+        cargo
+    }
+}
+
+/// Adds it with rustup where it is missing; the error says why that cannot be.
+fn standard_library(target: &str) -> Result<(), String> {
+    let folder = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
+    let folder = folder.map_err(|error| error.to_string())?;
+    if Path::new(String::from_utf8_lossy(&folder.stdout).trim()).is_dir() {
+        return Ok(());
+    }
+    let added = Command::new("rustup").args(["target", "add", target]).stdin(Stdio::null()).output();
+    let added = added.map_err(|error| format!("rustup: {error}"))?;
+    let said = String::from_utf8_lossy(&added.stderr);
+    if added.status.success() { Ok(()) } else { Err(said.lines().last().unwrap_or("rustup failed").to_owned()) }
+}
