@@ -26,7 +26,7 @@ rules! {
         "no resourceVersion, and either etcd does not answer progress requests (needs 3.4.31 or 3.5.13) or ConsistentListFromCache is off: a quorum read from etcd";
     LIST_UNSET_LIMIT_TRAP = "list-unset-limit-etcd-trap", "§0.3, §1.3 E",
         "kubernetes/apiserver pkg/storage/cacher/delegator.go GetList, v0.33.0 to v0.33.2; repaired in v0.33.3", CurrentRevisionThenObjects,
-        "no resourceVersion, with a limit: 1.33.0 to 1.33.2 make the list consistent, then take it for an exact one and read it from etcd at that revision";
+        "no resourceVersion, with a limit: 1.33.0 to 1.33.2 make the list consistent, then take it for an exact one and read it from etcd at that revision; a list of one object by its name and namespace is found in the watch cache all the same";
     LIST_RV0 = "list-rv0", "§1.3 A 4, B 5, D 6, F 8", CACHER_ALL, Nothing,
         "resourceVersion=0: whatever the watch cache holds, which may be stale; a limit is ignored";
     LIST_RV0_CONSISTENT_BUG = "list-rv0-consistent-bug", "§0.3, §1.3 C′ 2", CACHER_28_30, CurrentRevision,

@@ -20,6 +20,27 @@ fn paged_list_over_all_versions() {
     );
 }
 
+/// Asked of a real 1.33.2: `apiserver_cache_list_total` and a get for the revision, where the path or the selector names the namespace, too.
+#[test]
+fn paged_list_of_one_name_comes_from_the_cache_of_1_33_2_where_it_names_one_key() {
+    let of_one_key = expect![[r"
+        1.16 – 1.30 | etcd | list-unset-etcd
+        1.31 – 1.37 | cache, consistent | list-unset-consistent | else etcd
+    "]];
+    check_versions("GET /api/v1/namespaces/d/podtemplates?fieldSelector=metadata.name%3Da&limit=3", &of_one_key);
+    let selected = "metadata.name%3Da,metadata.namespace%3Dd";
+    check_versions(&format!("GET /api/v1/podtemplates?fieldSelector={selected}&limit=3"), &of_one_key);
+    check_versions(
+        "GET /api/v1/podtemplates?fieldSelector=metadata.name%3Da&limit=3",
+        &expect![[r"
+            1.16 – 1.30 | etcd | list-unset-etcd
+            1.31 – 1.32 | cache, consistent | list-unset-consistent | else etcd
+            1.33.0 – 1.33.2 | etcd | list-unset-limit-etcd-trap
+            1.33.3 – 1.37 | cache, consistent | list-unset-consistent | else etcd
+        "]],
+    );
+}
+
 #[test]
 fn watch_without_version_over_all_versions() {
     check_versions(
