@@ -10,6 +10,7 @@ mod machine;
 mod matrix;
 mod report;
 mod running;
+mod signals;
 
 pub(crate) use command::{Args, execute};
 pub(crate) use group::Group;

@@ -10,6 +10,7 @@ use super::group::Group;
 use super::libtest::Tally;
 use super::matrix::Matrix;
 use super::report::Outcome;
+use super::signals;
 use crate::workspace;
 
 /// Runs all tests of `group`, also after a failure; `environment` is for them.
@@ -30,7 +31,7 @@ pub(crate) fn run(group: Group, matrix: &Matrix, environment: &[(&str, String)])
 
 fn cargo_test(arguments: &[String], environment: &[(&str, String)]) -> anyhow::Result<(Tally, ExitStatus)> {
     let mut command = workspace::cargo();
-    command.args(["test", "--workspace", "--no-fail-fast"]).args(arguments);
+    command.args(signals::cargo_arguments()).args(["test", "--workspace", "--no-fail-fast"]).args(arguments);
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     let mut cargo = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
     let output = cargo.stdout.take().context("cargo's output is not piped")?;

@@ -1,0 +1,67 @@
+//! Signals that tests are started without.
+//!
+//! Whoever runs us under `nohup`, or in the background of a script, ignores SIGHUP or SIGINT and SIGQUIT. What is ignored stays so over
+//! execve(2), down to the programs that tests start and then ask to end by such a signal. So tests are started with the defaults; in
+//! a session of their own, since the signals were ignored to outlive a terminal that goes away.
+
+use std::fs;
+
+/// By number and name, those that programs under test are asked to end by.
+const ASKED_BY: [(u32, &str); 6] = [(1, "HUP"), (2, "INT"), (3, "QUIT"), (10, "USR1"), (12, "USR2"), (15, "TERM")];
+
+/// What cargo is told so that tests have the default signals; nothing where they have them anyway.
+pub(super) fn cargo_arguments() -> Vec<String> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let words: Vec<String> = runner(&status).iter().map(|word| format!("{word:?}")).collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    vec!["--config".to_owned(), format!("target.'cfg(all())'.runner=[{}]", words.join(","))]
+}
+
+/// What a program is started by, in a process with this `/proc/PID/status` (proc(5)): setsid(1) and env(1) become the program.
+fn runner(status: &str) -> Vec<String> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let ignored = ASKED_BY.iter().filter(|(number, _)| mask >> (number - 1) & 1 == 1);
+    let ignored: Vec<&str> = ignored.map(|(_, name)| *name).collect();
+    if ignored.is_empty() {
+        return Vec::new();
+    }
+    vec!["setsid".to_owned(), "--wait".to_owned(), "env".to_owned(), format!("--default-signal={}", ignored.join(","))]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn defaults_are_asked_for_where_a_signal_is_ignored() {
+        for (status, expected) in [
+            ("Name:\tx\nSigIgn:\t0000000000000000\n", ""),
+            // SIGPIPE, as every program in Rust.
+            ("SigIgn:\t0000000000001000\n", ""),
+            ("SigIgn:\t0000000000001801\n", "setsid --wait env --default-signal=HUP,USR2"),
+            ("SigIgn:\t0000000000000007\n", "setsid --wait env --default-signal=HUP,INT,QUIT"),
+            ("", ""),
+        ] {
+            assert_eq!(runner(status).join(" "), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn child_of_one_that_ignores_signals_ends_by_them() {
+        let runner = runner("SigIgn:\t0000000000000007\n");
+        let script = r#"trap '' HUP INT QUIT; exec "$@""#;
+        let child = |runner: &[String], signal: &str| {
+            let kills_itself = ["sh", "-c", "kill -$0 $$; echo survived", signal];
+            let output = Command::new("sh").args(["-c", script, "sh"]).args(runner).args(kills_itself).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        };
+        for signal in ["HUP", "INT", "QUIT"] {
+            assert_eq!((child(&[], signal).as_str(), child(&runner, signal).as_str()), ("survived", ""), "{signal}");
+        }
+    }
+}
