@@ -1,17 +1,19 @@
 //! Memory that does not grow with the list.
 
 use std::io::{self, BufWriter, Read, Write};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 
 use observer_tests::{Digest, Hasher, HeldExec, ScriptedUpstream, ServerStream, connect, read_head};
 use serde_json::{Value, json};
-use socket2::SockRef;
 
 use crate::pods::{HEAD, Pods, TAIL};
 
 const MEGA: usize = 1_000_000;
 const SHORT: &str = "/api/v1/namespaces/short/pods";
 const LONG: &str = "/api/v1/namespaces/long/pods";
+/// So much is under way at once, in bytes of plaintext: the server sends it when the one before was read and observed.
+const STEP: usize = 64 << 10;
 
 /// What comes before is as many bytes in short lists, through the same process: so neither its start nor what the allocator keeps makes the
 /// difference.
@@ -21,11 +23,11 @@ fn peak_memory_does_not_grow_with_the_list() {
     const MOST_GROWTH: u64 = 2 << 20;
     /// What is kept of an object, so that it is known again (`ReflectorLimits::objects`).
     const EACH_OBJECT: u64 = 39;
-    let (upstream, sent) = upstream_with_lists();
+    let (upstream, sent, permits) = upstream_with_lists();
     let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &[]).unwrap();
     let (mut expected, mut objects) = (Vec::new(), 0);
     let mut peak_after = |path: &str| {
-        let received = read_list(&exec, path);
+        let received = read_list(&exec, path, &permits);
         let (plaintext, pods, body) = sent.recv().unwrap();
         assert_eq!(received, plaintext, "{path}");
         objects = pods as u64;
@@ -54,28 +56,33 @@ fn lists(report: &Value) -> Vec<Value> {
     lists.map(fields).collect()
 }
 
-/// All that the server answers to one list, hashed and forgotten; read no faster than watchtap observes.
+/// All that the server answers to one list, hashed and forgotten; sent and read no faster than watchtap observes, however busy the machine is.
 ///
 /// What a starved observer may leave waiting has a bound of its own, which has nothing to do with the length of the list.
-fn read_list(exec: &HeldExec, path: &str) -> Digest {
-    const STEP: usize = 64 << 10;
+fn read_list(exec: &HeldExec, path: &str, permits: &Sender<()>) -> Digest {
     let mut stream = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[b"http/1.1"]).unwrap();
-    // So that a step forward on this side is not a leap on the other.
-    SockRef::from(&stream.sock).set_recv_buffer_size(STEP).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: kubernetes\r\nConnection: close\r\n\r\n").unwrap();
     let mut hasher = Hasher::new();
     let mut buffer = Vec::with_capacity(STEP);
     while Read::take(&mut stream, STEP as u64).read_to_end(&mut buffer).unwrap() > 0 {
         hasher.update(&buffer);
-        buffer.clear();
         exec.wait_until_idle().unwrap();
+        if buffer.len() == STEP {
+            permits.send(()).unwrap();
+        }
+        buffer.clear();
     }
     hasher.finish()
 }
 
-/// A server that tells of each list what it sent, how many pods, and the length of the body.
-fn upstream_with_lists() -> (ScriptedUpstream, Receiver<(Digest, usize, u64)>) {
+/// What a server tells of each list: what it sent, how many pods, and the length of the body.
+type Sent = Receiver<(Digest, usize, u64)>;
+
+/// A server that sends lists step by step, each step but the first with a permit.
+fn upstream_with_lists() -> (ScriptedUpstream, Sent, Sender<()>) {
     let (sender, receiver) = channel();
+    let (permits, permitted) = channel();
+    let permitted = Mutex::new(permitted);
     let upstream = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
         let Some(head) = read_head(stream)? else { return Ok(()) };
         let bytes = match head.split(' ').nth(1) {
@@ -85,10 +92,11 @@ fn upstream_with_lists() -> (ScriptedUpstream, Receiver<(Digest, usize, u64)>) {
         };
         let pods = Pods::new();
         let count = pods.count_of(bytes);
-        let (plaintext, body) = send_list(stream, &pods, count)?;
+        let permitted = permitted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (plaintext, body) = send_list(Stepwise::new(stream, &permitted), &pods, count)?;
         sender.send((plaintext, count, body)).map_err(io::Error::other)
     });
-    (upstream.unwrap(), receiver)
+    (upstream.unwrap(), receiver, permits)
 }
 
 fn send_version(stream: &mut ServerStream) -> io::Result<()> {
@@ -101,9 +109,9 @@ fn send_version(stream: &mut ServerStream) -> io::Result<()> {
 }
 
 /// Makes one pod after the other, each a chunk of its own.
-fn send_list(stream: &mut ServerStream, pods: &Pods, count: usize) -> io::Result<(Digest, u64)> {
+fn send_list(to: Stepwise<'_>, pods: &Pods, count: usize) -> io::Result<(Digest, u64)> {
     const WRITE: usize = 16 << 10;
-    let mut out = Hashing { hasher: Hasher::new(), to: BufWriter::with_capacity(WRITE, stream) };
+    let mut out = Hashing { hasher: Hasher::new(), to: BufWriter::with_capacity(WRITE, to) };
     out.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")?;
     let mut body_length = 0;
     let mut chunk = |text: &str| {
@@ -119,6 +127,39 @@ fn send_list(stream: &mut ServerStream, pods: &Pods, count: usize) -> io::Result
     out.write_all(b"0\r\n\r\n")?;
     out.flush()?;
     Ok((out.hasher.finish(), body_length))
+}
+
+/// Writes no more than [`STEP`] bytes before the next permit.
+struct Stepwise<'s> {
+    stream: &'s mut ServerStream,
+    permitted: &'s Receiver<()>,
+    left: usize,
+}
+
+impl<'s> Stepwise<'s> {
+    fn new(stream: &'s mut ServerStream, permitted: &'s Receiver<()>) -> Self {
+        // The end of a list before may have come with the end of a step.
+        while permitted.try_recv().is_ok() {}
+        Self { stream, permitted, left: STEP }
+    }
+}
+
+impl Write for Stepwise<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            self.stream.flush()?;
+            self.permitted.recv().map_err(io::Error::other)?;
+            self.left = STEP;
+        }
+        let some = bytes.get(..self.left).unwrap_or(bytes);
+        let written = self.stream.write(some)?;
+        self.left -= written;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
 }
 
 /// Hashes what is written.
