@@ -24,9 +24,12 @@ struct Behaviour {
     padding: usize,
     /// What stands at the end of the page.
     end: &'static str,
+    /// Pages after a watch that do not count its first events yet.
+    late_pages: u64,
 }
 
-const USUAL: Behaviour = Behaviour { version: "v1.34.4", answers: u64::MAX, is_balanced: false, padding: 0, end: "" };
+const USUAL: Behaviour =
+    Behaviour { version: "v1.34.4", answers: u64::MAX, is_balanced: false, padding: 0, end: "", late_pages: 0 };
 
 #[test]
 fn connections_that_end_begin_the_row_anew() {
@@ -47,6 +50,13 @@ fn counters_of_another_server_are_not_compared() {
     let verified = verify(Behaviour { answers: 3, is_balanced: true, ..USUAL });
     let tally = &verified.document["tally"];
     assert_eq!((&tally["disagree"], &tally["noisy"]), (&0.into(), &0.into()), "{verified:?}");
+}
+
+#[test]
+fn first_events_of_a_watch_that_are_counted_late_are_waited_for() {
+    let verified = verify_shapes(Behaviour { late_pages: 2, ..USUAL }, &["watch, RV=0"]);
+    assert_eq!((verified.exit_code, &verified.document["tally"]["agree"]), (Some(0), &1.into()), "{verified:?}");
+    assert_eq!(verified.document["rows"][0]["attempts"].as_array().unwrap().len(), 1, "{verified:?}");
 }
 
 #[test]
@@ -99,17 +109,26 @@ fn server_that(behaviour: Behaviour) -> ScriptedUpstream {
     let connections = AtomicU64::new(0);
     // Of one server, or of as many as there are connections.
     let shared = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+    // Pages until the first events of the last watch are counted, and those that are.
+    let (late, initial) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
     ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
         let connection = connections.fetch_add(1, Ordering::SeqCst);
         let started = if behaviour.is_balanced { connection } else { 0 };
         let own = [AtomicU64::new(100 * connection), AtomicU64::new(0)];
         let [lists, gets] = if behaviour.is_balanced { &own } else { &*shared };
         let page = |lists: u64, gets: u64| {
+            if late.load(Ordering::SeqCst) == 0 {
+                initial.fetch_add(2, Ordering::SeqCst);
+            }
+            // Below 0 it stays beyond what is ever asked for.
+            late.fetch_sub(1, Ordering::SeqCst);
+            let initial = initial.load(Ordering::SeqCst);
             let padding = "apiserver_request_duration_seconds_bucket{le=\"0.05\",verb=\"LIST\"} 12345\n".repeat(behaviour.padding);
             format!(
                 "kubernetes_build_info{{git_version=\"{}\"}} 1\nprocess_start_time_seconds {started}\n{padding}\
                  apiserver_storage_list_total{{group=\"rbac.authorization.k8s.io\",resource=\"roles\"}} 1\n\
                  apiserver_cache_list_total{{group=\"rbac.authorization.k8s.io\",resource=\"roles\",index=\"\"}} {lists}\n\
+                 apiserver_init_events_total{{group=\"rbac.authorization.k8s.io\",resource=\"roles\"}} {initial}\n\
                  etcd_request_duration_seconds_count{{operation=\"get\",group=\"rbac.authorization.k8s.io\",resource=\"roles\"}} {gets}\n{}",
                 behaviour.version, behaviour.end
             )
@@ -122,6 +141,10 @@ fn server_that(behaviour: Behaviour) -> ScriptedUpstream {
                 "/metrics" => page(lists.load(Ordering::SeqCst), gets.load(Ordering::SeqCst)),
                 "/apis/rbac.authorization.k8s.io" => r#"{"preferredVersion":{"version":"v1"}}"#.to_owned(),
                 "/apis/rbac.authorization.k8s.io/v1" => r#"{"resources":[{"name":"roles"}]}"#.to_owned(),
+                ROLES if query.contains("watch=true") => {
+                    late.store(behaviour.late_pages, Ordering::SeqCst);
+                    events()
+                }
                 ROLES if query.contains("resourceVersion=0") => {
                     lists.fetch_add(1, Ordering::SeqCst);
                     list()
@@ -142,17 +165,30 @@ fn server_that(behaviour: Behaviour) -> ScriptedUpstream {
 }
 
 fn verify(behaviour: Behaviour) -> Verified {
+    verify_shapes(behaviour, &["RV=0, NotOlderThan", "RV=0, limit"])
+}
+
+fn verify_shapes(behaviour: Behaviour, shapes: &[&str]) -> Verified {
     let upstream = server_that(behaviour);
     let kubeconfig = kubeconfig(&format!("https://{}", upstream.address()), upstream.ca_pem());
     let mut command = watchtap().unwrap();
     command.args(["verify", "--format", "json", "--resource", "roles.rbac.authorization.k8s.io"]);
-    command.args(["--shape", "RV=0, NotOlderThan", "--shape", "RV=0, limit"]).env("KUBECONFIG", kubeconfig.path());
+    command.args(shapes.iter().flat_map(|shape| ["--shape", shape])).env("KUBECONFIG", kubeconfig.path());
     let output = output_within(&mut command, ENDS_WITHIN).unwrap();
     Verified {
         exit_code: output.status.code(),
         document: serde_json::from_slice(&output.stdout).unwrap_or_default(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// Of a watch: each object once.
+fn events() -> String {
+    let event = |name: &str| {
+        let metadata = format!(r#"{{"name":"{name}","namespace":"default","resourceVersion":"7"}}"#);
+        format!(r#"{{"type":"ADDED","object":{{"kind":"Role","apiVersion":"v1","metadata":{metadata}}}}}"#)
+    };
+    ["a", "b"].map(event).join("\n") + "\n"
 }
 
 fn list() -> String {

@@ -48,9 +48,9 @@ impl Plan {
             resource: target.resource.to_string(),
             shapes: shapes.len(),
             requests: REQUESTS_BEFORE + 2 * rows,
-            // A row, its scrape and that of a control window, and learning anew where another server answered: twice as often, and again
+            // A row, its scrapes and that of a control window, and learning anew where another server answered: twice as often, and again
             // where a connection had ended.
-            most_requests: REQUESTS_BEFORE + 2 * 2 * 6 * attempts * rows,
+            most_requests: REQUESTS_BEFORE + 2 * 2 * 11 * attempts * rows,
             takes: waits + watches + scrape_takes * rows,
         }
     }

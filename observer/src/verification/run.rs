@@ -16,12 +16,15 @@ use super::failure::VerifyError;
 use super::oracles::{Ends, Oracles};
 use super::plan::{MOST_ATTEMPTS, Plan, Progress};
 use super::result::Verification;
-use super::server::Server;
+use super::server::{Answered, Server};
 
 /// How long nothing is asked at least, to see whether others read.
 const CONTROLLED_FOR: Duration = Duration::from_secs(1);
 /// How long what was learned of revisions is relied upon: less than a cache is sure to hold a snapshot.
 const RELIABLE_FOR: Duration = Duration::from_secs(45);
+/// How often counters are read again that lack the first events of a watch, and how long after one another.
+const LATE_LOOKS: u32 = 5;
+const LATE_PAUSE: Duration = Duration::from_millis(200);
 
 /// What happened between two pages.
 struct Window {
@@ -267,7 +270,7 @@ impl Verifier<'_> {
         let before = self.page_from;
         let asked = self.server.ask(request, kind).await?;
         let during = self.server.connection();
-        let Some(window) = self.window(asked.audit_id.as_deref()).await? else { return Ok(None) };
+        let Some(window) = self.window_after(&asked).await? else { return Ok(None) };
         if during != before && during != self.page_from {
             return Ok(None);
         }
@@ -278,6 +281,24 @@ impl Verifier<'_> {
             attempt.control = self.window(None).await?.map(|control| control.moved);
         }
         Ok(Some(attempt))
+    }
+
+    /// What happened since the last page, once the server has counted the events that a watch began with: it does so when all are sent, beside
+    /// the answer, and on a busy machine after its end (kubernetes/apiserver `pkg/storage/cacher/cache_watcher.go` v0.34, `processInterval`).
+    async fn window_after(&mut self, asked: &Answered) -> Result<Option<Window>, VerifyError> {
+        let audit_id = asked.audit_id.as_deref();
+        let Some(mut window) = self.window(audit_id).await? else { return Ok(None) };
+        let is_late = |window: &Window| asked.answer.events > 0 && window.moved.initial_events == 0;
+        for _ in 0..LATE_LOOKS {
+            if !is_late(&window) {
+                break;
+            }
+            sleep(LATE_PAUSE).await;
+            let Some(later) = self.window(audit_id).await? else { return Ok(None) };
+            let others = window.others.zip(later.others).map(|(before, after)| before + after);
+            window = Window { moved: window.moved + later.moved, others };
+        }
+        Ok(Some(window))
     }
 
     /// What happened since the last page; `None` when the server was started anew, or is another. What comes while the page is written

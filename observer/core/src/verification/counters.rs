@@ -1,7 +1,7 @@
 //! What a server counts about its reads of one resource.
 
 use std::borrow::Cow;
-use std::ops::Sub;
+use std::ops::{Add, Sub};
 
 use serde::Serialize;
 
@@ -168,6 +168,23 @@ impl Names {
         match sample.label("group") {
             Some(group) => group == self.group && resource == self.resource.resource,
             None => resource == self.joined || is_prefix(&resource),
+        }
+    }
+}
+
+impl Add for Counters {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Self {
+            cache_lists: self.cache_lists.saturating_add(more.cache_lists),
+            storage_lists: self.storage_lists.saturating_add(more.storage_lists),
+            etcd_gets: self.etcd_gets.saturating_add(more.etcd_gets),
+            etcd_lists: self.etcd_lists.saturating_add(more.etcd_lists),
+            consistent_reads: self.consistent_reads.saturating_add(more.consistent_reads),
+            fallbacks: self.fallbacks.saturating_add(more.fallbacks),
+            initial_events: self.initial_events.saturating_add(more.initial_events),
+            etcd_watch_messages: self.etcd_watch_messages.saturating_add(more.etcd_watch_messages),
         }
     }
 }
