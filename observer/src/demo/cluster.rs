@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rustls::crypto::aws_lc_rs;
 use tokio::sync::Notify;
@@ -43,6 +43,9 @@ pub(super) struct State {
     /// The store as it was when it was saved last.
     backup: Option<Store>,
     clock: Clock,
+    /// When the API server was started last, in seconds since 1970; with its version it is one process.
+    started: u64,
+    version: String,
 }
 
 /// A revision did not come in time.
@@ -60,7 +63,10 @@ impl Cluster {
         for resource in api::resources() {
             storages.entry((resource.group, resource.name)).or_insert_with(|| Storage::new(resource, config.event_window));
         }
+        let version = config.version.clone();
         let mut state = State {
+            started: 0,
+            version,
             store: Store::new(BOUNDS),
             storages,
             counters: Counters::default(),
@@ -68,7 +74,7 @@ impl Cluster {
             backup: None,
             clock,
         };
-        state.refill_caches();
+        state.start();
         Self { config, clock, state: Mutex::new(state), moved: Notify::new() }
     }
 
@@ -148,6 +154,14 @@ impl State {
         let change = self.store.delete(key, expected);
         self.counters.etcd(resource, "delete", 1);
         self.committed(resource, change)
+    }
+
+    /// The API server starts, which fills all caches anew.
+    pub(super) fn start(&mut self) {
+        let began = self.clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        // One that starts again within a second is another process, too.
+        self.started = began.max(self.started + 1);
+        self.refill_caches();
     }
 
     /// Fills all caches anew, as a starting server does: their rings are empty, and all watches end.
@@ -238,6 +252,8 @@ impl State {
                 gauges.push(("watch_cache_capacity", labels(storage.resource), cache.capacity() as u64));
             }
         }
+        gauges.push(("process_start_time_seconds", String::new(), self.started));
+        gauges.push(("kubernetes_build_info", format!("git_version=\"{}\"", self.version), 1));
         gauges.push(("watchtap_demo_early_compactions_total", String::new(), self.store.early_compactions()));
         self.counters.text(&gauges)
     }

@@ -46,9 +46,24 @@ impl Counters {
         self.add("apiserver_storage_list_returned_objects_total", labels(resource), returned);
     }
 
-    /// Requests of one operation to the store.
+    /// Requests of one operation to the store. Their number is that of their durations, too, by which older servers count them.
     pub(super) fn etcd(&mut self, resource: &Resource, operation: &str, requests: usize) {
-        self.add("etcd_requests_total", format!("{},operation=\"{operation}\"", labels(resource)), requests);
+        let labels = format!("{},operation=\"{operation}\"", labels(resource));
+        self.add("etcd_request_duration_seconds_count", labels.clone(), requests);
+        self.add("etcd_requests_total", labels, requests);
+    }
+
+    /// A watch of the store, which one message opens; those are not counted by resource.
+    pub(super) fn store_watch(&mut self) {
+        let labels = "grpc_method=\"Watch\",grpc_service=\"etcdserverpb.Watch\",grpc_type=\"bidi_stream\"";
+        self.add("grpc_client_msg_sent_total", labels.to_owned(), 1);
+    }
+
+    /// Events that a cache made for a watch before what happens.
+    pub(super) fn initial_events(&mut self, resource: &Resource, events: usize) {
+        if events > 0 {
+            self.add("apiserver_init_events_total", labels(resource), events);
+        }
     }
 
     /// The question for the present revision: it counts as a get, and as a list.
@@ -73,6 +88,7 @@ impl Counters {
         self.add("apiserver_watch_cache_initializations_total", labels(resource), 1);
         self.etcd(resource, "list", 1);
         self.storage_list(resource, 0, 0, 0);
+        self.store_watch();
     }
 
     /// An event of a resource, for so many watches.
@@ -116,9 +132,12 @@ impl Counters {
         let mut last = "";
         for ((name, labels), value) in all {
             if name != last {
-                let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
+                let (family, kind) = match name.strip_suffix("_count") {
+                    Some(family) => (family, "summary"),
+                    None => (name, if name.ends_with("_total") { "counter" } else { "gauge" }),
+                };
                 // Writing to a String cannot fail.
-                let _written = writeln!(text, "# TYPE {name} {kind}");
+                let _written = writeln!(text, "# TYPE {family} {kind}");
                 last = name;
             }
             let _written = writeln!(text, "{name}{{{labels}}} {value}");

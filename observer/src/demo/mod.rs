@@ -34,6 +34,7 @@ mod config;
 mod counters;
 mod faults;
 mod handle;
+mod identity;
 mod options;
 mod periodic;
 mod read;

@@ -7,5 +7,6 @@ mod reads;
 mod reflectors;
 mod story;
 mod uncached;
+mod verified;
 mod watches;
 mod writes;

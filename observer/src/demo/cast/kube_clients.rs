@@ -13,13 +13,19 @@ use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use kube::runtime::controller::{Action, Controller};
 use kube::runtime::watcher::{self, watcher};
+use serde_json::Value;
 use tokio::time::sleep;
 
 use crate::demo::api::Resource;
+use crate::demo::identity::service_account_token;
 
 /// A client with a connection of its own.
 pub(super) async fn client(kubeconfig: &Path, name: &str) -> Result<Client> {
-    let kubeconfig = Kubeconfig::read_from(kubeconfig).context("cannot read the demo's kubeconfig")?;
+    let text = std::fs::read(kubeconfig).context("cannot read the demo's kubeconfig")?;
+    let mut document: Value = serde_json::from_slice(&text).context("the demo's kubeconfig is no JSON")?;
+    let token = document.pointer_mut("/users/0/user/token").context("the demo's kubeconfig has no token")?;
+    *token = service_account_token(token.as_str().unwrap_or_default(), name).into();
+    let kubeconfig = Kubeconfig::from_yaml(&document.to_string())?;
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     // Nothing of the demo leaves this machine, whatever proxy the environment names.
     config.proxy_url = None;

@@ -22,6 +22,8 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+use crate::demo::identity::service_account_token;
+
 /// Connecting takes no longer (Go net/http `DefaultTransport`: 30 s; the handshake 10 s).
 const LONGEST: Duration = Duration::from_secs(10);
 
@@ -30,7 +32,7 @@ pub(in crate::demo) struct Door {
     address: String,
     name: ServerName<'static>,
     tls: TlsConnector,
-    pub(super) authorization: HeaderValue,
+    token: String,
 }
 
 /// Why a request has no answer.
@@ -70,10 +72,17 @@ impl Door {
             .with_root_certificates(roots)
             .with_no_client_auth();
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        let mut authorization = HeaderValue::from_str(&format!("Bearer {}", text("/users/0/user/token")?))?;
-        authorization.set_sensitive(true);
+        let token = text("/users/0/user/token")?.to_owned();
         let name = ServerName::try_from(host.to_owned())?;
-        Ok(Self { address: address.to_owned(), name, tls: TlsConnector::from(Arc::new(tls)), authorization })
+        Ok(Self { address: address.to_owned(), name, tls: TlsConnector::from(Arc::new(tls)), token })
+    }
+
+    /// What a client of this name proves itself with.
+    pub(super) fn authorization(&self, user_agent: &str) -> Result<HeaderValue> {
+        let token = service_account_token(&self.token, user_agent);
+        let mut authorization = HeaderValue::from_str(&format!("Bearer {token}"))?;
+        authorization.set_sensitive(true);
+        Ok(authorization)
     }
 
     /// What goes into the `Host` field, or `:authority`.

@@ -18,12 +18,14 @@ pub(in crate::demo) struct Process {
     door: Arc<Door>,
     windows: Windows,
     user_agent: HeaderValue,
+    authorization: HeaderValue,
     connection: Mutex<Option<SendRequest<Empty<Bytes>>>>,
 }
 
 impl Process {
     pub(in crate::demo) fn new(door: Arc<Door>, user_agent: &str, windows: Windows) -> Result<Self> {
-        Ok(Self { door, windows, user_agent: HeaderValue::from_str(user_agent)?, connection: Mutex::new(None) })
+        let authorization = door.authorization(user_agent)?;
+        Ok(Self { door, windows, user_agent: HeaderValue::from_str(user_agent)?, authorization, connection: Mutex::new(None) })
     }
 
     /// Asks for a path. Go's transport asks once more on a new connection if the one that was there did not take the request, as one does not
@@ -62,7 +64,7 @@ impl Process {
         Request::get(format!("https://{}{path}", self.door.authority()))
             .header(ACCEPT, HeaderValue::from_static(accept))
             .header(ACCEPT_ENCODING, HeaderValue::from_static("gzip"))
-            .header(AUTHORIZATION, self.door.authorization.clone())
+            .header(AUTHORIZATION, self.authorization.clone())
             .header(USER_AGENT, self.user_agent.clone())
             .body(Empty::new())
             .or(Err(Lost::Broken))

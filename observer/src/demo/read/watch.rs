@@ -41,15 +41,16 @@ pub(in crate::demo) async fn watch(
         if state.open_watches() >= MOST_WATCHES {
             return Err(Refusal::too_many_requests("the demo serves no more watches", 1));
         }
-        state.start(&selection, parameters, revision)?
+        state.watch_start(&selection, revision)?
     };
-    if parameters.send_initial_events == Some(true)
+    if begins_with_state(parameters, revision)
         && let Err(late) = cluster.reached(selection.resource, start).await
     {
         let refusal = Refusal::too_large_resource_version(start, late.current, Some(1));
         return Ok(Watch::failed(cluster, selection, refusal));
     }
-    let opened = cluster.lock().open(&selection, parameters, start);
+    let opened =
+        cluster.lock().open(&selection, parameters, Start { revision: start, state: begins_with_state(parameters, revision) });
     Ok(match opened {
         Ok((initial, id, events)) => Watch { cluster: Arc::clone(cluster), selection, id, initial, events: Some(events) },
         Err(refusal) => Watch::failed(cluster, selection, refusal),
@@ -83,11 +84,26 @@ impl Drop for Watch {
     }
 }
 
+/// Where a watch begins.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    /// What the cache has heard of, or 0.
+    revision: u64,
+    /// Whether the present state comes first.
+    state: bool,
+}
+
+/// Without a revision, or with 0, a watch is one that asks for the present state, since `WatchList` is on (kubernetes/apimachinery
+/// `pkg/apis/meta/internalversion/defaults.go` v0.34).
+fn begins_with_state(parameters: &Parameters, revision: Revision) -> bool {
+    parameters.send_initial_events.unwrap_or(!matches!(revision, Revision::At(_)))
+}
+
 type Opened = (VecDeque<WatchEvent>, u64, mpsc::Receiver<WatchEvent>);
 
 impl State {
     /// The revision that the cache must have heard of, or 0.
-    fn start(&mut self, selection: &Selection, parameters: &Parameters, revision: Revision) -> Result<u64, Refusal> {
+    fn watch_start(&mut self, selection: &Selection, revision: Revision) -> Result<u64, Refusal> {
         let present = self.store.revision();
         let (storage, _, counters) = self.parts(selection.resource).ok_or_else(Refusal::unknown_path)?;
         if storage.cache_state().is_some_and(|cache| !cache.ready) {
@@ -96,7 +112,7 @@ impl State {
         match revision {
             Revision::At(revision) => Ok(revision),
             Revision::Any => Ok(0),
-            Revision::Unset if parameters.send_initial_events.is_none() || !storage.is_cached() => Ok(0),
+            Revision::Unset if !storage.is_cached() => Ok(0),
             Revision::Unset => {
                 counters.current_revision(selection.resource);
                 Ok(present)
@@ -104,16 +120,15 @@ impl State {
         }
     }
 
-    fn open(&mut self, selection: &Selection, parameters: &Parameters, start: u64) -> Result<Opened, Refusal> {
+    fn open(&mut self, selection: &Selection, parameters: &Parameters, start: Start) -> Result<Opened, Refusal> {
         let (storage, store, counters) = self.parts(selection.resource).ok_or_else(Refusal::unknown_path)?;
         let current = storage.cache_state().map_or(store.revision(), |cache| cache.revision);
-        let sends_state = parameters.send_initial_events.unwrap_or(start == 0);
-        let after = match (sends_state, start) {
+        let after = match (start.state, start.revision) {
             (true, _) | (false, 0) => current,
             (false, revision) => revision,
         };
         let mut initial: VecDeque<WatchEvent> = VecDeque::new();
-        match (&storage.cache, sends_state) {
+        match (&storage.cache, start.state) {
             (Some(cache), true) => {
                 let entries = cache.latest(&storage.prefix, "").filter(|entry| selection.matches(&entry.object));
                 initial.extend(entries.map(|entry| WatchEvent::Added(entry.object)));
@@ -137,6 +152,11 @@ impl State {
                     changes.map_err(|_compacted| Refusal::expired("The resourceVersion for the provided watch is too old."))?;
                 initial.extend(changes.filter_map(|change| event_for(change, selection)));
             }
+        }
+        if storage.is_cached() {
+            counters.initial_events(selection.resource, initial.len());
+        } else {
+            counters.store_watch();
         }
         if parameters.send_initial_events == Some(true) && parameters.allow_bookmarks {
             initial.push_back(WatchEvent::Bookmark { revision: current, ends_initial_events: true });

@@ -58,7 +58,7 @@ impl Life {
                 if restart.store == StoreAfter::FromBackup {
                     state.restore();
                 }
-                state.refill_caches();
+                state.start();
             });
             listener = match self.listen_again().await {
                 Some(listener) => listener,

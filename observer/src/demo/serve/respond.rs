@@ -13,6 +13,7 @@ use super::request_body::in_json;
 use super::resources::ResourceRequest;
 use crate::demo::api;
 use crate::demo::cluster::{Cluster, random_hex};
+use crate::demo::identity;
 use crate::demo::refusal::Refusal;
 use crate::demo::write::LARGEST_BODY;
 
@@ -109,7 +110,7 @@ impl Responder {
 
     fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        given.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|token| token == self.token)
+        given.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|token| identity::is_valid(token, &self.token))
     }
 }
 
