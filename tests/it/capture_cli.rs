@@ -88,6 +88,21 @@ fn what_cannot_be_read_is_named_with_its_reason() {
 }
 
 #[test]
+fn a_report_that_finds_the_disk_full_fails_and_says_so() {
+    let place = Place::new();
+    place.run(&["/api/v1/pods?limit=500"]);
+    for format in ["text", "json"] {
+        let mut command = place.command(&["read", "--format", format, "run.cap"]);
+        command.stdout(fs::File::options().write(true).open("/dev/full").unwrap()).stderr(Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
+        let is_said = stderr(&output).contains("cannot write the report") && stderr(&output).contains("No space left");
+        assert!(output.status.code() == Some(1) && is_said, "{format} {:?} {}", output.status, stderr(&output));
+        let to_file = place.read(&["--format", format, "--report", "/dev/full", "run.cap"]);
+        assert!(to_file.status.code() == Some(1) && stderr(&to_file).contains("No space left"), "{}", stderr(&to_file));
+    }
+}
+
+#[test]
 fn a_full_disk_ends_the_capture_and_neither_the_traffic_nor_the_report() {
     let place = Place::new();
     let finished = place.session(&["--capture", "/dev/full"], &["/api/v1/pods?limit=500"]);

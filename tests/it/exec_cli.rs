@@ -258,6 +258,15 @@ fn file_that_cannot_be_written_fails_before_the_command_runs() {
 }
 
 #[test]
+fn events_do_not_mix_with_the_output_of_the_command() {
+    let place = Place::with_upstream();
+    let marker = place.folder.path().join("marker");
+    let output = place.watchtap(&["exec", "--events", "-", "--", "touch", marker.to_str().unwrap()]);
+    check_failure(&output, 125, &["would mix with what the command prints", "--events events.jsonl", "watchtap run --events -"]);
+    assert!(!marker.exists(), "the command ran");
+}
+
+#[test]
 fn silence_is_explained() {
     let output = Place::with_upstream().exec(&["true"]);
     let said = stderr(&output);

@@ -105,6 +105,11 @@ impl Exec {
     }
 
     async fn observe(&self) -> Result<Observed> {
+        anyhow::ensure!(
+            !self.recording.events_take_stdout(),
+            "--events - would mix with what the command prints to stdout; write them to a file (--events events.jsonl), or use \
+             `watchtap run --events -` and start the command beside it"
+        );
         let kubeconfig = self.upstream.kubeconfig()?;
         let pairs = kubeconfig.pairs()?;
         // Files are opened before the command runs: a report that cannot be written is better known then. And before signals are held

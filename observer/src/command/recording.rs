@@ -44,6 +44,11 @@ impl Recording {
         Ok((report, Outputs::new(sinks, self.capture.create()?)))
     }
 
+    /// Whether events go to stdout.
+    pub(super) fn events_take_stdout(&self) -> bool {
+        self.report.takes_stdout()
+    }
+
     /// How the report is wanted.
     #[cfg(all(target_os = "linux", feature = "ebpf"))]
     pub(super) const fn format(&self) -> Format {

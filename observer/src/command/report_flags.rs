@@ -1,6 +1,7 @@
 //! Flags of every command that observes or replays: where the report and the events go.
 
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -82,7 +83,7 @@ impl ReportFlags {
     }
 
     /// Whether stdout belongs to a program that reads JSON lines.
-    fn takes_stdout(&self) -> bool {
+    pub(super) fn takes_stdout(&self) -> bool {
         self.events.as_deref().is_some_and(is_stdout)
     }
 
@@ -115,10 +116,16 @@ impl Report {
     /// Writes it.
     pub(super) fn write(self, text: &Printable) -> Result<()> {
         match self.place {
-            Place::File(mut file) => file.print(text),
-            Place::Stdout => stdout().print(text),
-            Place::Stderr => stderr().print(text),
+            Place::File(file) => written(file, text),
+            Place::Stdout => written(stdout(), text),
+            Place::Stderr => written(stderr(), text),
         }
         .context("cannot write the report")
     }
+}
+
+/// All of it has left us, and no buffer: a disk that is full fails here, or nobody would hear of it.
+fn written<W: Write>(mut to: Printer<W>, text: &Printable) -> io::Result<()> {
+    to.print(text)?;
+    to.flush()
 }
