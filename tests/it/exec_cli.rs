@@ -320,6 +320,17 @@ fn completions_know_the_commands() {
     }
 }
 
+#[test]
+fn what_a_command_prints_on_a_full_disk_fails_and_says_so() {
+    let place = Place::new();
+    for arguments in [["completions", "bash"], ["demo", "--print-script"], ["demo", "--list"]] {
+        let mut command = place.command(&arguments);
+        command.stdout(fs::File::options().write(true).open("/dev/full").unwrap()).stderr(Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
+        assert!(output.status.code() == Some(1) && stderr(&output).contains("cannot write to stdout: No space left"), "{output:?}");
+    }
+}
+
 /// A folder with a kubeconfig, which is home and temporary folder too.
 pub(super) struct Place {
     folder: TempDir,

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use clap_complete::Shell;
 
+use super::output::printed;
 use crate::printable::hand_over;
 
 /// Prints a completion script for a shell.
@@ -22,8 +23,6 @@ impl Completions {
     pub(super) fn run(&self) -> ExitCode {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::cli::command_line(), "watchtap", &mut script);
-        // A reader that has enough, as head(1), is no failure.
-        let _written = hand_over(&script);
-        ExitCode::SUCCESS
+        printed(hand_over(&script))
     }
 }

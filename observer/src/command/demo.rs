@@ -11,7 +11,7 @@ use clap::Args;
 use tokio::task::JoinSet;
 
 use super::follow::{self, Follow};
-use super::output::say;
+use super::output::{printed, say};
 use super::profiles::Profiles;
 use super::session::Bound;
 use super::tap_set::run_folder;
@@ -73,9 +73,8 @@ impl Demo {
             (false, true) => Printable::words(Script::standard_text()),
             (false, false) => return follow::to_the_end(play(&self.follow, self.speed, self.script.clone())),
         };
-        // A closed stdout leaves nobody to tell.
-        let _written = stdout().print(&text);
-        ExitCode::SUCCESS
+        let mut out = stdout();
+        printed(out.print(&text).and_then(|()| out.flush()))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
 
@@ -34,6 +35,17 @@ pub(super) fn say(line: impl Display) {
 /// Writes an error and its causes to stderr, one line.
 pub(super) fn say_error(error: &anyhow::Error) {
     say(in_words(error));
+}
+
+/// The end of a command that only prints. A reader that has enough, as head(1), is no failure; a disk that is full is one.
+pub(super) fn printed(written: io::Result<()>) -> ExitCode {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            say(format_args!("cannot write to stdout: {error}"));
+            ExitCode::FAILURE
+        }
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
+    }
 }
 
 /// An error and its causes, one line.
