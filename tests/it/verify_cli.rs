@@ -90,7 +90,7 @@ fn shape_that_is_none_is_answered_with_the_names() {
     command.args(["verify", "--shape", "nonsense"]).env("KUBECONFIG", kubeconfig.path());
     let output = output_within(&mut command, ENDS_WITHIN).unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(125) && stderr.contains("\n  watch list, RV=N"), "{stderr}");
+    assert!(output.status.code() == Some(125) && stderr.contains("  watch list, RV=N"), "{stderr}");
 }
 
 #[derive(Debug)]

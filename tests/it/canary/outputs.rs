@@ -6,6 +6,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
     ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
     ("observer/src/command/budget_flags.rs", &["exec", "exec with a budget of something else"], "budgets; what is none"),
+    ("observer/src/command/cli.rs", &["exec with a budget of something else"], "usage errors and help"),
     ("observer/src/command/completions.rs", &["completions"], "the script"),
     (
         "observer/src/command/demo.rs",

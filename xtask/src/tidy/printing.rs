@@ -54,8 +54,8 @@ fn what(tokens: &[Token<'_>]) -> Option<String> {
     match three {
         [name, "!", _] if MACROS.contains(&name) => Some(format!("`{name}!` prints")),
         ["io", "::", "{"] => {
-            let names = tokens.iter().map(|token| token.text).take_while(|text| *text != "}");
-            names.filter(is_stream).next().map(|name| format!("uses `io::{name}`"))
+            let mut names = tokens.iter().map(|token| token.text).take_while(|text| *text != "}");
+            names.find(is_stream).map(|name| format!("uses `io::{name}`"))
         }
         ["io", "::", name] if is_stream(&name) => Some(format!("uses `io::{name}`")),
         [".", "print", "("] if word(3) == ")" => Some("clap's `print` has no gate".to_owned()),
