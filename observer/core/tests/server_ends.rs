@@ -174,14 +174,18 @@ impl Run {
     fn pass(&mut self, wire: &mut Wire, direction: Direction, bytes: &[u8]) {
         let mut told = Vec::new();
         wire.0.bytes(self.at, direction, bytes, &mut |one| told.push(one));
-        told.into_iter().for_each(|one| self.observer.observe(one, &mut |_event| {}));
+        for one in told {
+            self.observer.observe(one, &mut |_event| {});
+        }
     }
 
     fn ends(&mut self, wire: &mut Wire, direction: Direction) {
         self.wait(1);
         let mut told = Vec::new();
         wire.0.end(self.at, direction, EndManner::CloseNotify, &mut |one| told.push(one));
-        told.into_iter().for_each(|one| self.observer.observe(one, &mut |_event| {}));
+        for one in told {
+            self.observer.observe(one, &mut |_event| {});
+        }
     }
 
     fn wait(&mut self, seconds: u64) {
@@ -201,7 +205,9 @@ impl Run {
         self.pass(&mut wire, Direction::Request, b"");
         let mut closed = Vec::new();
         wire.0.close(self.at, Plaintext::default(), &mut |one| closed.push(one));
-        closed.into_iter().for_each(|one| self.observer.observe(one, &mut |_event| {}));
+        for one in closed {
+            self.observer.observe(one, &mut |_event| {});
+        }
         let snapshot = self.observer.snapshot();
         let exact = snapshot.requests.iter().find(|record| record.shape.options.contains("Exact")).unwrap();
         exact.verdict.as_ref().unwrap().served_from == ServedFrom::Snapshot

@@ -29,7 +29,7 @@ pub(super) enum Format {
 
 /// Writes a paragraph to stderr that begins with our name. A closed stderr leaves nobody to tell.
 pub(super) fn say(line: impl Display) {
-    let _written = Stderr.print(&Printable::paragraph(format_args!("watchtap: {line}")));
+    let _written = Stderr::print(&Printable::paragraph(format_args!("watchtap: {line}")));
 }
 
 /// Writes an error and its causes to stderr, one line.

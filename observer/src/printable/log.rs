@@ -11,7 +11,7 @@ pub(crate) struct Log;
 
 impl Write for Log {
     fn write(&mut self, record: &[u8]) -> io::Result<usize> {
-        Stderr.print(&paragraph(record))?;
+        Stderr::print(&paragraph(record))?;
         Ok(record.len())
     }
 

@@ -84,15 +84,12 @@ impl Printable {
             lines.gate(before, Breaks::Kept);
             let digits = after.find(|character: char| !character.is_ascii_digit() && character != ';').unwrap_or(after.len());
             let (sequence, further) = after.split_at(digits);
-            match further.strip_prefix('m') {
-                Some(further) => {
-                    lines.0.extend(["\u{1b}[", sequence, "m"]);
-                    rest = further;
-                }
-                None => {
-                    lines.0.push_str(REPLACEMENT);
-                    rest = after;
-                }
+            if let Some(further) = further.strip_prefix('m') {
+                lines.0.extend(["\u{1b}[", sequence, "m"]);
+                rest = further;
+            } else {
+                lines.0.push_str(REPLACEMENT);
+                rest = after;
             }
         }
         lines.gate(rest, Breaks::Kept);

@@ -50,7 +50,7 @@ impl Stderr {
     }
 
     /// Prints `text`. What goes into a file garbles no picture, so that is written at once, too.
-    pub(crate) fn print(self, text: &Printable) -> io::Result<()> {
+    pub(crate) fn print(text: &Printable) -> io::Result<()> {
         if let Some(held) = held().as_mut() {
             held.take(text);
             if stderr_is_terminal() {

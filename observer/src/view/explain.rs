@@ -133,7 +133,7 @@ fn request_text(explained: &Explained, colour: Colour) -> Printable {
     let mut out = colour.paint(Tone::Heading, &explained.request);
     if explained.verdict.is_some() {
         out.push("   API server ");
-        out.push(&explained.assumptions.join("; "));
+        out.push(explained.assumptions.join("; "));
     }
     out.end_line();
     out.end_line();

@@ -86,9 +86,9 @@ fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     let relists: u64 = totals.relists;
     let tone = if relists > 0 { Tone::Notable } else { Tone::Plain };
     out.push(" · ");
-    out.append(&colour.paint(tone, &counted(relists, "relist")));
+    out.append(&colour.paint(tone, counted(relists, "relist")));
     out.push(" · ");
-    out.append(&colour.paint(if totals.storms > 0 { Tone::Bad } else { Tone::Plain }, &counted(totals.storms, "storm")));
+    out.append(&colour.paint(if totals.storms > 0 { Tone::Bad } else { Tone::Plain }, counted(totals.storms, "storm")));
     let rest = [
         counted(totals.watches, "watch").replace("watchs", "watches"),
         counted(totals.requests, "request"),
@@ -104,7 +104,7 @@ fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
 /// Storms one by one, and what a restart would cost.
 fn storms(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     for storm in &snapshot.storms {
-        out.append(&colour.paint(Tone::Bad, &following::storm(storm, snapshot.at)));
+        out.append(&colour.paint(Tone::Bad, following::storm(storm, snapshot.at)));
         out.end_line();
     }
     if let Some(exposure) = following::exposure(&snapshot.exposure) {
@@ -119,11 +119,11 @@ fn missed(missed: &Missed, colour: Colour, out: &mut Printable) {
     let text = |words: &[String]| if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
     for (label, words) in [("not seen: ", seen), (" · not understood: ", understood)] {
         out.push(label);
-        out.append(&colour.paint(tone(&words), &text(&words)));
+        out.append(&colour.paint(tone(&words), text(&words)));
     }
     out.end_line();
     if missed.reset_instead_of_refused > 0 || missed.connect_failures > 0 {
-        out.append(&colour.paint(Tone::Bad, &connections(missed)));
+        out.append(&colour.paint(Tone::Bad, connections(missed)));
         out.end_line();
     }
     let ended = Some(&missed.capture_ended).filter(|why| !why.is_empty());

@@ -77,7 +77,7 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
         (WatchEnd::ClientLeft | WatchEnd::Cancelled, _) if begins_from_nothing => RelistCause::Rebuilt,
         (WatchEnd::Cancelled, _) => RelistCause::Unknown { reason: UnknownCause::Cancelled },
         (WatchEnd::TimedOut | WatchEnd::Early | WatchEnd::StreamReset { .. } | WatchEnd::ConnectionLost { .. }, _)
-            if past.refused && !(without_revision && !past.may_be_another_process) =>
+            if past.refused && (!without_revision || past.may_be_another_process) =>
         {
             after_refusal(past, options, begins_from_nothing)
         }

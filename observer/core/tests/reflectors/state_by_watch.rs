@@ -56,7 +56,9 @@ fn twelve_of_them_are_a_storm_that_the_restart_set_off() {
         let _infallible = write!(script, "0s {client} connects client={client}/v1 pid={pid}\n{}", of(client, 0));
     }
     script += "100s refusing\n";
-    "abcdefghijkl".chars().for_each(|client| script += &format!("100s {client} closed by server\n"));
+    for client in "abcdefghijkl".chars() {
+        let _infallible = writeln!(script, "100s {client} closed by server");
+    }
     script += "103s listening\n";
     for (pid, client) in "ABCDEFGHIJKL".chars().enumerate() {
         let name = client.to_ascii_lowercase();
