@@ -45,12 +45,21 @@ pub enum TlsConfigError {
         /// The parser's words.
         detail: String,
     },
-    /// Certificate and key do not fit, or the key is of an unknown kind.
-    #[error("the client certificate cannot be used: {detail}; check that `client-certificate` and `client-key` belong together")]
+    /// No certificate at all.
+    #[error("`client-certificate` is no X.509 certificate: {detail}")]
     ClientCertificate {
-        /// What is wrong.
+        /// The parser's words.
         detail: String,
     },
+    /// Of an unknown kind, or broken.
+    #[error("`client-key` cannot be used: {detail}; it can be an RSA, ECDSA or Ed25519 key without a passphrase")]
+    ClientKey {
+        /// The library's words.
+        detail: String,
+    },
+    /// Both are sound.
+    #[error("`client-certificate` and `client-key` do not belong together: the key is of another certificate")]
+    KeyOfAnotherCertificate,
     /// Neither a DNS name nor an IP address.
     #[error("`{name}` is no valid server name; check `server` and `tls-server-name` of the kubeconfig's cluster")]
     ServerName {

@@ -5,6 +5,7 @@
 
 mod attend;
 mod authority;
+mod client_certificate;
 mod config;
 mod connect_request;
 mod counters;
@@ -37,6 +38,7 @@ mod upstream_tls;
 
 pub use crate::intake::{ForwardProxyFault, ListenerState, UpstreamError};
 pub use authority::{AuthorityError, ClientIdentity, PrivateAuthority};
+pub use client_certificate::ClientCertificate;
 pub use config::{Admission, Entrance, ProxyConfig, UpstreamEndpoint};
 pub use counters::ProxyCounts;
 pub use descriptors::Descriptors;
@@ -44,4 +46,4 @@ pub use error::{ProxyError, TlsConfigError};
 pub use route::UpstreamRoute;
 pub use serve::{Proxy, ProxyHandle};
 pub use transport::Transport;
-pub use upstream_tls::{ClientCertificate, UpstreamTls, UpstreamTrust};
+pub use upstream_tls::{UpstreamTls, UpstreamTrust};

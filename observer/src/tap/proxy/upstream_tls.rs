@@ -5,13 +5,14 @@ use std::sync::{Arc, OnceLock};
 use rustls::ClientConfig;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::sign::SingleCertAndKey;
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls_pki_types::{CertificateDer, ServerName};
 use tokio_rustls::TlsConnector;
 
-use super::TlsConfigError;
 use super::insecure::AnyCertificate;
 use super::server_verifier::ServerVerifier;
+use super::{ClientCertificate, TlsConfigError};
 
 /// Whom we take for the API server, and who we are to it.
 #[derive(Clone)]
@@ -30,15 +31,6 @@ pub enum UpstreamTrust {
     Native,
     /// Any. Only where the kubeconfig says `insecure-skip-tls-verify: true`.
     Anybody,
-}
-
-/// The certificate of a kubeconfig's user, presented upstream.
-#[derive(Clone)]
-pub struct ClientCertificate {
-    /// The certificate and its intermediates, in PEM.
-    pub chain_pem: Vec<u8>,
-    /// The private key, in PEM.
-    pub key_pem: Vec<u8>,
 }
 
 impl UpstreamTls {
@@ -75,13 +67,14 @@ fn config(
     verifier: Arc<dyn ServerCertVerifier>,
     client: Option<&ClientCertificate>,
 ) -> Result<ClientConfig, TlsConfigError> {
+    let key = client.map(|client| client.certified_key(&provider)).transpose()?;
     let builder =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(TlsConfigError::Library)?;
     let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
-    let Some(client) = client else { return Ok(builder.with_no_client_auth()) };
-    let (chain, key) = client.parse()?;
-    let refused = |error: rustls::Error| TlsConfigError::ClientCertificate { detail: error.to_string() };
-    builder.with_client_auth_cert(chain, key).map_err(refused)
+    Ok(match key {
+        Some(key) => builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(key))),
+        None => builder.with_no_client_auth(),
+    })
 }
 
 impl UpstreamTrust {
@@ -103,20 +96,6 @@ fn native_verifier(provider: &Arc<CryptoProvider>) -> Option<Arc<dyn ServerCertV
     NATIVE.get_or_init(load).clone().map(|verifier| verifier as Arc<dyn ServerCertVerifier>)
 }
 
-impl ClientCertificate {
-    fn parse(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsConfigError> {
-        let chain = CertificateDer::pem_slice_iter(&self.chain_pem)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| TlsConfigError::Pem { what: "`client-certificate`", detail: error.to_string() })?;
-        let key = PrivateKeyDer::from_pem_slice(&self.key_pem)
-            .map_err(|error| TlsConfigError::Pem { what: "`client-key`", detail: error.to_string() })?;
-        if chain.is_empty() {
-            return Err(TlsConfigError::Pem { what: "`client-certificate`", detail: "there is no certificate in it".to_owned() });
-        }
-        Ok((chain, key))
-    }
-}
-
 fn authorities(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsConfigError> {
     let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     certificates.map_err(|error| TlsConfigError::Pem { what: "`certificate-authority`", detail: error.to_string() })
@@ -125,12 +104,6 @@ fn authorities(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsConfigErro
 impl std::fmt::Debug for UpstreamTls {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("UpstreamTls").field("server_name", &self.server_name).finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for ClientCertificate {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("ClientCertificate").finish_non_exhaustive()
     }
 }
 

@@ -1,0 +1,129 @@
+//! The certificate of a kubeconfig's user, and its key.
+//!
+//! rustls checks that they belong together with webpki's parser, which takes X.509 version 3 only. `openssl x509 -req` makes version 1 unless
+//! it is given extensions, and client-go takes that: Go does not look at the version of a certificate (`ParseCertificate`,
+//! `crypto/x509/parser.go`, Go 1.26). So it is checked here, with a parser that takes every version. Whether the certificate is good for
+//! anything is the API server's to judge.
+
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+use rustls::sign::CertifiedKey;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use x509_parser::certificate::X509Certificate;
+use x509_parser::prelude::FromDer;
+use x509_parser::x509::SubjectPublicKeyInfo;
+
+use super::TlsConfigError;
+
+/// The certificate of a kubeconfig's user, presented upstream.
+#[derive(Clone)]
+pub struct ClientCertificate {
+    /// The certificate and its intermediates, in PEM.
+    pub chain_pem: Vec<u8>,
+    /// The private key, in PEM.
+    pub key_pem: Vec<u8>,
+}
+
+impl ClientCertificate {
+    /// What a handshake needs of it.
+    pub(super) fn certified_key(&self, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>, TlsConfigError> {
+        let chain = CertificateDer::pem_slice_iter(&self.chain_pem)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| TlsConfigError::Pem { what: "`client-certificate`", detail: error.to_string() })?;
+        let Some(certificate) = chain.first() else {
+            return Err(TlsConfigError::Pem { what: "`client-certificate`", detail: "there is no certificate in it".to_owned() });
+        };
+        let key = PrivateKeyDer::from_pem_slice(&self.key_pem)
+            .map_err(|error| TlsConfigError::Pem { what: "`client-key`", detail: error.to_string() })?;
+        let key = provider.key_provider.load_private_key(key);
+        let key = key.map_err(|error| TlsConfigError::ClientKey { detail: error.to_string() })?;
+        let (_, certificate) = X509Certificate::from_der(certificate)
+            .map_err(|error| TlsConfigError::ClientCertificate { detail: error.to_string() })?;
+        // A key that does not tell its public half is tried as it is: the API server sees by the signature whether it fits.
+        if key.public_key().is_some_and(|public| !is_key_of(&public, &certificate)) {
+            return Err(TlsConfigError::KeyOfAnotherCertificate);
+        }
+        Ok(Arc::new(CertifiedKey::new(chain, key)))
+    }
+}
+
+/// Compares the keys alone: their algorithms can be written in several ways.
+fn is_key_of(public: &[u8], certificate: &X509Certificate<'_>) -> bool {
+    let key = SubjectPublicKeyInfo::from_der(public);
+    key.is_ok_and(|(_, key)| key.subject_public_key.data == certificate.public_key().subject_public_key.data)
+}
+
+impl std::fmt::Debug for ClientCertificate {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ClientCertificate").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use rcgen::{KeyPair, PublicKeyData, SigningKey};
+    use rustls::crypto::aws_lc_rs;
+
+    use super::*;
+
+    /// Names, times and algorithms of a certificate for `CN=jane` by `CN=jane`, until 2049, as DER.
+    const SERIAL: &[u8] = b"\x02\x01\x01";
+    const ECDSA_WITH_SHA256: &[u8] = b"\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02";
+    const JANE: &[u8] = b"\x30\x0f\x31\x0d\x30\x0b\x06\x03\x55\x04\x03\x0c\x04jane";
+    const VALIDITY: &[u8] = b"\x30\x1e\x17\x0d260101000000Z\x17\x0d490101000000Z";
+
+    #[test]
+    fn certificate_of_version_1_is_presented_as_version_3_is() {
+        let key = KeyPair::generate().unwrap();
+        let certificate = ClientCertificate { chain_pem: version_1(&key).into(), key_pem: key.serialize_pem().into() };
+        let certified = certificate.certified_key(&aws_lc_rs::default_provider()).unwrap();
+        let (_, shown) = X509Certificate::from_der(&certified.cert[0]).unwrap();
+        assert_eq!((shown.version().0, shown.subject().to_string()), (0, "CN=jane".to_owned()));
+    }
+
+    #[test]
+    fn key_of_another_certificate_is_refused_whatever_the_version() {
+        let [one, other] = [KeyPair::generate().unwrap(), KeyPair::generate().unwrap()];
+        let version_3 = rcgen::CertificateParams::new(Vec::new()).unwrap().self_signed(&one).unwrap().pem();
+        for chain in [version_1(&one), version_3] {
+            let certificate = ClientCertificate { chain_pem: chain.into(), key_pem: other.serialize_pem().into() };
+            let error = certificate.certified_key(&aws_lc_rs::default_provider()).unwrap_err();
+            assert!(matches!(error, TlsConfigError::KeyOfAnotherCertificate), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_not_blamed_on_the_key() {
+        let key = KeyPair::generate().unwrap();
+        let certificate = ClientCertificate { chain_pem: pem(b"\x30\x00").into(), key_pem: key.serialize_pem().into() };
+        let error = certificate.certified_key(&aws_lc_rs::default_provider()).unwrap_err();
+        assert!(matches!(error, TlsConfigError::ClientCertificate { .. }), "{error}");
+    }
+
+    /// A certificate as `openssl x509 -req` makes it without extensions, signed by its own key.
+    fn version_1(key: &KeyPair) -> String {
+        let public = key.subject_public_key_info();
+        let signed = sequence(&[SERIAL, ECDSA_WITH_SHA256, JANE, VALIDITY, JANE, &public]);
+        let mut signature = vec![0];
+        signature.extend(key.sign(&signed).unwrap());
+        pem(&sequence(&[&signed, ECDSA_WITH_SHA256, &tagged(0x03, &signature)]))
+    }
+
+    fn sequence(parts: &[&[u8]]) -> Vec<u8> {
+        tagged(0x30, &parts.concat())
+    }
+
+    /// DER, up to 64 KiB.
+    fn tagged(tag: u8, content: &[u8]) -> Vec<u8> {
+        let [high, low] = u16::try_from(content.len()).unwrap().to_be_bytes();
+        [&[tag, 0x82, high, low], content].concat()
+    }
+
+    fn pem(der: &[u8]) -> String {
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", STANDARD.encode(der))
+    }
+}
