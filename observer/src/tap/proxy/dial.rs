@@ -1,26 +1,35 @@
 //! TCP connections.
+//!
+//! A name may have addresses of two families, and one family may lead nowhere without a word. Go's `net.Dialer` does not wait for that
+//! (`dialParallel`, `net/dial.go`, Go 1.26; RFC 8305), and neither must we: a client that dials the API server itself has a connection
+//! after 300 ms.
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 
 use rustix::io::Errno;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::{UpstreamEndpoint, UpstreamError};
 
 /// How long after a descriptor was not to be had another one is asked for.
 const DIAL_AGAIN: Duration = Duration::from_millis(50);
 
-/// Connects to the first address of `endpoint` that accepts, in the resolver's order; each gets an equal share of the time that is left.
-/// Errors call it `shown`.
+/// How long the family of the first address is tried alone: Go's `fallbackDelay`.
+const FALLBACK_DELAY: Duration = Duration::from_millis(300);
+
+/// Connects to an address of `endpoint` that accepts: those of the first address's family in the resolver's order, and, if none of them has
+/// accepted within [`FALLBACK_DELAY`], those of the other family at the same time. Within a family each address gets an equal share of the
+/// time that is left. Errors call it `shown`.
 pub(super) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Duration) -> Result<TcpStream, UpstreamError> {
     let deadline = Instant::now() + limit;
     let addresses = patiently(deadline, || resolve(endpoint)).await;
     let addresses =
         addresses.map_err(|error| ours(shown, limit, &error).unwrap_or_else(|| unresolved(shown, &error.to_string())))?;
-    dial_addresses(&addresses, shown, limit, deadline).await
+    Dialling { shown, limit, deadline, connect: TcpStream::connect }.race(&addresses).await
 }
 
 /// Without a descriptor the resolver says that there is no such name (glibc 2.39: `EAI_NONAME`), so the system is asked whether it was that.
@@ -31,22 +40,61 @@ async fn resolve(endpoint: &UpstreamEndpoint) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
-async fn dial_addresses(
-    addresses: &[SocketAddr],
-    shown: &str,
+/// A dial of addresses that are known.
+struct Dialling<'a, C> {
+    shown: &'a str,
     limit: Duration,
     deadline: Instant,
-) -> Result<TcpStream, UpstreamError> {
-    let mut failure = None;
-    for (tried, address) in addresses.iter().enumerate() {
-        let left = u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
-        let share = deadline.saturating_duration_since(Instant::now()) / left;
-        match patiently(Instant::now() + share, || TcpStream::connect(*address)).await {
-            Ok(connected) => return Ok(connected),
-            Err(error) => failure = Some(weightier(failure, failed(shown, limit, &error))),
+    /// Connects to one address.
+    connect: C,
+}
+
+impl<C, F, T> Dialling<'_, C>
+where
+    C: Fn(SocketAddr) -> F,
+    F: Future<Output = io::Result<T>>,
+{
+    /// The first connection that any of `addresses` accepts. What is still under way then is dropped, and so closed.
+    async fn race(&self, addresses: &[SocketAddr]) -> Result<T, UpstreamError> {
+        let is_first_family = |address: &SocketAddr| addresses.first().is_some_and(|first| first.is_ipv4() == address.is_ipv4());
+        let (primaries, fallbacks): (Vec<_>, Vec<_>) = addresses.iter().copied().partition(is_first_family);
+        let mut primary = pin!(self.in_turn(&primaries));
+        if fallbacks.is_empty() {
+            return primary.await;
         }
+        let alone = timeout(FALLBACK_DELAY, primary.as_mut()).await;
+        let mut fallback = pin!(self.in_turn(&fallbacks));
+        let failure = match alone {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(failure)) => failure,
+            Err(_elapsed) => tokio::select! {
+                biased;
+                outcome = primary.as_mut() => match outcome {
+                    Ok(connected) => return Ok(connected),
+                    Err(failure) => failure,
+                },
+                outcome = fallback.as_mut() => match outcome {
+                    Ok(connected) => return Ok(connected),
+                    Err(failure) => return primary.await.map_err(|first| weightier(Some(first), failure)),
+                },
+            },
+        };
+        fallback.await.map_err(|second| weightier(Some(failure), second))
     }
-    Err(failure.unwrap_or_else(|| unresolved(shown, "the name has no address")))
+
+    /// One after the other.
+    async fn in_turn(&self, addresses: &[SocketAddr]) -> Result<T, UpstreamError> {
+        let mut failure = None;
+        for (tried, address) in addresses.iter().enumerate() {
+            let left = u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
+            let share = self.deadline.saturating_duration_since(Instant::now()) / left;
+            match patiently(Instant::now() + share, || (self.connect)(*address)).await {
+                Ok(connected) => return Ok(connected),
+                Err(error) => failure = Some(weightier(failure, failed(self.shown, self.limit, &error))),
+            }
+        }
+        Err(failure.unwrap_or_else(|| unresolved(self.shown, "the name has no address")))
+    }
 }
 
 /// What `attempt` comes to. That there is no descriptor is no failure of the server's, and a client that was reset for it would list again:
@@ -120,14 +168,20 @@ pub(super) fn timed_out(shown: &str, limit: Duration) -> UpstreamError {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::cell::{Cell, RefCell};
     use std::future::pending;
+    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
     use tokio::net::TcpListener;
 
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(10);
+    /// Addresses for documentation (RFC 3849, RFC 5737): nothing is sent to them.
+    const SIX: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)), 443);
+    const SIX_TOO: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2)), 443);
+    const FOUR: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443);
+    const FOUR_TOO: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 443);
 
     #[tokio::test]
     async fn the_first_address_that_accepts_is_taken() {
@@ -159,6 +213,72 @@ mod tests {
     #[tokio::test]
     async fn a_name_without_addresses_is_unresolved() {
         assert!(matches!(try_all(&[]).await, Err(UpstreamError::Unresolved { .. })));
+    }
+
+    #[tokio::test]
+    async fn family_that_is_silent_holds_nobody_up_and_is_dropped() {
+        let dropped = Cell::new(false);
+        let connect = async |address: SocketAddr| {
+            if address.is_ipv4() {
+                return Ok(address);
+            }
+            let _under_way = OnDrop(&dropped);
+            pending().await
+        };
+        // By turns, the first address would have half an hour.
+        let racing = race(connect, Duration::from_hours(1), &[SIX, FOUR]);
+        assert_eq!(timeout(LIMIT, racing).await.unwrap().unwrap(), FOUR);
+        assert!(dropped.get());
+    }
+
+    #[tokio::test]
+    async fn first_family_is_tried_to_its_end_before_the_other_while_it_answers() {
+        for (first, second, other) in [(SIX, SIX_TOO, FOUR), (FOUR, FOUR_TOO, SIX)] {
+            let tried = RefCell::new(Vec::new());
+            let connect = async |address: SocketAddr| {
+                tried.borrow_mut().push(address);
+                if address == second { Ok(address) } else { Err(io::ErrorKind::ConnectionRefused.into()) }
+            };
+            assert_eq!(race(connect, LIMIT, &[first, other, second]).await.unwrap(), second);
+            assert_eq!(*tried.borrow(), [first, second]);
+        }
+    }
+
+    #[tokio::test]
+    async fn other_family_is_tried_when_the_first_has_failed() {
+        let tried = RefCell::new(Vec::new());
+        let connect = async |address: SocketAddr| {
+            tried.borrow_mut().push(address);
+            if address.is_ipv4() { Ok(()) } else { Err(io::ErrorKind::ConnectionRefused.into()) }
+        };
+        race(connect, LIMIT, &[SIX, FOUR, SIX_TOO]).await.unwrap();
+        assert_eq!(*tried.borrow(), [SIX, SIX_TOO, FOUR]);
+    }
+
+    #[tokio::test]
+    async fn slow_first_family_wins_when_the_other_refuses() {
+        let refused = tokio::sync::Notify::new();
+        let connect = async |address: SocketAddr| {
+            if address.is_ipv6() {
+                refused.notified().await;
+                return Ok(address);
+            }
+            refused.notify_one();
+            Err(io::ErrorKind::ConnectionRefused.into())
+        };
+        assert_eq!(race(connect, LIMIT, &[SIX, FOUR]).await.unwrap(), SIX);
+    }
+
+    #[tokio::test]
+    async fn silence_of_one_family_is_no_refusal_whichever_is_first() {
+        for addresses in [[SIX, FOUR], [FOUR, SIX]] {
+            let connect = async |address: SocketAddr| match address.is_ipv4() {
+                true => Err::<(), _>(io::ErrorKind::ConnectionRefused.into()),
+                false => pending().await,
+            };
+            let error = race(connect, FALLBACK_DELAY * 2, &addresses).await.unwrap_err();
+            assert!(matches!(error, UpstreamError::TimedOut { .. }), "{error}");
+        }
     }
 
     #[tokio::test]
@@ -195,7 +315,22 @@ mod tests {
     }
 
     async fn try_all(addresses: &[SocketAddr]) -> Result<TcpStream, UpstreamError> {
-        dial_addresses(addresses, "api.example:443", LIMIT, Instant::now() + LIMIT).await
+        race(TcpStream::connect, LIMIT, addresses).await
+    }
+
+    async fn race<T, F>(connect: impl Fn(SocketAddr) -> F, limit: Duration, addresses: &[SocketAddr]) -> Result<T, UpstreamError>
+    where
+        F: Future<Output = io::Result<T>>,
+    {
+        Dialling { shown: "api.example:443", limit, deadline: Instant::now() + limit, connect }.race(addresses).await
+    }
+
+    struct OnDrop<'a>(&'a Cell<bool>);
+
+    impl Drop for OnDrop<'_> {
+        fn drop(&mut self) {
+            self.0.set(true);
+        }
     }
 
     async fn listen() -> TcpListener {
