@@ -47,6 +47,8 @@ mod proxy;
 #[cfg(test)]
 mod run_cli;
 #[cfg(test)]
+mod small_input;
+#[cfg(test)]
 mod transparency;
 #[cfg(test)]
 mod upstream;

@@ -105,6 +105,13 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
             counts.client_handshakes_failed
         ));
     }
+    if counts.hellos_given_up > 0 {
+        troubles.push(format!(
+            "{} reset before the TLS ClientHello was complete, to make room for others: more clients than can be greeted at a time, or \
+             something that connects and does not speak TLS",
+            counted(counts.hellos_given_up, "client connection")
+        ));
+    }
     if counts.asked_elsewhere > 0 {
         troubles.push(format!(
             "{} connections asked us, as a proxy, for something else than the API server, and were closed: a client that sends all its \

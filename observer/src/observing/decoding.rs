@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use observer_core::http::{Direction, Start};
 use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, What};
@@ -17,8 +17,6 @@ use crate::intake::{ConnectionId, EndManner, ListenerState, Notice, TapEvent, Up
 pub(super) struct Decoding {
     upstreams: Vec<Upstream>,
     connections: HashMap<ConnectionId, Connection>,
-    /// What the present delivery says; empty in between, kept for its memory.
-    decoded: Vec<Observation>,
 }
 
 /// An open connection.
@@ -34,16 +32,26 @@ enum Connection {
 
 impl Decoding {
     pub(super) fn new(upstreams: Vec<Upstream>) -> Self {
-        Self { upstreams, connections: HashMap::new(), decoded: Vec::new() }
+        Self { upstreams, connections: HashMap::new() }
     }
 
     /// Decodes what happened on a connection. A decoder that panics loses its connection, not the others.
+    ///
+    /// Each observation is passed on at once, so that what a delivery holds takes no memory, however much it is.
     pub(super) fn take(&mut self, id: ConnectionId, event: &TapEvent, told: &mut dyn FnMut(Observation)) {
-        // Only the decoder is inside: who is told must not be taken for it.
-        let mut decoded = std::mem::take(&mut self.decoded);
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.event(id, event, &mut |one| decoded.push(one))));
-        decoded.drain(..).for_each(&mut *told);
-        self.decoded = decoded;
+        // A panic of the receiver passes through the decoder, and must not be taken for the decoder's own.
+        let mut receiver_panic = None;
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            self.event(id, event, &mut |one| {
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| told(one))) {
+                    receiver_panic = Some(panic);
+                    resume_unwind(Box::new("the receiver of observations failed"));
+                }
+            });
+        }));
+        if let Some(panic) = receiver_panic {
+            resume_unwind(panic);
+        }
         if outcome.is_err() {
             self.fail(id);
             told(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(id) } });

@@ -11,10 +11,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
-use observer_core::observation::{ConnectionId, Observation, Process, What};
+use observer_core::observation::{Body, ConnectionId, Observation, Process, What};
+use observer_core::wire::{ObjectRef, WatchFrame};
 
 /// Most bytes of what waits. With more the process of the first connection is given up: it stays unknown.
-const MAX_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// Observations that wait, in their order.
 #[derive(Debug)]
@@ -102,12 +103,20 @@ impl Held {
     }
 }
 
-/// About how many bytes it takes: its texts are as long in a capture, and what else is written there is about what allocations cost.
+/// About how many bytes it takes: its texts are as long in a capture, and what else is written there is about what allocations cost. Items
+/// and events take more than is written of them.
 fn memory_of(observation: &Observation) -> usize {
     let mut written = Counter(0);
     // What cannot be written is no less an observation.
     serde_json::to_writer(&mut written, observation).ok();
-    size_of::<Observation>().saturating_add(written.0)
+    let batch = if let What::Understood { body: Body::Items(items), .. } = &observation.what {
+        items.iter().map(ObjectRef::memory).sum()
+    } else if let What::Understood { body: Body::Events(events), .. } = &observation.what {
+        events.iter().map(WatchFrame::memory).sum()
+    } else {
+        0
+    };
+    size_of::<Observation>().saturating_add(written.0.max(batch))
 }
 
 /// Counts what is written to it.
@@ -128,8 +137,10 @@ impl Write for Counter {
 mod tests {
     use std::cell::RefCell;
 
-    use observer_core::observation::{Plaintext, UpstreamName};
+    use observer_core::http::StreamId;
+    use observer_core::observation::{ExchangeId, Plaintext, UpstreamName};
     use observer_core::time::Timestamp;
+    use observer_core::wire::EventType;
 
     use super::*;
 
@@ -181,6 +192,22 @@ mod tests {
     fn long_texts_take_room() {
         let failed = |why: String| Observation { at: Timestamp::default(), what: What::ConnectFailed { why } };
         assert!(memory_of(&failed("x".repeat(10_000))) >= memory_of(&failed(String::new())) + 10_000);
+    }
+
+    /// An event without an identity is 40 bytes of a capture, and more in memory.
+    #[test]
+    fn empty_events_take_as_much_room_as_they_have_memory() {
+        const EVENTS: usize = 1000;
+        let event = WatchFrame {
+            event_type: EventType::Unknown,
+            object: ObjectRef::default(),
+            initial_events_end: false,
+            status: None,
+            bytes: 2,
+        };
+        let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(1) };
+        let what = What::Understood { exchange, body: Body::Events(vec![event; EVENTS]) };
+        assert!(memory_of(&Observation { at: Timestamp::default(), what }) >= EVENTS * size_of::<WatchFrame>());
     }
 
     struct Stage {

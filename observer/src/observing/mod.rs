@@ -2,6 +2,7 @@
 //!
 //! It shares nothing with the forwarding half but the intake's queue. Whatever happens here, a panic included, the traffic goes on.
 
+mod deadline;
 mod decoding;
 mod held;
 mod latest;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol, Start};
 use observer_core::observation::Process;
@@ -138,6 +139,26 @@ fn process_that_is_found_before_its_server_is_known_is_kept() {
         let snapshot = observing.finish().unwrap().snapshot;
         let clients: Vec<u64> = snapshot.reflectors.iter().map(|reflector| reflector.client_id.0).collect();
         assert_eq!((snapshot.totals.requests, clients), (2, vec![1, 2]));
+    }
+}
+
+/// Decoding waits for the server's version here, and the run is shut down before that comes.
+#[test]
+fn what_is_not_decoded_by_the_deadline_counts_as_missed() {
+    for (patience, decoded) in [(Duration::from_mins(1), true), (Duration::ZERO, false)] {
+        let upstream =
+            Upstream { listener: anywhere(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
+        exchange(&intake);
+        observing.set_deadline(patience);
+        drop(intake);
+        let outcome = observing.finish().unwrap();
+        let Outcome { snapshot: Snapshot { totals, missed, .. }, troubles, .. } = outcome;
+        let bytes = (REQUEST.len() + RESPONSE.len()) as u64;
+        let expected = if decoded { (1, 0, 0) } else { (0, bytes, 1) };
+        assert_eq!((totals.requests, missed.bytes, troubles.len()), expected, "{troubles:?}");
+        assert_eq!((totals.connections, totals.open), (1, 0));
     }
 }
 

@@ -11,6 +11,7 @@ use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
+use super::deadline::{Deadline, PATIENCE, Undecoded};
 use super::decoding::{Decoding, connection};
 use super::held::Held;
 use super::outputs::Outputs;
@@ -29,6 +30,7 @@ const TOTALS: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct Observing {
     thread: JoinHandle<Outcome>,
+    deadline: Deadline,
 }
 
 /// What it leaves behind.
@@ -52,6 +54,8 @@ struct State {
     totals_told: Instant,
     clock: Clock,
     idle: Idle,
+    deadline: Deadline,
+    undecoded: Undecoded,
 }
 
 /// Since when nothing has happened, so that time can be told to pass.
@@ -71,6 +75,8 @@ struct Door {
 impl Observing {
     /// Starts the thread. It ends by itself once all taps and their connections are gone and everything was decoded.
     pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, outputs: Outputs) -> io::Result<Self> {
+        let deadline = Deadline::default();
+        let of_thread = deadline.clone();
         let known = known(&upstreams).into_iter().map(|what| Observation { at, what }).collect();
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let clock = Clock::start();
@@ -83,16 +89,26 @@ impl Observing {
                 totals_told: Instant::now(),
                 clock,
                 idle: Idle { since: clock.now(), at },
+                deadline: of_thread,
+                undecoded: Undecoded::default(),
             };
             state.run(known, receiver);
-            state.door.outcome()
+            let trouble = state.undecoded.trouble();
+            state.door.outcome(trouble)
         })?;
-        Ok(Self { thread })
+        Ok(Self { thread, deadline })
     }
 
-    /// Waits until everything was decoded. Blocks; the taps must have been ended before.
+    /// Waits until everything was decoded, for 5 s at most; what is not decoded then counts as missed. Blocks; the taps must have been stopped
+    /// before.
     pub fn finish(self) -> io::Result<Outcome> {
+        self.set_deadline(PATIENCE);
         self.thread.join().map_err(|_panic| io::Error::other("the observing thread failed"))
+    }
+
+    /// From then on nothing more is decoded.
+    pub(super) fn set_deadline(&self, patience: Duration) {
+        self.deadline.set(patience);
     }
 }
 
@@ -172,6 +188,8 @@ impl State {
     }
 
     fn decode(&mut self, delivery: &Delivery) {
+        let instead = if self.deadline.has_passed() { self.undecoded.instead_of(delivery) } else { None };
+        let delivery = instead.as_ref().unwrap_or(delivery);
         let Self { decoding, held, door, .. } = self;
         let mut told = |observation| door.observe(observation);
         match delivery {
@@ -241,14 +259,15 @@ impl Door {
         outputs.totals(observer);
     }
 
-    fn outcome(mut self) -> Outcome {
+    fn outcome(mut self, trouble: Option<String>) -> Outcome {
         self.outputs.end_of_observing();
         let snapshot = catch_unwind(AssertUnwindSafe(|| self.conclude()));
         let snapshot = snapshot.unwrap_or_else(|_panic| {
             self.outputs.abandon("nothing could be put together of what was observed: an internal error; please report it");
             Observer::new(Limits::default()).snapshot()
         });
-        Outcome { snapshot, is_whole: !self.outputs.is_abandoned(), troubles: self.outputs.finish() }
+        let is_whole = !self.outputs.is_abandoned();
+        Outcome { snapshot, is_whole, troubles: self.outputs.finish().into_iter().chain(trouble).collect() }
     }
 
     fn conclude(&mut self) -> Snapshot {

@@ -58,6 +58,16 @@ impl Status {
     /// Most causes kept.
     pub const MAX_CAUSES: usize = 16;
 
+    /// About how much memory its texts take, in bytes.
+    pub fn memory(&self) -> usize {
+        let causes = self.causes.iter().map(|cause| {
+            let StatusCause { reason, message, field } = cause;
+            size_of::<StatusCause>() + reason.len() + message.len() + field.len()
+        });
+        let texts = [&self.status, &self.message, &self.reason, &self.continue_token];
+        size_of::<Self>() + texts.into_iter().map(String::len).sum::<usize>() + causes.sum::<usize>()
+    }
+
     /// The same without what the server says in words. Of a write it refuses, it quotes the value that it does not like, which may be the
     /// data of a Secret; fields are paths into the object, down to the keys of that data.
     #[must_use]

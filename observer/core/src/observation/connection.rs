@@ -9,6 +9,9 @@ use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, Exc
 use crate::http::{self, Direction, Event, Gap, HeaderFields, Protocol, Start, StreamId};
 use crate::time::Timestamp;
 
+/// Most memory of the items and events that the streams of one piece have gathered together, in bytes.
+const MOST_GATHERED: usize = 256 << 10;
+
 /// Decodes one connection of a client with the API server.
 ///
 /// The same bytes give the same observations, whatever their chunking, but for how counts, items and events are gathered into batches.
@@ -30,6 +33,8 @@ struct State {
     streams: BTreeMap<StreamId, Box<Stream>>,
     /// Streams that may have something to tell at the end of this piece, in the order they were touched.
     touched: Vec<StreamId>,
+    /// Memory of what they have gathered, in bytes.
+    gathered: usize,
     /// Whether responses can no longer be seen: what is asked then is told, and is out of sight at once.
     response_is_dark: bool,
     /// When what is decoded now was read.
@@ -57,6 +62,7 @@ impl ConnectionDecoder {
             path_prefix: path_prefix.to_owned(),
             streams: BTreeMap::new(),
             touched: Vec::new(),
+            gathered: 0,
             response_is_dark: false,
             at: Timestamp::default(),
             first_end: None,
@@ -138,12 +144,13 @@ impl ConnectionDecoder {
         let mut tell = |what| told(Observation { at, what });
         let state = &mut self.state;
         state.at = at;
-        feed(&mut self.http, &mut |event| state.event(event, &mut tell));
-        for stream in std::mem::take(&mut state.touched) {
-            if let Some(open) = state.streams.get_mut(&stream) {
-                open.flush(&mut tell);
+        feed(&mut self.http, &mut |event| {
+            state.event(event, &mut tell);
+            if state.gathered >= MOST_GATHERED {
+                state.flush(&mut tell);
             }
-        }
+        });
+        state.flush(&mut tell);
     }
 }
 
@@ -209,9 +216,21 @@ impl State {
         self.on(stream, |open| open.response(response, told));
     }
 
+    /// Tells what the streams have gathered.
+    fn flush(&mut self, told: &mut dyn FnMut(What)) {
+        self.gathered = 0;
+        for stream in std::mem::take(&mut self.touched) {
+            if let Some(open) = self.streams.get_mut(&stream) {
+                open.flush(told);
+            }
+        }
+    }
+
     fn on(&mut self, stream: StreamId, act: impl FnOnce(&mut Stream)) {
         if let Some(open) = self.streams.get_mut(&stream) {
+            let before = open.gathered();
             act(open);
+            self.gathered += open.gathered().saturating_sub(before);
             if self.touched.last() != Some(&stream) {
                 self.touched.push(stream);
             }

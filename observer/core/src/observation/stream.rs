@@ -11,6 +11,8 @@ use crate::wire::{BodyKind, BodyReader, Fact, MediaType, ObjectRef, Unsupported,
 
 /// Most items or events in one observation; a read of 64 KiB rarely holds more.
 const BATCH: usize = 1024;
+/// Most memory of the items or events in one observation, in bytes.
+const BATCH_BYTES: usize = 128 << 10;
 
 /// Reads the response body of one exchange and counts the bytes of both.
 ///
@@ -33,6 +35,8 @@ pub(super) struct Stream {
     is_read: bool,
     items: Vec<ObjectRef>,
     events: Vec<WatchFrame>,
+    /// Memory of these items and events, in bytes.
+    gathered: usize,
     request_bytes: u64,
     response_bytes: u64,
 }
@@ -50,6 +54,7 @@ impl Stream {
             is_read: request.info.as_ref().is_some_and(|info| matches!(info.verb, Verb::Get | Verb::List | Verb::Watch)),
             items: Vec::new(),
             events: Vec::new(),
+            gathered: 0,
             request_bytes: 0,
             response_bytes: 0,
         }
@@ -153,9 +158,15 @@ impl Stream {
         self.flush(told);
     }
 
+    /// Memory of what was gathered and not told yet, in bytes.
+    pub(super) const fn gathered(&self) -> usize {
+        self.gathered
+    }
+
     /// Tells what was gathered.
     pub(super) fn flush(&mut self, told: &mut dyn FnMut(What)) {
         let exchange = self.exchange;
+        self.gathered = 0;
         for (direction, bytes) in [(Direction::Request, &mut self.request_bytes), (Direction::Response, &mut self.response_bytes)] {
             if *bytes > 0 {
                 told(What::Bytes { exchange, direction, bytes: std::mem::take(bytes) });
@@ -226,16 +237,14 @@ impl Stream {
     fn fact(&mut self, fact: Fact, told: &mut dyn FnMut(What)) -> Result<(), BodyNotRead> {
         match fact {
             Fact::Item(item) => {
+                self.gathered += item.memory();
                 self.items.push(item);
-                if self.items.len() >= BATCH {
-                    self.flush(told);
-                }
+                self.flush_if_full(told);
             }
             Fact::Frame(frame) => {
+                self.gathered += frame.memory();
                 self.events.push(frame);
-                if self.events.len() >= BATCH {
-                    self.flush(told);
-                }
+                self.flush_if_full(told);
             }
             Fact::Kind { kind, .. } => self.tell(Body::Kind(kind), told),
             Fact::ListMeta(meta) => self.tell(Body::List(meta), told),
@@ -246,6 +255,12 @@ impl Stream {
             Fact::Malformed { at, what } => return Err(BodyNotRead::Malformed { at, what: what.to_owned() }),
         }
         Ok(())
+    }
+
+    fn flush_if_full(&mut self, told: &mut dyn FnMut(What)) {
+        if self.gathered >= BATCH_BYTES || self.items.len() >= BATCH || self.events.len() >= BATCH {
+            self.flush(told);
+        }
     }
 
     fn tell(&self, body: Body, told: &mut dyn FnMut(What)) {

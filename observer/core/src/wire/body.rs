@@ -60,8 +60,12 @@ impl BodyReader {
             return;
         }
         let outcome = inflater.push(bytes, &mut |inflated| {
-            reader.push(inflated, sink);
-            if reader.is_silent() { Wanted::Nothing } else { Wanted::More }
+            let mut facts = 0;
+            reader.push(inflated, &mut |fact| {
+                facts += 1;
+                sink(fact);
+            });
+            if reader.is_silent() { Wanted::Nothing } else { Wanted::More { facts } }
         });
         if let Err(what) = outcome {
             reader.malformed(what, sink);

@@ -27,6 +27,15 @@ pub struct ObjectRef {
 impl ObjectRef {
     /// Longest string kept of each field, in bytes.
     pub const MAX_TEXT: usize = 512;
+
+    /// About how much memory it takes, in bytes.
+    pub fn memory(&self) -> usize {
+        /// What an allocator adds to a text.
+        const EACH: usize = 16;
+        let texts = [&self.namespace, &self.name, &self.uid, &self.resource_version];
+        let lengths = texts.into_iter().filter(|text| !text.is_empty()).map(|text| text.len() + EACH);
+        size_of::<Self>() + lengths.sum::<usize>()
+    }
 }
 
 /// `metadata` of a list.
@@ -98,6 +107,14 @@ pub struct WatchFrame {
     /// Bytes of the frame, as decoded (after content coding), from the end of the one before: so in JSON the newline between two frames
     /// counts to the second, and in protobuf its length in front to the frame. A frame is told as soon as its last byte is there.
     pub bytes: u64,
+}
+
+impl WatchFrame {
+    /// About how much memory it takes, in bytes.
+    pub fn memory(&self) -> usize {
+        let beside_object = size_of::<Self>() - size_of::<ObjectRef>();
+        beside_object + self.object.memory() + self.status.as_ref().map_or(0, |status| status.memory())
+    }
 }
 
 /// One thing that a body says, in the order in which the bytes say it.

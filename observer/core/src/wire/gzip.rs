@@ -2,6 +2,8 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
+use super::proportion::SoFar;
+
 /// Most inflated bytes that are held at a time: an inflater is the faster the more there is room for.
 const MOST_AT_ONCE: usize = 64 * 1024;
 
@@ -17,48 +19,32 @@ const WINDOW_BITS: u8 = 15;
 pub(super) struct Inflater {
     /// The member that is being read; `None` between members, so that an idle reader costs nothing.
     member: Option<Decompress>,
-    inflated: u64,
+    so_far: SoFar,
     cap: u64,
 }
 
 impl Inflater {
-    /// Most bytes that a body may inflate to, unless told otherwise. Deflate can reach 1:1032, so a few megabytes may claim more.
+    /// Most bytes that a body may inflate to, unless told otherwise.
     pub(super) const DEFAULT_CAP: u64 = 4 << 30;
 
-    /// An inflater that gives up after `cap` bytes of output.
-    pub(super) const fn new(cap: u64) -> Self {
-        Self { member: None, inflated: 0, cap }
+    /// An inflater that gives up after `cap` bytes of output, or earlier where the output is out of proportion to the input.
+    pub(super) fn new(cap: u64) -> Self {
+        Self { member: None, so_far: SoFar::default(), cap }
     }
 
     /// Inflates `bytes` into `sink`, until it says that it wants no more; the error is what is wrong with them.
     ///
     /// What precedes an error goes to `sink` first.
     pub(super) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u8]) -> Wanted) -> Result<(), &'static str> {
-        let mut rest = bytes;
         let mut buffer = vec![0; bytes.len().saturating_mul(EXPECTED_RATIO).clamp(LEAST_AT_ONCE, MOST_AT_ONCE)];
-        let mut pending_output = false;
-        while !rest.is_empty() || pending_output {
-            let mut member = self.member.take().unwrap_or_else(|| Decompress::new_gzip(WINDOW_BITS));
-            let (read_before, written_before) = (member.total_in(), member.total_out());
-            let outcome = member.decompress(rest, &mut buffer, FlushDecompress::None);
-            let read = usize::try_from(member.total_in() - read_before).unwrap_or(usize::MAX);
-            let written = usize::try_from(member.total_out() - written_before).unwrap_or(usize::MAX);
-
-            if self.deliver(buffer.get(..written).unwrap_or_default(), sink)? == Wanted::Nothing {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (step, after) = rest.split_at_checked(self.so_far.next_step()).unwrap_or((rest, &[]));
+            self.so_far.compressed = self.so_far.compressed.saturating_add(step.len() as u64);
+            if self.inflate(step, &mut buffer, sink)? == Wanted::Nothing {
                 return Ok(());
             }
-            rest = rest.get(read..).unwrap_or_default();
-            pending_output = written == buffer.len();
-            match outcome {
-                Ok(Status::StreamEnd) => pending_output = false,
-                Ok(Status::Ok | Status::BufError) => {
-                    self.member = Some(member);
-                    if read == 0 && written == 0 {
-                        return Ok(());
-                    }
-                }
-                Err(_) => return Err("not gzip, or damaged"),
-            }
+            rest = after;
         }
         Ok(())
     }
@@ -68,20 +54,63 @@ impl Inflater {
         if self.member.take().is_some() { Err("ends in the middle of a gzip member") } else { Ok(()) }
     }
 
+    fn inflate(&mut self, bytes: &[u8], buffer: &mut [u8], sink: &mut dyn FnMut(&[u8]) -> Wanted) -> Result<Wanted, &'static str> {
+        let mut rest = bytes;
+        let mut pending_output = false;
+        while !rest.is_empty() || pending_output {
+            let mut member = self.member.take().unwrap_or_else(|| Decompress::new_gzip(WINDOW_BITS));
+            let (read_before, written_before) = (member.total_in(), member.total_out());
+            let outcome = member.decompress(rest, buffer, FlushDecompress::None);
+            let read = usize::try_from(member.total_in() - read_before).unwrap_or(usize::MAX);
+            let written = usize::try_from(member.total_out() - written_before).unwrap_or(usize::MAX);
+
+            if self.deliver(buffer.get(..written).unwrap_or_default(), sink)? == Wanted::Nothing {
+                return Ok(Wanted::Nothing);
+            }
+            rest = rest.get(read..).unwrap_or_default();
+            pending_output = written == buffer.len();
+            match outcome {
+                Ok(Status::StreamEnd) => pending_output = false,
+                Ok(Status::Ok | Status::BufError) => {
+                    self.member = Some(member);
+                    if read == 0 && written == 0 {
+                        break;
+                    }
+                }
+                Err(_) => return Err("not gzip, or damaged"),
+            }
+        }
+        Ok(Wanted::More { facts: 0 })
+    }
+
     fn deliver(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u8]) -> Wanted) -> Result<Wanted, &'static str> {
-        let room = usize::try_from(self.cap - self.inflated).unwrap_or(usize::MAX);
-        let within = bytes.get(..room).unwrap_or(bytes);
-        self.inflated += within.len() as u64;
-        let wanted = if within.is_empty() { Wanted::More } else { sink(within) };
-        if within.len() < bytes.len() { Err("inflates to more than the cap") } else { Ok(wanted) }
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let room = usize::try_from(self.cap.saturating_sub(self.so_far.inflated)).unwrap_or(usize::MAX);
+            if room == 0 {
+                return Err("inflates to more than the cap");
+            }
+            let (block, after) = rest.split_at_checked(self.so_far.next_block().min(room)).unwrap_or((rest, &[]));
+            self.so_far.inflated = self.so_far.inflated.saturating_add(block.len() as u64);
+            match sink(block) {
+                Wanted::Nothing => return Ok(Wanted::Nothing),
+                Wanted::More { facts } => self.so_far.facts = self.so_far.facts.saturating_add(facts),
+            }
+            self.so_far.judge()?;
+            rest = after;
+        }
+        Ok(Wanted::More { facts: 0 })
     }
 }
 
-/// Whether inflating is worth going on.
+/// Whether to continue inflating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// It is.
-    More,
-    /// Nobody reads on.
+    /// Yes; the latest bytes held so many facts.
+    More {
+        /// How many.
+        facts: u64,
+    },
+    /// Nobody reads the rest.
     Nothing,
 }

@@ -9,6 +9,7 @@ mod fact;
 mod media;
 
 mod gzip;
+mod proportion;
 
 mod cbor;
 mod json;

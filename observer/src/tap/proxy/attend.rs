@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::establish::{Established, Failure, establish};
 use super::farewell::Farewell;
+use super::hellos::Hello;
 use super::port::Client;
 use super::probe::Spare;
 use super::shared::Shared;
@@ -24,12 +25,12 @@ use crate::tap::Clock;
 const PROCESS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Serves one client from its first byte to its last.
-pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Spare>, mut farewell: Farewell) {
+pub(super) async fn attend(shared: Arc<Shared>, client: Client, hello: Hello, spare: Option<Spare>, mut farewell: Farewell) {
     let deadline = Instant::now() + shared.handshake_limit;
     let Client { tcp, address, descriptors: _until_the_end } = client;
     let process = shared.intake.as_ref().map(|intake| intake.ask_for_process(address, shared.address)).unwrap_or_default();
     // Boxed, since it is several times larger than what stays for the life of the connection.
-    let establishing = Box::pin(establish(&shared, tcp, spare, deadline));
+    let establishing = Box::pin(establish(&shared, tcp, hello, spare, deadline));
     let established = tokio::select! {
         established = establishing => established,
         () = farewell.said() => return,
@@ -43,6 +44,7 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, spare: Option<Sp
         }
         Err(Failure::Elsewhere) => shared.counters.asked_elsewhere.add(1),
         Err(Failure::Client) => shared.counters.client_handshakes_failed.add(1),
+        Err(Failure::Crowded) => shared.counters.hellos_given_up.add(1),
         Err(Failure::Held(client)) => {
             shared.reset_instead_of_refused(1);
             drop(client);

@@ -22,6 +22,8 @@ pub struct ProxyCounts {
     pub reset_instead_of_refused: u64,
     /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed no or a wrong certificate.
     pub client_handshakes_failed: u64,
+    /// Clients that were reset before their `ClientHello` was complete, because others needed room.
+    pub hellos_given_up: u64,
     /// Clients that asked us, as their forward proxy, for something else than our API server.
     pub asked_elsewhere: u64,
     /// Clients for which the upstream was not reached or not trusted, whatever the reason.
@@ -50,6 +52,7 @@ impl Sum for ProxyCounts {
             over: sum.over + one.over,
             reset_instead_of_refused: sum.reset_instead_of_refused + one.reset_instead_of_refused,
             client_handshakes_failed: sum.client_handshakes_failed + one.client_handshakes_failed,
+            hellos_given_up: sum.hellos_given_up + one.hellos_given_up,
             asked_elsewhere: sum.asked_elsewhere + one.asked_elsewhere,
             upstream_failed: sum.upstream_failed + one.upstream_failed,
             bare_dials: sum.bare_dials + one.bare_dials,
@@ -67,6 +70,7 @@ pub(super) struct Counters {
     pub(super) over: Counter,
     pub(super) reset_instead_of_refused: Counter,
     pub(super) client_handshakes_failed: Counter,
+    pub(super) hellos_given_up: Counter,
     pub(super) asked_elsewhere: Counter,
     pub(super) upstream_failed: Counter,
     pub(super) bare_dials: Counter,
@@ -97,6 +101,7 @@ impl Counters {
             over: self.over.value(),
             reset_instead_of_refused: self.reset_instead_of_refused.value(),
             client_handshakes_failed: self.client_handshakes_failed.value(),
+            hellos_given_up: self.hellos_given_up.value(),
             asked_elsewhere: self.asked_elsewhere.value(),
             upstream_failed: self.upstream_failed.value(),
             bare_dials: self.bare_dials.value(),

@@ -8,11 +8,15 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::hellos::Hellos;
+
 /// How many connections there may be at a time. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Descriptors {
     free: Arc<Semaphore>,
     limit: u64,
+    /// The process has one memory, too.
+    hellos: Hellos,
 }
 
 /// The two of one connection, until this is dropped.
@@ -33,12 +37,17 @@ impl Descriptors {
         let rest = (limit / REST).clamp(LEAST_REST, MOST_REST);
         // One pair at least: what cannot serve anybody would be no proxy.
         let pairs = usize::try_from(limit.saturating_sub(rest) / 2).unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
-        Self { free: Arc::new(Semaphore::new(pairs)), limit }
+        Self { free: Arc::new(Semaphore::new(pairs)), limit, hellos: Hellos::default() }
     }
 
     /// How many descriptors the process may have.
     pub(super) fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// The clients that have descriptors and have not completed their `ClientHello`.
+    pub(super) fn hellos(&self) -> &Hellos {
+        &self.hellos
     }
 
     /// Those of another connection, if there are any.

@@ -6,10 +6,12 @@ use std::net::SocketAddr;
 use observer_core::http::Protocol;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
+use tokio_rustls::StartHandshake;
 use tokio_rustls::server::Accept;
-use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
 use super::dial::timed_out;
+use super::hello;
+use super::hellos::Hello;
 use super::probe::Spare;
 use super::server_configs::{HTTP1, HTTP2};
 use super::shared::Shared;
@@ -29,6 +31,8 @@ pub(super) struct Established {
 pub(super) enum Failure {
     /// The client's doing; its socket is closed already.
     Client,
+    /// The client had not completed its `ClientHello` when others needed room; its socket is closed already.
+    Crowded,
     /// The client took us for a way to somewhere else; its socket is closed already.
     Elsewhere,
     /// Upstream's doing; the client's socket waits to be reset.
@@ -41,6 +45,7 @@ pub(super) enum Failure {
 pub(super) async fn establish(
     shared: &Shared,
     client: TcpStream,
+    waiting: Hello,
     spare: Option<Spare>,
     deadline: Instant,
 ) -> Result<Established, Failure> {
@@ -58,7 +63,7 @@ pub(super) async fn establish(
             }
         }
     };
-    let hello = client_hello(shared, client, deadline).await?;
+    let hello = client_hello(shared, client, waiting, deadline).await?;
     let offer = hello.client_hello().alpn().map(|names| names.map(<[u8]>::to_vec).collect()).unwrap_or_default();
     let sides = shared.sides.current();
     let reached = match early {
@@ -85,27 +90,26 @@ pub(super) async fn establish(
     Ok(Established { downstream, upstream, upstream_address, protocol })
 }
 
-async fn client_hello(shared: &Shared, client: TcpStream, deadline: Instant) -> Result<StartHandshake<TcpStream>, Failure> {
-    let mut acceptor = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), client);
-    let held = tokio::select! {
+async fn client_hello(
+    shared: &Shared,
+    client: TcpStream,
+    waiting: Hello,
+    deadline: Instant,
+) -> Result<StartHandshake<TcpStream>, Failure> {
+    tokio::select! {
         biased;
-        hello = timeout_at(deadline, &mut acceptor) => match hello {
-            Ok(Ok(hello)) => return Ok(hello),
+        hello = timeout_at(deadline, hello::read(&client, &waiting)) => match hello {
+            Ok(Ok(accepted)) => Ok(StartHandshake::from_parts(accepted, client)),
             Ok(Err(_left_or_not_tls)) => {
                 // The alert that says what was wrong is on its way.
-                if let Some(client) = acceptor.take_io() {
-                    socket::close_gracefully(&client);
-                }
-                false
+                socket::close_gracefully(&client);
+                Err(Failure::Client)
             }
             // Dropped as it is, the socket is reset.
-            Err(_elapsed) => false,
+            Err(_elapsed) => Err(Failure::Client),
         },
-        () = shared.gate.held() => true,
-    };
-    match acceptor.take_io() {
-        Some(client) if held => Err(Failure::Held(client)),
-        Some(_) | None => Err(Failure::Client),
+        () = waiting.is_to_be_reset() => Err(Failure::Crowded),
+        () = shared.gate.held() => Err(Failure::Held(client)),
     }
 }
 

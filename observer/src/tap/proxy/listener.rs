@@ -73,7 +73,7 @@ impl Listener {
 
     async fn event(&mut self) -> Event {
         tokio::select! {
-            accepted = self.port.accept(&self.shared.descriptors) => match accepted {
+            accepted = next_client(&mut self.port, &self.shared) => match accepted {
                 Ok(client) => Event::Client(client),
                 Err(shortage) => Event::Shortage(shortage),
             },
@@ -87,7 +87,8 @@ impl Listener {
         self.shared.counters.accepted.add(1);
         self.shared.first_client.send_if_modified(|came| !std::mem::replace(came, true));
         let spare = self.probe.take_spare();
-        self.connections.spawn(attend(Arc::clone(&self.shared), client, spare, self.farewell.hearer()));
+        let hello = self.shared.descriptors.hellos().begin();
+        self.connections.spawn(attend(Arc::clone(&self.shared), client, hello, spare, self.farewell.hearer()));
     }
 
     /// Counts that a client waits, and says so, though not each time.
@@ -170,6 +171,12 @@ impl Listener {
             tracing::error!(%error, "a connection was reset for a fault of ours");
         }
     }
+}
+
+/// Lets a client in once there is room for its `ClientHello`.
+async fn next_client(port: &mut Port, shared: &Shared) -> Result<Client, Shortage> {
+    shared.descriptors.hellos().room().await;
+    port.accept(&shared.descriptors).await
 }
 
 /// Whether all tasks end within `limit`.

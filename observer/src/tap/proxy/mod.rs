@@ -16,6 +16,8 @@ mod establish;
 mod farewell;
 mod flow;
 mod gate;
+mod hello;
+mod hellos;
 mod http_connect;
 mod insecure;
 mod listener;

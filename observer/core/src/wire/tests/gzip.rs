@@ -5,7 +5,7 @@ use std::io::Write;
 use flate2::{Compression, GzBuilder};
 
 use super::fixtures::{POD_LIST, WATCH};
-use super::reading::{gzip_member, read, read_in_chunks};
+use super::reading::{CBOR, JSON, PROTOBUF, gzip_member, read, read_as, read_in_chunks};
 use crate::wire::{BodyKind, BodyReader, Fact};
 
 #[test]
@@ -60,6 +60,77 @@ fn inflating_stops_at_the_cap() {
     assert_eq!(with_cap(spaces.len()), Some(Fact::Complete));
     let at = spaces.len() as u64 - 1;
     assert_eq!(with_cap(spaces.len() - 1), Some(Fact::Malformed { at, what: "inflates to more than the cap" }));
+}
+
+#[test]
+fn bodies_with_more_facts_than_compressed_bytes_are_given_up_at_the_same_place_in_any_chunking() {
+    const FACTS: usize = 1 << 18;
+    let list = |item: &[u8]| [br#"{"items":["#, item.repeat(FACTS).as_slice(), b"{}]}"].concat();
+    let envelope = |length: usize| [b"k8s\0\n\x0d\n\x02v1\x12\x07PodList\x12", varint(length).as_slice()].concat();
+    let items = b"\x12\0".repeat(FACTS);
+    for (kind, media_type, body) in [
+        (BodyKind::Watch, JSON, b"{}".repeat(FACTS)),
+        (BodyKind::Watch, CBOR, b"\xa0".repeat(FACTS)),
+        (BodyKind::Watch, PROTOBUF, b"\0\0\0\x02\n\0".repeat(FACTS)),
+        (BodyKind::Document, JSON, list(b"{},")),
+        (BodyKind::Document, CBOR, [b"\xa1\x65items\x9f", b"\xa0".repeat(FACTS).as_slice(), b"\xff"].concat()),
+        (BodyKind::Document, PROTOBUF, [envelope(items.len()).as_slice(), &items].concat()),
+    ] {
+        let compressed = gzip_member(&body);
+        let facts = read_as(kind, media_type, "gzip", [compressed.as_slice()]);
+        let told = (kind, media_type, facts.len(), facts.last().cloned());
+        let Some(Fact::Malformed { what: "more items or events than compressed bytes", .. }) = told.3 else { panic!("{told:?}") };
+        assert!(facts.len() < FACTS / 8, "{told:?}");
+        for length in [1, 7, 1000, 1024, 1500] {
+            assert!(read_as(kind, media_type, "gzip", compressed.chunks(length)) == facts, "chunks of {length}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn bodies_that_inflate_out_of_proportion_are_given_up() {
+    let body = |length: usize| [br#"{"a":""#, b"0".repeat(length).as_slice(), br#""}"#].concat();
+    let read = |length| read_in_chunks(BodyKind::Document, "gzip", [smallest_member(&body(length)).as_slice()]).pop();
+    assert_eq!(read(16 << 20), Some(Fact::Complete), "small enough to be read in any case");
+    let Some(Fact::Malformed { at, what: "inflates to more than 256 times its length" }) = read(64 << 20) else {
+        panic!("was read to its end")
+    };
+    assert!((32 << 20..48 << 20).contains(&at), "given up after {at} bytes");
+}
+
+/// A long list that shrinks well, as those of Kubernetes do.
+#[test]
+fn lists_that_shrink_to_a_fiftieth_are_read_to_their_end() {
+    const ITEMS: usize = 2000;
+    let spec = r#"{"name":"container","image":"registry.example/app:1","terminationMessagePolicy":"File"},"#.repeat(60);
+    let item = |number: usize| {
+        let uid = (number as u128).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+        format!(r#"{{"metadata":{{"name":"pod-{number}","uid":"{uid:032x}","resourceVersion":"{number}"}},"spec":[{spec}0]}}"#)
+    };
+    let items: Vec<String> = (0..ITEMS).map(item).collect();
+    let body = format!(r#"{{"metadata":{{"resourceVersion":"17"}},"items":[{}]}}"#, items.join(","));
+    let compressed = gzip_member(body.as_bytes());
+    assert!(compressed.len() < body.len() / 50, "{} of {} bytes", compressed.len(), body.len());
+    let facts = read_in_chunks(BodyKind::Document, "gzip", compressed.chunks(1400));
+    assert_eq!((facts.len(), facts.last()), (ITEMS + 3, Some(&Fact::Complete)));
+}
+
+fn smallest_member(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// As protobuf writes a length.
+fn varint(number: usize) -> Vec<u8> {
+    let mut rest = number;
+    let mut bytes = Vec::new();
+    while rest >= 0x80 {
+        bytes.push(u8::try_from(rest & 0x7f).unwrap() | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(u8::try_from(rest).unwrap());
+    bytes
 }
 
 #[track_caller]

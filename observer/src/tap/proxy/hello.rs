@@ -1,0 +1,54 @@
+//! Reading a `ClientHello`, no faster than its bytes are accounted for.
+
+use std::io::{self, Read, Write};
+
+use rustls::server::{Accepted, Acceptor};
+use tokio::net::TcpStream;
+
+use super::hellos::Hello;
+
+/// Bytes that are read at a time: one such step is what a client may hold beyond its account.
+const STEP: usize = 4096;
+
+/// Reads up to the end of the `ClientHello`. An alert says what is wrong with it, if that is not that the client left.
+pub(super) async fn read(client: &TcpStream, hello: &Hello) -> io::Result<Accepted> {
+    let mut acceptor = Acceptor::default();
+    loop {
+        client.readable().await?;
+        match acceptor.read_tls(&mut Steps(client)) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => hello.note(length),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+            Err(error) => return Err(error),
+        }
+        match acceptor.accept() {
+            Ok(Some(accepted)) => return Ok(accepted),
+            Ok(None) => {}
+            Err((error, mut alert)) => {
+                // Nothing was sent on this socket before, so there is room.
+                alert.write_all(&mut Steps(client)).ok();
+                return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+            }
+        }
+    }
+}
+
+/// What can be read or written now, in short steps.
+struct Steps<'c>(&'c TcpStream);
+
+impl Read for Steps<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(STEP);
+        self.0.try_read(buffer.get_mut(..length).unwrap_or_default())
+    }
+}
+
+impl Write for Steps<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.try_write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! What clients hold of our memory before their `ClientHello` is complete.
+//!
+//! Until then nothing is known of a client, and nothing is dialled for it. A `ClientHello` may have 64 KB, and a client may take as long for it as
+//! handshakes may take. So both the number and the bytes of those that are not complete have a bound, over all listeners of the process:
+//!
+//! - With [`MAX_OPEN`] of them, the next client waits in the kernel's queue, as it does when there is no descriptor. A `ClientHello` is one
+//!   flight, so clients that mean it complete theirs within a round trip; the oldest that has not done so for [`SLOW`] is reset for it.
+//! - With [`MAX_BYTES`], the one that holds most bytes is reset: a real `ClientHello` has some 500 to 4 000 bytes, so that is no client that
+//!   waits for an answer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+/// Clients whose `ClientHello` is not complete; each costs some 12 KiB without any byte of it.
+const MAX_OPEN: usize = 512;
+/// Bytes of these.
+const MAX_BYTES: usize = 4 << 20;
+/// After which time a client may be reset to make room for the next one.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// Those of all listeners. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hellos(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    open: Mutex<Open>,
+    /// One is complete or given up.
+    left: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    /// In the order of their beginning.
+    hellos: BTreeMap<u64, State>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    since: Instant,
+    bytes: usize,
+    reset: Arc<Notify>,
+    is_reset: bool,
+}
+
+/// Whether there is room for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    Free,
+    /// Unless one is left before.
+    FullUntil(Instant),
+    /// Until one is left.
+    Full,
+}
+
+/// One of them, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Hello {
+    all: Hellos,
+    number: u64,
+    reset: Arc<Notify>,
+}
+
+impl Hellos {
+    /// Begins another one, whether there is room or not; see [`Self::room`].
+    pub(super) fn begin(&self) -> Hello {
+        let reset = Arc::new(Notify::new());
+        let mut open = self.open();
+        let number = open.next;
+        open.next += 1;
+        let state = State { since: Instant::now(), bytes: 0, reset: Arc::clone(&reset), is_reset: false };
+        open.hellos.insert(number, state);
+        Hello { all: self.clone(), number, reset }
+    }
+
+    /// Waits until there is room for another one, and makes it where the oldest is slow. Nothing is lost when the future is dropped.
+    pub(super) async fn room(&self) {
+        loop {
+            let left = self.0.left.notified();
+            match self.make_room(Instant::now()) {
+                Room::Free => return,
+                Room::FullUntil(slow_at) => {
+                    tokio::select! {
+                        () = left => {}
+                        () = sleep_until(slow_at) => {}
+                    }
+                }
+                Room::Full => left.await,
+            }
+        }
+    }
+
+    /// Has the oldest reset where there is no room and it is slow.
+    fn make_room(&self, now: Instant) -> Room {
+        let mut open = self.open();
+        if open.hellos.len() < MAX_OPEN {
+            return Room::Free;
+        }
+        let Some(oldest) = open.hellos.values_mut().find(|hello| !hello.is_reset) else { return Room::Full };
+        let slow_at = oldest.since + SLOW;
+        if slow_at > now {
+            return Room::FullUntil(slow_at);
+        }
+        let bytes = oldest.reset();
+        open.bytes -= bytes;
+        Room::Full
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Has it reset; how many bytes are free then.
+    fn reset(&mut self) -> usize {
+        self.is_reset = true;
+        self.reset.notify_one();
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+impl Hello {
+    /// Notes that it has so many more bytes. With too many of all together, the largest is reset.
+    pub(super) fn note(&self, bytes: usize) {
+        let Open { hellos, bytes: all, .. } = &mut *self.all.open();
+        let Some(hello) = hellos.get_mut(&self.number).filter(|hello| !hello.is_reset) else { return };
+        hello.bytes += bytes;
+        *all += bytes;
+        if *all > MAX_BYTES
+            && let Some(largest) = hellos.values_mut().max_by_key(|hello| hello.bytes)
+        {
+            *all -= largest.reset();
+        }
+    }
+
+    /// Waits until it is to be reset, so that others have room.
+    pub(super) async fn is_to_be_reset(&self) {
+        self.reset.notified().await;
+    }
+}
+
+impl Drop for Hello {
+    fn drop(&mut self) {
+        let mut open = self.all.open();
+        if let Some(hello) = open.hellos.remove(&self.number) {
+            open.bytes -= hello.bytes;
+        }
+        drop(open);
+        // The listeners of several contexts may wait for room.
+        self.all.0.left.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_next_client_waits_until_one_is_complete() {
+        let hellos = Hellos::default();
+        let mut open: Vec<Hello> = (0..MAX_OPEN).map(|_| hellos.begin()).collect();
+        assert!(timeout(Duration::ZERO, hellos.room()).await.is_err(), "there was room");
+        open.pop();
+        assert!(timeout(Duration::ZERO, hellos.room()).await.is_ok(), "there was none");
+    }
+
+    #[tokio::test]
+    async fn the_oldest_is_reset_once_it_is_slow_and_no_other() {
+        let (hellos, start) = (Hellos::default(), Instant::now());
+        let oldest = hellos.begin();
+        let younger: Vec<Hello> = (1..MAX_OPEN).map(|_| hellos.begin()).collect();
+        assert!(matches!(hellos.make_room(start), Room::FullUntil(_)), "none is slow yet");
+        assert!(!is_to_be_reset(&oldest).await);
+        assert_eq!(hellos.make_room(Instant::now() + SLOW), Room::Full, "there is room only when its memory is free");
+        assert!(is_to_be_reset(&oldest).await && !is_to_be_reset(younger.first().unwrap()).await);
+        drop(oldest);
+        assert_eq!(hellos.make_room(start), Room::Free);
+    }
+
+    #[tokio::test]
+    async fn the_largest_is_reset_when_all_together_have_too_many_bytes() {
+        const SMALL: usize = 1000;
+        let hellos = Hellos::default();
+        let (small, large) = (hellos.begin(), hellos.begin());
+        large.note(MAX_BYTES - SMALL);
+        small.note(SMALL);
+        assert!(!is_to_be_reset(&large).await, "there was room for both");
+        small.note(1);
+        assert!(is_to_be_reset(&large).await && !is_to_be_reset(&small).await);
+        drop(large);
+        assert_eq!(hellos.open().bytes, SMALL + 1);
+    }
+
+    async fn is_to_be_reset(hello: &Hello) -> bool {
+        timeout(Duration::ZERO, hello.is_to_be_reset()).await.is_ok()
+    }
+}
