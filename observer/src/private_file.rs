@@ -1,16 +1,180 @@
 //! Files for their owner only: names of objects can be sensitive.
+//!
+//! What stands at a path already may have been put there by somebody else, who waits for what we write or wants us to overwrite another file: so a
+//! file or a pipe of another user is refused, and so is a link of theirs. One that others could have open is replaced by another file of its
+//! name. Devices, and what we were given as a standard stream (`/dev/stdout`), are written to whoever they belong to.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Opens an empty file for writing, with mode 0600.
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
+
+/// The mode of a new file.
+const PRIVATE: u32 = 0o600;
+/// What others may do with a file.
+const OF_OTHERS: u32 = 0o077;
+/// Root, whose links lead where the system wants them to.
+const ROOT: u32 = 0;
+
+/// Opens an empty file for writing, with mode 0600, or a pipe or a device.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    // A file that was there keeps its mode otherwise; a device or a pipe has none that matters.
-    if file.metadata()?.is_file() {
-        file.set_permissions(Permissions::from_mode(0o600))?;
+    let there = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return create_new(path),
+        there => there?,
+    };
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if there.is_symlink() {
+        trust_link(there.uid(), geteuid().as_raw())?;
+        options.create(true).mode(PRIVATE);
+    } else {
+        // Before it is opened: at a pipe of somebody else that would wait for its reader.
+        trust(&there)?;
+        options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    trust(&metadata)?;
+    if !metadata.is_file() {
+        return Ok(file);
+    }
+    if metadata.mode() & OF_OTHERS != 0 && !is_standard_stream(&metadata) {
+        return replace(path);
+    }
+    file.set_len(0)?;
     Ok(file)
+}
+
+/// Fails if there is something of that name by now.
+fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)
+}
+
+/// Puts a new file in the place of one that others may have open, wherever links lead.
+fn replace(path: &Path) -> io::Result<File> {
+    let path = fs::canonicalize(path)?;
+    fs::remove_file(&path)?;
+    create_new(&path)
+}
+
+fn trust(metadata: &Metadata) -> io::Result<()> {
+    let kind = metadata.file_type();
+    if kind.is_char_device() || is_standard_stream(metadata) {
+        return Ok(());
+    }
+    if kind.is_file() || kind.is_fifo() {
+        return trust_owner(metadata.uid(), geteuid().as_raw());
+    }
+    if kind.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "it is neither a file, a pipe nor a terminal"))
+}
+
+fn trust_owner(owner: u32, ours: u32) -> io::Result<()> {
+    if owner == ours {
+        return Ok(());
+    }
+    Err(refused(&format!("it belongs to another user (uid {owner}), who could read what is written or change it")))
+}
+
+fn trust_link(owner: u32, ours: u32) -> io::Result<()> {
+    if owner == ours || owner == ROOT {
+        return Ok(());
+    }
+    Err(refused(&format!("it is a link of another user (uid {owner}), which may lead to any file of yours")))
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, format!("{why}; remove it, or name a file of your own"))
+}
+
+/// Whether who started us opened it for us.
+fn is_standard_stream(metadata: &Metadata) -> bool {
+    let is_it = |stream: BorrowedFd<'_>| {
+        let stream = stream.try_clone_to_owned().and_then(|stream| File::from(stream).metadata());
+        stream.is_ok_and(|stream| (stream.dev(), stream.ino()) == (metadata.dev(), metadata.ino()))
+    };
+    is_it(io::stdin().as_fd()) || is_it(io::stdout().as_fd()) || is_it(io::stderr().as_fd())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
+
+    use super::*;
+
+    /// Not the user of any test.
+    const STRANGER: u32 = 54_321;
+
+    #[test]
+    fn what_is_there_already_is_emptied_and_private_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report");
+        for mode in [None, Some(0o600), Some(0o644), Some(0o666)] {
+            if let Some(mode) = mode {
+                fs::write(&path, "what stood here").unwrap();
+                fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            }
+            create(&path).unwrap().write_all(b"new").unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), "new", "{mode:?}");
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600, "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn who_has_an_open_file_open_reads_nothing_of_what_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("report"), folder.path().join("link"));
+        symlink(&path, &link).unwrap();
+        for written in [&path, &link] {
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+            let elsewhere = File::open(&path).unwrap();
+            create(written).unwrap().write_all(b"secret").unwrap();
+            assert_eq!(io::read_to_string(elsewhere).unwrap(), "");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "secret");
+        }
+    }
+
+    #[test]
+    fn devices_and_own_links_are_written_to_and_folders_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, target) = (folder.path().join("link"), folder.path().join("target"));
+        symlink(&target, &link).unwrap();
+        create(&link).unwrap().write_all(b"new").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        create(Path::new("/dev/null")).unwrap().write_all(b"x").unwrap();
+        assert_eq!(create(folder.path()).unwrap_err().kind(), ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn what_another_user_put_there_is_refused() {
+        for refused in [trust_owner(1001, 1000), trust_owner(0, 1000), trust_owner(1000, 0), trust_link(1001, 1000)] {
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::PermissionDenied);
+        }
+        for trusted in [trust_owner(1000, 1000), trust_link(1000, 1000), trust_link(0, 1000)] {
+            trusted.unwrap();
+        }
+        // Only root can give a file away.
+        if geteuid().is_root() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = |name: &str| folder.path().join(name);
+            fs::write(path("file"), "kept").unwrap();
+            fs::write(path("own"), "kept").unwrap();
+            chown(path("file"), Some(STRANGER), None).unwrap();
+            symlink(path("own"), path("link")).unwrap();
+            lchown(path("link"), Some(STRANGER), None).unwrap();
+            for (name, target) in [("file", "file"), ("link", "own")] {
+                let error = create(&path(name)).unwrap_err().to_string();
+                assert!(error.contains("another user (uid 54321)") && error.contains("name a file of your own"), "{error}");
+                assert_eq!(fs::read_to_string(path(target)).unwrap(), "kept");
+            }
+        }
+    }
 }

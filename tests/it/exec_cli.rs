@@ -420,7 +420,7 @@ pub(super) fn get(session: &ExecSession, path: &str) -> String {
 }
 
 #[track_caller]
-fn stdout(output: &Output) -> String {
+pub(super) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

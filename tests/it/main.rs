@@ -43,6 +43,8 @@ mod page_cli;
 #[cfg(test)]
 mod pods;
 #[cfg(test)]
+mod private_files;
+#[cfg(test)]
 mod proxy;
 #[cfg(test)]
 mod run_cli;

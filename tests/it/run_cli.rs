@@ -129,6 +129,60 @@ fn private_files_are_gone_at_the_end() {
 }
 
 #[test]
+fn a_selector_of_a_refused_request_commands_no_terminal() {
+    let refuses = ScriptedUpstream::start(&[b"http/1.1"], |stream| {
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte)?;
+            request.push(byte[0]);
+        }
+        let (status, body) = match request.starts_with(b"GET /version ") {
+            true => ("200 OK", r#"{"major":"1","minor":"34","gitVersion":"v1.34.4-\u001b]0;OWNED\u0007"}"#),
+            false => {
+                ("401 Unauthorized", r#"{"kind":"Status","code":401,"reason":"\u001b]0;OWNED\u0007","message":"\u202e\u009b"}"#)
+            }
+        };
+        let length = body.len();
+        write!(stream, "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
+    });
+    let refuses = refuses.unwrap();
+    let trust = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(refuses.ca_pem()));
+    let kubeconfig = super::upstream::kubeconfig(&format!("https://{}", refuses.address()), &trust);
+    let folder = tempfile::tempdir().unwrap();
+    let events = folder.path().join("events.jsonl");
+    let running = Running::start(&kubeconfig, &["--events", events.to_str().unwrap()]);
+    let mut client = running.client();
+    get(&mut client, "/api/v1/pods?labelSelector=%1b%5d0%3bOWNED%07%e2%80%ae%c2%9b");
+    let line = running.line_with("OWNED");
+    running.signal(Signal::TERM);
+    drop(client);
+    let ended = running.ended();
+    assert!(ended.said.contains("]0;OWNED\u{FFFD}\u{FFFD}\u{FFFD}"), "the report has the selector: {}", ended.said);
+    let events = fs::read_to_string(events).unwrap();
+    assert!(events.contains(r"]0;OWNED\u0007\u202e\u009b"), "{events}");
+    for text in [line, ended.said, events] {
+        let obeyed = text.chars().find(|character| *character != '\n' && (character.is_control() || *character == '\u{202e}'));
+        assert_eq!(obeyed, None, "{text}");
+    }
+}
+
+#[test]
+fn no_signal_that_would_end_us_leaves_private_files_behind() {
+    const SIGNALS: &[&str] = &["ALRM", "VTALRM", "PROF", "XCPU", "XFSZ", "IO", "PWR", "16", "34", "64"];
+    let server = Upstream::start();
+    for signal in SIGNALS {
+        let running = Running::start(&server.kubeconfig(), &[]);
+        let folder = running.kubeconfig.parent().unwrap().to_owned();
+        let kill = format!("kill -{signal} {}", running.watchtap.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success(), "{kill}");
+        let ended = running.ended();
+        assert_eq!(ended.code, Some(0), "{signal}: {}", ended.said);
+        assert!(!folder.exists(), "{signal}");
+    }
+}
+
+#[test]
 fn without_a_cluster_the_demo_is_played_and_the_reason_is_said() {
     let nobody = observer_tests::Port::reserve().unwrap();
     let elsewhere = Upstream::start().kubeconfig_to_port(nobody.number());

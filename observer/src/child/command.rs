@@ -104,8 +104,9 @@ impl Child {
     fn hand_on(&self, received: Received) {
         let command = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let circumstances = Circumstances { command, leads_session: session::is_led_by_us() };
-        let signal = Signal::from_named_raw(received.signal);
-        let (Some(command), Some(signal)) = (command, signal) else { return };
+        // Those for real time have no name, and end a process by default as this one does.
+        let signal = Signal::from_named_raw(received.signal).unwrap_or(Signal::TERM);
+        let Some(command) = command else { return };
         if !is_forwarded(received.signal, received.sender, circumstances) {
             tracing::debug!(?received, "the command has this signal already");
         } else if let Err(error) = kill_process(command, signal) {

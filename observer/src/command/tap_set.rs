@@ -373,7 +373,14 @@ pub(super) fn folder_variable(path: &Path, runtime_directory: Option<&Path>) -> 
 
 /// A private folder, in memory where there is such a place.
 pub(super) fn run_folder() -> Result<RunFolder> {
-    RunFolder::create(runtime_directory().as_deref(), &std::env::temp_dir()).context("cannot create a private folder for this run")
+    let (runtime_directory, instead) = (runtime_directory(), std::env::temp_dir());
+    let folder =
+        RunFolder::create(runtime_directory.as_deref(), &instead).context("cannot create a private folder for this run")?;
+    if let Some((why, unused)) = folder.passed_over().zip(runtime_directory) {
+        let (unused, instead) = (unused.display(), instead.display());
+        say(format!("XDG_RUNTIME_DIR is not used: {unused} {why}; the private files of this run are in {instead}"));
+    }
+    Ok(folder)
 }
 
 pub(super) fn runtime_directory() -> Option<PathBuf> {

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
+use observer_core::reflector::{RelistCause, Stale};
+use observer_core::routing::{proof, rule};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -14,6 +16,15 @@ use super::tap_set::{folder_variable, learned};
 use super::upstream::name_behind;
 use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
+
+/// As `RelistCause` says of itself.
+#[test]
+fn explain_takes_no_cause_of_a_relist() {
+    let causes = [RelistCause::RefusedMisread, RelistCause::Expired { because: Stale::NoBookmarks }, RelistCause::VeryShortWatch];
+    for cause in causes.map(|cause| cause.to_string()) {
+        assert!(rule(&cause).is_none() && proof(&cause).is_none(), "{cause} can be explained now: say so in cause.rs");
+    }
+}
 
 #[test]
 fn the_port_of_an_api_server_is_the_same_in_every_run() {

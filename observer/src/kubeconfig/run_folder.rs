@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::runtime_directory::{self, NotPrivate};
+
 /// A folder that only its owner can enter, removed with all that is in it when this is dropped.
 ///
 /// A signal that ends the process at once leaves it behind; so the run survives the signals that it is asked to end by, and
@@ -14,17 +16,25 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub struct RunFolder {
     folder: TempDir,
+    passed_over: Option<NotPrivate>,
 }
 
 impl RunFolder {
     /// Creates one in `runtime_directory` (the value of `XDG_RUNTIME_DIR`, kept in memory and per user), or in
-    /// `temporary_directory` where that is unset, relative or unusable. Mode 0700.
+    /// `temporary_directory` where that is unset or cannot be trusted. Mode 0700.
     pub fn create(runtime_directory: Option<&Path>, temporary_directory: &Path) -> io::Result<Self> {
-        let preferred = runtime_directory.filter(|folder| folder.is_absolute());
-        if let Some(folder) = preferred.and_then(|folder| create_in(folder).ok()) {
-            return Ok(Self { folder });
-        }
-        Ok(Self { folder: create_in(temporary_directory)? })
+        let preferred = runtime_directory.filter(|folder| !folder.as_os_str().is_empty());
+        let passed_over = match preferred.map(create_in_private) {
+            Some(Ok(folder)) => return Ok(Self { folder, passed_over: None }),
+            Some(Err(why)) => Some(why),
+            None => None,
+        };
+        Ok(Self { folder: create_in(temporary_directory)?, passed_over })
+    }
+
+    /// Why it is not in the runtime directory, where one is named.
+    pub const fn passed_over(&self) -> Option<&NotPrivate> {
+        self.passed_over.as_ref()
     }
 
     /// Where it is.
@@ -43,6 +53,11 @@ impl RunFolder {
     pub fn remove(self) -> io::Result<()> {
         self.folder.close()
     }
+}
+
+fn create_in_private(folder: &Path) -> Result<TempDir, NotPrivate> {
+    runtime_directory::check(folder)?;
+    create_in(folder).map_err(NotPrivate::Unusable)
 }
 
 fn create_in(folder: &Path) -> io::Result<TempDir> {

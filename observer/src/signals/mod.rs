@@ -1,5 +1,6 @@
 //! The signals that ask a process of ours to end, or mean its command: who sent them, and which it was told to ignore.
 
+mod ending;
 mod ignored;
 mod sender;
 mod stream;

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use rustix::process::getpid;
+use signal_hook::consts::{SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::iterator::{Handle, SignalsInfo};
 use tokio::sync::mpsc::{self, Receiver};
 
+use super::ending::{OF_POSIX, of_this_system};
 use super::ignored::Ignored;
 use super::sender::Sender;
 
-/// Those that we survive while the command runs. SIGTSTP, SIGCONT and SIGWINCH are not among them: the terminal gives them to the
-/// whole group, and what they do by default is right.
-const SIGNALS: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+/// What a process exits with that a signal ended, less the number of the signal, as a shell says it.
+const BY_SIGNAL: i32 = 128;
 /// Signals that wait to be looked at. The system merges equal ones that are pending, so these are more than can be told apart.
 const WAITING: usize = 16;
 
@@ -27,8 +28,16 @@ pub(crate) struct Received {
     pub(crate) sender: Sender,
 }
 
-/// Keeps our process alive through [`SIGNALS`], but for those that it ignored from the start, and hands them on, until it is dropped; from then on they end the process as they
-/// do by default, so that a report that cannot be written can still be interrupted.
+impl Received {
+    /// Whether a write of ours reached the largest size of a file (`RLIMIT_FSIZE`). It fails then, which ends the file and not the run.
+    fn is_of_our_own_write(self) -> bool {
+        self.signal == SIGXFSZ && self.sender == Sender::Process(Some(getpid()))
+    }
+}
+
+/// Keeps our process alive through the signals that would end it, but for those that it ignored from the start, and hands them on, until it is
+/// dropped; from then on they end the process as they do by default, so that a report that cannot be written can still be interrupted. SIGTSTP,
+/// SIGCONT and SIGWINCH are not among them: the terminal gives them to the whole group, and what they do by default is right.
 pub(crate) struct SignalStream {
     received: Receiver<Received>,
     handle: Handle,
@@ -40,12 +49,18 @@ impl SignalStream {
     /// To be called before the command is started, or a signal in between would end us and not it.
     pub(crate) fn open() -> io::Result<Self> {
         let ignored = Ignored::at_start();
-        let heeded: Vec<i32> = SIGNALS.into_iter().filter(|signal| !ignored.contains(*signal)).collect();
+        let is_heeded = |signal: &i32| !ignored.contains(*signal);
+        let heeded: Vec<i32> = OF_POSIX.into_iter().chain(of_this_system()).filter(is_heeded).collect();
         let over = Arc::new(AtomicBool::new(false));
         // Actions run in the order of their registration. This one comes first: else the signal could be handed on and have ended the
         // command, and `over` be true, before the same signal is looked at here.
         for signal in &heeded {
-            flag::register_conditional_default(*signal, Arc::clone(&over))?;
+            if OF_POSIX.contains(signal) {
+                flag::register_conditional_default(*signal, Arc::clone(&over))?;
+            } else {
+                // Of these signal-hook does not know the default.
+                flag::register_conditional_shutdown(*signal, BY_SIGNAL + signal, Arc::clone(&over))?;
+            }
         }
         let mut signals = SignalsInfo::<WithOrigin>::new(&heeded)?;
         let handle = signals.handle();
@@ -53,6 +68,9 @@ impl SignalStream {
         let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for origin in &mut signals {
                 let one = Received { signal: origin.signal, sender: Sender::from(&origin) };
+                if one.is_of_our_own_write() {
+                    continue;
+                }
                 if sender.blocking_send(one).is_err() {
                     break;
                 }
@@ -61,7 +79,7 @@ impl SignalStream {
         Ok(Self { received, handle, thread: Some(thread), over })
     }
 
-    /// The next one that asks for an end: every signal of these but the two that people give a meaning of their own.
+    /// The next one that asks for an end: every signal but the two that people give a meaning of their own.
     pub(crate) async fn next_end(&mut self) -> i32 {
         loop {
             let signal = self.next().await.signal;

@@ -21,6 +21,8 @@ mod verdict;
 mod verification;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;
 
 pub use colour::Colour;

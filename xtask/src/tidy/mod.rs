@@ -23,4 +23,5 @@ mod security_claims;
 mod taps_and_views;
 mod test_command;
 mod unfinished;
+mod unsafe_code;
 mod xtask_dependencies;

@@ -88,7 +88,8 @@ pub enum UnknownCause {
 }
 
 impl RelistCause {
-    /// The identifier: of the cause, and behind a slash what is known beyond it. Filters and `watchtap explain` take it.
+    /// The identifier: of the cause, and after a slash what is known beyond it. The page's filter `cause:` takes it; `watchtap explain`
+    /// takes rules and proofs only.
     pub fn id(self) -> String {
         self.to_string()
     }

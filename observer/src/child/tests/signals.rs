@@ -1,7 +1,7 @@
 //! Signals that come while the command runs.
 
 use rustix::process::{Pid, Signal};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 
 use super::supervised::{Start, Supervised};
 use crate::child::origin::{Circumstances, is_forwarded};
@@ -64,6 +64,9 @@ fn the_sender_decides_whether_a_signal_is_handed_on() {
         (SIGINT, Sender::Kernel, leads, false),
         (SIGHUP, Sender::Kernel, follows, false),
         (SIGHUP, Sender::Kernel, leads, true),
+        (SIGQUIT, Sender::Kernel, leads, false),
+        (SIGALRM, Sender::Kernel, follows, true),
+        (SIGXCPU, Sender::Kernel, follows, true),
         (SIGTERM, Sender::Other, leads, false),
     ] {
         assert_eq!(is_forwarded(signal, sender, circumstances), expected, "{signal} {sender:?} {circumstances:?}");

@@ -9,8 +9,9 @@ use crate::kubeconfig::RunFolder;
 
 #[test]
 fn only_the_owner_can_look_into_it() {
-    let place = tempfile::tempdir().unwrap();
+    let place = private();
     let folder = RunFolder::create(Some(place.path()), Path::new("/absent")).unwrap();
+    assert!(folder.passed_over().is_none());
     let file = folder.write("kubeconfig", b"x").unwrap();
     assert_eq!((mode(folder.path()), mode(&file)), (0o700, 0o600));
     assert_eq!(fs::read(file).unwrap(), b"x");
@@ -38,10 +39,27 @@ fn it_is_gone_when_dropped_and_when_removed() {
 #[test]
 fn an_unusable_runtime_directory_is_passed_over() {
     let place = tempfile::tempdir().unwrap();
-    for unusable in ["relative", "/absent/folder", ""] {
+    for (unusable, said) in [("relative", "is no absolute path"), ("/absent/folder", "cannot be used"), ("", "")] {
         let folder = RunFolder::create(Some(Path::new(unusable)), place.path()).unwrap();
         assert!(folder.path().starts_with(place.path()));
+        let why = folder.passed_over().map_or_else(String::new, ToString::to_string);
+        assert!(why.starts_with(said) && why.is_empty() == said.is_empty(), "{unusable}: {why}");
     }
+}
+
+#[test]
+fn a_runtime_directory_that_others_can_enter_is_passed_over() {
+    let (runtime, place) = (private(), tempfile::tempdir().unwrap());
+    for mode in [0o755, 0o1777, 0o770] {
+        fs::set_permissions(runtime.path(), fs::Permissions::from_mode(mode)).unwrap();
+        let folder = RunFolder::create(Some(runtime.path()), place.path()).unwrap();
+        assert!(folder.path().starts_with(place.path()), "{mode:o}");
+        assert!(folder.passed_over().is_some_and(|why| why.to_string().contains("must be 0700")), "{mode:o}");
+    }
+}
+
+fn private() -> tempfile::TempDir {
+    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir().unwrap()
 }
 
 fn mode(path: &Path) -> u32 {

@@ -30,7 +30,7 @@ mod storms;
 mod tab;
 
 #[cfg(test)]
-mod tests;
+pub(in crate::view) mod tests;
 
 pub use key::{Key, Outcome};
 pub use state::Page;

@@ -6,6 +6,6 @@ mod keys;
 mod reading;
 mod readme;
 mod screen;
-mod script;
-mod stories;
+pub(in crate::view) mod script;
+pub(in crate::view) mod stories;
 mod tables;

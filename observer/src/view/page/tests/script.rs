@@ -29,9 +29,18 @@ const START: u64 = 1_769_860_800_000_000_000;
 
 /// What is known when all of `script` has passed.
 pub(super) fn play(script: &str) -> Arc<Snapshot> {
+    let mut observer = Observer::new(Limits::default());
+    for observation in observations(script) {
+        observer.observe(observation, &mut |_| {});
+    }
+    Arc::new(observer.snapshot())
+}
+
+/// What passes in `script`.
+pub(in crate::view) fn observations(script: &str) -> Vec<Observation> {
     let mut lines: Vec<(Duration, &str)> = script.lines().map(str::trim).filter(|line| !line.is_empty()).map(timed).collect();
     lines.sort_by_key(|(time, _)| *time);
-    let mut observer = Observer::new(Limits::default());
+    let mut observations = Vec::new();
     let mut agents = std::collections::BTreeMap::new();
     for (time, words) in lines {
         let at = Timestamp::from_nanos(START).plus(time);
@@ -40,11 +49,9 @@ pub(super) fn play(script: &str) -> Arc<Snapshot> {
             agents.insert(letter.to_owned(), client.trim_start_matches("client=").replace('+', " "));
         }
         let agent = agents.get(&words[0][..1]).cloned();
-        for what in parse(at, &words, agent) {
-            observer.observe(Observation { at, what }, &mut |_| {});
-        }
+        observations.extend(parse(at, &words, agent).into_iter().map(|what| Observation { at, what }));
     }
-    Arc::new(observer.snapshot())
+    observations
 }
 
 fn timed(line: &str) -> (Duration, &str) {

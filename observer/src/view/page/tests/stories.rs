@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 pub(super) const SILENCE: &str = "0s server v1.34.4";
 
 /// Four clients, of which two have trouble: one whose revision expired, one that is stuck.
-pub(super) fn trouble() -> String {
+pub(in crate::view) fn trouble() -> String {
     let mut script = "
         0s server v1.30.4
         0s a connects client=my-controller/0.34 pid=4711
@@ -67,7 +67,7 @@ pub(super) fn trouble() -> String {
 }
 
 /// Twelve reflectors of three clients list again at once, and go on while it is looked at.
-pub(super) fn storm() -> String {
+pub(in crate::view) fn storm() -> String {
     let mut script = "0s server v1.34.4\n".to_owned();
     for (number, client) in ["a", "b", "c"].into_iter().enumerate() {
         let _infallible = writeln!(script, "0s {client} connects client=fleet-{client}/v1");

@@ -1,0 +1,75 @@
+//! Whether a folder is what the XDG Base Directory Specification (0.8) asks of `XDG_RUNTIME_DIR`.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::process::geteuid;
+use thiserror::Error;
+
+/// What others may do with it, and what may not be done at all.
+const OF_MODE: u32 = 0o777;
+/// The mode that the specification asks for.
+const PRIVATE: u32 = 0o700;
+
+/// Why the folder is not used.
+#[derive(Debug, Error)]
+pub enum NotPrivate {
+    /// The specification has relative ones ignored.
+    #[error("is no absolute path")]
+    Relative,
+    /// It is not there, or out of reach.
+    #[error("cannot be used: {0}")]
+    Unusable(#[source] io::Error),
+    /// It is something else.
+    #[error("is no folder")]
+    NoFolder,
+    /// Its owner could put something else in the place of what we put there.
+    #[error("belongs to another user (uid {owner})")]
+    OfAnotherUser {
+        /// Whose it is.
+        owner: u32,
+    },
+    /// Others have access to it.
+    #[error("has the mode {mode:04o}; it must be 0700")]
+    Open {
+        /// Its mode.
+        mode: u32,
+    },
+}
+
+/// That `folder` is ours alone, with the mode 0700: what is in it then, nobody else can replace.
+pub(super) fn check(folder: &Path) -> Result<(), NotPrivate> {
+    if !folder.is_absolute() {
+        return Err(NotPrivate::Relative);
+    }
+    let metadata = fs::metadata(folder).map_err(NotPrivate::Unusable)?;
+    judge(metadata.is_dir(), metadata.uid(), metadata.mode(), geteuid().as_raw())
+}
+
+fn judge(is_folder: bool, owner: u32, mode: u32, ours: u32) -> Result<(), NotPrivate> {
+    match mode & OF_MODE {
+        _ if !is_folder => Err(NotPrivate::NoFolder),
+        _ if owner != ours => Err(NotPrivate::OfAnotherUser { owner }),
+        PRIVATE => Ok(()),
+        mode => Err(NotPrivate::Open { mode }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_ours_alone_is_private_and_no_other() {
+        let said = |is_folder, owner, mode| judge(is_folder, owner, mode, 1000).map_err(|error| error.to_string());
+        assert_eq!(said(true, 1000, 0o040_700), Ok(()));
+        assert_eq!(said(true, 1001, 0o040_700), Err("belongs to another user (uid 1001)".to_owned()));
+        assert_eq!(said(true, 0, 0o040_700), Err("belongs to another user (uid 0)".to_owned()));
+        for mode in [0o040_755, 0o040_770, 0o041_777, 0o040_701, 0o040_500] {
+            assert_eq!(said(true, 1000, mode), Err(format!("has the mode {:04o}; it must be 0700", mode & 0o777)));
+        }
+        assert_eq!(said(false, 1000, 0o100_700), Err("is no folder".to_owned()));
+    }
+}

@@ -1,0 +1,174 @@
+//! Observations in which every field that a stranger fills holds text.
+//!
+//! The samples name every field of what they are made of, so a new one does not compile until it stands there.
+
+use observer_core::http::{Direction, Identity, Loss, StreamId};
+use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
+use observer_core::observation::{
+    Body, BodyNotRead, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine,
+    UpstreamName, What,
+};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
+
+use super::super::page::tests::{script, stories};
+
+/// The stories of the page's tests, and samples of everything else that there is to observe.
+pub(super) fn observations() -> Vec<Observation> {
+    let mut all: Vec<Observation> =
+        [stories::trouble(), stories::storm()].iter().flat_map(|one| script::observations(one)).collect();
+    let at = all.iter().map(|one| one.at).max().unwrap_or_default();
+    all.extend(samples().into_iter().map(|what| Observation { at, what }));
+    all
+}
+/// The names of [`name`].
+pub(super) const KINDS: &[&str] = &[
+    "profile",
+    "connection-opened",
+    "requested",
+    "responded",
+    "understood",
+    "not-read",
+    "upgraded",
+    "malformed",
+    "listener",
+    "connect-failed",
+    "not-probed",
+    "capture-ended",
+    "of numbers",
+];
+
+/// What it is, if it may hold text.
+pub(super) const fn name(what: &What) -> &'static str {
+    match what {
+        What::Profile { .. } => "profile",
+        What::ConnectionOpened { .. } => "connection-opened",
+        What::Requested { .. } => "requested",
+        What::Responded { .. } => "responded",
+        What::Understood { .. } => "understood",
+        What::NotRead { .. } => "not-read",
+        What::Upgraded { .. } => "upgraded",
+        What::Malformed { .. } => "malformed",
+        What::Listener { .. } => "listener",
+        What::ConnectFailed { .. } => "connect-failed",
+        What::NotProbed { .. } => "not-probed",
+        What::CaptureEnded { .. } => "capture-ended",
+        What::ConnectionEnded { .. }
+        | What::ConnectionClosed { .. }
+        | What::GoAway { .. }
+        | What::Informed { .. }
+        | What::Bytes { .. }
+        | What::Ended { .. }
+        | What::Blocked { .. }
+        | What::Unblocked { .. }
+        | What::Missed { .. }
+        | What::BodyMissed { .. }
+        | What::Dark { .. }
+        | What::DecoderFailed { .. }
+        | What::ResetInsteadOfRefused { .. }
+        | What::Unobserved { .. }
+        | What::Untold { .. }
+        | What::ProbeMissed { .. }
+        | What::Unrecorded { .. }
+        | What::Tick
+        | What::Unknown => "of numbers",
+    }
+}
+
+/// One of each kind, on a connection of its own.
+pub(super) fn samples() -> Vec<What> {
+    let connection = ConnectionId(1_000);
+    let upstream = || UpstreamName("a:6443".to_owned());
+    let text = || "t".to_owned();
+    let container = Some(Container { id: text(), pod_uid: text() });
+    let process = Some(Process { pid: 1, started: 1, name: text(), container });
+    let profile = Box::new(spoiled_profile("t"));
+    let mut samples = vec![
+        What::Profile { upstream: upstream(), profile },
+        What::ConnectionOpened { connection, upstream: upstream(), protocol: None, process, attached_late: false },
+        What::Listener { upstream: upstream(), state: ListenerState::Refusing },
+        What::Listener { upstream: upstream(), state: ListenerState::Listening },
+        What::ConnectFailed { why: text() },
+        What::NotProbed { file: text(), why: text() },
+        What::CaptureEnded { why: text() },
+        What::Dark { connection, direction: Direction::Request, loss: Loss::Gap },
+    ];
+    let requests: [(&str, &str, &str); 6] = [
+        ("GET", "/api/v1/namespaces/n/pods", "labelSelector=s&fieldSelector=f&continue=c&resourceVersion=r&limit=5"),
+        ("GET", "/apis/g.example.com/v1/widgets", "watch=1&resourceVersion=5&labelSelector=s"),
+        ("GET", "/api/v1/namespaces/n/pods/p/log", ""),
+        ("POST", "/api/v1/namespaces/n/pods/p/exec", "container=c"),
+        ("GET", "/openapi/v3/t", ""),
+        ("BREW", "/t", ""),
+    ];
+    for (number, (method, path, query)) in (1..).zip(requests) {
+        let exchange = ExchangeId { connection, stream: StreamId(2 * number + 1) };
+        let options = ListOptions::parse(query);
+        let request = Box::new(RequestLine {
+            method: Some(method.to_owned()),
+            info: Some(RequestInfo::parse(method, path, &options, "")),
+            options,
+            closes: false,
+            user_agent: Some("agent/1.0".to_owned()),
+            accept: Some(text()),
+            identity: Some(Identity::Subject { subject: text() }),
+            kubectl_command: Some(text()),
+        });
+        samples.push(What::Requested { exchange, request });
+        samples.extend(answers(exchange, if number % 2 == 0 { 200 } else { 401 }));
+    }
+    samples.push(What::Malformed { connection, direction: Direction::Response, offset: 1, what: text() });
+    samples
+}
+
+/// All that an answer can say.
+fn answers(exchange: ExchangeId, status: u16) -> Vec<What> {
+    let text = || "t".to_owned();
+    let response = Box::new(ResponseLine {
+        status: Some(status),
+        content_type: Some(text()),
+        content_encoding: Some(text()),
+        audit_id: Some(text()),
+        flow_schema_uid: Some(text()),
+        priority_level_uid: Some(text()),
+        retry_after_seconds: Some(1),
+        warned: true,
+    });
+    let refusal = || {
+        let causes = vec![StatusCause { reason: text(), message: text(), field: text() }];
+        let (code, retry_after_seconds) = (401, Some(1));
+        let (status, message, reason, continue_token) = (text(), text(), text(), text());
+        Box::new(Status { status, message, reason, code, retry_after_seconds, causes, continue_token })
+    };
+    let object = || ObjectRef { namespace: text(), name: text(), uid: text(), resource_version: "5".to_owned() };
+    let (event_type, initial_events_end, bytes) = (EventType::Error, false, 5);
+    let frame = WatchFrame { event_type, object: object(), initial_events_end, status: Some(refusal()), bytes };
+    let meta = ListMeta { resource_version: "5".to_owned(), continue_token: text(), remaining_item_count: Some(1) };
+    let bodies = [
+        Body::MediaType(text()),
+        Body::Kind(text()),
+        Body::List(meta),
+        Body::Items(vec![object()]),
+        Body::Object(object()),
+        Body::Events(vec![frame]),
+        Body::Status(refusal()),
+        Body::Version("v1.34.4-vendor.1".parse().unwrap()),
+    ];
+    let reasons =
+        [BodyNotRead::MediaType(text()), BodyNotRead::ContentCoding(text()), BodyNotRead::Malformed { at: 1, what: text() }];
+    let understood = bodies.into_iter().map(|body| What::Understood { exchange, body });
+    let not_read = reasons.into_iter().map(|reason| What::NotRead { exchange, reason });
+    let mut answers = vec![What::Responded { exchange, response }];
+    answers.extend(understood.chain(not_read));
+    answers.push(What::Upgraded { exchange, protocol: text() });
+    answers.push(What::Ended { exchange, end: ExchangeEnd::Complete });
+    answers
+}
+
+/// A server that names `text` in all it says of itself.
+pub(super) fn spoiled_profile(text: &str) -> ServerProfile {
+    let mut profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
+    profile.uncached.insert(text.to_owned());
+    profile.aggregated.insert(text.to_owned());
+    profile
+}

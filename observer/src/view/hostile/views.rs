@@ -1,0 +1,198 @@
+//! The property: no view passes on what a terminal obeys.
+
+use std::sync::Arc;
+
+use observer_core::k8s::{ListOptions, RequestInfo};
+use observer_core::observation::{Body, Observation, What};
+use observer_core::observer::{Comparison, Excess, Limits, Observer, Quantity, Snapshot};
+use observer_core::time::Timestamp;
+use observer_core::verification::{Judgement, Row, Tally};
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::super::*;
+use super::samples::{KINDS, name, observations, samples, spoiled_profile};
+use super::spoiling::spoiled;
+use crate::probe_check::{
+    CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, ProbeCheck, Requirement, RequirementState, Seen,
+};
+use crate::verification::Verification;
+
+/// What a terminal obeys, or does not show: controls, directions, separators, joiners, marks of order, tags, selectors.
+const OBEYED: &str = "\0\u{7}\u{8}\t\n\u{b}\r\u{1b}\u{7f}\u{80}\u{84}\u{85}\u{90}\u{9b}\u{9c}\u{9d}\u{9f}\u{ad}\u{61c}\u{180e}\u{200b}\u{200c}\u{200d}\
+    \u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2061}\u{2064}\u{2066}\u{2067}\u{2068}\u{2069}\u{feff}\u{fe0f}\
+    \u{e0001}\u{e0041}\u{e007f}\u{e0100}";
+/// Sequences of our own: the tones of [`Colour`].
+const TONES: &[&str] = &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+/// What makes a terminal do something.
+const COMMANDS: &[&str] =
+    &["\u{1b}]0;OWNED\u{7}", "\u{1b}[2J", "\u{9b}31m", "\u{1b}[31m", "\n\u{1b}]52;c;eA==\u{7}", "\r\u{1b}[K", "\u{202e}sdop"];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_view_passes_on_what_a_terminal_obeys(text in hostile(), which in prop::collection::vec(prop::bool::weighted(0.7), 1..23)) {
+        check(&text, &which);
+    }
+}
+
+#[test]
+fn no_view_passes_on_what_stands_in_every_field() {
+    check(&format!("{OBEYED}{}", COMMANDS.concat()), &[true]);
+}
+
+#[test]
+fn samples_are_of_every_kind_and_texts_of_them_are_replaced() {
+    let samples = samples();
+    for kind in KINDS {
+        assert!(samples.iter().any(|what| name(what) == *kind), "no sample of {kind}");
+    }
+    let at = Timestamp::default();
+    for what in samples {
+        let sample = Observation { at, what };
+        let spoiled = spoiled(&sample, "\u{1b}", &mut std::iter::repeat(true));
+        // A version with other than letters and digits behind its numbers is none.
+        let is_version = matches!(sample.what, What::Understood { body: Body::Version(_), .. });
+        let has_text = name(&sample.what) != "of numbers" && !is_version;
+        assert_eq!(has_text, spoiled != sample, "{sample:?}");
+    }
+}
+
+fn hostile() -> impl Strategy<Value = String> {
+    let command = prop::sample::select(COMMANDS).prop_map(str::to_owned);
+    let character = prop::sample::select(OBEYED.chars().collect::<Vec<_>>()).prop_map(String::from);
+    let parts = prop_oneof![command, character, "[a-z /&=]{1,3}".prop_map(String::from), any::<char>().prop_map(String::from)];
+    prop::collection::vec(parts, 1..6).prop_map(|parts| parts.concat())
+}
+
+/// Shows observations whose texts hold `text` in every view; `which` of their texts do, over and over.
+#[track_caller]
+fn check(text: &str, which: &[bool]) {
+    let mut which = which.iter().copied().cycle();
+    let observations: Vec<Observation> = observations().iter().map(|one| spoiled(one, text, &mut which)).collect();
+    let mut observer = Observer::new(Limits::default());
+    let mut sinks = [Colour::Off, Colour::On].map(|colour| (colour, LiveLines::new(Printer::to(Vec::new()), colour)));
+    let mut written = Vec::new();
+    let mut json = EventLines::begin(Printer::to(&mut written)).unwrap();
+    for observation in observations {
+        observer.observe(observation, &mut |event| {
+            sinks.iter_mut().for_each(|(_, lines)| lines.event(&event).unwrap());
+            json.event(&event).unwrap();
+        });
+    }
+    for (colour, lines) in sinks {
+        harmless(&String::from_utf8(lines.into_inner()).unwrap(), colour);
+    }
+    harmless(&String::from_utf8(written).unwrap(), Colour::Off);
+    reports(text, &observer.snapshot());
+    page(text, &observer.snapshot());
+    for colour in [Colour::Off, Colour::On] {
+        explanations(text, colour);
+        verifications(text, colour);
+        probe_checks(text, colour);
+    }
+}
+
+#[track_caller]
+fn reports(text: &str, snapshot: &Snapshot) {
+    let words = || vec![text.to_owned()];
+    let excess = Excess { resource: Some(text.to_owned()), quantity: Quantity::Bytes, allowed: 1, used: 2 };
+    let budget = Some(BudgetKept { exceeded: vec![excess], at_least: true });
+    let run = Run { subcommand: "exec", command: words(), exit_code: Some(0), silence: words(), budget, notes: words() };
+    let nothing = Observer::new(Limits::default()).snapshot();
+    let comparison = Comparison::of(&nothing, snapshot);
+    for colour in [Colour::Off, Colour::On] {
+        harmless(report_text(&run, snapshot, colour).as_str(), colour);
+        harmless(report_text(&run, &nothing, colour).as_str(), colour);
+        harmless(comparison_text([text, text], &words(), &comparison, colour).as_str(), colour);
+    }
+    harmless(report_json(&run, snapshot).unwrap().as_str(), Colour::Off);
+    harmless(comparison_json([text, text], &words(), &comparison).unwrap().as_str(), Colour::Off);
+}
+
+#[track_caller]
+fn page(text: &str, snapshot: &Snapshot) {
+    let snapshot = Arc::new(snapshot.clone());
+    for key in "1 2 3 4 5i?/".chars() {
+        for opened in [false, true] {
+            let mut page = Page::new(Arc::clone(&snapshot), text, vec![text.to_owned()], Colour::On);
+            page.hear(text);
+            page.key(if key == ' ' { Key::Enter } else { Key::Char(key) });
+            if opened {
+                page.key(Key::Enter);
+            }
+            let mut terminal = Terminal::new(TestBackend::new(160, 60)).unwrap();
+            terminal.draw(|frame| page.draw(frame)).unwrap();
+            for cell in &terminal.backend().buffer().content {
+                harmless(cell.symbol(), Colour::Off);
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn explanations(text: &str, colour: Colour) {
+    let (path, query) = (format!("/api/v1/namespaces/{text}/pods"), format!("labelSelector={text}"));
+    let info = RequestInfo::parse("GET", &path, &ListOptions::parse(&query), "");
+    let profile = spoiled_profile(text);
+    let Some(explained) = Explained::of(&format!("GET {path}?{query}"), &info, &query, &profile) else { return };
+    for format in [ExplainFormat::Text, ExplainFormat::Json] {
+        harmless(explain_request(&explained, format, colour).unwrap().as_str(), colour);
+    }
+}
+
+#[track_caller]
+fn verifications(text: &str, colour: Colour) {
+    let row = Row {
+        shape: "a shape",
+        request: text.to_owned(),
+        predicted: None,
+        otherwise: None,
+        rule: None,
+        attempts: Vec::new(),
+        judgement: Judgement::Noisy,
+        decided: false,
+        note: Some(text.to_owned()),
+    };
+    let verification = Verification {
+        server_version: text.to_owned(),
+        profile: spoiled_profile(text),
+        assumptions: vec![text.to_owned()],
+        resource: text.to_owned(),
+        chosen: true,
+        witnesses: vec!["metrics"],
+        requests: 1,
+        rows: vec![row],
+        tally: Tally::default(),
+    };
+    harmless(verification_text(&verification, colour).as_str(), colour);
+    harmless(verification_json(&verification).unwrap().as_str(), Colour::Off);
+}
+
+#[track_caller]
+fn probe_checks(text: &str, colour: Colour) {
+    let processes = || vec![CheckedProcess { pid: 1, name: text.to_owned() }];
+    let state = RequirementState::Missing;
+    let (name, found, remedy) = ("a", text.to_owned(), Some(text.to_owned()));
+    let requirement = Requirement { name, state, found, unseen: None, remedy };
+    let library = CheckedLibrary { name: "rustls", version: Some(text.to_owned()), functions: Vec::new() };
+    let (name, why) = (text.to_owned(), Some(text.to_owned()));
+    let file = CheckedFile { name, seen: Seen::Not, why, libraries: vec![library], processes: processes() };
+    let not_looked_at = vec![NotLookedAt { why: text.to_owned(), processes: processes() }];
+    let check = ProbeCheck { requirements: vec![requirement], files: vec![file], not_looked_at };
+    harmless(probe_check_text(&check, colour).as_str(), colour);
+    harmless(probe_check_json(&check).unwrap().as_str(), Colour::Off);
+}
+
+/// Nothing but characters that are shown, line breaks, and where there are colours, their sequences.
+#[track_caller]
+fn harmless(printed: &str, colour: Colour) {
+    let mut rest = printed.to_owned();
+    if colour == Colour::On {
+        TONES.iter().for_each(|tone| rest = rest.replace(tone, ""));
+    }
+    let passed = rest.chars().find(|character| *character != '\n' && (character.is_control() || OBEYED.contains(*character)));
+    assert_eq!(passed, None, "in {:?}", rest.lines().find(|line| passed.is_some_and(|passed| line.contains(passed))));
+}

@@ -1,0 +1,53 @@
+//! Where private files go, and what a report is not written into.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+
+use observer_tests::output_within;
+use rustix::process::geteuid;
+
+use super::exec_cli::{LIMIT, Place, stderr, stdout};
+
+#[test]
+fn a_runtime_directory_that_others_can_enter_is_not_used_and_named() {
+    let place = Place::with_upstream();
+    let runtime = tempfile::tempdir().unwrap();
+    for (mode, is_used) in [(0o755, false), (0o700, true)] {
+        fs::set_permissions(runtime.path(), Permissions::from_mode(mode)).unwrap();
+        let mut command = place.command(&["exec", "--", "sh", "-c", "echo $KUBECONFIG"]);
+        let output = output_within(command.env("XDG_RUNTIME_DIR", runtime.path()), LIMIT).unwrap();
+        let (kubeconfig, said) = (stdout(&output), stderr(&output));
+        assert_eq!(kubeconfig.starts_with(runtime.path().to_str().unwrap()), is_used, "{kubeconfig}");
+        assert_eq!(said.contains("XDG_RUNTIME_DIR is not used"), !is_used, "{said}");
+        assert_eq!(said.contains("has the mode 0755; it must be 0700"), !is_used, "{said}");
+    }
+}
+
+/// Only root can give a file away; what is decided then, `private_file` tests for everybody.
+#[test]
+fn a_report_is_not_written_into_a_file_of_somebody_else() {
+    let place = Place::with_upstream();
+    let planted = place.write("planted", "kept");
+    if geteuid().is_root() {
+        chown(&planted, Some(54_321), None).unwrap();
+        fs::set_permissions(&planted, Permissions::from_mode(0o666)).unwrap();
+        for flag in ["--report", "--events", "--capture", "--write-budget"] {
+            let mut command = place.command(&["exec", flag]);
+            let output = output_within(command.arg(&planted).args(["--", "echo", "ran"]), LIMIT).unwrap();
+            assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(125), ""), "{flag}");
+            let said = stderr(&output);
+            assert!(said.contains("belongs to another user (uid 54321)") && said.contains("name a file of your own"), "{said}");
+            assert_eq!(fs::read_to_string(&planted).unwrap(), "kept", "{flag}");
+        }
+    }
+}
+
+#[test]
+fn pipes_and_devices_take_a_report() {
+    let place = Place::with_upstream();
+    for (file, is_there) in [("/dev/stdout", true), ("/dev/null", false)] {
+        let output = output_within(&mut place.command(&["exec", "--report", file, "--", "true"]), LIMIT).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(stdout(&output).contains("watchtap exec: true"), is_there, "{file}");
+    }
+}
