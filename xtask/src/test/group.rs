@@ -90,6 +90,10 @@ impl Group {
                     "capture",
                     "--test",
                     "encodings",
+                    "--test",
+                    "reflectors",
+                    "--test",
+                    "server_ends",
                 ],
                 &["--doc"],
             ],
@@ -181,15 +185,21 @@ mod tests {
         assert_eq!(Group::ALL.len(), Group::value_variants().len());
     }
 
-    /// A file in `tests/` of a package is a test target of its own, which no group runs unless it is named there.
+    /// A file in `tests/` of a package, or a folder with a `main.rs`, is a test target of its own, which no group runs unless it is named there.
     #[test]
     fn every_test_target_is_in_a_group() {
         let named = Group::ALL.map(|group| group.cargo_calls(&Matrix::default()).concat()).concat();
         let packages = ["observer/core", "observer", "observer-ebpf", "tests/bench", "xtask"];
         let folders = packages.iter().map(|package| crate::workspace::root().join(package).join("tests"));
         let targets: Vec<String> = folders
+            .chain([crate::workspace::root().join("tests")])
             .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten())
-            .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".rs")?.to_owned()))
+            .filter_map(|entry| {
+                let name = entry.file_name();
+                let name = name.to_str()?;
+                let is_folder = entry.path().join("main.rs").exists();
+                name.strip_suffix(".rs").or(is_folder.then_some(name)).map(str::to_owned)
+            })
             .collect();
         assert!(targets.len() > 3, "{targets:?}");
         for target in targets {
