@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const NUMBER: &str = "#######";
 
 /// What comes before the first pod.
-pub(crate) const HEAD: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9876543"},"items":["#;
+pub(crate) const HEAD: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"987654321"},"items":["#;
 /// What comes after the last pod.
 pub(crate) const TAIL: &str = "]}\n";
 
