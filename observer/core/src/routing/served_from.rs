@@ -18,11 +18,12 @@ pub enum ServedFrom {
     Etcd,
     /// An extension server: the API server only passes the request on.
     Proxied,
-    /// Nobody: the request is refused before an object is read.
+    /// Nobody: the request is refused, and no object is delivered.
     Rejected {
         /// The HTTP status, or the code of the `ERROR` event in a watch that was answered with 200.
         status: u16,
-        /// Whether etcd was asked for its current revision before.
+        /// Whether etcd was asked for its current revision before; after a failure that does not show how far the request came, whether it may have
+        /// been asked.
         etcd_touched: bool,
     },
     /// What is known does not decide it.

@@ -86,12 +86,14 @@ proofs! {
         "the request was refused with the status that was predicted";
     REFUSED = "refused-before-storage", "§8.5", "kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain, v0.16 to v0.36",
         "a status that is given before any object is read";
+    FAILED = "answered-with-an-error", "§8.5", "kubernetes/apiserver pkg/endpoints/handlers/responsewriters/errors.go and status.go, v0.16 to v0.36",
+        "a status of failure that does not show how far the request came: no object was delivered, and etcd may have been asked if the request was to read from it";
 }
 
 impl ProofId {
     /// Whether it says something of the layer that was predicted, rather than that nobody came to ask it.
     pub fn is_about_the_layer(self) -> bool {
-        !matches!(self, REFUSED | FLOW_CONTROL)
+        !matches!(self, REFUSED | FLOW_CONTROL | FAILED)
     }
 
     /// Whether it is that the server showed less than it had shown before.

@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, Shows};
 use super::proof::{
-    CACHE_NOT_READY, COMPACTED_IN_ETCD, FLOW_CONTROL, ProofId, REFUSED, REFUSED_AS_PREDICTED, TOO_LARGE_IN_CACHE,
+    CACHE_NOT_READY, COMPACTED_IN_ETCD, FAILED, FLOW_CONTROL, ProofId, REFUSED, REFUSED_AS_PREDICTED, TOO_LARGE_IN_CACHE,
     TOO_LARGE_IN_ETCD, VALIDATED,
 };
 use super::seen::Evidence;
@@ -15,7 +15,8 @@ use crate::routing::verdict::Verdict;
 /// Options whose validation depends on the server's version and gates.
 const VALIDATED_OPTIONS: [&str; 4] = ["continue", "resourceVersion", "resourceVersionMatch", "sendInitialEvents"];
 
-/// What a status of 4xx or 5xx shows. Where it may come from somebody behind the API server, or from after the read, it shows nothing.
+/// What a status other than 2xx shows: that no layer delivered an object, and of some how far the request came. The one that shows nothing is the 404
+/// of a get: the object was looked for, in the layer that was predicted.
 pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
     let status = evidence.status;
     if let ServedFrom::Rejected { status: predicted, etcd_touched } = verdict.served_from
@@ -50,7 +51,11 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
         (504, _) if verdict.otherwise.is_some_and(|otherwise| otherwise.is_refusal(504)) => {
             Some(refused(REFUSED, asks_first, true, rules::REFUSED_BY_STATUS))
         }
-        _ => None,
+        // A collection without objects is answered with 200: what is not there is the resource, or its version.
+        (404, _) if is_collection || evidence.plain_text => Some(refused(REFUSED, false, true, rules::REFUSED_BY_STATUS)),
+        (404, _) => None,
+        // How far it came is unknown: etcd may have been asked for what was to be read from it.
+        _ => Some(refused(FAILED, !verdict.reads.is_empty(), true, rules::REFUSED_BY_STATUS)),
     }
 }
 

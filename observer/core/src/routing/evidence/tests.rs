@@ -165,6 +165,60 @@ fn refusals_of_429_are_told_apart() {
     );
 }
 
+/// A collection is read, or it is refused: whatever the status, nobody delivered a list.
+#[test]
+fn list_that_was_refused_is_a_read_of_no_layer() {
+    let before = "Rejected confirmed refused-before-storage";
+    let failed = "Rejected confirmed answered-with-an-error";
+    for (status, body, expected) in [
+        (401, Body::Nothing, before),
+        (403, Body::Nothing, before),
+        (404, Body::Nothing, before),
+        (404, Body::PlainText, before),
+        (405, Body::Nothing, before),
+        (406, Body::Nothing, before),
+        (413, Body::Nothing, before),
+        (415, Body::Nothing, before),
+        (301, Body::Nothing, failed),
+        (408, Body::Nothing, failed),
+        (410, Body::Nothing, failed),
+        (429, Body::Nothing, failed),
+        (500, Body::Nothing, failed),
+        (502, Body::Nothing, failed),
+        (503, Body::Nothing, failed),
+        (504, Body::Nothing, failed),
+    ] {
+        for line in ["GET /api/v1/pods", "GET /api/v1/pods?resourceVersion=0", "GET /api/v1/pods?watch=1&resourceVersion=7"] {
+            check("v1.34.4", line, refused(status, body), expected);
+            check("v1.30.4", line, refused(status, body), expected);
+        }
+    }
+}
+
+#[test]
+fn list_that_failed_may_have_asked_etcd_if_it_was_to() {
+    for (version, line, status, etcd_touched) in [
+        ("v1.30.4", "GET /api/v1/pods", 404, false),
+        ("v1.30.4", "GET /api/v1/pods", 500, true),
+        ("v1.34.4", "GET /api/v1/pods", 500, true),
+        ("v1.34.4", "GET /api/v1/pods?resourceVersion=0", 500, false),
+    ] {
+        let mut verdict = route(&Request::new(line).question(&server(version), None)).unwrap();
+        weighed(&mut verdict, line, refused(status, Body::Nothing));
+        assert_eq!(verdict.served_from, crate::routing::ServedFrom::Rejected { status, etcd_touched }, "{version} {line}");
+        assert_eq!((verdict.reads.len(), verdict.rule.as_str()), (0, "refused-by-status"));
+    }
+}
+
+#[test]
+fn object_that_is_not_there_was_looked_for_and_a_resource_that_is_not_there_was_not() {
+    let get = "GET /api/v1/namespaces/a/pods/x";
+    check("v1.34.4", get, refused(404, Body::Nothing), "Etcd predicted");
+    check("v1.34.4", get, refused(404, Body::PlainText), "Rejected confirmed refused-before-storage");
+    check("v1.34.4", get, refused(500, Body::Nothing), "Rejected confirmed answered-with-an-error");
+    check("v1.34.4", "GET /api/v1/namespaces/a/pods/x/log", refused(404, Body::Nothing), "Etcd predicted");
+}
+
 #[test]
 fn validation_tells_of_versions_and_gates() {
     check("v1.34.4", WATCH_LIST, refused(422, INVALID), "Rejected contradicted refused-by-validation, predicted CacheConsistent");
