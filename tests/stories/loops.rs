@@ -51,7 +51,7 @@ fn pollers_and_hot_loops_are_named_with_their_pace() -> Result<()> {
         let finding = reading.finding(kind, "")?;
         ensure!(finding["resource"] == resource && reading.text.contains(&format!("[{kind}:")), "{}", reading.text);
         let (polling, median) = (polling_of(&reading, resource).context("a row")?, median_interval(&own));
-        ensure!(polling["hot"] == (kind == "hot-loop"), "{polling}");
+        ensure!(polling["kind"] == of_kind, "{polling}");
         let every = Duration::from_micros(polling["every_us"].as_u64().context("a pace")?);
         ensure!(every.abs_diff(median) < Duration::from_millis(250), "one every {median:?}, and not every {every:?}");
     }

@@ -77,7 +77,8 @@ impl Observing {
     pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, outputs: Outputs) -> io::Result<Self> {
         let deadline = Deadline::default();
         let of_thread = deadline.clone();
-        let known = known(&upstreams).into_iter().map(|what| Observation { at, what }).collect();
+        // The run begins now, whenever the first client comes.
+        let known = [What::Tick].into_iter().chain(known(&upstreams)).map(|what| Observation { at, what }).collect();
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let clock = Clock::start();
             let mut state = State {
@@ -132,6 +133,7 @@ impl State {
             while !receiver.is_closed() {
                 self.turn(&mut receiver);
             }
+            self.let_the_rest_pass();
         }));
         if observing.is_err() {
             tracing::error!("observing failed and stops here; the traffic goes on");
@@ -184,6 +186,14 @@ impl State {
         if is_awaited && at.since(self.door.observer.now()) >= IDLE {
             self.door.observe(Observation { at, what: What::Tick });
             self.idle = Idle { since: now, at };
+        }
+    }
+
+    /// Time goes on after the last thing that happened: a run is as long as it took.
+    fn let_the_rest_pass(&mut self) {
+        let at = self.idle.at(self.clock.now());
+        if self.held.is_empty() && at > self.door.observer.now() {
+            self.door.observe(Observation { at, what: What::Tick });
         }
     }
 

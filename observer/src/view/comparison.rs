@@ -4,6 +4,7 @@ use observer_core::k8s::Verb;
 use observer_core::observer::{Change, ComparedRun, Comparison, ComparisonRow, Side};
 
 use super::colour::{Colour, Tone};
+use super::etcd;
 use super::quantity::{bytes, count, counted, length, microseconds};
 use super::table::{Align, Cell, Table};
 use crate::printable::Printable;
@@ -43,10 +44,9 @@ fn totals(run: &ComparedRun) -> String {
     let duration = length(run.at.since(run.started.unwrap_or(run.at)));
     let unseen = if run.unseen { " · not all was seen" } else { "" };
     format!(
-        "{duration} · {} · {} of {} read etcd in bulk · {}{unseen}",
+        "{duration} · {} · {} · {}{unseen}",
         counted(totals.requests, "request"),
-        count(totals.lists_from_etcd),
-        counted(totals.lists, "list"),
+        etcd::lists(totals),
         bytes(totals.response_bytes)
     )
 }
@@ -60,7 +60,7 @@ fn table(rows: &[&ComparisonRow]) -> Table {
         ("FAILED", Align::Right),
         ("ITEMS", Align::Right),
         ("BYTES", Align::Right),
-        ("TOTAL", Align::Right),
+        ("TOTAL (MED)", Align::Right),
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let verb = row.verb.map_or("unknown", Verb::as_str);

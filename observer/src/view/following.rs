@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use observer_core::exchange::{Client, Shape};
 use observer_core::observer::{Exposure, Finding};
-use observer_core::reflector::{ListTold, ReflectorRow, ReflectorState, Repeats, ResumeTold, StallTold, StuckTold};
+use observer_core::reflector::{ListTold, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeTold, StallTold, StuckTold};
 use observer_core::storm::{StormKind, StormRecord};
 use observer_core::time::Timestamp;
 
 use super::quantity::{bytes, count, counted, length, microseconds};
+
+/// Members of a storm that are named in a line.
+const MEMBERS_NAMED: usize = 3;
 
 /// `cause=expired/no-bookmarks → 1,704 items, 1,586 spurious 7.1 MB 90 ms  cache list-rv0`.
 pub(super) fn relist(list: &ListTold) -> String {
@@ -66,15 +69,13 @@ pub(super) fn storm_began(storm: &StormRecord) -> String {
 }
 
 pub(super) fn storm_ended(storm: &StormRecord) -> String {
-    format!("over after {}: {}", length(storm.last.since(storm.began)), storm_account(storm))
+    format!("over after {}: {}", length(lasted(storm)), storm_account(storm))
 }
 
-/// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 items (48,100 spurious), 210 MB, cache 40, trigger=…`.
+/// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 items (48,100 spurious), 210 MB, served from cache 40, trigger=…`.
 fn storm_account(storm: &StormRecord) -> String {
-    let layers: Vec<String> = storm.served_from.iter().map(|(layer, lists)| format!("{layer} {}", count(*lists))).collect();
-    let layers = if layers.is_empty() { "no list is whole".to_owned() } else { format!("from {}", layers.join(" · ")) };
     format!(
-        "{} of {}, {}, at most {} a second, {} ({} spurious), {}, {layers}, trigger={}",
+        "{} of {}, {}, at most {} a second, {} ({} spurious), {}, served from {}, trigger={}{}",
         counted(storm.reflectors, "reflector"),
         clients(storm),
         counted(storm.relists, "list"),
@@ -82,15 +83,45 @@ fn storm_account(storm: &StormRecord) -> String {
         counted(storm.items, "item"),
         count(storm.repeated),
         bytes(storm.bytes),
+        layers(storm),
         storm.trigger,
+        without_list(storm).map_or_else(String::new, |members| format!("; still without a complete list: {members}")),
     )
 }
 
+/// `cache 40 · etcd 2 · 1 incomplete`: all lists of a storm.
+pub(super) fn layers(storm: &StormRecord) -> String {
+    let known: u64 = storm.served_from.values().sum();
+    let unknown = storm.complete.saturating_sub(known);
+    let unknown = (unknown > 0).then(|| format!("unknown {}", count(unknown)));
+    let incomplete = storm.relists.saturating_sub(storm.complete);
+    let incomplete = (incomplete > 0).then(|| format!("{} incomplete", count(incomplete)));
+    let layers = storm.served_from.iter().map(|(layer, lists)| format!("{layer} {}", count(*lists)));
+    let words: Vec<String> = layers.chain(unknown).chain(incomplete).collect();
+    if words.is_empty() { "-".to_owned() } else { words.join(" · ") }
+}
+
+/// The members of a storm that is over whose list is not complete yet, some by name.
+pub(super) fn without_list(storm: &StormRecord) -> Option<String> {
+    if storm.ended.is_none() || storm.without_list == 0 {
+        return None;
+    }
+    let named: Vec<String> =
+        storm.unlisted.iter().take(MEMBERS_NAMED).map(|member| subject(&member.client, &member.shape)).collect();
+    let others = storm.without_list.saturating_sub(named.len() as u64);
+    let others = (others > 0).then(|| format!("{} more", count(others)));
+    Some(named.into_iter().chain(others).collect::<Vec<_>>().join(", "))
+}
+
+/// How long a storm has lasted: until the last of its members joined.
+pub(super) fn lasted(storm: &StormRecord) -> Duration {
+    storm.last.since(storm.began)
+}
+
 /// One line of a report.
-pub(super) fn storm(storm: &StormRecord, now: Timestamp) -> String {
-    let until = if storm.ended.is_some() { storm.last } else { now };
-    let state = if storm.ended.is_some() { "lasted" } else { "goes on for" };
-    format!("storm {} {state} {}: {}", storm.storm, length(until.since(storm.began)), storm_account(storm))
+pub(super) fn storm(storm: &StormRecord) -> String {
+    let state = if storm.ended.is_some() { "lasted" } else { "is ongoing," };
+    format!("storm {} {state} {}: {}", storm.storm, length(lasted(storm)), storm_account(storm))
 }
 
 fn clients(storm: &StormRecord) -> String {
@@ -122,12 +153,27 @@ pub(super) const fn state(row: &ReflectorRow) -> &'static str {
     match row.state {
         ReflectorState::Stuck => "stuck",
         ReflectorState::Listing => "listing",
-        ReflectorState::Listed if row.polling.is_some() => "polling",
-        ReflectorState::Listed => "listed",
+        ReflectorState::Listed => match row.polling {
+            Some(Polling { kind: PollingKind::Wait, .. }) => "waited",
+            Some(Polling { kind: PollingKind::Polls | PollingKind::Poller | PollingKind::HotLoop, .. }) => "polling",
+            None => "listed",
+        },
         ReflectorState::Waiting => "waiting",
         ReflectorState::Stalled => "stalled",
         ReflectorState::Watching => "watching",
     }
+}
+
+/// `polls every 2.0 s for 40 s`, `waited 5 m 0 s, with a list every 2.0 s`.
+pub(super) fn polling(polling: &Polling) -> String {
+    let (every, lasted) = (microseconds(polling.every_us), length(polling.lasted()));
+    let how = match polling.kind {
+        PollingKind::Wait => format!("waited {lasted}, with a list every {every}"),
+        PollingKind::Polls => format!("polls every {every} for {lasted} so far"),
+        PollingKind::Poller => format!("polls every {every} for {lasted}"),
+        PollingKind::HotLoop => format!("lists in a loop, every {every} for {lasted}"),
+    };
+    format!("{how} ({}, ± {}, no watch)", counted(polling.lists, "list"), microseconds(polling.jitter_us))
 }
 
 /// Why it last listed again.

@@ -13,6 +13,7 @@ use observer_core::time::Timestamp;
 
 use super::colour::{Colour, Tone};
 use super::discovery::{Discovery, is_discovery};
+use super::etcd;
 use super::following;
 use super::missed::{not_seen, not_understood};
 use super::quantity::{bytes, count, counted, length, microseconds};
@@ -223,7 +224,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
         self.told = Some(now);
         let text = [
             counted(totals.requests, "request"),
-            format!("{} of {} from etcd", count(totals.lists_from_etcd), counted(totals.lists, "list")),
+            etcd::lists(totals),
             format!("{} under way", count(totals.open)),
             bytes(totals.response_bytes),
             format!("not seen: {}", or_nothing(&not_seen(missed))),

@@ -4,6 +4,7 @@ mod budget;
 mod colour;
 mod comparison;
 mod discovery;
+mod etcd;
 mod events;
 mod explain;
 mod following;

@@ -34,6 +34,11 @@ pub(super) fn microseconds(microseconds: u64) -> String {
     }
 }
 
+/// The same, and `-` for none.
+pub(super) fn microseconds_or_none(number: Option<u64>) -> String {
+    number.map_or_else(|| "-".to_owned(), microseconds)
+}
+
 /// The length of a run or a watch: `9 s`, `4 m 50 s`, `2 h 5 m`.
 pub(super) fn length(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -66,6 +71,7 @@ mod tests {
         assert_eq!((counted(1, "list"), counted(1_200, "list")), ("1 list".to_owned(), "1,200 lists".to_owned()));
         assert_eq!([0, 812, 1_000, 14_020, 2_149_000].map(bytes), ["0 B", "812 B", "1.0 kB", "14 kB", "2.1 MB"]);
         assert_eq!([0, 310, 4_000, 41_900, 3_000_000].map(microseconds), ["0 µs", "310 µs", "4.0 ms", "42 ms", "3.0 s"]);
+        assert_eq!([None, Some(310)].map(microseconds_or_none), ["-", "310 µs"]);
         let lengths = [9, 290, 7_500].map(|seconds| length(Duration::from_secs(seconds)));
         assert_eq!(lengths, ["9.0 s", "4 m 50 s", "2 h 5 m"]);
     }

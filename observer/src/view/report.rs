@@ -6,9 +6,10 @@ use observer_core::time::Timestamp;
 
 use super::budget::budget;
 use super::colour::{Colour, Tone};
+use super::etcd;
 use super::following;
 use super::missed::{connections, not_seen, not_understood, unrecorded};
-use super::quantity::{bytes, count, counted, length, microseconds};
+use super::quantity::{bytes, count, counted, length, microseconds, microseconds_or_none};
 use super::run::Run;
 use super::table::{Align, Cell, Table};
 use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
@@ -76,9 +77,11 @@ fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
 
 fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     let totals = &snapshot.totals;
-    let from_etcd = format!("{} of {} read etcd in bulk", count(totals.lists_from_etcd), counted(totals.lists, "list"));
-    let tone = if totals.lists_from_etcd > 0 { Tone::Bad } else { Tone::Good };
-    out.append(&colour.paint(tone, &from_etcd));
+    out.append(&colour.paint(etcd::tone(snapshot.etcd_load()), etcd::lists(totals)));
+    if let Some(gets) = etcd::gets(totals) {
+        out.push(" · ");
+        out.push(&gets);
+    }
     if totals.lists_unknown > 0 {
         let unknown = format!(" · {} of unknown origin", count(totals.lists_unknown));
         out.append(&colour.paint(Tone::Notable, &unknown));
@@ -104,7 +107,7 @@ fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
 /// Storms one by one, and what a restart would cost.
 fn storms(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     for storm in &snapshot.storms {
-        out.append(&colour.paint(Tone::Bad, following::storm(storm, snapshot.at)));
+        out.append(&colour.paint(Tone::Bad, following::storm(storm)));
         out.end_line();
     }
     if let Some(exposure) = following::exposure(&snapshot.exposure) {
@@ -145,8 +148,8 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
         ("  RULE", Align::Left),
         ("ITEMS", Align::Right),
         ("BYTES", Align::Right),
-        ("FIRST BYTE", Align::Right),
-        ("TOTAL", Align::Right),
+        ("FIRST BYTE (MED)", Align::Right),
+        ("TOTAL (MED)", Align::Right),
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let verdict = row.verdict.as_ref();
@@ -157,7 +160,7 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
             Cell::new(format!("{} {}", certainty_mark(verdict), rule(verdict))),
             Cell::new(known(row.items, row.unread, row.missed_bytes)),
             Cell::new(bytes(row.bytes)),
-            Cell::new(microseconds(row.first_byte_us)),
+            Cell::new(microseconds_or_none(row.first_byte_us)),
             Cell::new(microseconds(row.total_us)),
         ];
         table.row(cells, notes(verdict, row.etcd_reads_vary, row.failed, row.count));
@@ -194,7 +197,7 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
         ("N", Align::Right),
         ("SERVED FROM", Align::Left),
         ("  RULE", Align::Left),
-        ("OPEN FOR", Align::Right),
+        ("OPEN, SUM", Align::Right),
         ("EVENTS", Align::Right),
         ("BOOKMARKS", Align::Right),
         ("BYTES", Align::Right),
@@ -316,7 +319,7 @@ fn others(rows: &[OtherRow], colour: Colour, out: &mut Printable) {
         ("  RULE", Align::Left),
         ("FAILED", Align::Right),
         ("BYTES", Align::Right),
-        ("TOTAL", Align::Right),
+        ("TOTAL (MED)", Align::Right),
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let verdict = row.verdict.as_ref();

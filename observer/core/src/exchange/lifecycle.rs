@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::stall::Stall;
 use super::watch::WatchStream;
 use crate::http::Direction;
-use crate::k8s::{Status, Verb};
+use crate::k8s::{Status, Verb, is_namespaced};
 use crate::observation::{Body, BodyNotRead, ExchangeEnd, ExchangeId, RequestLine, ResponseLine, UpstreamName, What};
 use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, Verdict, proof, weigh};
 use crate::time::Timestamp;
@@ -37,7 +37,7 @@ pub struct Exchange {
     pub list: Option<ListMeta>,
     /// Items of a list.
     pub items: u64,
-    /// Whether the objects have a namespace, once one was seen.
+    /// Whether the resource has namespaces: known of built-in ones, of others once an object was seen.
     pub namespaced: Option<bool>,
     /// A single object.
     pub object: Option<ObjectRef>,
@@ -64,6 +64,7 @@ pub struct Exchange {
 impl Exchange {
     /// An exchange that begins with `request`.
     pub fn begin(id: ExchangeId, at: Timestamp, upstream: UpstreamName, request: RequestLine, verdict: Option<Verdict>) -> Self {
+        let namespaced = request.resource().and_then(is_namespaced);
         let is_watch = request.info.as_ref().is_some_and(|info| info.verb == Verb::Watch);
         Self {
             id,
@@ -78,7 +79,7 @@ impl Exchange {
             kind: String::new(),
             list: None,
             items: 0,
-            namespaced: None,
+            namespaced,
             object: None,
             status: None,
             watch: is_watch.then(WatchStream::default),

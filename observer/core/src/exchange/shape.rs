@@ -25,7 +25,7 @@ pub enum Scope {
     AllNamespaces,
     /// Those of a resource without namespaces.
     Cluster,
-    /// No namespace in the path and no object in the answer: all namespaces, or a resource without them.
+    /// Those of a custom or aggregated resource of which nothing shows yet whether it has namespaces.
     All,
 }
 
@@ -55,7 +55,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of an exchange. Whether a resource has namespaces is told by the objects of the answer, so it may become clearer until the end.
+    /// The shape of an exchange. Whether a custom resource has namespaces shows in the objects of the answer, so it may become clearer until the end.
     pub fn of(exchange: &Exchange) -> Self {
         let upstream = Some(&exchange.upstream).filter(|name| !name.is_empty()).cloned();
         let Some(info) = &exchange.request.info else {

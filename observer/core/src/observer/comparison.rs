@@ -208,7 +208,7 @@ fn sides(snapshot: &Snapshot, alike: &Alike) -> impl Iterator<Item = ((Option<Ve
             items: row.items,
             bytes: row.bytes,
             lower_bound: row.unread > 0 || row.missed_bytes > 0,
-            first_byte_us: Some(row.first_byte_us),
+            first_byte_us: row.first_byte_us,
             total_us: Some(row.total_us),
             ..Side::default()
         };

@@ -151,8 +151,9 @@ impl Following {
                 }
                 reflector::Told::Relist(list) => self.storms.listed(&list),
                 reflector::Told::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
-                reflector::Told::Stuck(stuck) => self.storms.stuck(&stuck),
-                reflector::Told::InitialList(_) | reflector::Told::Stalled(_) | reflector::Told::StallEnded(_) => {}
+                reflector::Told::InitialList(_)
+                | reflector::Told::Stuck(_)
+                | reflector::Told::Stalled(_) | reflector::Told::StallEnded(_) => {}
             }
         }
     }

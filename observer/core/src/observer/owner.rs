@@ -10,6 +10,7 @@ use super::limits::Limits;
 use super::missed::Missed;
 use super::recent::Recent;
 use super::record::RequestRecord;
+use super::scopes::Scopes;
 use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
 use super::upstreams::Upstreams;
@@ -37,6 +38,7 @@ pub struct Observer {
     pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
     finished: VecDeque<RequestRecord>,
     tables: Tables,
+    scopes: Scopes,
     pub(super) following: Following,
     recent: Recent,
     totals: Totals,
@@ -64,6 +66,7 @@ impl Observer {
             open: BTreeMap::new(),
             finished: VecDeque::new(),
             tables: Tables::default(),
+            scopes: Scopes::default(),
             following: Following::new(&limits),
             recent: Recent::new(),
             totals: Totals::default(),
@@ -109,7 +112,11 @@ impl Observer {
             }
             What::Understood { exchange, ref body } => {
                 if let Some(open) = self.open.get_mut(&exchange) {
+                    let scope_was_known = open.namespaced.is_some();
                     open.apply(at, &what);
+                    if open.namespaced.is_some() != scope_was_known && self.scopes.learn(open) {
+                        self.tables.clarify(&self.scopes);
+                    }
                     let goes_back = self.upstreams.learn_revision(open, at, body, &self.limits);
                     self.following.understood(open, at, body, Telling { told, several: self.upstreams.several() });
                     if goes_back {
@@ -189,12 +196,13 @@ impl Observer {
         let mut requests: Vec<RequestRecord> = self.finished.iter().cloned().collect();
         requests.extend(self.open.values().take(self.limits.records).map(|exchange| RequestRecord::from(exchange.as_ref())));
         let open_not_shown = self.open.len().saturating_sub(self.limits.records) as u64;
-        let reflectors = self.following.rows(self.now);
+        let mut reflectors = self.following.rows(self.now);
+        reflectors.iter_mut().for_each(|row| self.scopes.clarify(&mut row.shape));
         let lists = self.tables.lists();
         let findings = find(&reflectors, &lists, &self.following.rate_limits());
         let exposure = Exposure::of(&reflectors, self.limits.rows);
         let (reflectors, reflectors_not_shown) = self.following.in_detail(reflectors, self.limits.rows);
-        let snapshot = Snapshot {
+        let mut snapshot = Snapshot {
             started: self.started,
             at: self.now,
             profile: self.upstreams.main_profile().clone(),
@@ -205,7 +213,7 @@ impl Observer {
             findings_muted: 0,
             exposure,
             lists,
-            watches: self.tables.watches(open_watches, self.now),
+            watches: self.tables.watches(open_watches, self.now, &self.scopes),
             others: self.tables.others(),
             storms: self.following.storms(self.limits.rows),
             reflectors,
@@ -213,6 +221,7 @@ impl Observer {
             requests,
             missed: Missed { open_not_shown, reflectors_not_shown, reflectors: self.following.missed(), ..self.missed.clone() },
         };
+        self.scopes.clarify_all(&mut snapshot);
         if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
     }
 
@@ -264,7 +273,8 @@ impl Observer {
         let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
         let window =
             resource.map_or_else(EventWindow::default, |resource| EventWindow::of(self.known_to(id.connection, None).0, resource));
-        let exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
+        let mut exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
+        exchange.namespaced = exchange.namespaced.or_else(|| self.scopes.of(&exchange));
         self.following.requested(&exchange, Telling { told, several: self.upstreams.several() });
         self.open.insert(id, exchange);
         self.inherit_blockage(id, at, told);
@@ -362,6 +372,9 @@ impl Observer {
         self.tell_contradiction(id, at, told);
         let Some(exchange) = self.open.remove(&id) else { return };
         self.total(&exchange);
+        if self.scopes.learn(&exchange) {
+            self.tables.clarify(&self.scopes);
+        }
         if self.tables.add(&exchange, self.limits.rows).is_err() {
             self.missed.rows_dropped = self.missed.rows_dropped.saturating_add(1);
         }
@@ -415,6 +428,7 @@ impl Observer {
         totals.items = totals.items.saturating_add(exchange.items);
         let events = exchange.watch.as_ref().map_or(0, crate::exchange::WatchStream::events);
         totals.watch_events = totals.watch_events.saturating_add(events);
+        totals.etcd_reads.add(exchange);
         let answered = exchange.response.as_ref().is_some_and(|(_, response)| response.is_success());
         totals.lists += u64::from(exchange.verb() == Some(Verb::List));
         if exchange.verb() == Some(Verb::List) && answered {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::etcd_load::{EtcdLoad, EtcdReads};
 use super::finding::{Exposure, Finding};
 use super::missed::Missed;
 use super::record::{RequestRecord, VerdictRecord};
@@ -29,6 +30,8 @@ pub struct Totals {
     pub lists_from_etcd: u64,
     /// Those among them of which it is not known.
     pub lists_unknown: u64,
+    /// What these lists, and gets, read from etcd.
+    pub etcd_reads: EtcdReads,
     /// Finished requests whose verdict the answer confirmed.
     pub confirmed: u64,
     /// Finished requests whose verdict the answer contradicted; with the number before, how far verdicts can be trusted here.
@@ -95,8 +98,9 @@ pub struct ListRow {
     pub missed_bytes: u64,
     /// Bytes of all their bodies.
     pub bytes: u64,
-    /// Median time to the head of the response, in microseconds (two significant digits).
-    pub first_byte_us: u64,
+    /// Median time to the head of the response, in microseconds (two significant digits); nothing where no response came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_byte_us: Option<u64>,
     /// Median time to the end, in microseconds (two significant digits).
     pub total_us: u64,
 }
@@ -204,6 +208,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// How much lists read from etcd.
+    pub fn etcd_load(&self) -> EtcdLoad {
+        self.totals.etcd_reads.load(self.totals.lists_from_etcd, self.at.since(self.started.unwrap_or(self.at)))
+    }
+
     /// The same without the findings of these identifiers; `poller:` mutes all of a kind, since identifiers begin with it.
     #[must_use]
     pub fn without_findings(mut self, muted: &[String]) -> Self {

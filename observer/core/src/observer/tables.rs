@@ -1,13 +1,15 @@
 //! The tables that a snapshot is made from.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 use super::record::VerdictRecord;
+use super::scopes::Scopes;
 use super::snapshot::{ListRow, OtherRow, WatchRow};
-use crate::exchange::{Exchange, Shape, ending};
+use crate::exchange::{Exchange, Scope, Shape, ending};
 use crate::k8s::Verb;
-use crate::routing::{Certainty, Layer, ServedFrom, Verdict};
+use crate::routing::{Certainty, Layer, ProofId, ServedFrom};
 use crate::time::Latency;
 use crate::time::{Timestamp, microseconds};
 
@@ -63,6 +65,23 @@ impl Tables {
         Ok(())
     }
 
+    /// Puts rows together that turn out to ask for the same objects.
+    pub(super) fn clarify(&mut self, scopes: &Scopes) {
+        let unclear: Vec<Key> = self.rows.keys().filter(|key| key.shape.scope == Some(Scope::All)).cloned().collect();
+        for key in unclear {
+            let mut clear = key.clone();
+            scopes.clarify(&mut clear.shape);
+            if clear == key {
+                continue;
+            }
+            let Some(row) = self.rows.remove(&key) else { continue };
+            match self.rows.entry(clear) {
+                Entry::Vacant(place) => drop(place.insert(row)),
+                Entry::Occupied(mut same) => same.get_mut().merge(&row),
+            }
+        }
+    }
+
     pub(super) fn lists(&self) -> Vec<ListRow> {
         let mut rows: Vec<ListRow> = self.of(|verb| verb == Some(Verb::List)).map(|(key, row)| row.list(&key.shape)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.bytes, row.count)));
@@ -70,11 +89,17 @@ impl Tables {
     }
 
     /// Finished watches together with `open` ones, which run until `now`.
-    pub(super) fn watches<'e>(&self, open: impl Iterator<Item = &'e Exchange>, now: Timestamp) -> Vec<WatchRow> {
+    pub(super) fn watches<'e>(
+        &self,
+        open: impl Iterator<Item = &'e Exchange>,
+        now: Timestamp,
+        scopes: &Scopes,
+    ) -> Vec<WatchRow> {
         let mut rows: BTreeMap<Key, WatchRow> =
             self.of(|verb| verb == Some(Verb::Watch)).map(|(key, row)| (key.clone(), row.watch(&key.shape))).collect();
         for exchange in open {
-            let key = key(exchange);
+            let mut key = key(exchange);
+            scopes.clarify(&mut key.shape);
             let mut so_far = Row::new(exchange);
             so_far.add(exchange);
             let fresh = so_far.watch(&key.shape);
@@ -163,7 +188,7 @@ impl Row {
         self.missed_bytes = self.missed_bytes.saturating_add(exchange.missed_bytes);
         let reads = |verdict: &VerdictRecord| exchange.verdict.as_ref().is_some_and(|other| other.reads != verdict.etcd_reads);
         self.etcd_reads_vary |= self.verdict.as_ref().is_some_and(reads);
-        self.weaken(exchange.verdict.as_ref());
+        self.weaken(exchange.verdict.as_ref().map(|verdict| (verdict.proof, verdict.certainty)));
         self.failed = self.failed.saturating_add(u64::from(failed(exchange)));
         self.items = self.items.saturating_add(exchange.items);
         self.bytes = self.bytes.saturating_add(exchange.response_bytes);
@@ -178,13 +203,38 @@ impl Row {
         }
     }
 
+    /// Takes all of a row that asks for the same.
+    fn merge(&mut self, other: &Self) {
+        let reads = |row: &Self| row.verdict.as_ref().map(|verdict| verdict.etcd_reads.clone());
+        self.etcd_reads_vary |= other.etcd_reads_vary || reads(self) != reads(other);
+        self.weaken(other.verdict.as_ref().map(|verdict| (verdict.proof, verdict.certainty)));
+        for (own, more) in [
+            (&mut self.unread, other.unread),
+            (&mut self.missed_bytes, other.missed_bytes),
+            (&mut self.count, other.count),
+            (&mut self.failed, other.failed),
+            (&mut self.items, other.items),
+            (&mut self.bytes, other.bytes),
+            (&mut self.events, other.events),
+            (&mut self.bookmarks, other.bookmarks),
+        ] {
+            *own = own.saturating_add(more);
+        }
+        self.first_byte.merge(&other.first_byte);
+        self.total.merge(&other.total);
+        self.open_time = self.open_time.saturating_add(other.open_time);
+        if self.last_end.is_empty() {
+            self.last_end.clone_from(&other.last_end);
+        }
+    }
+
     /// A row is as sure as the least sure of its requests.
-    fn weaken(&mut self, other: Option<&Verdict>) {
-        if let (Some(verdict), Some(other)) = (&mut self.verdict, other)
-            && other.proof != verdict.proof
+    fn weaken(&mut self, other: Option<(Option<ProofId>, Certainty)>) {
+        if let (Some(verdict), Some((proof, certainty))) = (&mut self.verdict, other)
+            && proof != verdict.proof
         {
             verdict.proof = None;
-            if other.certainty == Certainty::Predicted {
+            if certainty == Certainty::Predicted {
                 verdict.certainty = Certainty::Predicted;
             }
         }
@@ -213,7 +263,7 @@ impl Row {
             missed_bytes: self.missed_bytes,
             bytes: self.bytes,
             first_byte_us: self.first_byte.median_us(),
-            total_us: self.total.median_us(),
+            total_us: self.total.median_us().unwrap_or_default(),
         }
     }
 
@@ -244,7 +294,7 @@ impl Row {
             count: self.count,
             failed: self.failed,
             bytes: self.bytes,
-            total_us: self.total.median_us(),
+            total_us: self.total.median_us().unwrap_or_default(),
         }
     }
 }

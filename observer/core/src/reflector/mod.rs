@@ -32,7 +32,7 @@ pub use identity::{ReflectorId, Representation};
 pub use moment::{Happened, Moment};
 pub use owner::{ReflectorLimits, Reflectors, ReflectorsMissed};
 pub use pacing::RateLimit;
-pub use polling::Polling;
+pub use polling::{Polling, PollingKind};
 pub use propagation::PropagationRow;
 pub use record::{ReflectorRow, ReflectorState};
 pub use state::ClientAge;

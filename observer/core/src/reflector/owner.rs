@@ -271,7 +271,9 @@ impl Reflectors {
             let kin = (process.is_some() && reflector.has_watched()).then(|| self.by_key.get(&reflector.key)).flatten();
             let together = kin.map_or(1, |kin| kin.most_together(now));
             let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream), now);
-            ReflectorRow { client_left: self.client_left(reflector), duplicates: together.saturating_sub(1) as u64, ..row }
+            let client_left = self.client_left(reflector);
+            let polling = row.polling.map(|polling| if client_left { polling.of_one_that_left() } else { polling });
+            ReflectorRow { client_left, polling, duplicates: together.saturating_sub(1) as u64, ..row }
         };
         worst.into_iter().map(row).collect()
     }

@@ -16,18 +16,43 @@ const ALIKE: u32 = 4;
 /// Lists without a watch, and less than [`HOT`] apart, until they are called a hot loop.
 const HOT_LISTS: u64 = 10;
 const HOT: Duration = Duration::from_secs(1);
+/// The longest wait: a series of even lists that lasts longer is a poller.
+///
+/// Five minutes, the usual timeout of whoever waits for a condition by listing (kubernetes test/e2e/framework/timeouts.go: `PodStart`, `ClaimProvision`),
+/// to which one interval is added for the last attempt.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+/// A series of even lists is over when no other came for so many of its intervals.
+const OVER_AFTER: u32 = 4;
+
+/// What a series of lists without a watch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PollingKind {
+    /// It ended by itself within five minutes: somebody waited for a condition.
+    Wait,
+    /// It lasts for less than five minutes: a wait, or a poller.
+    Polls,
+    /// It lasts, or lasted, for longer.
+    Poller,
+    /// It has no pause: faster than once a second.
+    HotLoop,
+}
 
 /// How a client polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Polling {
-    /// Lists since its last watch.
+    /// What it is.
+    pub kind: PollingKind,
+    /// Lists since its last watch, or since the series began.
     pub lists: u64,
     /// The median time from one to the next, in microseconds.
     pub every_us: u64,
     /// The mean distance of the intervals from it, in microseconds.
     pub jitter_us: u64,
-    /// Whether it lists faster than once a second, as a loop without a pause does.
-    pub hot: bool,
+    /// When the first of them was asked for.
+    pub since: Timestamp,
+    /// When the last was.
+    pub last: Timestamp,
 }
 
 /// Takes the times of lists.
@@ -35,19 +60,35 @@ pub struct Polling {
 pub(super) struct PollClock {
     lists: u64,
     whole: u64,
+    first: Timestamp,
     last: Option<Timestamp>,
     intervals: VecDeque<Duration>,
+    /// The worst of the series that are over.
+    past: Option<Polling>,
+}
+
+/// The pace of a series.
+struct Pace {
+    every: Duration,
+    jitter: Duration,
+    is_hot: bool,
 }
 
 impl PollClock {
     /// A list is asked for.
     pub(super) fn list(&mut self, at: Timestamp) {
+        if self.is_over(at) {
+            *self = Self { past: worse(self.past, self.series(at)), ..Self::default() };
+        }
         self.lists = self.lists.saturating_add(1);
-        if let Some(last) = self.last.replace(at) {
-            if self.intervals.len() >= INTERVALS {
-                self.intervals.pop_front();
+        match self.last.replace(at) {
+            None => self.first = at,
+            Some(last) => {
+                if self.intervals.len() >= INTERVALS {
+                    self.intervals.pop_front();
+                }
+                self.intervals.push_back(at.since(last));
             }
-            self.intervals.push_back(at.since(last));
         }
     }
 
@@ -66,17 +107,57 @@ impl PollClock {
         *self = Self::default();
     }
 
-    /// How the client polls, if it does.
-    pub(super) fn polling(&self) -> Option<Polling> {
+    /// How the client polls at `now`, if it does: in the series that lasts, or in one before that was worse.
+    pub(super) fn polling(&self, now: Timestamp) -> Option<Polling> {
+        worse(self.past, self.series(now))
+    }
+
+    /// The pace of the series, if it has one.
+    fn pace(&self) -> Option<Pace> {
         let mut intervals: Vec<Duration> = self.intervals.iter().copied().collect();
         intervals.sort_unstable();
         let every = *intervals.get(intervals.len() / 2)?;
         let off: Duration = intervals.iter().map(|interval| interval.abs_diff(every)).sum();
         let jitter = off / u32::try_from(intervals.len()).ok()?;
-        let hot = every < HOT && self.lists >= HOT_LISTS;
-        let regular = self.whole >= POLLS && every >= HOT && jitter <= every / ALIKE;
-        (hot || regular).then(|| Polling { lists: self.lists, every_us: microseconds(every), jitter_us: microseconds(jitter), hot })
+        let is_hot = every < HOT && self.lists >= HOT_LISTS;
+        let is_even = self.whole >= POLLS && every >= HOT && jitter <= every / ALIKE;
+        (is_hot || is_even).then_some(Pace { every, jitter, is_hot })
     }
+
+    fn is_over(&self, now: Timestamp) -> bool {
+        let (Some(Pace { every, is_hot: false, .. }), Some(last)) = (self.pace(), self.last) else { return false };
+        now.since(last) > every * OVER_AFTER
+    }
+
+    fn series(&self, now: Timestamp) -> Option<Polling> {
+        let (Pace { every, jitter, is_hot }, last) = self.pace().zip(self.last)?;
+        let kind = match (is_hot, last.since(self.first) > LONGEST_WAIT + every) {
+            (true, _) => PollingKind::HotLoop,
+            (false, true) => PollingKind::Poller,
+            (false, false) if self.is_over(now) => PollingKind::Wait,
+            (false, false) => PollingKind::Polls,
+        };
+        let (every_us, jitter_us) = (microseconds(every), microseconds(jitter));
+        Some(Polling { kind, lists: self.lists, every_us, jitter_us, since: self.first, last })
+    }
+}
+
+impl Polling {
+    /// The same of a client that has left: what lasted is over.
+    #[must_use]
+    pub(super) fn of_one_that_left(self) -> Self {
+        Self { kind: if self.kind == PollingKind::Polls { PollingKind::Wait } else { self.kind }, ..self }
+    }
+
+    /// From the first list to the last.
+    pub fn lasted(&self) -> Duration {
+        self.last.since(self.since)
+    }
+}
+
+/// The worse of two; of equals the later.
+fn worse(before: Option<Polling>, after: Option<Polling>) -> Option<Polling> {
+    before.into_iter().chain(after).max_by_key(|polling| polling.kind)
 }
 
 #[cfg(test)]
@@ -87,7 +168,7 @@ mod tests {
     fn three_intervals_make_a_poller() {
         assert_eq!(polling(&[0, 10_000, 20_010]), None);
         let polling = polling(&[0, 10_000, 20_010, 30_010]).unwrap();
-        assert_eq!((polling.lists, polling.every_us, polling.hot), (4, 10_000_000, false));
+        assert_eq!((polling.lists, polling.every_us, polling.kind), (4, 10_000_000, PollingKind::Polls));
         assert_eq!(polling.jitter_us, 3_333);
     }
 
@@ -95,7 +176,7 @@ mod tests {
     fn loop_without_a_pause_is_hot() {
         let times: Vec<u64> = (0..30).map(|number| number * 40).collect();
         assert_eq!(polling(&times[..9]), None, "a burst is no loop yet");
-        assert!(polling(&times).unwrap().hot);
+        assert_eq!(polling(&times).unwrap().kind, PollingKind::HotLoop);
     }
 
     #[test]
@@ -110,17 +191,54 @@ mod tests {
             clock.list(Timestamp::from_nanos(second * 5_000_000_000));
             clock.whole();
         }
-        assert!(clock.polling().is_some());
+        let now = Timestamp::from_nanos(41_000_000_000);
+        assert!(clock.polling(now).is_some());
         clock.watch();
-        assert_eq!(clock.polling(), None);
+        assert_eq!(clock.polling(now), None);
+    }
+
+    #[test]
+    fn series_that_ends_by_itself_within_minutes_is_a_wait() {
+        let every_2_s: Vec<u64> = (0..=150).map(|number| number * 2_000).collect();
+        assert_eq!(kind(&every_2_s[..20], 39_000), (PollingKind::Polls, 20, 38));
+        assert_eq!(kind(&every_2_s[..20], 46_000), (PollingKind::Polls, 20, 38));
+        assert_eq!(kind(&every_2_s[..20], 46_001), (PollingKind::Wait, 20, 38));
+        assert_eq!(kind(&every_2_s, 301_000), (PollingKind::Polls, 151, 300), "for five minutes");
+        assert_eq!(kind(&every_2_s, 400_000), (PollingKind::Wait, 151, 300));
+
+        let longer: Vec<u64> = (0..=152).map(|number| number * 2_000).collect();
+        assert_eq!(kind(&longer, 305_000), (PollingKind::Poller, 153, 304));
+        assert_eq!(kind(&longer, 900_000), (PollingKind::Poller, 153, 304), "it stays one after its end");
+    }
+
+    #[test]
+    fn one_wait_after_another_is_no_poller() {
+        let waits = |number: u64| (0..30).map(move |list| number * 120_000 + list * 2_000);
+        let times: Vec<u64> = (0..10).flat_map(waits).collect();
+        assert_eq!(kind(&times, 1_140_000), (PollingKind::Polls, 30, 58));
+        assert_eq!(kind(&times, 1_200_000), (PollingKind::Wait, 30, 58));
+
+        let poller = (0..200).map(|list| list * 2_000);
+        let times: Vec<u64> = poller.chain((0..5).map(|list| 500_000 + list * 2_000)).collect();
+        assert_eq!(kind(&times, 509_000), (PollingKind::Poller, 200, 398), "it paused once");
+    }
+
+    /// What it is, how many lists it has, and how many seconds it lasted.
+    fn kind(millis: &[u64], now: u64) -> (PollingKind, u64, u64) {
+        let polling = clock(millis).polling(Timestamp::from_nanos(now * 1_000_000)).unwrap();
+        (polling.kind, polling.lists, polling.lasted().as_secs())
     }
 
     fn polling(millis: &[u64]) -> Option<Polling> {
+        clock(millis).polling(Timestamp::from_nanos(millis.last().copied().unwrap_or_default() * 1_000_000))
+    }
+
+    fn clock(millis: &[u64]) -> PollClock {
         let mut clock = PollClock::default();
         for at in millis {
             clock.list(Timestamp::from_nanos(at * 1_000_000));
             clock.whole();
         }
-        clock.polling()
+        clock
     }
 }

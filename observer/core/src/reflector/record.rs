@@ -220,7 +220,7 @@ impl ReflectorRow {
             streamed_items: counts.streamed_items,
             bytes: counts.bytes,
             repeats: counts.repeats.repeats(counts.repeats_at_least),
-            polling: reflector.polls.polling(),
+            polling: reflector.polls.polling(now),
             last_end: reflector.past_watch.as_ref().map(|watch| watch.end),
             last_relist: None,
             timeline: Vec::new(),

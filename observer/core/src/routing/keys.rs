@@ -4,7 +4,7 @@
 //! kubernetes/apiextensions-apiserver `pkg/apiserver/customresource_handler.go`, kubernetes/kube-aggregator
 //! `pkg/apiserver/apiserver.go`.
 
-use crate::k8s::Resource;
+use crate::k8s::{self, Resource};
 
 /// The default of `--etcd-prefix`.
 const ROOT: &str = "/registry";
@@ -50,44 +50,6 @@ const SPECIAL_PREFIXES: &[(&str, &str)] = &[
     ("podsecuritypolicies", "podsecuritypolicy"),
 ];
 
-/// Built-in resources without namespaces.
-const CLUSTER_SCOPED: &[&str] = &[
-    "apiservices",
-    "auditsinks",
-    "certificatesigningrequests",
-    "clusterrolebindings",
-    "clusterroles",
-    "clustertrustbundles",
-    "csidrivers",
-    "csinodes",
-    "customresourcedefinitions",
-    "deviceclasses",
-    "devicetaintrules",
-    "flowschemas",
-    "ingressclasses",
-    "ipaddresses",
-    "mutatingadmissionpolicies",
-    "mutatingadmissionpolicybindings",
-    "mutatingwebhookconfigurations",
-    "namespaces",
-    "nodes",
-    "persistentvolumes",
-    "podsecuritypolicies",
-    "priorityclasses",
-    "prioritylevelconfigurations",
-    "resourceslices",
-    "runtimeclasses",
-    "servicecidrs",
-    "storageclasses",
-    "storageversionmigrations",
-    "storageversions",
-    "validatingadmissionpolicies",
-    "validatingadmissionpolicybindings",
-    "validatingwebhookconfigurations",
-    "volumeattachments",
-    "volumeattributesclasses",
-];
-
 /// Resources that are computed and lie nowhere.
 const VIRTUAL: &[&str] = &[
     "bindings",
@@ -105,16 +67,15 @@ const VIRTUAL: &[&str] = &[
 pub(super) enum Scope {
     Namespaced,
     Cluster,
-    /// A custom resource: its definition says it.
+    /// A custom resource, or one that is newer than what was read: its definition says it.
     Unknown,
 }
 
 pub(super) fn scope_of(resource: &Resource) -> Scope {
-    let in_cluster = CLUSTER_SCOPED.contains(&resource.resource.as_str());
-    match (is_built_in(resource), in_cluster) {
-        (true, true) => Scope::Cluster,
-        (true, false) => Scope::Namespaced,
-        (false, _) => Scope::Unknown,
+    match k8s::is_namespaced(resource) {
+        Some(true) => Scope::Namespaced,
+        Some(false) => Scope::Cluster,
+        None => Scope::Unknown,
     }
 }
 
@@ -180,6 +141,6 @@ mod tests {
 
     #[test]
     fn tables_are_sorted_so_that_a_reader_finds_what_is_missing() {
-        assert!(BUILT_IN_GROUPS.is_sorted() && CLUSTER_SCOPED.is_sorted() && VIRTUAL.is_sorted());
+        assert!(BUILT_IN_GROUPS.is_sorted() && VIRTUAL.is_sorted());
     }
 }

@@ -13,8 +13,8 @@ pub struct StormLimits {
     /// Within so much time.
     ///
     /// Ten seconds: client-go waits 0.8 to 1.6 s before it lists again, then twice as long and twice again, each time by chance; three attempts lie
-    /// within it (client-go tools/cache/reflector.go, `backoffManager`). A storm is over when no other reflector has joined for as long, less than half as
-    /// many as make one have begun to list, and all its lists are whole.
+    /// within it (client-go tools/cache/reflector.go, `backoffManager`). A storm is over when no other reflector has joined for as long, and less than
+    /// half as many as make one have begun to list. It is as long as its members took to join: one that cannot list does not prolong it.
     pub window: Duration,
     /// Members of each storm that are kept one by one; the others are counted.
     pub members: usize,

@@ -1,5 +1,7 @@
 //! Storms: many reflectors that list again at once, told as one thing.
 
+mod cost;
+mod lasting;
 mod limits;
 mod owner;
 mod record;

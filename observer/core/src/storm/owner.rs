@@ -1,23 +1,15 @@
 //! All storms: from relists, one after another, to what they are together.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+use super::cost::Cost;
+use super::lasting::{MEMBERS_TOLD, PastStorm, Storm};
 use super::limits::StormLimits;
-use super::record::{StormId, StormKind, StormMember, StormRecord};
-use super::trigger::Votes;
+use super::record::{StormId, StormRecord};
 use crate::observation::UpstreamName;
-use crate::reflector::{ClientId, ListTold, ReflectorId, RelistBegan, RelistCause, StuckTold};
-use crate::time::{Rate, Timestamp};
-
-/// How long a storm whose lists do not become whole is followed after the last reflector joined it.
-const LONGEST_LISTS: Duration = Duration::from_mins(5);
-/// Members that are kept of a storm that is over, and told of any: those with the most bytes.
-const MEMBERS_TOLD: usize = 32;
-
-/// Over how long the peak rate is taken.
-const PEAK_OVER: Duration = Duration::from_secs(1);
+use crate::reflector::{ListTold, ReflectorId, RelistBegan};
+use crate::time::Timestamp;
 
 /// What storms tell as it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +25,7 @@ pub enum Told {
 pub struct Storms {
     limits: StormLimits,
     fronts: BTreeMap<UpstreamName, Front>,
-    past: VecDeque<StormRecord>,
+    past: VecDeque<PastStorm>,
     next: u64,
     named: u64,
 }
@@ -45,8 +37,6 @@ struct Front {
     recent: BTreeMap<ReflectorId, Recent>,
     /// The same by the time at which each began last, the earliest first.
     order: BTreeSet<(Timestamp, ReflectorId)>,
-    /// Reflectors whose lists are not whole yet.
-    under_way: BTreeSet<ReflectorId>,
     storm: Option<Storm>,
 }
 
@@ -55,35 +45,8 @@ struct Front {
 struct Recent {
     began: RelistBegan,
     cost: Cost,
-}
-
-/// What lists cost.
-#[derive(Clone, Debug, Default)]
-struct Cost {
-    relists: u64,
-    requests: u64,
-    items: u64,
-    bytes: u64,
-    repeated: u64,
-    served_from: BTreeMap<String, u64>,
-}
-
-/// A storm that goes on.
-#[derive(Debug)]
-struct Storm {
-    id: StormId,
-    began: Timestamp,
-    named: Timestamp,
-    last: Timestamp,
-    reflectors: BTreeSet<ReflectorId>,
-    /// Those of them that are kept one by one.
-    members: BTreeMap<ReflectorId, StormMember>,
-    clients: BTreeSet<ClientId>,
-    votes: Votes,
-    causes: BTreeMap<RelistCause, u64>,
-    cost: Cost,
-    rate: Rate,
-    peak: f64,
+    /// Whether its latest list is complete.
+    is_listed: bool,
 }
 
 impl Storms {
@@ -105,9 +68,8 @@ impl Storms {
             return;
         }
         let front = self.fronts.entry(upstream.clone()).or_default();
-        front.under_way.insert(began.reflector);
         if let Some(storm) = &mut front.storm {
-            storm.add(&began, &Cost { relists: 1, ..Cost::default() }, self.limits.members);
+            storm.add(&began, &Cost { relists: 1, ..Cost::default() }, false, self.limits.members);
             front.note(began);
             return;
         }
@@ -124,24 +86,17 @@ impl Storms {
     /// A reflector has listed again.
     pub fn listed(&mut self, list: &ListTold) {
         let upstream = list.shape.upstream.clone().unwrap_or_default();
-        let Some(front) = self.fronts.get_mut(&upstream) else { return };
         let cost = Cost::of(list);
-        front.under_way.remove(&list.reflector);
+        self.past.iter_mut().for_each(|storm| storm.listed(list, &cost));
+        let Some(front) = self.fronts.get_mut(&upstream) else { return };
         match &mut front.storm {
-            Some(storm) => storm.pay(list.reflector, &cost),
+            Some(storm) => storm.listed(list.reflector, &cost),
             None => {
                 if let Some(recent) = front.recent.get_mut(&list.reflector) {
                     recent.cost.add(&cost);
+                    recent.is_listed = true;
                 }
             }
-        }
-    }
-
-    /// A reflector lists in vain: its list is not waited for.
-    pub fn stuck(&mut self, stuck: &StuckTold) {
-        let upstream = stuck.shape.upstream.clone().unwrap_or_default();
-        if let Some(front) = self.fronts.get_mut(&upstream) {
-            front.under_way.remove(&stuck.reflector);
         }
     }
 
@@ -149,16 +104,15 @@ impl Storms {
     pub fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let limits = self.limits;
         for (upstream, front) in &mut self.fronts {
+            let ended = front.over_since(&limits).filter(|ended| *ended <= at);
             front.forget_before(at, limits.window);
-            if front.is_over(at, &limits)
-                && let Some(storm) = front.storm.take()
-            {
-                let record = storm.record(upstream, Some(at), MEMBERS_TOLD);
+            if let Some((ended, storm)) = ended.and_then(|ended| Some((ended, front.storm.take()?))) {
+                let storm = storm.end(upstream, ended);
                 if self.past.len() >= limits.past {
                     self.past.pop_front();
                 }
-                self.past.push_back(record.clone());
-                told(Told::Ended(Box::new(record)));
+                told(Told::Ended(Box::new(storm.record().clone())));
+                self.past.push_back(storm);
             }
         }
         self.fronts.retain(|_, front| front.storm.is_some() || !front.recent.is_empty());
@@ -167,7 +121,7 @@ impl Storms {
     /// Those that go on, with `most` members each, then the latest of those that are over, the last first.
     pub fn records(&self, most: usize) -> Vec<StormRecord> {
         let open = self.fronts.iter().filter_map(|(upstream, front)| Some(front.storm.as_ref()?.record(upstream, None, most)));
-        open.chain(self.past.iter().rev().cloned()).collect()
+        open.chain(self.past.iter().rev().map(PastStorm::record).cloned()).collect()
     }
 
     /// Whether there is one now.
@@ -192,7 +146,8 @@ impl Front {
             None => Cost::default(),
         };
         self.order.insert((at, reflector));
-        self.recent.insert(reflector, Recent { began, cost: Cost { relists: cost.relists.saturating_add(1), ..cost } });
+        let cost = Cost { relists: cost.relists.saturating_add(1), ..cost };
+        self.recent.insert(reflector, Recent { began, cost, is_listed: false });
     }
 
     fn forget_before(&mut self, at: Timestamp, window: Duration) {
@@ -205,149 +160,22 @@ impl Front {
         }
     }
 
-    /// Whether a storm is: hardly anybody lists any more, and what was begun is whole. A reflector that lists again and again by itself is
-    /// none of it.
-    fn is_over(&self, at: Timestamp, limits: &StormLimits) -> bool {
-        let Some(storm) = &self.storm else { return false };
-        let since_last = at.since(storm.last);
-        let is_quiet = since_last >= limits.window && self.recent.len() < limits.reflectors.div_ceil(2);
-        is_quiet && (storm.reflectors.is_disjoint(&self.under_way) || since_last >= LONGEST_LISTS)
+    /// When its storm is over unless more happens: nobody has joined for as long as makes a storm, and hardly anybody lists. A member that cannot
+    /// list is not waited for. It depends on what happened only, and not on when somebody looks.
+    fn over_since(&self, limits: &StormLimits) -> Option<Timestamp> {
+        let storm = self.storm.as_ref()?;
+        let few = limits.reflectors.div_ceil(2);
+        let last_of_many = self.order.iter().rev().nth(few.saturating_sub(1)).map(|(began, _)| *began);
+        Some(storm.last.max(last_of_many.unwrap_or_default()).plus(limits.window))
     }
 
     /// Those that began within the window are a storm.
     fn name(&mut self, id: StormId, at: Timestamp, members: usize) -> Storm {
         let began = self.order.first().map_or(at, |(began, _)| *began);
         let mut storm = Storm::new(id, began, at);
-        for Recent { began, cost } in self.recent.values_mut() {
-            storm.add(began, &std::mem::take(cost), members);
+        for Recent { began, cost, is_listed } in self.recent.values_mut() {
+            storm.add(began, &std::mem::take(cost), *is_listed, members);
         }
         storm
-    }
-}
-
-impl Storm {
-    const fn new(id: StormId, began: Timestamp, named: Timestamp) -> Self {
-        Self {
-            id,
-            began,
-            named,
-            last: began,
-            reflectors: BTreeSet::new(),
-            members: BTreeMap::new(),
-            clients: BTreeSet::new(),
-            votes: Votes::new(),
-            causes: BTreeMap::new(),
-            cost: Cost::new(),
-            rate: Rate::new(PEAK_OVER),
-            peak: 0.0,
-        }
-    }
-
-    fn add(&mut self, began: &RelistBegan, cost: &Cost, members: usize) {
-        if self.reflectors.insert(began.reflector) {
-            self.last = self.last.max(began.at);
-        }
-        self.clients.insert(began.client_id);
-        self.votes.count(began.cause, began.server_refused);
-        let of_cause = self.causes.entry(began.cause).or_default();
-        *of_cause = of_cause.saturating_add(1);
-        self.rate.note(began.at, cost.relists);
-        self.peak = self.peak.max(self.rate.per_second(began.at));
-        if let Some(member) = self.members.get_mut(&began.reflector) {
-            member.pay(cost);
-        } else if self.members.len() < members {
-            let mut member = StormMember {
-                reflector: began.reflector,
-                client_id: began.client_id,
-                client: began.client.clone(),
-                shape: began.shape.clone(),
-                relists: 0,
-                requests: 0,
-                items: 0,
-                bytes: 0,
-                repeated: 0,
-            };
-            member.pay(cost);
-            self.members.insert(began.reflector, member);
-        }
-        self.cost.add(cost);
-    }
-
-    fn pay(&mut self, reflector: ReflectorId, cost: &Cost) {
-        if !self.reflectors.contains(&reflector) {
-            return;
-        }
-        self.cost.add(cost);
-        if let Some(member) = self.members.get_mut(&reflector) {
-            member.pay(cost);
-        }
-    }
-
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of lists a second, not below zero")]
-    fn record(&self, upstream: &UpstreamName, ended: Option<Timestamp>, most: usize) -> StormRecord {
-        let mut members: Vec<StormMember> = self.members.values().cloned().collect();
-        members.sort_by_key(|member| (Reverse((member.bytes, member.items, member.relists)), member.reflector));
-        members.truncate(most);
-        StormRecord {
-            storm: self.id,
-            kind: if self.clients.len() > 1 { StormKind::Clients } else { StormKind::Client },
-            trigger: self.votes.trigger(),
-            upstream: upstream.clone(),
-            began: self.began,
-            named: self.named,
-            last: self.last,
-            ended,
-            reflectors: self.reflectors.len() as u64,
-            clients: self.clients.len() as u64,
-            relists: self.cost.relists,
-            peak_per_second: self.peak.round() as u64,
-            items: self.cost.items,
-            bytes: self.cost.bytes,
-            repeated: self.cost.repeated,
-            served_from: self.cost.served_from.clone(),
-            causes: self.causes.iter().map(|(cause, number)| (cause.id(), *number)).collect(),
-            members_not_told: self.reflectors.len().saturating_sub(members.len()) as u64,
-            members,
-        }
-    }
-}
-
-impl StormMember {
-    const fn pay(&mut self, cost: &Cost) {
-        self.relists = self.relists.saturating_add(cost.relists);
-        self.requests = self.requests.saturating_add(cost.requests);
-        self.items = self.items.saturating_add(cost.items);
-        self.bytes = self.bytes.saturating_add(cost.bytes);
-        self.repeated = self.repeated.saturating_add(cost.repeated);
-    }
-}
-
-impl Cost {
-    const fn new() -> Self {
-        Self { relists: 0, requests: 0, items: 0, bytes: 0, repeated: 0, served_from: BTreeMap::new() }
-    }
-
-    fn of(list: &ListTold) -> Self {
-        let layer = list.served_from.as_ref().map(|served_from| (served_from.to_string(), 1));
-        Self {
-            relists: 0,
-            requests: list.requests,
-            items: list.items,
-            bytes: list.bytes,
-            repeated: list.repeats.repeated,
-            served_from: layer.into_iter().collect(),
-        }
-    }
-
-    fn add(&mut self, more: &Self) {
-        self.relists = self.relists.saturating_add(more.relists);
-        self.requests = self.requests.saturating_add(more.requests);
-        self.items = self.items.saturating_add(more.items);
-        self.bytes = self.bytes.saturating_add(more.bytes);
-        self.repeated = self.repeated.saturating_add(more.repeated);
-        for (layer, number) in &more.served_from {
-            let of_layer = self.served_from.entry(layer.clone()).or_default();
-            *of_layer = of_layer.saturating_add(*number);
-        }
     }
 }

@@ -72,9 +72,9 @@ pub struct StormRecord {
     pub began: Timestamp,
     /// When it was named: with the reflector that makes it a storm.
     pub named: Timestamp,
-    /// When its last member began to list.
+    /// When its last member joined: began to list for the first time in it. The storm is as long as that took.
     pub last: Timestamp,
-    /// When it was seen to be over; nothing while it goes on.
+    /// When it was over: nobody had joined for as long as makes a storm; nothing while somebody may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
     /// Reflectors in it.
@@ -83,6 +83,8 @@ pub struct StormRecord {
     pub clients: u64,
     /// Lists that its members began.
     pub relists: u64,
+    /// Those of them that are complete.
+    pub complete: u64,
     /// The most lists a second, over about a second.
     pub peak_per_second: u64,
     /// Items of the lists that are whole.
@@ -102,12 +104,18 @@ pub struct StormRecord {
     /// Members that are not among them.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub members_not_told: u64,
+    /// Members whose list is not complete yet, perhaps after many attempts.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub without_list: u64,
+    /// Some of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<StormMember>,
 }
 
 impl StormRecord {
     /// Where there is one API server, nobody needs to hear its name.
     pub fn drop_upstream_name(&mut self) {
         self.upstream = UpstreamName::default();
-        self.members.iter_mut().for_each(|member| member.shape.upstream = None);
+        self.members.iter_mut().chain(&mut self.unlisted).for_each(|member| member.shape.upstream = None);
     }
 }

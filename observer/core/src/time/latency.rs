@@ -32,9 +32,20 @@ impl Latency {
         }
     }
 
-    /// The median in microseconds; 0 while there is none.
-    pub(crate) fn median_us(&self) -> u64 {
-        self.quantile_us(0.5)
+    /// Takes all durations of another one.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        let Some(more) = &other.0 else { return };
+        match &mut self.0 {
+            // Both take what is up to 24 h, so that there is room for all.
+            Some(histogram) => drop(histogram.add(more)),
+            None => self.0 = Some(more.clone()),
+        }
+    }
+
+    /// The median in microseconds, if there is one.
+    pub(crate) fn median_us(&self) -> Option<u64> {
+        let histogram = self.0.as_ref().filter(|histogram| !histogram.is_empty())?;
+        Some(histogram.value_at_quantile(0.5))
     }
 
     /// What so large a share is not above, in microseconds; 0 while there is none.
@@ -50,11 +61,11 @@ mod tests {
     #[test]
     fn the_median_has_two_digits_from_a_microsecond_to_a_day() {
         for (durations, expected) in [
-            (&[][..], 0),
-            (&[Duration::ZERO], 1),
-            (&[Duration::from_micros(7)], 7),
-            (&[Duration::from_millis(1), Duration::from_millis(10), Duration::from_hours(2)], 10_047),
-            (&[Duration::from_hours(1000)], 86_436_216_831),
+            (&[][..], None),
+            (&[Duration::ZERO], Some(1)),
+            (&[Duration::from_micros(7)], Some(7)),
+            (&[Duration::from_millis(1), Duration::from_millis(10), Duration::from_hours(2)], Some(10_047)),
+            (&[Duration::from_hours(1000)], Some(86_436_216_831)),
         ] {
             let mut latency = Latency::default();
             for duration in durations {
@@ -62,6 +73,21 @@ mod tests {
             }
             assert_eq!(latency.median_us(), expected, "{durations:?}");
         }
+    }
+
+    #[test]
+    fn two_that_are_put_together_hold_the_durations_of_both() {
+        let of = |micros: &[u64]| {
+            let mut latency = Latency::default();
+            micros.iter().for_each(|micros| latency.record(Some(Duration::from_micros(*micros))));
+            latency
+        };
+        let mut sum = Latency::default();
+        sum.merge(&of(&[]));
+        assert_eq!(sum.median_us(), None);
+        sum.merge(&of(&[2, 2]));
+        sum.merge(&of(&[9, 100_000_000, 9]));
+        assert_eq!(sum.median_us(), Some(9));
     }
 
     #[test]

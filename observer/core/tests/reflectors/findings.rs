@@ -3,23 +3,42 @@
 use std::fmt::Write as _;
 
 use observer_core::observer::{FindingKind, Limits, Quantity, Snapshot, Usage};
+use observer_core::reflector::PollingKind;
 
 use crate::script::play;
 
 #[test]
 fn poller_and_hot_loop_are_told_apart() {
-    let poll = |letter: char, step: u64| {
+    let poll = |letter: char, step: u64, lists: u64| {
         let mut script = format!("0s {letter} connects client={letter}/v1\n");
-        for number in 0..20 {
+        for number in 0..lists {
             let (at, exchange) = (number * step, 2 * number + 1);
             let _infallible =
                 writeln!(script, "{at}ms {letter}{exchange} GET /api/v1/pods\n{at}ms {letter}{exchange} whole rv=10 x@5");
         }
         script
     };
-    let snapshot = snapshot(&(poll('a', 10_000) + &poll('b', 50)));
+    let snapshot = snapshot(&(poll('a', 10_000, 40) + &poll('b', 50, 20)));
     assert_eq!(ids(&snapshot), ["hot-loop:b/v1:pods/all-namespaces", "poller:a/v1:pods/all-namespaces"]);
-    assert_eq!(snapshot.findings[1].seen, "20 lists as a poller, one every 10.0 s (± 0 ms)");
+    assert_eq!(snapshot.findings[1].seen, "polls every 10.0 s (± 0 ms; 40 lists), never watches");
+}
+
+/// As Kubernetes' end-to-end suite waits for a ReplicaSet.
+#[test]
+fn wait_for_a_condition_is_no_poller() {
+    let lists: String = (0..=150_u64)
+        .map(|number| format!("{0}s a{1} GET /apis/apps/v1/replicasets\n{0}s a{1} whole rv=10 x@5\n", 2 * number, 2 * number + 1))
+        .collect();
+    let polling = |script: &str| {
+        let snapshot = snapshot(&format!("0s a connects client=e2e.test/v1\n{script}"));
+        assert_eq!(ids(&snapshot), [""; 0]);
+        snapshot.reflectors[0].polling.unwrap()
+    };
+    let live = polling(&lists);
+    assert_eq!((live.kind, live.lists, live.every_us, live.lasted().as_secs()), (PollingKind::Polls, 151, 2_000_000, 300));
+    let over = polling(&format!("{lists}320s b connects"));
+    assert_eq!((over.kind, over.lists), (PollingKind::Wait, 151));
+    assert_eq!(polling(&format!("{lists}301s a closed by client")).kind, PollingKind::Wait, "its client has left");
 }
 
 #[test]
@@ -54,8 +73,8 @@ fn two_informers_of_one_process_are_duplicates_and_of_two_processes_or_of_unknow
 #[test]
 fn findings_stay_when_their_client_has_left() {
     let poll = |number: u64| format!("{0}s a{1} GET /api/v1/pods\n{0}s a{1} whole rv=10 x@5\n", number * 10, 2 * number + 1);
-    let script: String = (0..6).map(poll).collect();
-    let snapshot = snapshot(&format!("0s a connects client=a/v1\n{script}60s a closed by client"));
+    let script: String = (0..40).map(poll).collect();
+    let snapshot = snapshot(&format!("0s a connects client=a/v1\n{script}400s a closed by client"));
     assert_eq!(ids(&snapshot), ["poller:a/v1:pods/all-namespaces"]);
     assert!(snapshot.findings[0].seen.ends_with(" (its client has left)"), "{}", snapshot.findings[0].seen);
 }

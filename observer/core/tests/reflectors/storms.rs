@@ -153,6 +153,57 @@ fn storm_does_not_wait_for_a_member_that_is_stuck() {
     assert_eq!((snapshot.storms[0].reflectors, snapshot.storms[0].ended.is_some()), (17, true));
 }
 
+/// A storm of seventeen, of which one asks in vain until 190 s, and then lists.
+fn storm_with_one_that_cannot_list() -> String {
+    let mut script = fleet("abcde", 4) + &relists("abcd", 4, 100_000, 100);
+    script += "101s e3 ERROR 410 Expired\n101s e3 ends\n";
+    for attempt in 0..30 {
+        let (at, list) = (101_200 + 3_000 * attempt, 2_001 + 2 * attempt);
+        let _infallible = writeln!(
+            script,
+            "{at}ms e{list} GET /apis/example.com/v1/kind0s?resourceVersion=10\n{at}ms e{list} refused 504 Timeout too-large"
+        );
+    }
+    script
+}
+
+#[test]
+fn storm_is_as_long_as_its_members_took_to_join_and_names_who_cannot_list() {
+    let (snapshot, events) = play(&storm_with_one_that_cannot_list(), Limits::default());
+    let storm = &snapshot.storms[0];
+    let at = |time: Option<observer_core::time::Timestamp>| time.map(crate::script::seconds);
+    assert_eq!((at(Some(storm.last)), at(storm.ended)), (Some("101500ms".to_owned()), Some("111500ms".to_owned())));
+    assert_eq!((storm.relists, storm.complete, storm.served_from.values().sum::<u64>()), (17, 16, 16));
+    assert_eq!((storm.without_list, storm.unlisted.len()), (1, 1));
+    assert_eq!(storm.unlisted[0].client.program, "e/v1");
+    let ended = events.iter().filter(|event| matches!(event, Event::StormEnded { .. })).count();
+    assert_eq!((named(&events).len(), ended), (1, 1));
+
+    let lists = "192s e9001 GET /apis/example.com/v1/kind0s?resourceVersion=10\n192s e9001 whole rv=20 x@5 y@16\n";
+    let (snapshot, _) = play(&(storm_with_one_that_cannot_list() + lists), Limits::default());
+    let storm = &snapshot.storms[0];
+    assert_eq!((storm.relists, storm.complete, storm.served_from.values().sum::<u64>()), (17, 17, 17), "all lists are accounted for");
+    assert_eq!((storm.without_list, storm.unlisted.len(), storm.items), (0, 0, 34));
+}
+
+#[test]
+fn storm_is_the_same_whenever_somebody_looks() {
+    let script = storm_with_one_that_cannot_list();
+    let (without, _) = play(&(script.clone() + "200s listening"), Limits::default());
+    let mut lines: Vec<String> = script.lines().map(str::to_owned).collect();
+    let first = lines.iter().position(|line| line.starts_with("100000ms")).unwrap();
+    lines.splice(first..first, (51..100).map(|second| format!("{second}s listening")));
+    lines.extend((190..=200).map(|second| format!("{second}s listening")));
+    let (with, _) = play(&lines.join("\n"), Limits::default());
+    assert_eq!(with.storms, without.storms);
+
+    let few = fleet("abcd", 4) + &relists("abcd", 4, 100_000, 100);
+    let ticks: String = (103..=150).map(|second| format!("{second}s listening\n")).collect();
+    let (early, _) = play(&(few.clone() + &ticks), Limits::default());
+    let (late, _) = play(&(few + "150s listening"), Limits::default());
+    assert_eq!((early.storms.len(), &early.storms), (1, &late.storms), "it is over at the same time, whoever looks");
+}
+
 #[test]
 fn members_beyond_the_limit_are_counted() {
     let mut limits = Limits::default();

@@ -10,7 +10,7 @@ use super::line::Line;
 use super::request_row::RequestRow;
 use super::row::RowKey;
 use super::sheet::Sheet;
-use super::storms::layers;
+use crate::view::following::layers;
 use crate::view::colour::Tone;
 use crate::view::quantity::{bytes, count, counted};
 

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use observer_core::observer::{Exposure, Missed, Snapshot};
 use observer_core::reflector::ReflectorState;
+use observer_core::storm::StormRecord;
 
 use super::about::dropped;
 use super::line::Line;
 use crate::view::colour::Tone;
+use crate::view::etcd;
 use crate::view::following;
 use crate::view::missed::{connections, not_seen, not_understood};
 use crate::view::quantity::{bytes, count, counted, length};
@@ -26,7 +28,7 @@ pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: 
 fn alarms(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
     let paused = age.map(|age| (Tone::Notable, format!("PAUSED, {} old", length(age))));
     let goes_on = snapshot.storms.iter().filter(|storm| storm.ended.is_none());
-    let storms = goes_on.map(|storm| (Tone::Bad, format!("▲ storm {}", following::age(storm.began, snapshot.at))));
+    let storms = goes_on.map(|storm| (Tone::Bad, storm_now(storm)));
     let stuck = snapshot.totals.stuck;
     let stuck = (stuck > 0).then(|| (Tone::Bad, format!("{} stuck", count(stuck))));
     let stalled = snapshot.reflectors.iter().filter(|row| row.state == ReflectorState::Stalled).count() as u64;
@@ -36,14 +38,18 @@ fn alarms(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
     paused.into_iter().chain(storms).chain(stuck).chain(stalled).chain(findings).collect()
 }
 
+/// `▲ relist storm, 13 reflectors, 1.1 s`.
+fn storm_now(storm: &StormRecord) -> String {
+    format!("▲ relist storm, {}, {}", counted(storm.reflectors, "reflector"), length(following::lasted(storm)))
+}
+
 /// What the person came for, the most important first: what has no room is what matters least.
 fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let (totals, rates) = (&snapshot.totals, &snapshot.rates);
     let when = |is: bool, tone: Tone| if is { tone } else { Tone::Plain };
-    let etcd = if totals.lists_from_etcd > 0 { Tone::Bad } else { Tone::Good };
     let watches = counted(totals.watches_open, "watch").replace("watchs", "watches");
-    vec![
-        (etcd, format!("etcd {} of {}", share(totals.lists_from_etcd, totals.lists), counted(totals.lists, "list"))),
+    let gets = etcd::gets(totals).map(|gets| (Tone::Plain, gets));
+    let rest = vec![
         (when(totals.relists > 0, Tone::Notable), counted(totals.relists, "relist")),
         (when(totals.storms > 0, Tone::Notable), counted(totals.storms, "storm")),
         (Tone::Plain, watches),
@@ -51,18 +57,8 @@ fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
         (Tone::Plain, format!("events {}/s", rates.watch_events_per_second)),
         (Tone::Plain, counted(totals.requests, "request")),
         (Tone::Plain, bytes(totals.response_bytes)),
-    ]
-}
-
-/// `4.9 %`; of nothing it is `0 %`.
-fn share(part: u64, all: u64) -> String {
-    let tenths = u128::from(part) * 1_000 / u128::from(all.max(1));
-    match (part, tenths) {
-        (0, _) => "0 %".to_owned(),
-        (_, 0) => "< 0.1 %".to_owned(),
-        (_, 1_000) => "100 %".to_owned(),
-        (_, tenths) => format!("{}.{} %", tenths / 10, tenths % 10),
-    }
+    ];
+    [(etcd::tone(snapshot.etcd_load()), etcd::lists(totals))].into_iter().chain(gets).chain(rest).collect()
 }
 
 /// What is watched, and on what its verdicts rest.
@@ -120,15 +116,4 @@ fn exposure(exposure: &Exposure) -> Vec<(Tone, String)> {
         phrases.push((Tone::Plain, format!("perhaps {} more (i)", count(exposure.perhaps))));
     }
     phrases
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_never_rounded_to_nothing_or_to_all() {
-        let shares = [(0, 0), (0, 7), (1, 5_000), (1, 41), (40, 41), (9_999, 10_000), (7, 7)].map(|(part, all)| share(part, all));
-        assert_eq!(shares, ["0 %", "0 %", "< 0.1 %", "2.4 %", "97.5 %", "99.9 %", "100 %"]);
-    }
 }

@@ -23,7 +23,7 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 const WORDS: &[(&str, &str)] = &[
-    ("etcd 4.9 %", "the share of lists that read their objects from etcd"),
+    ("read from etcd", "lists that etcd answered, and what they delivered: red if that is much"),
     (
         "~ and !",
         "a verdict predicted from the request and the server's version; one that the answer contradicted. No mark: confirmed",

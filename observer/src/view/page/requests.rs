@@ -9,7 +9,7 @@ use super::reflectors::scope;
 use super::request_row::RequestRow;
 use super::row::{Cell, Row, RowKey};
 use crate::view::colour::Tone;
-use crate::view::quantity::{bytes, count, microseconds};
+use crate::view::quantity::{bytes, count, microseconds, microseconds_or_none};
 use crate::view::report::known;
 use crate::view::verdict::{certainty_mark, rule, served_from, served_tone};
 
@@ -21,8 +21,8 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::words("RULE", 2).from(110),
     Column::number("OBJECTS", 13).from(120),
     Column::number("BYTES", 7),
-    Column::number("FIRST BYTE", 10).from(150),
-    Column::number("TOTAL", 9).from(100),
+    Column::number("FIRST BYTE (MED)", 16).from(160),
+    Column::number("TOTAL (MED)", 11).from(100),
     Column::number("FAILED", 7).from(130),
     Column::words("LAST END", 2).from(160),
 ];
@@ -71,19 +71,18 @@ fn objects(row: RequestRow<'_>) -> Cell {
 
 fn first_byte(row: RequestRow<'_>) -> Cell {
     match row {
-        RequestRow::List(row) => Cell::number(row.first_byte_us, &microseconds(row.first_byte_us)),
+        RequestRow::List(row) => Cell::number(row.first_byte_us.unwrap_or_default(), &microseconds_or_none(row.first_byte_us)),
         RequestRow::Watch(_) | RequestRow::Other(_) => Cell::number(0, "-"),
     }
 }
 
-/// The median time of requests that end, and how long watches were open all together.
+/// The median time of requests that end, and the sum of the times that watches were open.
 fn total(row: RequestRow<'_>) -> Cell {
-    let total = match row {
-        RequestRow::List(row) => row.total_us,
-        RequestRow::Watch(row) => row.open_us,
-        RequestRow::Other(row) => row.total_us,
-    };
-    Cell::number(total, &microseconds(total))
+    match row {
+        RequestRow::List(row) => Cell::number(row.total_us, &microseconds(row.total_us)),
+        RequestRow::Watch(row) => Cell::number(row.open_us, &format!("Σ {}", microseconds(row.open_us))),
+        RequestRow::Other(row) => Cell::number(row.total_us, &microseconds(row.total_us)),
+    }
 }
 
 fn last_end(row: RequestRow<'_>) -> String {

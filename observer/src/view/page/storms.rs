@@ -1,17 +1,16 @@
 //! The table of storms.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use observer_core::exchange::Client;
 use observer_core::observer::Snapshot;
 use observer_core::storm::StormRecord;
-use observer_core::time::Timestamp;
 
 use super::column::Column;
 use super::filter::FilterKey;
 use super::row::{Cell, Row, RowKey};
 use crate::view::colour::Tone;
+use crate::view::following::{lasted, layers};
 use crate::view::lines::{program, time_of_day};
 use crate::view::quantity::{bytes, count, length};
 
@@ -36,29 +35,17 @@ pub(super) const FILTERS: &[FilterKey] =
 
 /// The storms of a snapshot: those that go on, then the latest.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
-    let row = |storm: &StormRecord| Row { key: RowKey::Storm(storm.storm), cells: cells(storm, snapshot.at), facts: facts(storm) };
+    let row = |storm: &StormRecord| Row { key: RowKey::Storm(storm.storm), cells: cells(storm), facts: facts(storm) };
     snapshot.storms.iter().map(row).collect()
 }
 
-/// How long a storm lasted, or goes on.
-pub(super) fn lasted(storm: &StormRecord, now: Timestamp) -> Duration {
-    let until = if storm.ended.is_some() { storm.last } else { now };
-    until.since(storm.began)
-}
-
-/// `goes on`, `over`.
+/// `ongoing`, `over`.
 pub(super) const fn state(storm: &StormRecord) -> &'static str {
-    if storm.ended.is_some() { "over" } else { "goes on" }
+    if storm.ended.is_some() { "over" } else { "ongoing" }
 }
 
-/// `cache 40 · etcd 2`.
-pub(super) fn layers(storm: &StormRecord) -> String {
-    let layers: Vec<String> = storm.served_from.iter().map(|(layer, lists)| format!("{layer} {}", count(*lists))).collect();
-    if layers.is_empty() { "no list is whole".to_owned() } else { layers.join(" · ") }
-}
-
-fn cells(storm: &StormRecord, now: Timestamp) -> Vec<Cell> {
-    let lasted = lasted(storm, now);
+fn cells(storm: &StormRecord) -> Vec<Cell> {
+    let lasted = lasted(storm);
     let tone = if storm.ended.is_some() { Tone::Plain } else { Tone::Bad };
     vec![
         Cell::number(storm.storm.0, &count(storm.storm.0)),

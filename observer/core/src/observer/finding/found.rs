@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::kind::FindingKind;
 use crate::exchange::{Client, Scope, Shape};
+use crate::observer::etcd_load::BULK_OBJECTS;
 use crate::observer::snapshot::ListRow;
-use crate::reflector::{RateLimit, ReflectorId, ReflectorRow, ReflectorState, RelistCause, Stale};
+use crate::reflector::{PollingKind, RateLimit, ReflectorId, ReflectorRow, ReflectorState, RelistCause, Stale};
 use crate::routing::ServedFrom;
 
 /// Findings that are told, the worst first.
@@ -16,8 +17,6 @@ const MAX_FINDINGS: usize = 64;
 const SHORT_WATCHES: u64 = 3;
 /// How long a client has not read, in microseconds, until that is worth a word.
 const LONG_STALL_US: u64 = 5_000_000;
-/// Items that a list of one shape reads from etcd on average until that is worth a word.
-const ETCD_ITEMS: u64 = 500;
 /// A selector that leaves less than one in so many is worth a word.
 const FILTERED_TO: u64 = 10;
 /// The rule of resources without a watch cache: for them there is no other way.
@@ -82,10 +81,15 @@ fn of_reflector(row: &ReflectorRow) -> Vec<Finding> {
         found.push(one(FindingKind::StuckReflector, seen));
     }
     if let Some(polling) = row.polling {
-        let (kind, how) =
-            if polling.hot { (FindingKind::HotLoop, "without a pause") } else { (FindingKind::Poller, "as a poller") };
         let (every, jitter) = (seconds(polling.every_us), seconds(polling.jitter_us));
-        found.push(one(kind, format!("{} {how}, one every {every} (± {jitter})", counted(polling.lists, "list"))));
+        let lists = counted(polling.lists, "list");
+        match polling.kind {
+            PollingKind::HotLoop => found.push(one(FindingKind::HotLoop, format!("{lists}, one every {every} (± {jitter}), no watch"))),
+            PollingKind::Poller => {
+                found.push(one(FindingKind::Poller, format!("polls every {every} (± {jitter}; {lists}), never watches")));
+            }
+            PollingKind::Wait | PollingKind::Polls => {}
+        }
     }
     if row.relists_in_a_loop {
         found.push(one(
@@ -147,7 +151,7 @@ fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
 fn from_etcd(row: &ListRow) -> Option<Finding> {
     let verdict = row.verdict.as_ref()?;
     let of_each = row.items.checked_div(row.count).unwrap_or(0);
-    let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= ETCD_ITEMS && verdict.rule != UNCACHED;
+    let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= BULK_OBJECTS && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
         let seen = format!("{} read {} items from etcd ({})", counted(row.count, "list"), row.items, verdict.rule);
         finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen)
@@ -167,7 +171,7 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
     let kept = reflectors.iter().filter(|row| same(&row.shape) && row.has_watched()).map(|row| row.objects);
     let there = listed.chain(kept).max()?;
     let given = row.items.checked_div(row.count)?;
-    (there >= ETCD_ITEMS && given <= there / FILTERED_TO).then(|| {
+    (there >= BULK_OBJECTS && given <= there / FILTERED_TO).then(|| {
         let seen =
             format!("{} read all {there} objects from etcd to give {given} of them ({})", counted(row.count, "list"), verdict.rule);
         finding(FindingKind::FilterAfterReading, None, row.shape.clone(), Vec::new(), seen)

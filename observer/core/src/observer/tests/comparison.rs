@@ -30,7 +30,7 @@ fn a_list_without_objects_is_the_same_question() {
         let mut shown: Vec<_> = rows.iter().map(|row| (row.shape.to_string(), counts(row))).collect();
         shown.sort();
         let pods = if std::ptr::eq(before, &raw const empty) { [1, 2] } else { [2, 1] };
-        assert_eq!(shown, [("pods · all namespaces".to_owned(), pods), ("secrets · all".to_owned(), [1, 1])]);
+        assert_eq!(shown, [("pods · all namespaces".to_owned(), pods), ("secrets · all namespaces".to_owned(), [1, 1])]);
         assert!(rows.iter().flat_map(|row| [&row.before, &row.after]).flatten().all(|side| side.layers.len() == 1), "{rows:?}");
     }
 }

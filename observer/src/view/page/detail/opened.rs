@@ -32,7 +32,7 @@ fn written(key: &RowKey, snapshot: &Snapshot, sheet: &mut Sheet) -> Option<()> {
             let row = RequestRow::all(snapshot).find(|row| row.key() == **key)?;
             requests::write(row, snapshot, sheet);
         }
-        RowKey::Storm(id) => storm::write(snapshot.storms.iter().find(|storm| storm.storm == *id)?, snapshot.at, sheet),
+        RowKey::Storm(id) => storm::write(snapshot.storms.iter().find(|storm| storm.storm == *id)?, sheet),
         RowKey::Client(id) => client::write(*id, snapshot, sheet)?,
         RowKey::Finding(id) => finding::write(snapshot.findings.iter().find(|finding| finding.id == *id)?, sheet),
     }

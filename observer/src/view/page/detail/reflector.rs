@@ -1,7 +1,7 @@
 //! A reflector: who it is, what it did, why it last listed again, what that cost, and what to change.
 
 use observer_core::observer::{Finding, Snapshot};
-use observer_core::reflector::{ClientAge, Polling, ReflectorRow, Representation};
+use observer_core::reflector::{ClientAge, PollingKind, ReflectorRow, Representation};
 
 use super::container::container;
 use super::{finding, moments, relist};
@@ -90,7 +90,8 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
         sheet.fact("last watch", Tone::Plain, &end.in_words());
     }
     if let Some(polling) = &row.polling {
-        sheet.fact("polling", Tone::Notable, &how_it_polls(polling));
+        let tone = if polling.kind == PollingKind::Wait { Tone::Plain } else { Tone::Notable };
+        sheet.fact("polling", tone, &following::polling(polling));
     }
 }
 
@@ -115,12 +116,6 @@ fn revision(row: &ReflectorRow) -> String {
     let revision = row.resource_version.map_or_else(|| "none yet".to_owned(), |revision| revision.to_string());
     let behind = [behind(row.behind, "seen of its resource"), behind(row.behind_store, "seen in its etcd")];
     [revision].into_iter().chain(behind.into_iter().flatten()).collect::<Vec<_>>().join(", ")
-}
-
-fn how_it_polls(polling: &Polling) -> String {
-    let how = if polling.hot { "a loop without a pause" } else { "a poller" };
-    let (every, jitter) = (microseconds(polling.every_us), microseconds(polling.jitter_us));
-    format!("{how}: {} without a watch, one every {every} (± {jitter})", counted(polling.lists, "list"))
 }
 
 fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {

@@ -11,7 +11,7 @@ use crate::view::page::request_row::RequestRow;
 use crate::view::page::requests::verb;
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
-use crate::view::quantity::{bytes, count, counted, microseconds};
+use crate::view::quantity::{bytes, count, counted, microseconds, microseconds_or_none};
 use crate::view::report::known;
 use crate::view::verdict::{certainty_mark, detail, served_from, served_tone};
 
@@ -71,7 +71,7 @@ fn cost(row: RequestRow<'_>, sheet: &mut Sheet) {
     match row {
         RequestRow::List(list) => {
             sheet.fact("items", Tone::Plain, &known(list.items, list.unread, list.missed_bytes));
-            let times = format!("{} to the first byte · {} in all", microseconds(list.first_byte_us), microseconds(list.total_us));
+            let times = format!("{} to the first byte · {} in all", microseconds_or_none(list.first_byte_us), microseconds(list.total_us));
             sheet.fact("median", Tone::Plain, &times);
         }
         RequestRow::Watch(watch) => {

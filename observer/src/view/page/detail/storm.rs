@@ -1,16 +1,16 @@
 //! A storm: what set it off, and its members ranked by cost.
 
 use observer_core::storm::{StormMember, StormRecord};
-use observer_core::time::Timestamp;
 
 use crate::view::colour::Tone;
+use crate::view::following::{lasted, layers, without_list};
 use crate::view::lines::{program, time_of_day};
 use crate::view::page::column::Column;
 use crate::view::page::grid;
 use crate::view::page::reflectors::scope;
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
-use crate::view::page::storms::{lasted, layers, state};
+use crate::view::page::storms::state;
 use crate::view::quantity::{bytes, count, counted, length};
 
 /// Members that are drawn; who has more wants the JSON.
@@ -27,13 +27,13 @@ const MEMBERS: &[Column] = &[
     Column::number("BYTES", 7),
 ];
 
-pub(super) fn write(storm: &StormRecord, now: Timestamp, sheet: &mut Sheet) {
+pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
     let upstream = if storm.upstream.is_empty() { String::new() } else { format!(" · at {}", storm.upstream.0) };
     sheet.title(&format!("storm {} · {}{upstream}", storm.storm, storm.trigger));
     let tone = if storm.ended.is_some() { Tone::Plain } else { Tone::Bad };
-    sheet.fact("state", tone, &format!("{}, {} since its first list", state(storm), length(lasted(storm, now))));
+    sheet.fact("state", tone, &format!("{}, its members joined within {}", state(storm), length(lasted(storm))));
     let times = format!(
-        "began {} · named {} · last member {}",
+        "began {} · declared at {} · last to join {}",
         time_of_day(storm.began),
         time_of_day(storm.named),
         time_of_day(storm.last)
@@ -50,6 +50,9 @@ pub(super) fn write(storm: &StormRecord, now: Timestamp, sheet: &mut Sheet) {
     let cost = format!("{} ({} spurious) · {}", counted(storm.items, "item"), count(storm.repeated), bytes(storm.bytes));
     sheet.fact("cost", Tone::Plain, &cost);
     sheet.fact("served from", Tone::Plain, &layers(storm));
+    if let Some(members) = without_list(storm) {
+        sheet.fact("without list", Tone::Bad, &members);
+    }
     for (cause, number) in &storm.causes {
         sheet.fact("cause", Tone::Notable, &format!("{} × {cause}", count(*number)));
     }

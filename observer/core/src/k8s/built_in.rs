@@ -1,0 +1,128 @@
+//! Which resources kube-apiserver itself serves have namespaces.
+//!
+//! Upstream: kubernetes `api/discovery/*.json` of 1.27 to 1.37, and the `NamespaceScoped` of `pkg/registry/*/*/strategy.go` of 1.16 to 1.26. A
+//! resource that is not here is one of a custom or aggregated API, or newer than this table: its scope has to be seen.
+
+use super::request_info::Resource;
+
+/// Groups, each with its resources that have namespaces and those that have none.
+const BUILT_IN: &[(&str, &[&str], &[&str])] = &[
+    (
+        "",
+        &[
+            "bindings",
+            "configmaps",
+            "endpoints",
+            "events",
+            "limitranges",
+            "persistentvolumeclaims",
+            "pods",
+            "podtemplates",
+            "replicationcontrollers",
+            "resourcequotas",
+            "secrets",
+            "serviceaccounts",
+            "services",
+        ],
+        &["componentstatuses", "namespaces", "nodes", "persistentvolumes"],
+    ),
+    (
+        "admissionregistration.k8s.io",
+        &[],
+        &[
+            "mutatingadmissionpolicies",
+            "mutatingadmissionpolicybindings",
+            "mutatingwebhookconfigurations",
+            "validatingadmissionpolicies",
+            "validatingadmissionpolicybindings",
+            "validatingwebhookconfigurations",
+        ],
+    ),
+    ("apiextensions.k8s.io", &[], &["customresourcedefinitions"]),
+    ("apiregistration.k8s.io", &[], &["apiservices"]),
+    ("apps", &["controllerrevisions", "daemonsets", "deployments", "replicasets", "statefulsets"], &[]),
+    ("auditregistration.k8s.io", &[], &["auditsinks"]),
+    ("authentication.k8s.io", &[], &["selfsubjectreviews", "tokenreviews"]),
+    (
+        "authorization.k8s.io",
+        &["localsubjectaccessreviews"],
+        &["selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"],
+    ),
+    ("autoscaling", &["horizontalpodautoscalers"], &[]),
+    ("batch", &["cronjobs", "jobs"], &[]),
+    ("certificates.k8s.io", &["podcertificaterequests"], &["certificatesigningrequests", "clustertrustbundles"]),
+    ("coordination.k8s.io", &["leasecandidates", "leases"], &[]),
+    ("discovery.k8s.io", &["endpointslices"], &[]),
+    ("events.k8s.io", &["events"], &[]),
+    (
+        "extensions",
+        &["daemonsets", "deployments", "ingresses", "networkpolicies", "replicasets"],
+        &["podsecuritypolicies"],
+    ),
+    ("flowcontrol.apiserver.k8s.io", &[], &["flowschemas", "prioritylevelconfigurations"]),
+    ("internal.apiserver.k8s.io", &[], &["storageversions"]),
+    ("networking.k8s.io", &["ingresses", "networkpolicies"], &["clustercidrs", "ingressclasses", "ipaddresses", "servicecidrs"]),
+    ("node.k8s.io", &[], &["runtimeclasses"]),
+    ("policy", &["poddisruptionbudgets"], &["podsecuritypolicies"]),
+    ("rbac.authorization.k8s.io", &["rolebindings", "roles"], &["clusterrolebindings", "clusterroles"]),
+    (
+        "resource.k8s.io",
+        &[
+            "podschedulingcontexts",
+            "resourceclaimparameters",
+            "resourceclaims",
+            "resourceclaimtemplates",
+            "resourceclassparameters",
+        ],
+        &["deviceclasses", "devicetaintrules", "resourceclasses", "resourceslices"],
+    ),
+    ("scheduling.k8s.io", &["podgroups", "workloads"], &["priorityclasses"]),
+    ("settings.k8s.io", &["podpresets"], &[]),
+    (
+        "storage.k8s.io",
+        &["csistoragecapacities"],
+        &["csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses"],
+    ),
+    ("storagemigration.k8s.io", &[], &["storageversionmigrations"]),
+];
+
+/// Whether a built-in resource has namespaces; `None` of any other.
+pub fn is_namespaced(resource: &Resource) -> Option<bool> {
+    let (_, namespaced, in_cluster) = BUILT_IN.iter().find(|(group, ..)| *group == resource.group)?;
+    let is_in = |names: &[&str]| names.contains(&resource.resource.as_str());
+    is_in(namespaced).then_some(true).or_else(|| is_in(in_cluster).then_some(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scope_is_that_of_group_and_name_together() {
+        for (group, name, expected) in [
+            ("", "pods", Some(true)),
+            ("", "nodes", Some(false)),
+            ("metrics.k8s.io", "nodes", None),
+            ("", "widgets", None),
+            ("", "componentstatuses", Some(false)),
+            ("authorization.k8s.io", "localsubjectaccessreviews", Some(true)),
+            ("authorization.k8s.io", "subjectaccessreviews", Some(false)),
+            ("batch", "jobs", Some(true)),
+            ("extensions", "ingresses", Some(true)),
+            ("networking.k8s.io", "ingressclasses", Some(false)),
+            ("example.com", "widgets", None),
+        ] {
+            let resource = Resource { group: group.to_owned(), version: "v1".to_owned(), resource: name.to_owned() };
+            assert_eq!(is_namespaced(&resource), expected, "{name}.{group}");
+        }
+    }
+
+    #[test]
+    fn table_is_sorted_and_names_each_resource_once() {
+        assert!(BUILT_IN.is_sorted_by(|(one, ..), (next, ..)| one < next));
+        for (group, namespaced, in_cluster) in BUILT_IN {
+            assert!(namespaced.is_sorted_by(|one, next| one < next) && in_cluster.is_sorted_by(|one, next| one < next), "{group}");
+            assert!(namespaced.iter().all(|name| !in_cluster.contains(name)), "{group}");
+        }
+    }
+}

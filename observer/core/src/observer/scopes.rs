@@ -1,0 +1,61 @@
+//! Whether resources that are not built in have namespaces, as far as a run has seen.
+//!
+//! The scope of a built-in resource is known ([`crate::k8s::is_namespaced`]). That of another one shows in the first object that is seen of it, or
+//! in the first request in a namespace that is granted. Rows that were made before are put together with those after.
+
+use std::collections::BTreeMap;
+
+use super::snapshot::Snapshot;
+use crate::exchange::{Exchange, Scope, Shape};
+use crate::k8s;
+use crate::observation::UpstreamName;
+
+/// Custom and aggregated resources of each run whose scope is remembered.
+const MAX_RESOURCES: usize = 4_096;
+
+/// What was learned.
+#[derive(Debug, Default)]
+pub(super) struct Scopes {
+    /// By API server and resource, as shapes name it.
+    namespaced: BTreeMap<(UpstreamName, String), bool>,
+}
+
+impl Scopes {
+    /// What is known of the resource of `exchange` before its answer comes.
+    pub(super) fn of(&self, exchange: &Exchange) -> Option<bool> {
+        let resource = exchange.request.resource()?;
+        self.namespaced.get(&(exchange.upstream.clone(), resource.to_string())).copied()
+    }
+
+    /// Learns from a request and its answer; whether that is news.
+    pub(super) fn learn(&mut self, exchange: &Exchange) -> bool {
+        let Some(resource) = exchange.request.resource().filter(|resource| k8s::is_namespaced(resource).is_none()) else { return false };
+        let is_granted = exchange.response.as_ref().is_some_and(|(_, response)| response.is_granted());
+        let is_in_namespace = exchange.request.info.as_ref().is_some_and(|info| !info.namespace.is_empty());
+        let namespaced = if is_granted && is_in_namespace { Some(true) } else { exchange.namespaced };
+        let Some(namespaced) = namespaced.filter(|_| self.namespaced.len() < MAX_RESOURCES) else { return false };
+        let key = (exchange.upstream.clone(), resource.to_string());
+        let is_news = !self.namespaced.contains_key(&key);
+        self.namespaced.entry(key).or_insert(namespaced);
+        is_news
+    }
+
+    /// Puts the scope of a shape's resource into it, where that was learned after the shape was made.
+    pub(super) fn clarify(&self, shape: &mut Shape) {
+        if shape.scope != Some(Scope::All) {
+            return;
+        }
+        let resource = shape.resource.split('/').next().unwrap_or_default().to_owned();
+        let key = (shape.upstream.clone().unwrap_or_default(), resource);
+        if let Some(namespaced) = self.namespaced.get(&key) {
+            shape.scope = Some(if *namespaced { Scope::AllNamespaces } else { Scope::Cluster });
+        }
+    }
+
+    /// The same for what a snapshot lists one by one.
+    pub(super) fn clarify_all(&self, snapshot: &mut Snapshot) {
+        let requests = snapshot.requests.iter_mut().map(|request| &mut request.shape);
+        let members = snapshot.storms.iter_mut().flat_map(|storm| storm.members.iter_mut().chain(&mut storm.unlisted)).map(|member| &mut member.shape);
+        requests.chain(members).for_each(|shape| self.clarify(shape));
+    }
+}

@@ -1,0 +1,62 @@
+//! What the lists of a storm cost.
+
+use std::collections::BTreeMap;
+
+use super::record::StormMember;
+use crate::reflector::ListTold;
+
+/// What lists cost.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cost {
+    pub relists: u64,
+    /// Those of them that are complete.
+    pub complete: u64,
+    pub requests: u64,
+    pub items: u64,
+    pub bytes: u64,
+    pub repeated: u64,
+    pub served_from: BTreeMap<String, u64>,
+}
+
+impl StormMember {
+    pub(super) const fn pay(&mut self, cost: &Cost) {
+        self.relists = self.relists.saturating_add(cost.relists);
+        self.requests = self.requests.saturating_add(cost.requests);
+        self.items = self.items.saturating_add(cost.items);
+        self.bytes = self.bytes.saturating_add(cost.bytes);
+        self.repeated = self.repeated.saturating_add(cost.repeated);
+    }
+}
+
+impl Cost {
+    pub(super) const fn new() -> Self {
+        Self { relists: 0, complete: 0, requests: 0, items: 0, bytes: 0, repeated: 0, served_from: BTreeMap::new() }
+    }
+
+    /// Of a list that is complete.
+    pub(super) fn of(list: &ListTold) -> Self {
+        let layer = list.served_from.as_ref().map(|served_from| (served_from.to_string(), 1));
+        Self {
+            relists: 0,
+            complete: 1,
+            requests: list.requests,
+            items: list.items,
+            bytes: list.bytes,
+            repeated: list.repeats.repeated,
+            served_from: layer.into_iter().collect(),
+        }
+    }
+
+    pub(super) fn add(&mut self, more: &Self) {
+        self.complete = self.complete.saturating_add(more.complete);
+        self.relists = self.relists.saturating_add(more.relists);
+        self.requests = self.requests.saturating_add(more.requests);
+        self.items = self.items.saturating_add(more.items);
+        self.bytes = self.bytes.saturating_add(more.bytes);
+        self.repeated = self.repeated.saturating_add(more.repeated);
+        for (layer, number) in &more.served_from {
+            let of_layer = self.served_from.entry(layer.clone()).or_default();
+            *of_layer = of_layer.saturating_add(*number);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! A storm while it lasts, and while members of it are still without a list.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::cost::Cost;
+use super::record::{StormId, StormKind, StormMember, StormRecord};
+use super::trigger::Votes;
+use crate::observation::UpstreamName;
+use crate::reflector::{ClientId, ListTold, ReflectorId, RelistBegan, RelistCause};
+use crate::time::{Rate, Timestamp};
+
+/// Members that are kept of a storm that is over, and told of any: those with the most bytes, and those without a complete list.
+pub(super) const MEMBERS_TOLD: usize = 32;
+
+/// Over how long the peak rate is taken.
+const PEAK_OVER: Duration = Duration::from_secs(1);
+
+/// A storm that lasts.
+#[derive(Debug)]
+pub(super) struct Storm {
+    id: StormId,
+    began: Timestamp,
+    named: Timestamp,
+    /// When the last of them joined.
+    pub last: Timestamp,
+    reflectors: BTreeSet<ReflectorId>,
+    /// Those of them that are kept one by one.
+    members: BTreeMap<ReflectorId, StormMember>,
+    /// Those of them whose latest list is not complete.
+    unlisted: BTreeSet<ReflectorId>,
+    clients: BTreeSet<ClientId>,
+    votes: Votes,
+    causes: BTreeMap<RelistCause, u64>,
+    cost: Cost,
+    rate: Rate,
+    peak: f64,
+}
+
+/// A storm that is over.
+#[derive(Debug)]
+pub(super) struct PastStorm {
+    record: StormRecord,
+    /// Its members that have not listed since.
+    unlisted: BTreeMap<ReflectorId, StormMember>,
+}
+
+impl Storm {
+    pub(super) const fn new(id: StormId, began: Timestamp, named: Timestamp) -> Self {
+        Self {
+            id,
+            began,
+            named,
+            last: began,
+            reflectors: BTreeSet::new(),
+            members: BTreeMap::new(),
+            unlisted: BTreeSet::new(),
+            clients: BTreeSet::new(),
+            votes: Votes::new(),
+            causes: BTreeMap::new(),
+            cost: Cost::new(),
+            rate: Rate::new(PEAK_OVER),
+            peak: 0.0,
+        }
+    }
+
+    /// A member begins to list, or has done so before the storm was named.
+    pub(super) fn add(&mut self, began: &RelistBegan, cost: &Cost, is_listed: bool, members: usize) {
+        if self.reflectors.insert(began.reflector) {
+            self.last = self.last.max(began.at);
+        }
+        if !is_listed {
+            self.unlisted.insert(began.reflector);
+        }
+        self.clients.insert(began.client_id);
+        self.votes.count(began.cause, began.server_refused);
+        let of_cause = self.causes.entry(began.cause).or_default();
+        *of_cause = of_cause.saturating_add(1);
+        self.rate.note(began.at, cost.relists);
+        self.peak = self.peak.max(self.rate.per_second(began.at));
+        if let Some(member) = self.members.get_mut(&began.reflector) {
+            member.pay(cost);
+        } else if self.members.len() < members {
+            let mut member = StormMember {
+                reflector: began.reflector,
+                client_id: began.client_id,
+                client: began.client.clone(),
+                shape: began.shape.clone(),
+                relists: 0,
+                requests: 0,
+                items: 0,
+                bytes: 0,
+                repeated: 0,
+            };
+            member.pay(cost);
+            self.members.insert(began.reflector, member);
+        }
+        self.cost.add(cost);
+    }
+
+    /// A reflector, perhaps a member, has all of a list.
+    pub(super) fn listed(&mut self, reflector: ReflectorId, cost: &Cost) {
+        if !self.reflectors.contains(&reflector) {
+            return;
+        }
+        self.unlisted.remove(&reflector);
+        self.cost.add(cost);
+        if let Some(member) = self.members.get_mut(&reflector) {
+            member.pay(cost);
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of lists a second, not below zero")]
+    pub(super) fn record(&self, upstream: &UpstreamName, ended: Option<Timestamp>, most: usize) -> StormRecord {
+        let mut members: Vec<StormMember> = self.members.values().cloned().collect();
+        members.sort_by_key(|member| (Reverse((member.bytes, member.items, member.relists)), member.reflector));
+        members.truncate(most);
+        let unlisted = self.unlisted.iter().filter_map(|reflector| self.members.get(reflector)).take(MEMBERS_TOLD);
+        StormRecord {
+            storm: self.id,
+            kind: if self.clients.len() > 1 { StormKind::Clients } else { StormKind::Client },
+            trigger: self.votes.trigger(),
+            upstream: upstream.clone(),
+            began: self.began,
+            named: self.named,
+            last: self.last,
+            ended,
+            reflectors: self.reflectors.len() as u64,
+            clients: self.clients.len() as u64,
+            relists: self.cost.relists,
+            complete: self.cost.complete,
+            peak_per_second: self.peak.round() as u64,
+            items: self.cost.items,
+            bytes: self.cost.bytes,
+            repeated: self.cost.repeated,
+            served_from: self.cost.served_from.clone(),
+            causes: self.causes.iter().map(|(cause, number)| (cause.id(), *number)).collect(),
+            members_not_told: self.reflectors.len().saturating_sub(members.len()) as u64,
+            members,
+            without_list: self.unlisted.len() as u64,
+            unlisted: unlisted.cloned().collect(),
+        }
+    }
+
+    /// It is over since `ended`; whoever has no complete list yet may still get one.
+    pub(super) fn end(mut self, upstream: &UpstreamName, ended: Timestamp) -> PastStorm {
+        let record = self.record(upstream, Some(ended), MEMBERS_TOLD);
+        let unlisted = self.unlisted.iter().filter_map(|reflector| self.members.remove_entry(reflector)).collect();
+        PastStorm { record, unlisted }
+    }
+}
+
+impl PastStorm {
+    /// What it came to; lists that members completed after its end belong to it.
+    pub(super) const fn record(&self) -> &StormRecord {
+        &self.record
+    }
+
+    /// A reflector, perhaps a member that had no list yet, has all of one.
+    pub(super) fn listed(&mut self, list: &ListTold, cost: &Cost) {
+        if self.unlisted.remove(&list.reflector).is_none() {
+            return;
+        }
+        let record = &mut self.record;
+        record.without_list = record.without_list.saturating_sub(1);
+        record.unlisted = self.unlisted.values().take(MEMBERS_TOLD).cloned().collect();
+        // A list that it began later is none of the storm's.
+        if record.ended.is_none_or(|ended| list.at > ended) {
+            return;
+        }
+        record.complete = record.complete.saturating_add(cost.complete);
+        record.items = record.items.saturating_add(cost.items);
+        record.bytes = record.bytes.saturating_add(cost.bytes);
+        record.repeated = record.repeated.saturating_add(cost.repeated);
+        for (layer, number) in &cost.served_from {
+            let of_layer = record.served_from.entry(layer.clone()).or_default();
+            *of_layer = of_layer.saturating_add(*number);
+        }
+        if let Some(member) = record.members.iter_mut().find(|member| member.reflector == list.reflector) {
+            member.pay(cost);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What was read from etcd, in words.
+
+use observer_core::observer::{EtcdLoad, Totals};
+
+use super::colour::Tone;
+use super::quantity::{bytes, count, counted};
+
+/// `31 of 446 lists read from etcd (31 objects, 16 kB)`.
+pub(super) fn lists(totals: &Totals) -> String {
+    let words = format!("{} of {} read from etcd", count(totals.lists_from_etcd), counted(totals.lists, "list"));
+    if totals.lists_from_etcd == 0 {
+        return words;
+    }
+    let reads = &totals.etcd_reads;
+    format!("{words} ({}, {})", counted(reads.objects, "object"), bytes(reads.bytes))
+}
+
+/// `20 gets from etcd (9.0 kB)`; nothing where there was none.
+pub(super) fn gets(totals: &Totals) -> Option<String> {
+    let reads = &totals.etcd_reads;
+    (reads.gets > 0).then(|| format!("{} from etcd ({})", counted(reads.gets, "get"), bytes(reads.get_bytes)))
+}
+
+/// Red where that is much.
+pub(super) const fn tone(load: EtcdLoad) -> Tone {
+    match load {
+        EtcdLoad::None => Tone::Good,
+        EtcdLoad::Light => Tone::Plain,
+        EtcdLoad::Heavy => Tone::Bad,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observer_core::observer::EtcdReads;
+
+    use super::*;
+
+    #[test]
+    fn lists_from_etcd_are_told_with_what_they_delivered_and_gets_apart() {
+        let etcd_reads = EtcdReads { objects: 31, bytes: 16_000, bulk_lists: 0, gets: 20, get_bytes: 9_000 };
+        let totals = Totals { lists: 446, lists_from_etcd: 31, etcd_reads, ..Totals::default() };
+        assert_eq!(lists(&totals), "31 of 446 lists read from etcd (31 objects, 16 kB)");
+        assert_eq!(gets(&totals).as_deref(), Some("20 gets from etcd (9.0 kB)"));
+        assert_eq!(lists(&Totals { lists: 1, ..Totals::default() }), "0 of 1 list read from etcd");
+        assert_eq!(gets(&Totals::default()), None);
+    }
+}
