@@ -117,7 +117,9 @@ fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
         let outcome = observe(Outputs::new(Vec::new(), Some(capture)), |intake| two_processes(intake, is_late));
         let mut recorded = Vec::new();
         Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| recorded.push(one)).unwrap();
-        (recorded, outcome.snapshot)
+        // The run ends when it does.
+        assert_eq!(recorded.pop().unwrap().what, What::Tick);
+        (recorded, Snapshot { at: Timestamp::default(), ..outcome.snapshot })
     });
     assert_eq!(late, at_once);
     let clients: Vec<u64> = late.1.reflectors.iter().map(|reflector| reflector.client_id.0).collect();
