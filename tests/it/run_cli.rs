@@ -63,6 +63,23 @@ fn a_request_is_a_line_as_soon_as_it_is_answered() {
 }
 
 #[test]
+fn dead_api_server_is_known_before_the_first_client_and_stands_first_in_the_report() {
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = dead.local_addr().unwrap();
+    drop(dead);
+    let running =
+        Running::start(&super::upstream::kubeconfig(&format!("https://{address}"), "insecure-skip-tls-verify: true"), &[]);
+    running.line_with("the API server refuses connections, and so does our port");
+    let refused = std::net::TcpStream::connect(running.address()).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    running.signal(Signal::INT);
+    let said = running.ended().said;
+    let (_, report) = said.split_once("watchtap run   API server").unwrap();
+    let first = report.lines().skip(1).find(|line| !line.is_empty()).unwrap();
+    assert!(first.starts_with("API server refuses connections for ") && first.ends_with("; our port refuses too"), "{said}");
+}
+
+#[test]
 fn the_first_signal_lets_open_connections_finish_and_nobody_new_in() {
     let running = Running::start(&Upstream::start().kubeconfig(), &[]);
     let mut client = running.client();

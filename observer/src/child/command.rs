@@ -87,15 +87,21 @@ impl Child {
         Ok(Self { process, signals })
     }
 
-    /// Waits for the end of the command, handing on the signals that are sent to us alone.
+    /// Waits for the end of the command, handing on the signals that are sent to us alone. `asked_to_end` is called when one asks for an end,
+    /// before it is handed on.
     ///
     /// When this returns, signals end our process again. So remove private files before doing anything that may block.
-    pub async fn wait_forwarding(mut self) -> io::Result<ExitStatus> {
+    pub async fn wait_forwarding(mut self, asked_to_end: impl Fn()) -> io::Result<ExitStatus> {
         loop {
             tokio::select! {
                 biased;
                 status = self.process.wait() => return status,
-                received = self.signals.next() => self.hand_on(received),
+                received = self.signals.next() => {
+                    if received.asks_for_an_end() {
+                        asked_to_end();
+                    }
+                    self.hand_on(received);
+                }
             }
         }
     }

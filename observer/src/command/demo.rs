@@ -100,6 +100,7 @@ pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) ->
         () = followed.asked_to_end() => {}
         Some(ended) = cast.join_next() => ended.context("the demo's clients failed")??,
     }
+    followed.note_shutdown();
     // Its own clients are not waited for.
     cast.shutdown().await;
     let ended = followed.end().await;

@@ -137,7 +137,7 @@ impl Exec {
         let (command, arguments) = self.command.split_first().context("no command was given")?;
         let variables = child::variables(kubeconfig, self.upstream.via(), |name| std::env::var_os(name));
         let child = session.start(|| Child::spawn(command, arguments, &variables, signals))?;
-        let status = child.wait_forwarding().await.context("cannot wait for the command")?;
+        let status = child.wait_forwarding(|| session.note_shutdown()).await.context("cannot wait for the command")?;
         Ok(child::exit_code(status))
     }
 }

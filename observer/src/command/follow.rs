@@ -114,6 +114,12 @@ impl Followed<'_> {
     /// Waits until somebody asks for the end.
     pub(super) async fn asked_to_end(&mut self) {
         self.ends.next().await;
+        self.note_shutdown();
+    }
+
+    /// Notes that the run is about to end, before any client is disconnected.
+    pub(super) fn note_shutdown(&self) {
+        self.session.note_shutdown();
     }
 
     /// Lets open connections end, and reports; a further signal ends at once.

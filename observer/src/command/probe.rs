@@ -102,6 +102,8 @@ struct Probing {
     observing: Observing,
     /// Questions to the API servers for what they are.
     learning: JoinSet<()>,
+    intake: Intake,
+    clock: Clock,
 }
 
 impl Probe {
@@ -167,7 +169,7 @@ impl Probe {
                 }
             });
         }
-        Ok(Probing { tap, observing, learning })
+        Ok(Probing { tap, observing, learning, intake, clock })
     }
 
     /// The first lines: what is looked for, and whose.
@@ -209,7 +211,9 @@ impl Probe {
 impl Probing {
     /// Takes what was recorded until now, and lets all that was decoded be told; and how the probe itself ended.
     async fn end(self) -> Result<(Outcome, Result<ProbeOutcome, ProbeError>)> {
-        let Self { tap, observing, mut learning } = self;
+        let Self { tap, observing, mut learning, intake, clock } = self;
+        intake.notice(Notice::ShutdownRequested { at: clock.now() });
+        drop(intake);
         let limits = tap.limits().to_vec();
         let ended = spawn_blocking(|| tap.finish()).await?;
         // They hold the intake, whose end the observing thread waits for.

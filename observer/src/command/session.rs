@@ -11,7 +11,7 @@ use super::profiles::Profiles;
 use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
 use crate::client_process::ProcessFinder;
-use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
+use crate::intake::{Intake, IntakeLimits, IntakeReceiver, Notice};
 use crate::kubeconfig::{Kubeconfig, Pairs};
 use crate::observing::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
@@ -34,6 +34,8 @@ pub(super) struct Session {
     taps: TapSet,
     descriptor_limit: DescriptorLimit,
     observing: Observing,
+    intake: Intake,
+    clock: Clock,
 }
 
 /// The runtime that forwards.
@@ -68,10 +70,10 @@ impl Bound {
     pub(super) async fn serve(self, profiles: &Profiles, outputs: Outputs) -> Result<Session> {
         let Self { mut taps, descriptor_limit, intake, receiver, clock } = self;
         let upstreams = taps.upstreams(profiles).await;
+        taps.check_unanswering(&upstreams, profiles);
         let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
-        // The end of the intake is the end of observing: from here on only the listeners hold it.
         taps.serve(profiles, &intake, clock);
-        Ok(Session { taps, descriptor_limit, observing })
+        Ok(Session { taps, descriptor_limit, observing, intake, clock })
     }
 }
 
@@ -85,9 +87,17 @@ impl Session {
         self.descriptor_limit.as_before(start)
     }
 
+    /// Notes that the end was asked for: the report shows reflectors as they are now, before their connections are closed.
+    pub(super) fn note_shutdown(&self) {
+        self.intake.notice(Notice::ShutdownRequested { at: self.clock.now() });
+    }
+
     /// Lets nobody in any more, and waits until all connections are over or `grace` is, and until all was decoded.
     pub(super) async fn end(self, grace: Duration) -> Result<Outcome> {
-        let Self { taps, descriptor_limit: _, observing } = self;
+        self.note_shutdown();
+        let Self { taps, descriptor_limit: _, observing, intake, clock: _ } = self;
+        // The end of the intake is the end of observing: from here on only the listeners hold it.
+        drop(intake);
         let counts = taps.stop(grace).await?;
         let mut outcome = tokio::task::spawn_blocking(|| observing.finish()).await??;
         outcome.troubles.extend(troubles(&counts));

@@ -156,6 +156,15 @@ impl TapSet {
         }
     }
 
+    /// Looks whether the API server of the current context, which did not answer, refuses connections: then our port does before anybody comes.
+    pub(super) fn check_unanswering(&self, upstreams: &[observing::Upstream], profiles: &Profiles) {
+        let is_unknown =
+            upstreams.first().and_then(|first| first.profile.as_ref()).is_some_and(|profile| profile.version.is_none());
+        if let Some(first) = self.listeners.first().filter(|_| is_unknown && profiles.without_asking().is_none()) {
+            first.handle.check_upstream();
+        }
+    }
+
     fn learn_later(&mut self, profiles: &Profiles, intake: &Intake, clock: Clock) {
         let current = self.listeners.first().map(Listener::upstream_name);
         let mut asked: BTreeMap<String, Arc<AtomicBool>> = BTreeMap::new();

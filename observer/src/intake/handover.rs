@@ -133,8 +133,10 @@ impl Intake {
     /// Tells something that belongs to no connection.
     pub fn notice(&self, notice: Notice) {
         let charge = self.shared.reserve.charge(NOTICE_COST);
-        // What is known of a server is waited for, and what was missed must be known; both come seldom: they are never refused.
-        let taken = charge.is_some() || matches!(notice, Notice::Profile { .. } | Notice::ProbeMissed { .. });
+        // What is known of a server is waited for, and what was missed and when the end began must be known; they come seldom, and are never
+        // refused.
+        let is_needed = matches!(notice, Notice::Profile { .. } | Notice::ProbeMissed { .. } | Notice::ShutdownRequested { .. });
+        let taken = charge.is_some() || is_needed;
         let told = taken && self.sender.send(Delivered { delivery: Delivery::Notice(notice), _charge: charge }).is_ok();
         if !told {
             self.shared.losses.notices.fetch_add(1, Ordering::Relaxed);

@@ -54,6 +54,11 @@ pub enum Notice {
         /// Why.
         why: String,
     },
+    /// Somebody asked for the end of the run, or the command that is observed has exited.
+    ShutdownRequested {
+        /// When.
+        at: Timestamp,
+    },
     /// No connection to the API server came about for a client; the client's was reset.
     UpstreamFailed {
         /// When.

@@ -150,6 +150,7 @@ impl Decoding {
             Notice::NotProbed { at, file, why } => {
                 Observation { at: *at, what: What::NotProbed { file: file.clone(), why: why.clone() } }
             }
+            Notice::ShutdownRequested { at } => Observation { at: *at, what: What::ShutdownRequested },
             Notice::Profile { at, listener, profile } => {
                 let upstream = name(self.upstream(*listener));
                 Observation { at: *at, what: What::Profile { upstream, profile: profile.clone() } }

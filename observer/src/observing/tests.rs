@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol, Start};
-use observer_core::observation::Process;
+use observer_core::observation::{Process, What};
 use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;

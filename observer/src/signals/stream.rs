@@ -29,6 +29,11 @@ pub(crate) struct Received {
 }
 
 impl Received {
+    /// Every signal of these does but the two that people give a meaning of their own.
+    pub(crate) const fn asks_for_an_end(self) -> bool {
+        self.signal != SIGUSR1 && self.signal != SIGUSR2
+    }
+
     /// Whether a write of ours reached the largest size of a file (`RLIMIT_FSIZE`). It fails then, which ends the file and not the run.
     fn is_of_our_own_write(self) -> bool {
         self.signal == SIGXFSZ && self.sender == Sender::Process(Some(getpid()))
@@ -79,12 +84,12 @@ impl SignalStream {
         Ok(Self { received, handle, thread: Some(thread), over })
     }
 
-    /// The next one that asks for an end: every signal but the two that people give a meaning of their own.
+    /// The next one that asks for an end.
     pub(crate) async fn next_end(&mut self) -> i32 {
         loop {
-            let signal = self.next().await.signal;
-            if signal != SIGUSR1 && signal != SIGUSR2 {
-                return signal;
+            let received = self.next().await;
+            if received.asks_for_an_end() {
+                return received.signal;
             }
         }
     }

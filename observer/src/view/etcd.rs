@@ -21,6 +21,19 @@ pub(super) fn gets(totals: &Totals) -> Option<String> {
     (reads.gets > 0).then(|| format!("{} from etcd ({})", counted(reads.gets, "get"), bytes(reads.get_bytes)))
 }
 
+/// `etcd 31 of 446 lists (16 kB), 20 gets`, where there is little room.
+pub(super) fn short(totals: &Totals) -> String {
+    let reads = &totals.etcd_reads;
+    let mut words = format!("etcd {} of {}", count(totals.lists_from_etcd), counted(totals.lists, "list"));
+    if totals.lists_from_etcd > 0 {
+        words += &format!(" ({})", bytes(reads.bytes));
+    }
+    if reads.gets > 0 {
+        words += &format!(", {}", counted(reads.gets, "get"));
+    }
+    words
+}
+
 /// Red where that is much.
 pub(super) const fn tone(load: EtcdLoad) -> Tone {
     match load {
@@ -42,7 +55,9 @@ mod tests {
         let totals = Totals { lists: 446, lists_from_etcd: 31, etcd_reads, ..Totals::default() };
         assert_eq!(lists(&totals), "31 of 446 lists read from etcd (31 objects, 16 kB)");
         assert_eq!(gets(&totals).as_deref(), Some("20 gets from etcd (9.0 kB)"));
+        assert_eq!(short(&totals), "etcd 31 of 446 lists (16 kB), 20 gets");
         assert_eq!(lists(&Totals { lists: 1, ..Totals::default() }), "0 of 1 list read from etcd");
         assert_eq!(gets(&Totals::default()), None);
+        assert_eq!(short(&Totals::default()), "etcd 0 of 0 lists");
     }
 }

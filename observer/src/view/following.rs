@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use observer_core::exchange::{Client, Shape};
 use observer_core::observer::{Exposure, Finding};
-use observer_core::reflector::{ListTold, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeTold, StallTold, StuckTold};
+use observer_core::reflector::{
+    ListTold, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeTold, StallTold, StuckTold,
+};
 use observer_core::storm::{StormKind, StormRecord};
 use observer_core::time::Timestamp;
 
@@ -182,11 +184,11 @@ pub(super) fn last_cause(row: &ReflectorRow) -> String {
     cause.map_or_else(|| "-".to_owned(), |cause| cause.to_string())
 }
 
-/// What was seen, what to change, and by which name it can be muted.
-pub(super) fn finding(finding: &Finding) -> String {
+/// Whose it is, and what was seen.
+pub(super) fn seen(finding: &Finding) -> String {
     let whose = finding.client.as_ref().map(|client| subject(client, &finding.shape));
     let whose = whose.unwrap_or_else(|| finding.shape.to_string());
-    format!("{whose}: {}. {} [{}]", finding.seen, finding.advice, finding.id)
+    format!("{whose}: {}", finding.seen)
 }
 
 /// What a restart of the API server would cost; nothing where nobody watches.

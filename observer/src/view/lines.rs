@@ -159,7 +159,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
                 &format!("{}the API server refuses connections, and so does our port", of(upstream)),
             ),
             Event::Listener { at, upstream, state: ListenerState::Listening } => {
-                self.line(*at, Tone::Plain, "server", &format!("{}connections are accepted", of(upstream)))
+                self.line(*at, Tone::Plain, "server", &format!("{}our port listens", of(upstream)))
             }
             Event::ConnectFailed { at, why } => {
                 self.line(*at, Tone::Notable, "failed", &format!("a client could not be connected: {why}"))

@@ -13,6 +13,7 @@ mod lines;
 mod missed;
 mod page;
 mod probe_check;
+mod problems;
 mod quantity;
 mod report;
 mod run;

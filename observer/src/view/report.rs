@@ -9,6 +9,7 @@ use super::colour::{Colour, Tone};
 use super::etcd;
 use super::following;
 use super::missed::{connections, not_seen, not_understood, unrecorded};
+use super::problems;
 use super::quantity::{bytes, count, counted, length, microseconds, microseconds_or_none};
 use super::run::Run;
 use super::table::{Align, Cell, Table};
@@ -16,7 +17,7 @@ use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
 use crate::printable::Printable;
 
 /// Rows of a table that are shown; the rest is summed up in a line, and is all there in JSON.
-const MAX_ROWS: usize = 40;
+const MAX_ROWS: usize = 15;
 
 /// The report of a run or of its replay: first what the person came for, then what was missed, then the tables.
 pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable {
@@ -25,7 +26,12 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
     if let Some(kept) = &run.budget {
         budget(kept, colour, &mut out);
     }
+    for line in problems::lasting_outages_with_times(snapshot) {
+        out.append(&colour.paint(Tone::Bad, line));
+        out.end_line();
+    }
     answer(snapshot, colour, &mut out);
+    problems(snapshot, colour, &mut out);
     storms(snapshot, colour, &mut out);
     missed(&snapshot.missed, colour, &mut out);
     for note in &run.notes {
@@ -41,7 +47,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
     }
     lists(&snapshot.lists, colour, &mut out);
     watches(&snapshot.watches, colour, &mut out);
-    reflectors(&snapshot.reflectors, snapshot.at, colour, &mut out);
+    reflectors(&snapshot.reflectors, snapshot.reflectors_at(), colour, &mut out);
     own_writes(&snapshot.propagation, colour, &mut out);
     others(&snapshot.others, colour, &mut out);
     findings(snapshot, colour, &mut out);
@@ -102,6 +108,14 @@ fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
         out.push(&words);
     }
     out.end_line();
+}
+
+/// What is wrong and what to change, before all details.
+fn problems(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
+    for (tone, line) in problems::lines(snapshot) {
+        out.append(&colour.paint(tone, line));
+        out.end_line();
+    }
 }
 
 /// Storms one by one, and what a restart would cost.
@@ -303,8 +317,9 @@ fn findings(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     out.append(&colour.paint(Tone::Heading, "FINDINGS"));
     let muted = if snapshot.findings_muted > 0 { format!(" ({} muted)", count(snapshot.findings_muted)) } else { String::new() };
     out.push_line(&muted);
-    for (number, finding) in snapshot.findings.iter().enumerate() {
-        out.push_line(format_args!("{}. {}", number + 1, following::finding(finding)));
+    for (tone, line) in problems::details(snapshot) {
+        out.append(&colour.paint(tone, line));
+        out.end_line();
     }
 }
 

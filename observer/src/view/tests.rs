@@ -23,7 +23,7 @@ fn silent_run_says_what_that_usually_means() {
     expect![[r"
         watchtap exec: kubectl version   API server: version not known; gates assumed default; etcd answers progress requests (assumed)   0 µs
 
-        0 of 0 lists read etcd in bulk · 0 relists · 0 storms · 0 watches · 0 requests · 0 B
+        0 of 0 lists read from etcd · 0 relists · 0 storms · 0 watches · 0 requests · 0 B
         not seen: nothing · not understood: nothing
         note: a note
 
@@ -59,10 +59,10 @@ fn live_lines_say_who_asked_what_and_which_layer_answered() {
         00:00:00.002 get    my-controller/0.3 discovery: 2 requests → 45 B 1.0 ms
         00:00:00.002 list   my-controller/0.3 pods all namespaces RV=0 → 1 item 110 B 500 µs  cache ~list-rv0
         00:00:00.003 get    my-controller/0.3 pods default/web-0 → 404 NotFound 500 µs  etcd ~get-unset-etcd
-        00:00:00.004 watch  my-controller/0.3 pods all RV=812345 open 500 µs  cache ~watch-rv
-        00:00:00.004 end    my-controller/0.3 pods all RV=812345 after 500 µs: 410 Expired; 0 events, 0 bookmarks
-        00:00:00.005 list   my-controller/0.3 nodes all labels a�[31m → 0 items 70 B 500 µs  cache, consistent ~list-unset-consistent
-        00:00:01.006 totals 6 requests · 0 of 2 lists from etcd · 0 under way · 346 B · not seen: nothing · not understood: nothing
+        00:00:00.004 watch  my-controller/0.3 pods all namespaces RV=812345 open 500 µs  cache ~watch-rv
+        00:00:00.004 end    my-controller/0.3 pods all namespaces RV=812345 after 500 µs: 410 Expired; 0 events, 0 bookmarks
+        00:00:00.005 list   my-controller/0.3 nodes cluster labels a�[31m → 0 items 70 B 500 µs  cache, consistent ~list-unset-consistent
+        00:00:01.006 totals 6 requests · 0 of 2 lists read from etcd · 0 under way · 346 B · not seen: nothing · not understood: nothing
     "]]
     .assert_eq(&lines(exchanges.into_iter()));
 }

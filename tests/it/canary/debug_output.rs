@@ -13,7 +13,7 @@ use observer_core::k8s::{Container, ListOptions};
 use observer_core::logs::{AuditEvent, EtcdRequest};
 use observer_core::metrics::MetricsReader;
 use observer_core::observation::{
-    Body, ConnectionDecoder, ConnectionId, EndManner, Observation, Plaintext, Process, UpstreamName, What,
+    Body, ConnectionDecoder, ConnectionId, EndManner, ListenerState, Observation, Plaintext, Process, UpstreamName, What,
 };
 use observer_core::observer::{Comparison, Limits, Observer};
 use observer_core::time::Timestamp;
@@ -90,6 +90,9 @@ const TYPES: &[&str] = &[
     "observer::Missed",
     "observer::Observer",
     "observer::OtherRow",
+    "observer::Outage",
+    "observer::Outages",
+    "observer::Problem",
     "observer::RequestRecord",
     "observer::Side",
     "observer::Snapshot",
@@ -97,6 +100,7 @@ const TYPES: &[&str] = &[
     "observer::Usage",
     "observer::VerdictRecord",
     "observer::WatchRow",
+    "reflector::AtShutdown",
     "reflector::Happened",
     "reflector::ListTold",
     "reflector::Moment",
@@ -321,6 +325,11 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
         }
         shown.note(&writer);
     }
+    let refusing = What::Listener { upstream: UpstreamName("api-server-1:6443".to_owned()), state: ListenerState::Refusing };
+    for what in [refusing, What::ShutdownRequested] {
+        observer.observe(Observation { at: Timestamp::default(), what }, &mut |event| shown.note(&event));
+    }
+    shown.note(&observer);
     let snapshot = observer.snapshot();
     shown.note(&snapshot);
     snapshot.lists.iter().filter_map(|row| row.shape.scope.as_ref()).for_each(|scope| shown.note(scope));

@@ -24,10 +24,15 @@ pub(super) struct Played {
 impl Played {
     /// Plays a script, or the standard one, so many times faster.
     pub(super) fn start(script: Option<&str>, speed: u32) -> Self {
+        Self::with_report(script, speed, "json")
+    }
+
+    /// The same, which writes its report in this format.
+    pub(super) fn with_report(script: Option<&str>, speed: u32, format: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("report");
         let mut command = watchtap().unwrap();
-        command.args(["demo", "--quiet", "--grace", "0s", "--format", "json", "--events", "-", "--speed", &speed.to_string()]);
+        command.args(["demo", "--quiet", "--grace", "0s", "--format", format, "--events", "-", "--speed", &speed.to_string()]);
         command.arg("--report").arg(&report);
         if let Some(script) = script {
             let file = folder.path().join("script");
@@ -62,10 +67,16 @@ impl Played {
 
     /// Ends it as ctrl-C does, and returns its report.
     #[track_caller]
-    pub(super) fn report(mut self) -> Value {
+    pub(super) fn report(self) -> Value {
+        serde_json::from_str(&self.report_as_written()).unwrap()
+    }
+
+    /// The same, as it was written.
+    #[track_caller]
+    pub(super) fn report_as_written(mut self) -> String {
         kill_process(Pid::from_child(&self.watchtap), Signal::INT).unwrap();
         assert!(wait_within(&mut self.watchtap, LIMIT).unwrap().success());
-        serde_json::from_str(&fs::read_to_string(&self.report).unwrap()).unwrap()
+        fs::read_to_string(&self.report).unwrap()
     }
 }
 

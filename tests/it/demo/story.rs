@@ -47,6 +47,42 @@ fn standard_script_shows_what_it_promises() {
     }
 }
 
+/// What the standard script plays that a client can notice: the change to make, who is to make it, and what is wrong. It compacts etcd, too, which
+/// no client of it notices.
+const FAULTS: &[(&str, &[&str], &str)] = &[
+    ("API server refused connections", &[], "our port refused too"),
+    ("read the watch without doing other work", &["archive-tail"], "configmaps not read for"),
+    ("update client-go", &["node-tuner", "1.18.0–1.18.5 → 1.18.6 or later"], "stuck for"),
+    ("update client-go", &["old-ingress", "log-shipper", "disk-provisioner", "1.15 → 1.16 or later"], "needless relists"),
+    ("find out why the API server's watch cache was reset", &["configmaps", "pods"], "relists of"),
+    ("watch instead of polling", &["dashboard", "cost-exporter", "alert-mailer"], "lists of events and pods, no watch"),
+    ("check whether etcd was restored", &[], "resourceVersion went backwards"),
+];
+
+/// Once through, until shortly before the slow reader leaves.
+#[test]
+fn first_lines_of_the_standard_demos_report_name_each_fault_of_its_script() {
+    const SPEED: u32 = 2;
+    const POLLS_UNTIL_THEN: usize = 28;
+    let played = Played::with_report(None, SPEED, "text");
+    played.asked("dashboard/2.1", POLLS_UNTIL_THEN);
+    let report = played.report_as_written();
+    let first: Vec<&str> = report.lines().take(24).collect();
+    for (change, clients, wrong) in FAULTS {
+        let names =
+            |line: &&&str| line.contains(change) && line.contains(wrong) && clients.iter().all(|client| line.contains(client));
+        let named: Vec<&&str> = first.iter().filter(names).collect();
+        let [line] = named[..] else { panic!("{change}, {clients:?}: {named:?} in\n{report}") };
+        assert!(line.chars().any(|character| character.is_ascii_digit()), "without a number: {line}");
+    }
+    let lines = report.lines().count();
+    assert!(lines <= 130, "{lines} lines\n{report}");
+    let findings = report.lines().skip_while(|line| *line != "FINDINGS");
+    assert!(findings.clone().count() > FAULTS.len(), "{report}");
+    let longest = findings.max_by_key(|line| line.chars().count()).unwrap_or_default();
+    assert!(longest.chars().count() <= 201, "{longest}");
+}
+
 #[test]
 fn script_that_cannot_be_read_is_wrong_usage_and_the_line_is_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -62,6 +62,16 @@ async fn a_goaway_makes_the_port_follow_upstream_while_the_connection_lives_on()
 }
 
 #[tokio::test]
+async fn upstream_that_is_looked_at_and_refuses_is_followed_before_the_first_client() {
+    let mut rig = Rig::start();
+    rig.upstream.refuse().await;
+    rig.handle.check_upstream();
+    eventually(|| rig.handle.state() == ListenerState::Held).await;
+    assert!(rig.refuses().await);
+    assert_eq!(rig.handle.counts().reset_instead_of_refused, 0);
+}
+
+#[tokio::test]
 async fn a_client_whose_dial_is_refused_is_reset_and_counted_and_the_next_is_refused() {
     let mut rig = Rig::start();
     rig.upstream.refuse().await;

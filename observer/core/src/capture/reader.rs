@@ -179,8 +179,13 @@ impl Reader {
             BlockKind::Standing => each(head, lines, |one| told(Record::Standing(one))),
             BlockKind::Observations => {
                 self.expected = Some(head.first.saturating_add(u64::from(head.count)));
-                each(head, lines, |one| told(Record::Observation(one)));
-                self.latest = self.latest.max(Some(head.until));
+                // A head has the time, and not how the wall clock was set then.
+                let mut latest = None;
+                each(head, lines, |one| {
+                    latest = latest.max(Some(one.at));
+                    told(Record::Observation(one));
+                });
+                self.latest = self.latest.max(latest.or(Some(head.until)));
             }
             BlockKind::Complete => self.end(FileEnd::Complete, told),
             BlockKind::Continues => self.end(FileEnd::Continues, told),

@@ -93,6 +93,7 @@ impl Standing {
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
             | What::Unknown
+            | What::ShutdownRequested
             | What::Tick => {}
         }
     }

@@ -166,6 +166,7 @@ impl Exchange {
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
             | What::Unknown
+            | What::ShutdownRequested
             | What::Tick => {}
         }
     }

@@ -12,6 +12,8 @@ use crate::observation::UpstreamName;
 const BETWEEN: &str = " · ";
 const CONTINUE: &str = "continue";
 const LIMIT: &str = "limit=";
+const ANY: &str = "RV=0";
+const NAMED: &str = "RV=N";
 const LABELS: &str = "labels";
 const FIELDS: &str = "fields";
 
@@ -88,6 +90,21 @@ impl Shape {
         self.words().any(|word| word == CONTINUE || word.starts_with(LIMIT))
     }
 
+    /// Whether it is a page behind the first.
+    pub fn continues(&self) -> bool {
+        self.words().any(|word| word == CONTINUE)
+    }
+
+    /// Whether any state that the server has at hand will do.
+    pub fn is_from_any(&self) -> bool {
+        self.words().any(|word| word.starts_with(ANY))
+    }
+
+    /// Whether a revision is named.
+    pub fn names_revision(&self) -> bool {
+        self.words().any(|word| word.starts_with(NAMED))
+    }
+
     fn words(&self) -> impl Iterator<Item = &str> {
         self.options.split(BETWEEN)
     }
@@ -150,8 +167,8 @@ fn selectors(options: &ListOptions) -> Vec<String> {
 fn revision(options: &ListOptions) -> Option<String> {
     let text = match options.resource_version {
         ResourceVersion::Unset => return None,
-        ResourceVersion::Any => "RV=0",
-        ResourceVersion::At(_) => "RV=N",
+        ResourceVersion::Any => ANY,
+        ResourceVersion::At(_) => NAMED,
         ResourceVersion::Invalid => "RV invalid",
     };
     Some(match options.resource_version_match {

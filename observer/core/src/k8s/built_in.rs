@@ -54,11 +54,7 @@ const BUILT_IN: &[(&str, &[&str], &[&str])] = &[
     ("coordination.k8s.io", &["leasecandidates", "leases"], &[]),
     ("discovery.k8s.io", &["endpointslices"], &[]),
     ("events.k8s.io", &["events"], &[]),
-    (
-        "extensions",
-        &["daemonsets", "deployments", "ingresses", "networkpolicies", "replicasets"],
-        &["podsecuritypolicies"],
-    ),
+    ("extensions", &["daemonsets", "deployments", "ingresses", "networkpolicies", "replicasets"], &["podsecuritypolicies"]),
     ("flowcontrol.apiserver.k8s.io", &[], &["flowschemas", "prioritylevelconfigurations"]),
     ("internal.apiserver.k8s.io", &[], &["storageversions"]),
     ("networking.k8s.io", &["ingresses", "networkpolicies"], &["clustercidrs", "ingressclasses", "ipaddresses", "servicecidrs"]),

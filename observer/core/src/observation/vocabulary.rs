@@ -331,6 +331,8 @@ pub enum What {
         /// The time of the first one behind; `None` when there is none.
         until: Option<Timestamp>,
     },
+    /// Somebody asked for the end of the run, or the command that was observed has exited: what follows is the shutdown. May come again.
+    ShutdownRequested,
     /// Time passed.
     Tick,
     /// An observation of a capture that this version does not know: a later one wrote it.

@@ -4,7 +4,7 @@ use super::event::Event;
 use super::limits::Limits;
 use crate::exchange::Exchange;
 use crate::observation::{Body, ConnectionId, ListenerState, Process, UpstreamName};
-use crate::reflector::{self, PropagationRow, RateLimit, ReflectorRow, Reflectors, ReflectorsMissed};
+use crate::reflector::{self, AtShutdown, PropagationRow, RateLimit, ReflectorRow, Reflectors, ReflectorsMissed};
 use crate::storm::{StormRecord, Storms};
 use crate::time::Timestamp;
 
@@ -99,6 +99,11 @@ impl Following {
         self.storms.pass(at, &mut |told| telling.tell(Event::of_storm(told)));
     }
 
+    /// What all reflectors are about now that a shutdown is requested.
+    pub(super) fn at_shutdown(&self, at: Timestamp) -> AtShutdown {
+        self.reflectors.at_shutdown(at)
+    }
+
     /// All reflectors, those first that need attention most.
     pub(super) fn rows(&self, now: Timestamp) -> Vec<ReflectorRow> {
         self.reflectors.rows(now)
@@ -153,7 +158,8 @@ impl Following {
                 reflector::Told::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
                 reflector::Told::InitialList(_)
                 | reflector::Told::Stuck(_)
-                | reflector::Told::Stalled(_) | reflector::Told::StallEnded(_) => {}
+                | reflector::Told::Stalled(_)
+                | reflector::Told::StallEnded(_) => {}
             }
         }
     }

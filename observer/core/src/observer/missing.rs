@@ -74,6 +74,7 @@ impl Observer {
             | What::Blocked { .. }
             | What::Unblocked { .. }
             | What::Listener { .. }
+            | What::ShutdownRequested
             | What::Tick => {}
         }
     }

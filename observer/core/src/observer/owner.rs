@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::connection::Connection;
 use super::event::Event;
-use super::finding::{Exposure, find};
+use super::finding::{Exposure, Known, find, problems};
 use super::following::{Counted, Following, Telling};
 use super::limits::Limits;
 use super::missed::Missed;
+use super::outages::Outages;
 use super::recent::Recent;
 use super::record::RequestRecord;
 use super::scopes::Scopes;
@@ -20,6 +21,7 @@ use crate::k8s::{RequestInfo, Resource, Verb};
 use crate::observation::{
     Body, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine, UpstreamName, What,
 };
+use crate::reflector::AtShutdown;
 use crate::routing::{
     Basis, CacheState, Certainty, EventWindow, ProofId, Question, RevisionHistory, ServedFrom, ServerProfile, ServerVersion,
     Verdict, attached_late, route,
@@ -43,6 +45,9 @@ pub struct Observer {
     recent: Recent,
     totals: Totals,
     pub(super) missed: Missed,
+    /// What reflectors were about when a shutdown was requested.
+    at_shutdown: Option<AtShutdown>,
+    outages: Outages,
 }
 
 /// A connection that begins.
@@ -71,6 +76,8 @@ impl Observer {
             recent: Recent::new(),
             totals: Totals::default(),
             missed: Missed::default(),
+            at_shutdown: None,
+            outages: Outages::default(),
         }
     }
 
@@ -149,6 +156,7 @@ impl Observer {
                     self.upstreams.forget(&upstream);
                 }
                 self.following.listener(&upstream, state, at);
+                self.outages.note(&upstream, state, at);
                 told(Event::Listener { at, upstream, state });
             }
             What::Missed { .. }
@@ -164,6 +172,7 @@ impl Observer {
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
             | What::Unknown => self.miss(at, what, told),
+            What::ShutdownRequested => self.shutdown_requested(at),
             What::Informed { .. } | What::Tick => {}
         }
     }
@@ -181,6 +190,7 @@ impl Observer {
     /// Totals now; cheap, as opposed to a whole [`Self::snapshot`].
     pub fn totals(&self) -> Totals {
         let Counted { relists, resumes, storms, stuck } = self.following.counted();
+        let stuck = self.at_shutdown.as_ref().map_or(stuck, AtShutdown::stuck);
         let watches_open = self.open.values().filter(|open| open.watch.is_some() && open.response.is_some()).count() as u64;
         Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, ..self.totals.clone() }
     }
@@ -197,20 +207,29 @@ impl Observer {
         requests.extend(self.open.values().take(self.limits.records).map(|exchange| RequestRecord::from(exchange.as_ref())));
         let open_not_shown = self.open.len().saturating_sub(self.limits.records) as u64;
         let mut reflectors = self.following.rows(self.now);
+        if let Some(then) = &self.at_shutdown {
+            then.restore(&mut reflectors);
+        }
         reflectors.iter_mut().for_each(|row| self.scopes.clarify(&mut row.shape));
         let lists = self.tables.lists();
-        let findings = find(&reflectors, &lists, &self.following.rate_limits());
+        let limits = self.following.rate_limits();
+        let at = self.at_shutdown.as_ref().map_or(self.now, AtShutdown::at);
+        let profile = self.upstreams.main_profile();
+        let findings = find(&Known { reflectors: &reflectors, at, lists: &lists, limits: &limits, profile });
         let exposure = Exposure::of(&reflectors, self.limits.rows);
         let (reflectors, reflectors_not_shown) = self.following.in_detail(reflectors, self.limits.rows);
         let mut snapshot = Snapshot {
             started: self.started,
             at: self.now,
-            profile: self.upstreams.main_profile().clone(),
+            shutdown_requested: self.at_shutdown.as_ref().map(AtShutdown::at),
+            profile: profile.clone(),
             upstreams: self.upstreams.records(),
             totals: self.totals(),
             rates: self.recent.rates(self.now),
+            problems: problems(&findings),
             findings,
             findings_muted: 0,
+            outages: self.outages.clone(),
             exposure,
             lists,
             watches: self.tables.watches(open_watches, self.now, &self.scopes),
@@ -223,6 +242,13 @@ impl Observer {
         };
         self.scopes.clarify_all(&mut snapshot);
         if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
+    }
+
+    /// Keeps what reflectors are about. Who was asked to shut down before and went on is asked anew.
+    fn shutdown_requested(&mut self, at: Timestamp) {
+        if self.at_shutdown.as_ref().is_none_or(|before| before.is_over(at)) {
+            self.at_shutdown = Some(self.following.at_shutdown(at));
+        }
     }
 
     fn opened(&mut self, opened: Opened, at: Timestamp, told: &mut dyn FnMut(Event)) {

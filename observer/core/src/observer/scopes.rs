@@ -29,7 +29,9 @@ impl Scopes {
 
     /// Learns from a request and its answer; whether that is news.
     pub(super) fn learn(&mut self, exchange: &Exchange) -> bool {
-        let Some(resource) = exchange.request.resource().filter(|resource| k8s::is_namespaced(resource).is_none()) else { return false };
+        let Some(resource) = exchange.request.resource().filter(|resource| k8s::is_namespaced(resource).is_none()) else {
+            return false;
+        };
         let is_granted = exchange.response.as_ref().is_some_and(|(_, response)| response.is_granted());
         let is_in_namespace = exchange.request.info.as_ref().is_some_and(|info| !info.namespace.is_empty());
         let namespaced = if is_granted && is_in_namespace { Some(true) } else { exchange.namespaced };
@@ -55,7 +57,11 @@ impl Scopes {
     /// The same for what a snapshot lists one by one.
     pub(super) fn clarify_all(&self, snapshot: &mut Snapshot) {
         let requests = snapshot.requests.iter_mut().map(|request| &mut request.shape);
-        let members = snapshot.storms.iter_mut().flat_map(|storm| storm.members.iter_mut().chain(&mut storm.unlisted)).map(|member| &mut member.shape);
+        let members = snapshot
+            .storms
+            .iter_mut()
+            .flat_map(|storm| storm.members.iter_mut().chain(&mut storm.unlisted))
+            .map(|member| &mut member.shape);
         requests.chain(members).for_each(|shape| self.clarify(shape));
     }
 }

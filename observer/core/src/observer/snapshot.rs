@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::etcd_load::{EtcdLoad, EtcdReads};
-use super::finding::{Exposure, Finding};
+use super::finding::{Exposure, Finding, Problem, problems};
 use super::missed::Missed;
+use super::outages::Outages;
 use super::record::{RequestRecord, VerdictRecord};
 use super::upstreams::UpstreamRecord;
 use crate::exchange::Shape;
@@ -169,6 +170,9 @@ pub struct Snapshot {
     pub started: Option<Timestamp>,
     /// When the last one was made.
     pub at: Timestamp,
+    /// When the shutdown was requested: what reflectors are about, findings and [`Self::exposure`] are of then, all counts of [`Self::at`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shutdown_requested: Option<Timestamp>,
     /// What is known of the API server, and on what that rests. Where clients used several, that of the first that the tap named.
     pub profile: ServerProfile,
     /// The API servers that clients used, by name, if they are more than one.
@@ -184,6 +188,12 @@ pub struct Snapshot {
     pub watches: Vec<WatchRow>,
     /// Everything else by verb, shape and rule, the most bytes first.
     pub others: Vec<OtherRow>,
+    /// What is wrong, by cause: first what lasts, then the worst first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+    /// When API servers refused connections, and our ports with them.
+    #[serde(skip_serializing_if = "Outages::is_none")]
+    pub outages: Outages,
     /// What should be changed, the worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -213,12 +223,18 @@ impl Snapshot {
         self.totals.etcd_reads.load(self.totals.lists_from_etcd, self.at.since(self.started.unwrap_or(self.at)))
     }
 
+    /// When reflectors were as they are here.
+    pub fn reflectors_at(&self) -> Timestamp {
+        self.shutdown_requested.unwrap_or(self.at)
+    }
+
     /// The same without the findings of these identifiers; `poller:` mutes all of a kind, since identifiers begin with it.
     #[must_use]
     pub fn without_findings(mut self, muted: &[String]) -> Self {
         let before = self.findings.len();
         let is_muted = |id: &str| muted.iter().any(|muted| id == muted || (muted.ends_with(':') && id.starts_with(muted)));
         self.findings.retain(|finding| !is_muted(&finding.id));
+        self.problems = problems(&self.findings);
         self.findings_muted = self.findings_muted.saturating_add(before.saturating_sub(self.findings.len()) as u64);
         self
     }
@@ -235,6 +251,7 @@ impl Snapshot {
         self.storms.iter_mut().for_each(StormRecord::drop_upstream_name);
         self.reflectors.iter_mut().for_each(ReflectorRow::drop_upstream_name);
         self.findings.iter_mut().for_each(|finding| finding.shape.upstream = None);
+        self.outages.drop_upstream_names();
         self.exposure.exposed.iter_mut().for_each(|exposed| exposed.shape.upstream = None);
         self
     }

@@ -89,12 +89,7 @@ impl Tables {
     }
 
     /// Finished watches together with `open` ones, which run until `now`.
-    pub(super) fn watches<'e>(
-        &self,
-        open: impl Iterator<Item = &'e Exchange>,
-        now: Timestamp,
-        scopes: &Scopes,
-    ) -> Vec<WatchRow> {
+    pub(super) fn watches<'e>(&self, open: impl Iterator<Item = &'e Exchange>, now: Timestamp, scopes: &Scopes) -> Vec<WatchRow> {
         let mut rows: BTreeMap<Key, WatchRow> =
             self.of(|verb| verb == Some(Verb::Watch)).map(|(key, row)| (key.clone(), row.watch(&key.shape))).collect();
         for exchange in open {

@@ -5,6 +5,7 @@ use super::listing::{Failure, FailureKind, Listing, Origin};
 use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
 use super::servers::Refusal;
+use super::spells::Trouble;
 use super::state::{ClientAge, Context, Form, Reflector, STUCK_AFTER, State, Stuck};
 use super::told::{ListTold, RelistBegan, StuckTold, Told};
 use super::versions::Versions;
@@ -137,7 +138,7 @@ impl Reflector {
             let place = evidence.partition_point(|moment| moment.at <= refusal.from);
             evidence.insert(place, Moment { at: refusal.from, what });
         }
-        self.counts.note_relist(at, cause);
+        self.note_relist(at, cause);
         told(Told::RelistBegan(Box::new(RelistBegan {
             at,
             reflector: self.id,
@@ -154,6 +155,16 @@ impl Reflector {
     fn expires_from(&self) -> Timestamp {
         let delivered = self.useful_watch.as_ref().map(|watch| watch.ended);
         self.revision_chosen.or(delivered).unwrap_or(self.revision_since)
+    }
+
+    fn note_relist(&mut self, at: Timestamp, cause: RelistCause) {
+        self.counts.note_relist(at, cause);
+        self.spells.happen(Trouble::Relisted(cause), at);
+        if let Some(first) = self.counts.last_relists.front().copied().filter(|_| self.counts.is_loop()) {
+            self.spells.begin(Trouble::RelistLoop, first);
+        } else {
+            self.spells.end(Trouble::RelistLoop, at);
+        }
     }
 
     pub(super) fn note_list_end(&mut self, exchange: &Exchange, listing: &Listing, at: Timestamp) {
@@ -174,11 +185,11 @@ impl Reflector {
         else {
             return;
         };
+        if self.stuck.is_some_and(|stuck| stuck.revision != revision) {
+            self.end_stuck(at);
+        }
         let first = Stuck { revision, current: None, since: at, refusals: 0, told: false };
         let stuck = self.stuck.get_or_insert(first);
-        if stuck.revision != revision {
-            *stuck = first;
-        }
         stuck.current = exchange.status.as_ref().and_then(Status::current_revision);
         stuck.refusals = stuck.refusals.saturating_add(1);
         if stuck.refusals >= STUCK_AFTER && !std::mem::replace(&mut stuck.told, true) {
@@ -192,6 +203,8 @@ impl Reflector {
                 since: stuck.since,
                 refusals: stuck.refusals,
             };
+            self.spells.begin(Trouble::Stuck, stuck.since);
+            self.last_stuck_at = Some(revision);
             told(Told::Stuck(Box::new(stuck)));
         }
     }
@@ -202,11 +215,15 @@ impl Reflector {
         counts.items = counts.items.saturating_add(listing.items);
         counts.streamed_items = counts.streamed_items.saturating_add(if listing.options.watch { listing.items } else { 0 });
         counts.last_list_bytes = listing.bytes;
-        counts.fallbacks = counts.fallbacks.saturating_add(u64::from(listing.fallback.is_some()));
+        if listing.fallback.is_some() {
+            counts.fallbacks = counts.fallbacks.saturating_add(1);
+            self.spells.happen(Trouble::StreamingRefused, at);
+        }
         // A list from any state may be of an older one, if another API server of the same etcd answers (kubernetes issue 59848).
         let asked_for_this = matches!(listing.options.resource_version, ResourceVersion::At(_) | ResourceVersion::Unset);
         if asked_for_this && !listing.is_without_end() && listing.revision.is_some() && listing.revision < self.revision {
             counts.went_back = counts.went_back.saturating_add(1);
+            self.spells.happen(Trouble::WentBack, at);
         }
         counts.repeats.add(&listing.repeats);
         let at_least = listing.is_partial || self.objects.is_partial;
@@ -220,7 +237,7 @@ impl Reflector {
             self.revision = Some(revision);
         }
         self.revision_since = at;
-        self.stuck = None;
+        self.end_stuck(at);
         self.forget_watches();
         self.had_a_list = true;
         self.watched_since_list = matches!(self.state, State::Watching(_));

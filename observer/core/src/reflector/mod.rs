@@ -3,6 +3,7 @@
 //! Upstream: client-go tools/cache/reflector.go, 1.15 to 1.36; what other libraries do, §6.7 of the semantics reference.
 
 mod alarms;
+mod at_shutdown;
 mod cause;
 mod clients;
 mod identity;
@@ -17,6 +18,7 @@ mod polling;
 mod propagation;
 mod record;
 mod servers;
+mod spells;
 mod stalling;
 mod state;
 mod state_by_watch;
@@ -26,6 +28,7 @@ mod watch_end;
 mod watches;
 mod watching;
 
+pub use at_shutdown::AtShutdown;
 pub use cause::{RelistCause, Stale, UnknownCause};
 pub use clients::ClientId;
 pub use identity::{ReflectorId, Representation};
@@ -35,7 +38,8 @@ pub use pacing::RateLimit;
 pub use polling::{Polling, PollingKind};
 pub use propagation::PropagationRow;
 pub use record::{ReflectorRow, ReflectorState};
-pub use state::ClientAge;
+pub use spells::{Spell, Trouble};
+pub use state::{ClientAge, ListsFrom};
 pub use told::{ListTold, RelistBegan, ResumeTold, StallTold, StuckTold, Told};
 pub use versions::Repeats;
 pub use watch_end::WatchEnd;

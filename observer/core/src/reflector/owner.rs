@@ -311,6 +311,15 @@ impl Reflectors {
         self.clients.get(reflector.key.client).is_none_or(|client| client.open_connections == 0)
     }
 
+    /// When its client left; nothing while it is there. Of a client that was forgotten that is long ago.
+    pub(super) fn left(&self, reflector: &Reflector) -> Option<Timestamp> {
+        self.clients.get(reflector.key.client).map_or(Some(Timestamp::default()), |client| client.left)
+    }
+
+    pub(super) fn get(&self, id: ReflectorId) -> Option<&Reflector> {
+        self.known.get(&id).map(Box::as_ref)
+    }
+
     fn of(&mut self, exchange: ExchangeId) -> Option<&mut Reflector> {
         let id = self.of_exchange.get(&exchange)?;
         self.known.get_mut(id).map(Box::as_mut)

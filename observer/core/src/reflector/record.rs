@@ -9,7 +9,8 @@ use super::identity::{ReflectorId, Representation};
 use super::moment::Moment;
 use super::polling::Polling;
 use super::servers::Server;
-use super::state::{ClientAge, Reflector, State};
+use super::spells::{Spell, Trouble};
+use super::state::{ClientAge, Form, ListsFrom, Reflector, State};
 use super::told::ListTold;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
@@ -110,7 +111,7 @@ pub struct ReflectorRow {
     /// Watches that the server ended early in or after such a time.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub ended_stalled: u64,
-    /// Watches in a row that ended within a second, before any event.
+    /// The most watches in a row that ended within a second, before any event.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub short_watches: u64,
     /// Lists in place of streaming lists that were refused.
@@ -152,6 +153,15 @@ pub struct ReflectorRow {
     pub bytes: u64,
     /// Objects that came, and those that the reflector had in the very version.
     pub repeats: Repeats,
+    /// What was wrong with it, and when.
+    #[serde(skip)]
+    pub spells: BTreeMap<Trouble, Spell>,
+    /// The revision at which it is stuck, or was last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stuck_at: Option<u64>,
+    /// From which revision it last listed.
+    #[serde(skip)]
+    pub lists_from: Option<ListsFrom>,
     /// How it polls; nothing if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub polling: Option<Polling>,
@@ -203,7 +213,7 @@ impl ReflectorRow {
             stalls: counts.stalls,
             stalled_us: counts.stalled_us.saturating_add(stalling.map_or(0, |stalling| microseconds(now.since(stalling.since)))),
             ended_stalled: counts.ended_stalled,
-            short_watches: counts.short_watches,
+            short_watches: counts.most_short_watches,
             fallbacks: counts.fallbacks,
             list_requests: counts.list_requests,
             watch_requests: counts.watch_requests,
@@ -220,6 +230,9 @@ impl ReflectorRow {
             streamed_items: counts.streamed_items,
             bytes: counts.bytes,
             repeats: counts.repeats.repeats(counts.repeats_at_least),
+            spells: reflector.spells_at(now),
+            stuck_at: reflector.last_stuck_at,
+            lists_from: reflector.last_form.map(Form::lists_from),
             polling: reflector.polls.polling(now),
             last_end: reflector.past_watch.as_ref().map(|watch| watch.end),
             last_relist: None,

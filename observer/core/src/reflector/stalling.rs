@@ -1,6 +1,7 @@
 //! A reflector that does not read.
 
 use super::moment::Happened;
+use super::spells::Trouble;
 use super::state::Reflector;
 use super::told::{StallTold, Told};
 use crate::exchange::{Exchange, Stall};
@@ -45,6 +46,7 @@ impl Reflector {
         }
         self.counts.stalls = self.counts.stalls.saturating_add(1);
         self.counts.stalled_us = self.counts.stalled_us.saturating_add(microseconds(lasted));
+        self.spells.end(Trouble::Stalled, at);
         self.timeline.push(at, Happened::ReadAgain { after_us: microseconds(lasted) });
         told(Told::StallEnded(self.stall_told(stalling, at)));
     }
@@ -58,6 +60,7 @@ impl Reflector {
     }
 
     fn tell_stall(&mut self, stalling: Stalling, at: Timestamp, told: &mut dyn FnMut(Told)) {
+        self.spells.begin(Trouble::Stalled, stalling.since);
         self.timeline.push(at, Happened::Stalled { by: stalling.by, since: stalling.since });
         told(Told::Stalled(self.stall_told(stalling, at)));
     }

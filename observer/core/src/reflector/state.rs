@@ -10,6 +10,7 @@ use super::listing::{Failure, Listing};
 use super::moment::{Happened, Timeline};
 use super::polling::PollClock;
 use super::servers::{Refusal, Server};
+use super::spells::{Spell, Spells, Trouble};
 use super::stalling::Stalling;
 use super::told::{ListTold, ResumeTold, Told};
 use super::versions::{RepeatCounter, Versions};
@@ -51,6 +52,7 @@ pub(super) struct Reflector {
     pub objects: Versions,
     pub timeline: Timeline,
     pub counts: Counts,
+    pub spells: Spells,
     pub age: Option<ClientAge>,
     pub first_seen: Timestamp,
     /// When it last asked for something, got something, or lost a watch.
@@ -60,6 +62,8 @@ pub(super) struct Reflector {
     pub first_list: Option<Box<ListTold>>,
     /// The revision at which it asks in vain, how often, and since when.
     pub stuck: Option<Stuck>,
+    /// The revision at which it was last stuck.
+    pub last_stuck_at: Option<u64>,
     pub polls: PollClock,
     /// The last watch of use, if none followed it, and how many attempts did.
     pub interrupted: Option<Interrupted>,
@@ -101,7 +105,26 @@ pub(super) struct Form {
     revision_match: ResourceVersionMatch,
 }
 
+/// From which revision a list is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListsFrom {
+    /// None is named: the newest.
+    Newest,
+    /// `resourceVersion=0`: any that the API server has at hand.
+    Any,
+    /// One that is named.
+    Named,
+}
+
 impl Form {
+    pub(super) const fn lists_from(self) -> ListsFrom {
+        match (self.from_any, self.names_revision) {
+            (true, _) => ListsFrom::Any,
+            (false, true) => ListsFrom::Named,
+            (false, false) => ListsFrom::Newest,
+        }
+    }
+
     pub(super) const fn of(options: &ListOptions) -> Self {
         Self {
             limit: options.limit,
@@ -194,6 +217,8 @@ pub(super) struct Counts {
     pub went_back: u64,
     /// Watches in a row that ended within a second, before any event.
     pub short_watches: u64,
+    /// The most of them in a row.
+    pub most_short_watches: u64,
     /// Streaming lists that were refused, so that a list in the old form followed.
     pub fallbacks: u64,
     /// Times of a second and more in which it did not read, and how long they lasted.
@@ -265,12 +290,14 @@ impl Reflector {
             objects: Versions::default(),
             timeline: Timeline::default(),
             counts: Counts::default(),
+            spells: Spells::default(),
             age: None,
             first_seen: exchange.started,
             last_seen: exchange.started,
             last_relist: None,
             first_list: None,
             stuck: None,
+            last_stuck_at: None,
             polls: PollClock::default(),
             interrupted: None,
             resuming: None,
@@ -306,6 +333,22 @@ impl Reflector {
     /// Whether it asks again and again for a revision that the server does not reach.
     pub(super) fn is_stuck(&self) -> bool {
         self.stuck.is_some_and(|stuck| stuck.told)
+    }
+
+    /// What was wrong until `now`. A loop is over once its last relist is long ago.
+    pub(super) fn spells_at(&self, now: Timestamp) -> BTreeMap<Trouble, Spell> {
+        let mut spells = self.spells.all();
+        let last = self.counts.last_relists.back().copied().filter(|last| now.since(*last) > LOOP);
+        if let (Some(spell), Some(last)) = (spells.get_mut(&Trouble::RelistLoop), last) {
+            *spell = spell.over_at(last);
+        }
+        spells
+    }
+
+    /// What it asked for in vain has come, or it asks for something else.
+    pub(super) fn end_stuck(&mut self, at: Timestamp) {
+        self.stuck = None;
+        self.spells.end(Trouble::Stuck, at);
     }
 
     /// Whether its client ended its last watch by leaving.

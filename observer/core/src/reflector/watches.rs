@@ -2,6 +2,7 @@
 
 use super::listing::kind;
 use super::moment::Happened;
+use super::spells::Trouble;
 use super::state::{Interrupted, Reflector, Room, State};
 use super::told::{ResumeTold, Told};
 use super::versions::{Before, Versions};
@@ -11,6 +12,9 @@ use crate::exchange::Exchange;
 use crate::k8s::ResourceVersion;
 use crate::time::{Timestamp, microseconds};
 use crate::wire::{EventType, WatchFrame};
+
+/// Watches in a row that ended within a second, until that is a trouble.
+const SHORT_WATCHES: u64 = 3;
 
 impl Reflector {
     /// A watch is asked for from a revision, or from anywhere.
@@ -204,7 +208,7 @@ impl Reflector {
         self.revision = Some(revision);
         self.revision_since = at;
         self.revision_chosen = chosen;
-        self.stuck = None;
+        self.end_stuck(at);
     }
 
     fn initial_events_ended(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
@@ -217,6 +221,19 @@ impl Reflector {
                 self.whole(*listing, at, told);
             }
             other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,
+        }
+    }
+
+    /// Counts watches in a row that ended within a second.
+    fn note_length(&mut self, end: WatchEnd, at: Timestamp) {
+        if end != WatchEnd::VeryShort {
+            self.counts.short_watches = 0;
+            return self.spells.end(Trouble::ShortWatches, at);
+        }
+        self.counts.short_watches = self.counts.short_watches.saturating_add(1);
+        self.counts.most_short_watches = self.counts.most_short_watches.max(self.counts.short_watches);
+        if self.counts.short_watches >= SHORT_WATCHES {
+            self.spells.begin(Trouble::ShortWatches, at);
         }
     }
 
@@ -243,7 +260,7 @@ impl Reflector {
             interrupted.attempts = interrupted.attempts.saturating_add(1);
         }
         self.resuming = None;
-        self.counts.short_watches = if end == WatchEnd::VeryShort { self.counts.short_watches.saturating_add(1) } else { 0 };
+        self.note_length(end, at);
         self.past_watch = Some(past);
     }
 }

@@ -31,14 +31,16 @@ fn wait_for_a_condition_is_no_poller() {
         .collect();
     let polling = |script: &str| {
         let snapshot = snapshot(&format!("0s a connects client=e2e.test/v1\n{script}"));
-        assert_eq!(ids(&snapshot), [""; 0]);
-        snapshot.reflectors[0].polling.unwrap()
+        let seen: Vec<String> = snapshot.findings.iter().map(|finding| finding.seen.clone()).collect();
+        (snapshot.reflectors[0].polling.unwrap(), seen)
     };
-    let live = polling(&lists);
+    let (live, seen) = polling(&lists);
     assert_eq!((live.kind, live.lists, live.every_us, live.lasted().as_secs()), (PollingKind::Polls, 151, 2_000_000, 300));
-    let over = polling(&format!("{lists}320s b connects"));
-    assert_eq!((over.kind, over.lists), (PollingKind::Wait, 151));
-    assert_eq!(polling(&format!("{lists}301s a closed by client")).kind, PollingKind::Wait, "its client has left");
+    assert_eq!(seen, ["polls every 2.0 s (± 0 ms; 151 lists so far), never watches"]);
+    let (over, seen) = polling(&format!("{lists}320s b connects"));
+    assert_eq!((over.kind, over.lists, seen), (PollingKind::Wait, 151, Vec::new()));
+    let (left, seen) = polling(&format!("{lists}301s a closed by client"));
+    assert_eq!((left.kind, seen), (PollingKind::Wait, Vec::new()), "its client has left");
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn findings_stay_when_their_client_has_left() {
     let script: String = (0..40).map(poll).collect();
     let snapshot = snapshot(&format!("0s a connects client=a/v1\n{script}400s a closed by client"));
     assert_eq!(ids(&snapshot), ["poller:a/v1:pods/all-namespaces"]);
-    assert!(snapshot.findings[0].seen.ends_with(" (its client has left)"), "{}", snapshot.findings[0].seen);
+    assert!(snapshot.findings[0].seen.ends_with("; it has disconnected"), "{}", snapshot.findings[0].seen);
 }
 
 #[test]
@@ -94,8 +96,13 @@ fn five_relists_are_a_loop_and_their_causes_are_counted() {
         );
     }
     let snapshot = snapshot(&script);
-    assert_eq!(ids(&snapshot), ["relist-loop:c/v1:pods/all-namespaces", "short-watches:c/v1:pods/all-namespaces"]);
-    assert_eq!(snapshot.findings[0].seen, "6 relists, the last five within ten minutes: 6 × very-short-watch");
+    assert_eq!(ids(&snapshot), ["short-watches:c/v1:pods/all-namespaces"], "the specific finding stands for the generic one");
+    assert_eq!(snapshot.findings[0].seen, "6 watches in a row ended within a second");
+    let twice = script.replace(" ends\n", " reset by server\n");
+    let snapshot = self::snapshot(&twice);
+    assert_eq!(ids(&snapshot), ["relist-loop:c/v1:pods/all-namespaces"]);
+    assert_eq!(snapshot.findings[0].seen, "6 relists, the last five within ten minutes: 6 × stream-reset");
+    assert!(snapshot.findings[0].advice.contains("cuts the connections"), "{}", snapshot.findings[0].advice);
 }
 
 #[test]
@@ -156,4 +163,94 @@ fn selectors_that_read_all_from_etcd_for_little_are_told_where_it_is_known_how_m
     let known = snapshot(&format!("{selected}{whole}3s a5 GET /api/v1/pods?watch=1&resourceVersion=10\n3s a5 opens"));
     assert_eq!(ids(&known), ["filter-after-reading:pods/all-namespaces"].map(|id| id.replace(":pods", "::pods")));
     assert_eq!(known.findings[0].seen, "1 list read all 600 objects from etcd to give 1 of them (list-unset-etcd)");
+}
+
+#[test]
+fn what_is_over_is_still_found_with_its_times() {
+    let stuck = stuck_for_a_minute();
+    let lasts = &snapshot(&stuck).findings[0];
+    assert_eq!((lasts.kind, lasts.spell.unwrap().until), (FindingKind::StuckReflector, None));
+    for end in ["110s a999 whole rv=100 x@5", "110s a999 whole rv=100 x@5\n120s a closed by client"] {
+        let over = snapshot(&format!("{stuck}110s a999 GET /api/v1/pods?resourceVersion=100\n{end}"));
+        let found = &over.findings[0];
+        assert_eq!(found.kind, FindingKind::StuckReflector, "{:?}", ids(&over));
+        assert!(
+            found.seen.starts_with("was stuck for 105.0 s: asked for revision 100, which the server had not reached"),
+            "{}",
+            found.seen
+        );
+        let spell = found.spell.unwrap();
+        assert_eq!((spell.times, spell.lasted_us), (1, 105_000_000));
+        assert_eq!(spell.until.map(|until| until.since(spell.since).as_secs()), Some(105));
+    }
+}
+
+#[test]
+fn short_watches_and_loops_that_are_over_are_still_found() {
+    let mut script =
+        "0s server v1.34.4\n0s a connects client=c/v1\n0s a1 GET /api/v1/pods?resourceVersion=0\n0s a1 whole rv=10 x@5\n"
+            .to_owned();
+    for number in 0..4_u64 {
+        let (at, watch) = (10 + 2 * number, 4 * number + 3);
+        let _infallible = writeln!(
+            script,
+            "{at}s a{watch} GET /api/v1/pods?resourceVersion=10&watch=true\n{at}s a{watch} opens\n{at}s a{watch} ends"
+        );
+    }
+    let _infallible =
+        writeln!(script, "30s a99 GET /api/v1/pods?resourceVersion=10&watch=true\n30s a99 opens\n40s a99 ADDED z@11\n50s a99 ends");
+    let snapshot = snapshot(&script);
+    assert_eq!(ids(&snapshot), ["short-watches:c/v1:pods/all-namespaces"]);
+    assert_eq!(snapshot.findings[0].seen, "4 watches in a row ended within a second");
+    assert!(snapshot.findings[0].spell.unwrap().until.is_some());
+}
+
+#[test]
+fn advice_names_nothing_that_is_done_already_or_cannot_help() {
+    for (url, served, says) in [
+        ("/api/v1/pods?resourceVersion=0", "v1.34.4", "answers these lists already"),
+        ("/api/v1/pods", "v1.34.4", "answers these lists already"),
+        ("/api/v1/pods", "v1.30.4", "or list with resourceVersion=0, which the watch cache answers"),
+        ("/api/v1/events", "v1.34.4", "events have no watch cache"),
+        ("/api/v1/events?resourceVersion=0", "v1.34.4", "events have no watch cache"),
+    ] {
+        let mut script = format!("0s server {served}\n0s a connects client=a/v1\n");
+        for number in 0..8_u64 {
+            let _infallible = writeln!(script, "{0}s a{1} GET {url}\n{0}s a{1} whole rv=10 x@5", number * 10, 2 * number + 1);
+        }
+        let snapshot = snapshot(&script);
+        assert_eq!(snapshot.findings[0].kind, FindingKind::Poller, "{url}");
+        let advice = snapshot.findings[0].advice;
+        assert!(advice.contains(says), "{url} at {served}: {advice}");
+    }
+}
+
+#[test]
+fn advice_to_lists_from_etcd_follows_their_options_and_the_release() {
+    let items: String = (0..600).fold(String::new(), |items, number| items + &format!(" p{number}@5"));
+    for (url, served, says) in [
+        ("/api/v1/pods", "v1.30.4", "API servers from 1.31 on"),
+        ("/api/v1/pods?resourceVersion=10&resourceVersionMatch=Exact", "v1.33.4", "an exact revision is read from etcd"),
+        ("/api/v1/pods?limit=600&continue=@10", "v1.30.4", "instead of in pages"),
+    ] {
+        let script = format!("0s server {served}\n0s a connects client=a/v1\n1s a1 GET {url}\n1s a1 whole rv=10{items}\n");
+        let snapshot = snapshot(&script);
+        let found = snapshot.findings.iter().find(|finding| finding.kind == FindingKind::ListsFromEtcd);
+        let advice = found.unwrap_or_else(|| panic!("{url}: {:?}", snapshot.lists)).advice;
+        assert!(advice.contains(says), "{url} at {served}: {advice}");
+    }
+}
+
+/// A reflector that asks for revision 100 from the fifth second on, and is refused every five seconds.
+fn stuck_for_a_minute() -> String {
+    let mut script =
+        "0s server v1.34.4\n0s a connects client=c/v1\n0s a1 GET /api/v1/pods?resourceVersion=0\n0s a1 whole rv=100 x@5\n\
+         1s a3 GET /api/v1/pods?resourceVersion=100&watch=true\n1s a3 opens\n3s a3 ERROR 410 Expired\n3s a3 ends\n"
+            .to_owned();
+    for number in 1..=20_u64 {
+        let (at, list) = (number * 5, 2 * number + 11);
+        let _infallible =
+            writeln!(script, "{at}s a{list} GET /api/v1/pods?resourceVersion=100\n{at}s a{list} refused 504 Timeout too-large");
+    }
+    script
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
 mod ages;
+mod at_shutdown;
 mod attribution;
 mod bounds;
 mod causes;
@@ -14,6 +15,7 @@ mod given_up;
 mod odd;
 mod pace;
 mod pages;
+mod problems;
 mod propagation;
 mod refused_lists;
 mod restarts;

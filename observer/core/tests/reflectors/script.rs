@@ -15,6 +15,7 @@
 //! - `4s a2 ends` ends a response as it should, `4s a2 reset by server`, `4s a2 reset by client`, `4s a2 missed 100` bytes
 //! - `3s a5 PATCH /api/v1/namespaces/default/pods/x` writes (`POST`, `PUT`), and `4s a5 written x@12` answers with the object
 //! - `5s a2 blocked` and `6s a2 unblocked` use up the window of a stream and give room again, `5s a blocked` and `6s a unblocked` the client's socket
+//! - `9s shutdown` asks for the end of the run
 //! - `9s unrecorded` is a span that a capture lacks
 //!
 //! Two seconds after the last line the script is over.
@@ -87,6 +88,7 @@ impl Wire {
                 let profile = Box::new(ServerProfile::of_version(version.parse().unwrap(), Basis::VersionEndpoint));
                 vec![What::Profile { upstream, profile }]
             }
+            ["shutdown"] => vec![What::ShutdownRequested],
             ["refusing"] => vec![What::Listener { upstream, state: ListenerState::Refusing }],
             ["listening"] => vec![What::Listener { upstream, state: ListenerState::Listening }],
             ["unrecorded"] => vec![What::Unrecorded { observations: None, from: None, until: None }],

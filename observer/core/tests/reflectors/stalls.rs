@@ -105,14 +105,14 @@ fn stall_goes_on_at_the_end_and_is_seen_in_the_row() {
     assert_eq!(snapshot.exposure.watching, 1, "it watches all the same");
     let finding = &snapshot.findings[0];
     assert_eq!(finding.kind, FindingKind::SlowReader);
-    assert_eq!(finding.seen, "it had not read for 12.0 s in all, and does not now (flow-control window of the stream)");
+    assert_eq!(finding.seen, "did not read for 12.0 s in total, and does not now (flow-control window of the stream)");
 }
 
 #[test]
 fn server_that_gives_up_a_slow_reader_is_counted() {
     let (snapshot, _) = play(&format!("{INFORMER} 10s a2 blocked\n 13s a2 unblocked\n 13s a2 ends"), Limits::default());
     let finding = &snapshot.findings[0];
-    assert_eq!(finding.seen, "it had not read for 3.0 s in all; the server ended 1 of its watches early");
+    assert_eq!(finding.seen, "did not read for 3.0 s in total; the server ended 1 of its watches early");
 }
 
 #[test]

@@ -182,7 +182,11 @@ fn storm_is_as_long_as_its_members_took_to_join_and_names_who_cannot_list() {
     let lists = "192s e9001 GET /apis/example.com/v1/kind0s?resourceVersion=10\n192s e9001 whole rv=20 x@5 y@16\n";
     let (snapshot, _) = play(&(storm_with_one_that_cannot_list() + lists), Limits::default());
     let storm = &snapshot.storms[0];
-    assert_eq!((storm.relists, storm.complete, storm.served_from.values().sum::<u64>()), (17, 17, 17), "all lists are accounted for");
+    assert_eq!(
+        (storm.relists, storm.complete, storm.served_from.values().sum::<u64>()),
+        (17, 17, 17),
+        "all lists are accounted for"
+    );
     assert_eq!((storm.without_list, storm.unlisted.len(), storm.items), (0, 0, 34));
 }
 

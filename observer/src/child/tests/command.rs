@@ -62,7 +62,7 @@ async fn run(script: &str) -> u8 {
     let variables = [(OsString::from("KUBECONFIG"), OsString::from("/run/k"))];
     let child =
         Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), script.into()], &variables, SignalStream::open().unwrap()).unwrap();
-    exit_code(child.wait_forwarding().await.unwrap())
+    exit_code(child.wait_forwarding(|| {}).await.unwrap())
 }
 
 #[track_caller]

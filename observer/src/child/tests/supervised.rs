@@ -120,7 +120,7 @@ fn supervise() -> ! {
     let signals = SignalStream::open().expect("handlers");
     let status = runtime.block_on(async {
         let child = Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), SCRIPT.into()], &[], signals).expect("there is a shell");
-        child.wait_forwarding().await.expect("it can be waited for")
+        child.wait_forwarding(|| {}).await.expect("it can be waited for")
     });
     std::process::exit(exit_code(status).into());
 }

@@ -132,6 +132,11 @@ impl ProxyHandle {
         self.shared.first_client.subscribe().wait_for(|came| *came).await.map(drop).unwrap_or_default();
     }
 
+    /// Dials upstream now, so that the port refuses before a client comes, where upstream does. A connection that is accepted is the next client's.
+    pub fn check_upstream(&self) {
+        self.shared.gate.ask();
+    }
+
     /// From the next connection on `certificate` is presented upstream, and nobody is let in but those to whom `issuer` has issued a
     /// certificate.
     pub fn present(&self, certificate: &ClientCertificate, issuer: &Arc<PrivateAuthority>) -> Result<(), TlsConfigError> {

@@ -70,6 +70,7 @@ pub(super) const fn name(what: &What) -> &'static str {
         | What::Untold { .. }
         | What::ProbeMissed { .. }
         | What::Unrecorded { .. }
+        | What::ShutdownRequested
         | What::Tick
         | What::Unknown => "of numbers",
     }

@@ -10,8 +10,8 @@ use super::line::Line;
 use super::request_row::RequestRow;
 use super::row::RowKey;
 use super::sheet::Sheet;
-use crate::view::following::layers;
 use crate::view::colour::Tone;
+use crate::view::following::layers;
 use crate::view::quantity::{bytes, count, counted};
 
 /// Lines below a table that belong to it, however long it is.

@@ -12,16 +12,22 @@ use crate::view::colour::Tone;
 use crate::view::etcd;
 use crate::view::following;
 use crate::view::missed::{connections, not_seen, not_understood};
+use crate::view::problems::lasting_outages;
 use crate::view::quantity::{bytes, count, counted, length};
+
+/// API servers that refuse which are named above all else.
+const MAX_OUTAGES: usize = 2;
 
 /// The header over `shown`, of what is called `name`; `age` is by how much it is older than the newest snapshot, while the picture is frozen.
 pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: usize) -> Vec<Line> {
-    vec![
+    let outages = lasting_outages(shown).into_iter().map(|line| Line::of(Tone::Bad, &line));
+    let lines = [
         Line::of_two_sides(&server(shown, name), &alarms(shown, age), cells),
         Line::of_phrases(&answer(shown), cells),
         Line::of_phrases(&missed(&shown.missed), cells),
         Line::of_phrases(&exposure(&shown.exposure), cells),
-    ]
+    ];
+    outages.take(MAX_OUTAGES).chain(lines).collect()
 }
 
 /// What is wrong now, or not as it is.
@@ -48,7 +54,6 @@ fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let (totals, rates) = (&snapshot.totals, &snapshot.rates);
     let when = |is: bool, tone: Tone| if is { tone } else { Tone::Plain };
     let watches = counted(totals.watches_open, "watch").replace("watchs", "watches");
-    let gets = etcd::gets(totals).map(|gets| (Tone::Plain, gets));
     let rest = vec![
         (when(totals.relists > 0, Tone::Notable), counted(totals.relists, "relist")),
         (when(totals.storms > 0, Tone::Notable), counted(totals.storms, "storm")),
@@ -58,7 +63,7 @@ fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
         (Tone::Plain, counted(totals.requests, "request")),
         (Tone::Plain, bytes(totals.response_bytes)),
     ];
-    [(etcd::tone(snapshot.etcd_load()), etcd::lists(totals))].into_iter().chain(gets).chain(rest).collect()
+    [(etcd::tone(snapshot.etcd_load()), etcd::short(totals))].into_iter().chain(rest).collect()
 }
 
 /// What is watched, and on what its verdicts rest.

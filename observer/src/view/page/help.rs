@@ -23,7 +23,7 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 const WORDS: &[(&str, &str)] = &[
-    ("read from etcd", "lists that etcd answered, and what they delivered: red if that is much"),
+    ("etcd 1 of 9", "lists that etcd answered, and what they delivered: red if that is much"),
     (
         "~ and !",
         "a verdict predicted from the request and the server's version; one that the answer contradicted. No mark: confirmed",

@@ -1,27 +1,38 @@
-//! What to change, in one sentence.
+//! What to change, in one sentence that fits the request: nobody is advised to do what they do already, or what cannot help.
 
 use super::kind::FindingKind;
+use crate::observer::snapshot::ListRow;
+use crate::reflector::{ListsFrom, ReflectorRow, RelistCause, Stale};
+use crate::routing::ServedFrom;
+
+/// The rule of resources without a watch cache: for them there is no other way.
+pub(super) const UNCACHED: &str = "uncached-resource";
+/// The rule of lists of the newest state that only releases before 1.31, or a gate that is off, read from etcd.
+const UNSET_FROM_ETCD: &str = "list-unset-etcd";
+/// The first minor release whose watch cache answers lists of the newest state.
+const CONSISTENT_FROM: u16 = 31;
 
 impl FindingKind {
-    /// The change to make: an option, a version, a parameter.
+    /// The change to make where no more is known of the request than the kind: an option, a version, a parameter.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::StuckReflector => {
                 "Update client-go to 1.18.6 or later, which asks without a revision after this refusal; a restart of the client helps at once."
             }
-            Self::HotLoop => "Pause between lists, or watch: a shared informer lists once and is told of changes.",
-            Self::RelistLoop => "Remove what ends the watches (see the causes): each relist transfers every object again.",
+            Self::HotLoop => "Pause between lists, or watch: a shared informer lists once and then gets only the changes.",
+            Self::RelistLoop => "Fix what the causes name: each relist transfers every object again.",
             Self::ShortWatches => {
                 "Let watches live: raise the idle and request timeouts of the proxy or load balancer in front of the API server above 10 minutes."
             }
             Self::SlowReader => {
-                "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the whole process stands still, look for CPU limits and garbage collection."
+                "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the entire process stands still, look for CPU limits and garbage collection."
             }
             Self::NoBookmarks => {
-                "Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision moves on while the resource is quiet; the API server must be 1.16 or later."
+                "Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision advances while the resource is quiet; the API server must be 1.16 or later."
             }
-            Self::RefusedMisread => {
-                "Update client-go to 1.16 or later, which goes on watching from where it was when the API server is back."
+            Self::RefusedMisread => "Update client-go to 1.16 or later, which resumes its watch when the API server is back.",
+            Self::CacheReset => {
+                "Find out why the API server's watch cache was reset: restarts of the API server or of etcd, or a changed CRD; clients cannot avoid these relists."
             }
             Self::Poller => "Watch instead (a shared informer), or list with resourceVersion=0, which the watch cache answers.",
             Self::DuplicateInformers => {
@@ -30,9 +41,7 @@ impl FindingKind {
             Self::StreamingListRefused => {
                 "Turn the client's WatchListClient off (KUBE_FEATURE_WatchListClient=false), or the server's WatchList feature gate on: now each list is asked for twice."
             }
-            Self::ListsFromEtcd => {
-                "List with resourceVersion=0 if a state some seconds old will do, or watch; API servers from 1.31 on answer such lists from the watch cache."
-            }
+            Self::ListsFromEtcd => "List with resourceVersion=0 if a state some seconds old will do, or watch.",
             Self::FilterAfterReading => {
                 "Selectors filter what was read: list with resourceVersion=0, which reads the watch cache, or keep an informer and look objects up in its index."
             }
@@ -40,8 +49,106 @@ impl FindingKind {
                 "Raise QPS and Burst of the client's rest.Config if the API server can take it (client-go's defaults are 5 and 10, and priority and fairness protects the server since 1.20), or ask for less."
             }
             Self::RevisionWentBack => {
-                "Check whether the client reaches API servers of different etcds by one address, and whether etcd was restored from a backup without raising its revision (etcdutl snapshot restore --bump-revision)."
+                "Check that this address does not load-balance over clusters with different etcds, and whether etcd was restored from a backup without raising its revision (etcdutl snapshot restore --bump-revision)."
             }
+        }
+    }
+}
+
+/// To a client that polls; `lists` are of all clients.
+pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
+    if row.is_of_events() {
+        return "Watch instead. resourceVersion=0 would not help: events have no watch cache by default, so etcd answers every list of them.";
+    }
+    let is_cached = row.lists_from == Some(ListsFrom::Any) || is_answered_by_cache(row, lists);
+    if is_cached {
+        "Watch instead: a shared informer lists once and then gets only the changes. The watch cache answers these lists already."
+    } else {
+        FindingKind::Poller.advice()
+    }
+}
+
+/// Whether no list of what `row` lists was read from etcd, as far as that is known.
+fn is_answered_by_cache(row: &ReflectorRow, lists: &[ListRow]) -> bool {
+    let same = |list: &&ListRow| (&list.shape.resource, &list.shape.upstream) == (&row.shape.resource, &row.shape.upstream);
+    let mut layers = lists.iter().filter(same).filter_map(|list| Some(&list.verdict.as_ref()?.served_from)).peekable();
+    layers.peek().is_some()
+        && layers.all(|layer| match layer {
+            ServedFrom::Cache | ServedFrom::CacheConsistent | ServedFrom::Snapshot | ServedFrom::Rejected { .. } => true,
+            ServedFrom::Etcd | ServedFrom::Proxied | ServedFrom::Unknown { .. } => false,
+        })
+}
+
+/// To a client whose revision expired because it had asked for no bookmarks.
+pub(super) fn without_bookmarks(row: &ReflectorRow) -> &'static str {
+    if row.is_of_events() {
+        "Watch events only if each relist is worth it: they have no watch cache by default, so the API server sends no bookmarks for them."
+    } else {
+        FindingKind::NoBookmarks.advice()
+    }
+}
+
+/// To who lists with `row`, which reads many objects from etcd; `minor` is the server's release.
+pub(super) fn to_list_from_etcd(row: &ListRow, minor: Option<u16>) -> &'static str {
+    let rule = row.verdict.as_ref().map_or("", |verdict| verdict.rule);
+    if row.shape.is_from_any() {
+        return "Watch instead: it lists with resourceVersion=0 already, and the API server still reads etcd (explain the rule to see why).";
+    }
+    if row.shape.continues() {
+        return "List with resourceVersion=0, which the watch cache answers in one response, instead of in pages; or watch.";
+    }
+    if row.shape.names_revision() {
+        return "Watch instead, or list with resourceVersion=0: an exact revision is read from etcd (resourceVersionMatch=Exact, or a revision with a limit).";
+    }
+    if rule == UNSET_FROM_ETCD && minor.is_some_and(|minor| minor < CONSISTENT_FROM) {
+        return "List with resourceVersion=0 if a state some seconds old will do, or watch; API servers from 1.31 on answer such lists from the watch cache.";
+    }
+    FindingKind::ListsFromEtcd.advice()
+}
+
+/// To who lists with a selector that leaves little of what is read from etcd.
+pub(super) fn to_filter(row: &ListRow) -> &'static str {
+    let is_uncached = row.verdict.as_ref().is_some_and(|verdict| verdict.rule == UNCACHED);
+    if is_uncached || row.shape.is_from_any() {
+        "Keep an informer and look objects up in its index: selectors filter what was read, and the watch cache does not answer this list."
+    } else {
+        FindingKind::FilterAfterReading.advice()
+    }
+}
+
+/// To a reflector that lists again and again, mostly for this cause.
+pub(super) const fn to_relist_loop(cause: Option<RelistCause>) -> &'static str {
+    let Some(cause) = cause else { return FindingKind::RelistLoop.advice() };
+    match cause {
+        RelistCause::Expired { because: Stale::BookmarksNotAsked } => FindingKind::NoBookmarks.advice(),
+        RelistCause::Expired { because: Stale::NoBookmarks } => {
+            "Update the API server to 1.28 or later, which sends bookmarks while a resource is quiet."
+        }
+        RelistCause::Expired { because: Stale::CacheRestarted } => FindingKind::CacheReset.advice(),
+        RelistCause::Expired { because: Stale::ClientStalled } => FindingKind::SlowReader.advice(),
+        RelistCause::VeryShortWatch => FindingKind::ShortWatches.advice(),
+        RelistCause::RefusedMisread => FindingKind::RefusedMisread.advice(),
+        RelistCause::TooLargeResourceVersion => FindingKind::RevisionWentBack.advice(),
+        RelistCause::TooManyRequests => {
+            "Find out which priority level rejects the client (429), and give it more shares, or let the client ask for less."
+        }
+        RelistCause::StreamReset | RelistCause::ConnectionLost => {
+            "Find out what cuts the connections: the idle timeout of a proxy or load balancer in front of the API server, or restarts of it."
+        }
+        RelistCause::ListExpired | RelistCause::ContinueExpired => {
+            "Read lists faster, or in fewer pages: etcd compacts the revision of a list after five minutes by default."
+        }
+        RelistCause::WatchRefused { .. } | RelistCause::WatchError { .. } => {
+            "Find out why the API server refuses the watch: the code of the cause, and the API server's log."
+        }
+        RelistCause::NewProcess | RelistCause::Rebuilt => {
+            "Find out why the client starts over: crash loops, leader election, or an informer that is built for each task."
+        }
+        RelistCause::WatchWithoutRevision => {
+            "Watch from the resourceVersion of the last event: a watch without one sends all objects again."
+        }
+        RelistCause::Expired { because: Stale::WindowPassed | Stale::Unknown } | RelistCause::Unknown { .. } => {
+            FindingKind::RelistLoop.advice()
         }
     }
 }

@@ -22,6 +22,8 @@ pub enum FindingKind {
     NoBookmarks,
     /// A client lists again after refused connections, which later clients do not.
     RefusedMisread,
+    /// Reflectors listed again because the watch cache of the API server had been reset.
+    CacheReset,
     /// A client lists at intervals what it could watch.
     Poller,
     /// One client watches the same thing twice.
@@ -40,7 +42,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::StuckReflector,
         Self::HotLoop,
         Self::RelistLoop,
@@ -48,6 +50,7 @@ impl FindingKind {
         Self::SlowReader,
         Self::NoBookmarks,
         Self::RefusedMisread,
+        Self::CacheReset,
         Self::Poller,
         Self::DuplicateInformers,
         Self::StreamingListRefused,
@@ -67,6 +70,7 @@ impl FindingKind {
             Self::SlowReader => "slow-reader",
             Self::NoBookmarks => "no-bookmarks",
             Self::RefusedMisread => "refused-misread",
+            Self::CacheReset => "cache-reset",
             Self::Poller => "poller",
             Self::DuplicateInformers => "duplicate-informers",
             Self::StreamingListRefused => "streaming-list-refused",

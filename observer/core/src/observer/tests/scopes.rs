@@ -36,11 +36,14 @@ fn scope_of_another_resource_is_learned_and_its_rows_are_put_together() {
 
     let of_one = "GET /apis/example.com/v1/namespaces/a/widgets|200|items=0";
     let snapshot = shown(&[&empty, "GET /apis/example.com/v1/gadgets|200|items=0", of_one, &empty]);
-    let expected =
-        ["gadgets.example.com · all 1", "widgets.example.com · a/ 1", "widgets.example.com · all namespaces 2"];
+    let expected = ["gadgets.example.com · all 1", "widgets.example.com · a/ 1", "widgets.example.com · all namespaces 2"];
     assert_eq!(rows(&snapshot), sorted(&expected));
     assert!(snapshot.requests.iter().all(|request| request.shape.to_string() != "widgets.example.com · all"));
-    assert!(snapshot.reflectors.iter().all(|row| row.shape.to_string() != "widgets.example.com · all"), "{:?}", snapshot.reflectors);
+    assert!(
+        snapshot.reflectors.iter().all(|row| row.shape.to_string() != "widgets.example.com · all"),
+        "{:?}",
+        snapshot.reflectors
+    );
 
     let refused = "GET /apis/example.com/v1/namespaces/a/widgets|404|";
     assert_eq!(rows(&shown(&[&empty, refused])), sorted(&["widgets.example.com · a/ 1", "widgets.example.com · all 1"]));

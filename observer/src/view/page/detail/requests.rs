@@ -71,7 +71,8 @@ fn cost(row: RequestRow<'_>, sheet: &mut Sheet) {
     match row {
         RequestRow::List(list) => {
             sheet.fact("items", Tone::Plain, &known(list.items, list.unread, list.missed_bytes));
-            let times = format!("{} to the first byte · {} in all", microseconds_or_none(list.first_byte_us), microseconds(list.total_us));
+            let times =
+                format!("{} to the first byte · {} in all", microseconds_or_none(list.first_byte_us), microseconds(list.total_us));
             sheet.fact("median", Tone::Plain, &times);
         }
         RequestRow::Watch(watch) => {

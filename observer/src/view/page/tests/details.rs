@@ -11,7 +11,7 @@ fn stuck_reflector() {
     press(&mut page, "<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
@@ -44,7 +44,7 @@ fn reflector_that_listed_again() {
     press(&mut page, "j<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
@@ -58,7 +58,7 @@ fn reflector_that_listed_again() {
           last event      1 m 31 s ago, 0 a second of late
           listed again    the revision to watch from was gone (410): no bookmark had moved it on, and the client had not asked for any
           finding         no-bookmarks
-          advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision moves on while the resource is quiet; the API server must be 1.16 or later.
+          advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision advances while the resource is quiet; the API server must be 1.16 or later.
 
         TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? out of sight
           12:00:00.000  L  asks for a list, RV=0, limit=500
@@ -97,7 +97,7 @@ fn reflector_that_listed_again() {
     press(&mut page, "<end>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
@@ -117,7 +117,7 @@ fn reflector_that_listed_again() {
         FINDINGS
           no-bookmarks: 1 relist because the revision had expired without a bookmark
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
-            revision moves on while the resource is quiet; the API server must be 1.16
+            revision advances while the resource is quiet; the API server must be 1.16
             or later.
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
@@ -130,7 +130,7 @@ fn list_from_etcd_with_the_reasons_of_its_verdict() {
     press(&mut page, "2/served:etcd verb:list<enter><enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
@@ -163,7 +163,7 @@ fn watch_with_what_it_delivered() {
     press(&mut page, "2/verb:watch resource:pods<enter><enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
@@ -195,14 +195,14 @@ fn storm_with_its_members_ranked_by_cost() {
     let mut page = page(&storm());
     press(&mut page, "3<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) …               ▲ storm 5.0 s
-        etcd 0 % of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
+        watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
+        etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
         storm 1 · mass-expiry
-          state           goes on, 5.0 s since its first list
-          times           began 12:01:40.000 · named 12:01:40.900 · last member
+          state           ongoing, its members joined within 1.1 s
+          times           began 12:01:40.000 · declared at 12:01:40.900 · last to join
                           12:01:41.100
           size            12 reflectors of 3 clients · 12 lists · at most 7 a second
           cost            24 items (12 spurious) · 60 kB
@@ -229,7 +229,7 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
     press(&mut page, "<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
-        etcd 0 % of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s …
+        etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 0 of 1 reflector would list again · perhaps 1 more (i)
         [1 Reflectors 1] 2 Requests 3  3 Storms 0  4 Clients 1  5 Findings 1
@@ -245,7 +245,7 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
           does not read   the API server waits for the flow-control window of the stream
           finding         slow-reader
           advice          Read the watch in a loop that does nothing else, as
-                          client-go's reflectors do, and queue the work; if the whole
+                          client-go's reflectors do, and queue the work; if the entire
                           process stands still, look for CPU limits and garbage
                           collection.
 
@@ -257,7 +257,7 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
     press(&mut page, "<esc>4<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
-        etcd 0 % of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s …
+        etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 0 of 1 reflector would list again · perhaps 1 more (i)
          1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
@@ -274,10 +274,10 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
           pods                      1              0        251 ms     251 ms     251 ms
 
         FINDINGS
-          slow-reader: it had not read for 20.0 s in all, and does not now (flow-control
+          slow-reader: did not read for 20.0 s in total, and does not now (flow-control
           window of the stream)
             Read the watch in a loop that does nothing else, as client-go's reflectors
-            do, and queue the work; if the whole process stands still, look for CPU
+            do, and queue the work; if the entire process stands still, look for CPU
             limits and garbage collection.
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
@@ -290,7 +290,7 @@ fn client_with_its_reflectors() {
     press(&mut page, "4j<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
@@ -305,7 +305,7 @@ fn client_with_its_reflectors() {
         FINDINGS
           no-bookmarks: 1 relist because the revision had expired without a bookmark
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
-            revision moves on while the resource is quiet; the API server must be 1.16
+            revision advances while the resource is quiet; the API server must be 1.16
             or later.
         (5 empty lines)
         j k scroll · esc back · y copy · p pause · ? help · q quit
@@ -333,7 +333,7 @@ fn finding_with_advice() {
     press(&mut page, "5<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
@@ -365,7 +365,7 @@ fn what_is_gone_says_so() {
     page.show(super::script::play(super::stories::SILENCE));
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
-        etcd 0 % of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
+        etcd 0 of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: nobody watches, so nobody would list again
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0

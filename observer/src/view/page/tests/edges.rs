@@ -96,7 +96,7 @@ proptest! {
 fn nobody_has_come_yet() {
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
-        etcd 0 % of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
+        etcd 0 of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: nobody watches, so nobody would list again
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
@@ -148,7 +148,7 @@ fn names_from_the_wire_do_nothing_but_be_seen() {
     let mut page = page(&script);
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
-        etcd 0 % of 3 lists · 0 relists · 0 storms · 0 watches · req 0.3/s …
+        etcd 0 of 3 lists · 0 relists · 0 storms · 0 watches · req 0.3/s · events 0/s …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: nobody watches, so nobody would list again
         [1 Reflectors 3] 2 Requests 3  3 Storms 0  4 Clients 3  5 Findings 0
@@ -213,7 +213,7 @@ fn what_is_said_stands_above_the_keys_while_it_is_news_and_can_be_read_later() {
 #[test]
 fn alarms_are_at_the_end_of_the_first_line() {
     let first = |script: &str| small(&page(script)).lines().next().unwrap_or_default().to_owned();
-    expect!["watchtap  kind-dev · API server v1.34.4 (/version) …               ▲ storm 5.0 s"].assert_eq(&first(&storm()));
+    expect!["watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s"].assert_eq(&first(&storm()));
     expect!["watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings"].assert_eq(&first(&trouble()));
 }
 

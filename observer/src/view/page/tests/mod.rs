@@ -3,6 +3,7 @@
 mod details;
 mod edges;
 mod keys;
+mod outage;
 mod reading;
 mod readme;
 mod screen;

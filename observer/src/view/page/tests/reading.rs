@@ -11,7 +11,7 @@ fn help() {
     press(&mut page, "?");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
@@ -38,7 +38,7 @@ fn help() {
     .assert_eq(&small(&page));
     expect![[r#"
         watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
@@ -63,7 +63,7 @@ fn help() {
           A word with a colon of its own is written in quotes: "system:node".
 
         WORDS
-          etcd 4.9 %      the share of lists that read their objects from etcd
+          etcd 1 of 9     lists that etcd answered, and what they delivered: red if that is much
           ~ and !         a verdict predicted from the request and the server's version; one that the answer contradicted. No mark: confirmed
           relist          a list of a client that had one: all objects travel again
           spurious        objects that came again in the very version that the client had
@@ -82,7 +82,7 @@ fn what_the_numbers_rest_on() {
     press(&mut page, "i");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2

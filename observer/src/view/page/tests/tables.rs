@@ -10,7 +10,7 @@ fn reflectors_the_worst_first() {
     let page = page(&trouble());
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
@@ -29,7 +29,7 @@ fn reflectors_the_worst_first() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
@@ -72,7 +72,7 @@ fn requests_by_shape() {
     press(&mut page, "2");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
@@ -87,7 +87,7 @@ fn requests_by_shape() {
           watch   pods · all namespaces · RV=N           2  ~ cache               4.0 kB
           watch   configmaps · default/ · RV=N ·…        1  ~ cache                  0 B
           watch   secrets · kube-system/ · RV=N          1  ~ cache                  0 B
-          get     nodes · all                            1  ~ etcd                9.0 kB
+          get     nodes · cluster                        1  ~ etcd                9.0 kB
         (4 empty lines)
           why     a resourceVersion without limit: the watch cache, once it has reached
                   that revision, or 504 after 3 s
@@ -96,22 +96,22 @@ fn requests_by_shape() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
-          VERB    REQUEST                                                   N  SERVED FROM          RULE                             OBJECTS    BYTES  FIRST BYTE      TOTAL   FAILED  LAST END
-        ▸ list    pods · all namespaces · RV=N                              1  ~ cache              list-rv                                3   7.2 MB       90 ms      90 ms        0  -
-          list    pods · all namespaces · RV=0 · limit=500                  1  ~ cache              list-rv0                               3   7.1 MB       90 ms      90 ms        0  -
-          list    pods · all namespaces · limit=500                         1  ~ etcd               list-unset-etcd                        2   2.1 MB      211 ms     211 ms        0  -
-          list    secrets · kube-system/ · RV=0 · limit=500                 1  ~ cache              list-rv0                               2    90 kB       20 ms      20 ms        0  -
-          list    deployments.apps · all namespaces · RV=0                  1  ~ cache              list-rv0                               1    31 kB       10 ms      10 ms        0  -
-          list    configmaps · default/ · RV=0 · limit=500 · labels…        1  ~ cache              list-rv0                               1    14 kB      3.0 ms     3.0 ms        0  -
-          list    secrets · kube-system/ · RV=N                            16  ! refused            list-rv                                0      0 B       3.0 s      3.0 s       16  -
-          watch   pods · all namespaces · RV=N                              2  ~ cache              watch-rv                               3   4.0 kB           -   5 m 49 s        1  1 open
-          watch   configmaps · default/ · RV=N · labels app=nginx           1  ~ cache              watch-rv                               0      0 B           -   5 m 51 s        0  1 open
-          watch   secrets · kube-system/ · RV=N                             1  ~ cache              watch-rv                               0      0 B           -   2 m 29 s        1  500 InternalError
-          get     nodes · all                                               1  ~ etcd               get-unset-etcd                         -   9.0 kB           -     4.0 ms        1  -
+          VERB    REQUEST                                               N  SERVED FROM          RULE                           OBJECTS    BYTES  FIRST BYTE (MED)  TOTAL (MED)   FAILED  LAST END
+        ▸ list    pods · all namespaces · RV=N                          1  ~ cache              list-rv                              3   7.2 MB             90 ms        90 ms        0  -
+          list    pods · all namespaces · RV=0 · limit=500              1  ~ cache              list-rv0                             3   7.1 MB             90 ms        90 ms        0  -
+          list    pods · all namespaces · limit=500                     1  ~ etcd               list-unset-etcd                      2   2.1 MB            211 ms       211 ms        0  -
+          list    secrets · kube-system/ · RV=0 · limit=500             1  ~ cache              list-rv0                             2    90 kB             20 ms        20 ms        0  -
+          list    deployments.apps · all namespaces · RV=0              1  ~ cache              list-rv0                             1    31 kB             10 ms        10 ms        0  -
+          list    configmaps · default/ · RV=0 · limit=500 · la…        1  ~ cache              list-rv0                             1    14 kB            3.0 ms       3.0 ms        0  -
+          list    secrets · kube-system/ · RV=N                        16  ! refused            list-rv                              0      0 B             3.0 s        3.0 s       16  -
+          watch   pods · all namespaces · RV=N                          2  ~ cache              watch-rv                             3   4.0 kB                 -   Σ 5 m 49 s        1  1 open
+          watch   configmaps · default/ · RV=N · labels app=ngi…        1  ~ cache              watch-rv                             0      0 B                 -   Σ 5 m 51 s        0  1 open
+          watch   secrets · kube-system/ · RV=N                         1  ~ cache              watch-rv                             0      0 B                 -   Σ 2 m 29 s        1  500 InternalError
+          get     nodes · cluster                                       1  ~ etcd               get-unset-etcd                       -   9.0 kB                 -       4.0 ms        1  -
         (10 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         list pods · all namespaces · RV=N
@@ -138,13 +138,13 @@ fn storms_that_go_on() {
     let mut page = page(&storm());
     press(&mut page, "3");
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) …               ▲ storm 5.0 s
-        etcd 0 % of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
+        watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
+        etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
           STORM  STATE        LENGTH  TRIGGER             REFLECTORS    LISTS    BYTES
-        ▸     1  goes on       5.0 s  mass-expiry                 12       12    60 kB
+        ▸     1  ongoing       1.1 s  mass-expiry                 12       12    60 kB
         (13 empty lines)
           why     12 × expired/no-bookmarks
           cost    12 reflectors of 3 clients · 24 items, 12 of them spurious · 60 kB ·
@@ -153,18 +153,18 @@ fn storms_that_go_on() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                                      ▲ storm 5.0 s
-        etcd 0 % of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s · events 0/s · 48 requests · 60 kB
+        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                               ▲ relist storm, 12 reflectors, 1.1 s
+        etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s · events 0/s · 48 requests · 60 kB
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
           STORM  STATE           BEGAN      LENGTH  TRIGGER             REFLECTORS  CLIENTS    LISTS      PEAK        ITEMS     SPURIOUS    BYTES  SERVED FROM
-        ▸     1  goes on  12:01:40.000       5.0 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache 12
+        ▸     1  ongoing  12:01:40.000       1.1 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache 12
         (20 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         storm 1 · mass-expiry
-          state           goes on, 5.0 s since its first list
-          times           began 12:01:40.000 · named 12:01:40.900 · last member 12:01:41.100
+          state           ongoing, its members joined within 1.1 s
+          times           began 12:01:40.000 · declared at 12:01:40.900 · last to join 12:01:41.100
           size            12 reflectors of 3 clients · 12 lists · at most 7 a second
           cost            24 items (12 spurious) · 60 kB
           served from     cache 12
@@ -193,7 +193,7 @@ fn clients_with_what_their_reflectors_come_to() {
     press(&mut page, "4");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
@@ -211,7 +211,7 @@ fn clients_with_what_their_reflectors_come_to() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
@@ -244,7 +244,7 @@ fn findings_with_what_was_seen() {
     press(&mut page, "5");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
@@ -260,7 +260,7 @@ fn findings_with_what_was_seen() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
-        etcd 4.5 % of 22 lists · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         seen 100 % · not understood 0 · dropped 0
         on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]

@@ -1,0 +1,187 @@
+//! What is wrong with one reflector, or was.
+
+use std::time::Duration;
+
+use super::advice;
+use super::found::{Finding, counted, finding, seconds};
+use super::kind::FindingKind;
+use crate::observer::snapshot::ListRow;
+use crate::reflector::{PollingKind, ReflectorRow, ReflectorState, RelistCause, Spell, Stale, Trouble};
+use crate::time::Timestamp;
+
+/// How long a client has not read, in microseconds, until that is worth a word.
+const LONG_STALL_US: u64 = 5_000_000;
+/// Most waits for a condition are over by then: what lasts longer is reported, though it may prove to be one.
+const MOST_WAITS: Duration = Duration::from_mins(1);
+/// Causes of a loop that are named.
+const MOST_CAUSES: usize = 3;
+const UNASKED: RelistCause = RelistCause::Expired { because: Stale::BookmarksNotAsked };
+const RESET: RelistCause = RelistCause::Expired { because: Stale::CacheRestarted };
+
+/// All findings of `row`, as of `now`. A specific one stands for the generic one that it explains.
+pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp) -> Vec<Finding> {
+    let found = [
+        stuck(row, now),
+        polls(row, lists),
+        relist_loop(row),
+        short_watches(row),
+        slow_reader(row),
+        relisted(row, FindingKind::NoBookmarks, UNASKED, "because the revision had expired without a bookmark"),
+        relisted(row, FindingKind::RefusedMisread, RelistCause::RefusedMisread, "after refused connections"),
+        relisted(row, FindingKind::CacheReset, RESET, "because the API server's watch cache was reset"),
+        streaming_refused(row),
+        went_back(row),
+    ];
+    let found: Vec<Finding> = found.into_iter().flatten().collect();
+    let kinds: Vec<FindingKind> = found.iter().map(|finding| finding.kind).collect();
+    let specific = |generic: FindingKind| match generic {
+        FindingKind::RelistLoop => top_cause(row).and_then(explained_by),
+        FindingKind::HotLoop | FindingKind::Poller => Some(FindingKind::StuckReflector),
+        FindingKind::StuckReflector
+        | FindingKind::ShortWatches
+        | FindingKind::SlowReader
+        | FindingKind::NoBookmarks
+        | FindingKind::RefusedMisread
+        | FindingKind::CacheReset
+        | FindingKind::DuplicateInformers
+        | FindingKind::StreamingListRefused
+        | FindingKind::ListsFromEtcd
+        | FindingKind::FilterAfterReading
+        | FindingKind::ClientRateLimit
+        | FindingKind::RevisionWentBack => None,
+    };
+    found.into_iter().filter(|one| specific(one.kind).is_none_or(|kind| !kinds.contains(&kind))).collect()
+}
+
+/// The finding that says why a reflector relists for `cause`.
+const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
+    match cause {
+        RelistCause::Expired { because: Stale::BookmarksNotAsked } => Some(FindingKind::NoBookmarks),
+        RelistCause::Expired { because: Stale::CacheRestarted } => Some(FindingKind::CacheReset),
+        RelistCause::Expired { because: Stale::ClientStalled } => Some(FindingKind::SlowReader),
+        RelistCause::VeryShortWatch => Some(FindingKind::ShortWatches),
+        RelistCause::RefusedMisread => Some(FindingKind::RefusedMisread),
+        RelistCause::TooLargeResourceVersion => Some(FindingKind::StuckReflector),
+        RelistCause::Expired { because: Stale::NoBookmarks | Stale::WindowPassed | Stale::Unknown }
+        | RelistCause::WatchError { .. }
+        | RelistCause::WatchRefused { .. }
+        | RelistCause::TooManyRequests
+        | RelistCause::StreamReset
+        | RelistCause::ConnectionLost
+        | RelistCause::ListExpired
+        | RelistCause::ContinueExpired
+        | RelistCause::NewProcess
+        | RelistCause::Rebuilt
+        | RelistCause::WatchWithoutRevision
+        | RelistCause::Unknown { .. } => None,
+    }
+}
+
+fn stuck(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
+    let revision = row.stuck_at.or(row.resource_version).unwrap_or_default();
+    let spell = spell(row, Trouble::Stuck)?;
+    let seen = if row.state == ReflectorState::Stuck {
+        let reached = row.server_revision.map_or_else(String::new, |current| format!(", it is at {current}"));
+        format!("asks for revision {revision} again and again; the server has not reached it{reached}")
+    } else {
+        let lasted = seconds(spell.lasted_us(now));
+        let times = if spell.times > 1 { format!(", {} times", spell.times) } else { String::new() };
+        format!("was stuck for {lasted}{times}: asked for revision {revision}, which the server had not reached")
+    };
+    Some(Finding { amount: spell.lasted_us(now), ..one(row, FindingKind::StuckReflector, seen, spell) })
+}
+
+fn polls(row: &ReflectorRow, lists: &[ListRow]) -> Option<Finding> {
+    let polling = row.polling?;
+    let (every, jitter) = (seconds(polling.every_us), seconds(polling.jitter_us));
+    let made = counted(polling.lists, "list");
+    let (kind, seen) = match polling.kind {
+        PollingKind::HotLoop => (FindingKind::HotLoop, format!("{made}, one every {every}, no watch")),
+        PollingKind::Poller => (FindingKind::Poller, format!("polls every {every} (± {jitter}; {made}), never watches")),
+        PollingKind::Polls if polling.lasted() > MOST_WAITS => {
+            (FindingKind::Poller, format!("polls every {every} (± {jitter}; {made} so far), never watches"))
+        }
+        PollingKind::Polls | PollingKind::Wait => return None,
+    };
+    let found = one(row, kind, seen, Spell::of_moments(polling.lists, row.first_seen, row.last_seen));
+    Some(if kind == FindingKind::Poller { Finding { advice: advice::to_poller(row, lists), ..found } } else { found })
+}
+
+fn relist_loop(row: &ReflectorRow) -> Option<Finding> {
+    let spell = spell(row, Trouble::RelistLoop)?;
+    let within = if spell.until.is_none() { "the last five within ten minutes" } else { "five within ten minutes" };
+    let seen = format!("{}, {within}: {}", counted(row.relists, "relist"), causes(row));
+    let advice = advice::to_relist_loop(top_cause(row));
+    Some(Finding { advice, amount: row.relists, ..one(row, FindingKind::RelistLoop, seen, spell) })
+}
+
+fn short_watches(row: &ReflectorRow) -> Option<Finding> {
+    let spell = spell(row, Trouble::ShortWatches)?;
+    let seen = format!("{} watches in a row ended within a second", row.short_watches);
+    Some(Finding { amount: row.short_watches, ..one(row, FindingKind::ShortWatches, seen, spell) })
+}
+
+fn slow_reader(row: &ReflectorRow) -> Option<Finding> {
+    if !row.has_watched() || (row.ended_stalled == 0 && row.stalled_us < LONG_STALL_US) {
+        return None;
+    }
+    let now = row.stalled_by.map_or_else(String::new, |by| format!(", and does not now ({by})"));
+    let ended = match row.ended_stalled {
+        0 => String::new(),
+        watches => format!("; the server ended {watches} of its watches early"),
+    };
+    let seen = format!("did not read for {} in total{now}{ended}", seconds(row.stalled_us));
+    Some(Finding { amount: row.stalled_us, ..one(row, FindingKind::SlowReader, seen, spell(row, Trouble::Stalled)?) })
+}
+
+/// Relists for this cause.
+fn relisted(row: &ReflectorRow, kind: FindingKind, cause: RelistCause, why: &str) -> Option<Finding> {
+    let spell = spell(row, Trouble::Relisted(cause))?;
+    let found = one(row, kind, format!("{} {why}", counted(spell.times, "relist")), spell);
+    let advice = if kind == FindingKind::NoBookmarks { advice::without_bookmarks(row) } else { found.advice };
+    Some(Finding { advice, ..found })
+}
+
+fn streaming_refused(row: &ReflectorRow) -> Option<Finding> {
+    let seen = format!("{} refused, and listed in the old form", counted(row.fallbacks, "streaming list"));
+    Some(one(row, FindingKind::StreamingListRefused, seen, spell(row, Trouble::StreamingRefused)?))
+}
+
+fn went_back(row: &ReflectorRow) -> Option<Finding> {
+    let seen = format!("resourceVersion went backwards ({})", counted(row.went_back, "list"));
+    Some(one(row, FindingKind::RevisionWentBack, seen, spell(row, Trouble::WentBack)?))
+}
+
+fn one(row: &ReflectorRow, kind: FindingKind, seen: String, spell: Spell) -> Finding {
+    let seen = if row.client_left { format!("{seen}; it has disconnected") } else { seen };
+    let found = finding(kind, Some(row.client.clone()), row.shape.clone(), vec![row.reflector], seen);
+    Finding { spell: Some(spell), amount: spell.times, ..found }
+}
+
+/// What lasts of a client that left is over.
+fn spell(row: &ReflectorRow, trouble: Trouble) -> Option<Spell> {
+    let spell = *row.spells.get(&trouble)?;
+    Some(if row.client_left { spell.over_at(row.last_seen) } else { spell })
+}
+
+/// The cause of most relists of `row`.
+fn top_cause(row: &ReflectorRow) -> Option<RelistCause> {
+    let of_relists = row.spells.iter().filter_map(|(trouble, spell)| match trouble {
+        Trouble::Relisted(cause) => Some((spell.times, *cause)),
+        Trouble::Stuck
+        | Trouble::ShortWatches
+        | Trouble::RelistLoop
+        | Trouble::Stalled
+        | Trouble::StreamingRefused
+        | Trouble::WentBack => None,
+    });
+    of_relists.max_by_key(|(times, cause)| (*times, std::cmp::Reverse(*cause))).map(|(_, cause)| cause)
+}
+
+fn causes(row: &ReflectorRow) -> String {
+    let mut causes: Vec<_> = row.causes.iter().collect();
+    causes.sort_by_key(|(cause, number)| (std::cmp::Reverse(**number), *cause));
+    let more = causes.len().saturating_sub(MOST_CAUSES);
+    let named = causes.iter().take(MOST_CAUSES).map(|(cause, number)| format!("{number} × {cause}"));
+    named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,209 @@
+//! What is wrong, in a few lines: findings of one cause together, each with its clients, a number, and the one change to make.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::found::{Finding, counted, seconds};
+use super::kind::FindingKind;
+use crate::reflector::Spell;
+
+/// Clients and resources of a problem that are named.
+const MOST_NAMES: usize = 4;
+/// Clients and resources of a problem that are kept.
+const MOST_KEPT: usize = 32;
+
+/// Something that is wrong, with all clients that have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What it is.
+    pub kind: FindingKind,
+    /// The programs that have it, without their versions, those first that have most of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<String>,
+    /// What it is about: `pods`, `deployments.apps`.
+    pub resources: Vec<String>,
+    /// How much of it there was, in the unit of its kind: relists, lists, watches, informers, or microseconds.
+    pub amount: u64,
+    /// How often, since when, and until when.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub spell: Option<Spell>,
+    /// The change to make, and where.
+    pub change: String,
+    /// What is wrong, with its number.
+    pub wrong: String,
+    /// The findings that are summed up, by identifier.
+    pub findings: Vec<String>,
+}
+
+/// What `findings` come to: first what lasts, then by kind, the worst first.
+pub(in crate::observer) fn problems(findings: &[Finding]) -> Vec<Problem> {
+    let mut alike: BTreeMap<(FindingKind, &str), Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        // What is to be changed may differ within these kinds.
+        let by_advice = matches!(
+            finding.kind,
+            FindingKind::RelistLoop | FindingKind::NoBookmarks | FindingKind::ListsFromEtcd | FindingKind::FilterAfterReading
+        );
+        alike.entry((finding.kind, if by_advice { finding.advice } else { "" })).or_default().push(finding);
+    }
+    let mut problems: Vec<Problem> = alike.into_iter().map(|((kind, _), findings)| Problem::of(kind, &findings)).collect();
+    problems.sort_by_key(|problem| (!problem.lasts(), problem.kind, std::cmp::Reverse(problem.amount)));
+    problems
+}
+
+impl Problem {
+    fn of(kind: FindingKind, findings: &[&Finding]) -> Self {
+        let amounts = findings.iter().map(|finding| finding.amount);
+        // Several reflectors are stuck or stalled at the same time.
+        let amount = if is_a_time(kind) { amounts.max().unwrap_or(0) } else { amounts.fold(0, u64::saturating_add) };
+        let (clients, resources) = (programs(findings), resources(findings));
+        let advice = findings.first().map_or(kind.advice(), |finding| finding.advice);
+        let (change, wrong) = words(kind, &Parts { clients: &clients, resources: &resources, amount, advice });
+        Self {
+            kind,
+            clients: clients.into_iter().take(MOST_KEPT).collect(),
+            resources: resources.into_iter().take(MOST_KEPT).collect(),
+            amount,
+            spell: findings.iter().filter_map(|finding| finding.spell).reduce(Spell::and),
+            change,
+            wrong,
+            findings: findings.iter().map(|finding| finding.id.clone()).collect(),
+        }
+    }
+
+    /// Whether it goes on.
+    pub fn lasts(&self) -> bool {
+        self.spell.is_some_and(|spell| spell.until.is_none())
+    }
+}
+
+/// What the sentence of a problem is made of.
+struct Parts<'p> {
+    clients: &'p [String],
+    resources: &'p [String],
+    amount: u64,
+    advice: &'p str,
+}
+
+/// The change to make, and what is wrong.
+fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
+    let Parts { clients, resources, amount, advice } = *parts;
+    let (of, what) = (names(clients), names(resources));
+    match kind {
+        FindingKind::StuckReflector => (
+            format!("update client-go in {of} (1.18.0–1.18.5 → 1.18.6 or later)"),
+            format!("stuck for {} at a revision that the API server had not reached ({what})", seconds(amount)),
+        ),
+        FindingKind::HotLoop => (
+            format!("pause between lists, or watch, in {of}"),
+            format!("{} of {what} less than a second apart", counted(amount, "list")),
+        ),
+        FindingKind::RelistLoop => (short(advice), format!("{} of {what} by {of}", counted(amount, "needless relist"))),
+        FindingKind::ShortWatches => (
+            format!("raise the timeouts of the proxy or load balancer that {of} pass"),
+            format!("{amount} watches of {what} in a row ended within a second"),
+        ),
+        FindingKind::SlowReader => {
+            (format!("read the watch without doing other work in {of}"), format!("{what} not read for {}", seconds(amount)))
+        }
+        FindingKind::NoBookmarks => {
+            let change = if advice == kind.advice() { "set allowWatchBookmarks=true".to_owned() } else { short(advice) };
+            (format!("{change} in {of}"), format!("{} of {what}", counted(amount, "needless relist")))
+        }
+        FindingKind::RefusedMisread => {
+            (format!("update client-go in {of} (1.15 → 1.16 or later)"), counted(amount, "needless relist"))
+        }
+        FindingKind::CacheReset => (
+            "find out why the API server's watch cache was reset".to_owned(),
+            format!("{} of {what} by {of}", counted(amount, "relist")),
+        ),
+        FindingKind::Poller => {
+            (format!("watch instead of polling in {of}"), format!("{} of {what}, no watch", counted(amount, "list")))
+        }
+        FindingKind::DuplicateInformers => (
+            format!("share one informer factory in {of}"),
+            format!("{} of {what} at once in one process", counted(amount, "informer")),
+        ),
+        FindingKind::StreamingListRefused => {
+            (format!("turn WatchListClient off in {of}"), format!("{} of {what} refused", counted(amount, "streaming list")))
+        }
+        FindingKind::ListsFromEtcd => (short(advice), format!("{} of {what} read from etcd", counted(amount, "object"))),
+        FindingKind::FilterAfterReading => {
+            let change =
+                if advice == kind.advice() { "list with resourceVersion=0, or keep an informer".to_owned() } else { short(advice) };
+            (change, format!("{} of {what} with a selector read all objects from etcd", counted(amount, "list")))
+        }
+        FindingKind::ClientRateLimit => {
+            (format!("raise QPS and Burst in {of}"), "its own rate limit holds its requests back".to_owned())
+        }
+        FindingKind::RevisionWentBack => (
+            "check whether etcd was restored, or this address leads to several clusters".to_owned(),
+            format!("resourceVersion went backwards in {} by {of}", counted(amount, "list")),
+        ),
+    }
+}
+
+/// Whether it is measured in time.
+const fn is_a_time(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::StuckReflector | FindingKind::SlowReader)
+}
+
+/// The first clause of an advice, to stand in the middle of a line.
+fn short(advice: &str) -> String {
+    let clause = advice.split([':', ';', '(', ',']).next().unwrap_or_default().split(". ").next().unwrap_or_default();
+    let mut letters = clause.trim().trim_end_matches('.').chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
+}
+
+/// Programs without their versions, those first that have most of it.
+fn programs(findings: &[&Finding]) -> Vec<String> {
+    let mut amounts: BTreeMap<&str, u64> = BTreeMap::new();
+    for finding in findings {
+        let Some(client) = &finding.client else { continue };
+        let name = client.program.split('/').next().filter(|name| !name.is_empty()).unwrap_or("a client without a name");
+        let amount = amounts.entry(name).or_default();
+        *amount = amount.saturating_add(finding.amount);
+    }
+    let mut names: Vec<_> = amounts.into_iter().collect();
+    names.sort_by_key(|(name, amount)| (std::cmp::Reverse(*amount), *name));
+    names.into_iter().map(|(name, _)| name.to_owned()).collect()
+}
+
+fn resources(findings: &[&Finding]) -> Vec<String> {
+    findings.iter().map(|finding| finding.shape.resource.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// `a`, `a and b`, `a, b and c`, `a, b, c, d and 3 more`.
+fn names(all: &[String]) -> String {
+    let more = all.len().saturating_sub(MOST_NAMES);
+    let mut words: Vec<String> = all.iter().take(MOST_NAMES).cloned().collect();
+    if more > 0 {
+        words.push(format!("{more} more"));
+    }
+    match words.split_last() {
+        None => "clients".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_joined_and_bounded() {
+        let all: Vec<String> = ["a", "b", "c", "d", "e", "f"].map(str::to_owned).to_vec();
+        let joined: Vec<String> = [0, 1, 2, 3, 6].into_iter().map(|many| names(&all[..many])).collect();
+        assert_eq!(joined, ["clients", "a", "a and b", "a, b and c", "a, b, c, d and 2 more"]);
+    }
+
+    #[test]
+    fn first_clause_of_every_advice_is_short() {
+        for kind in FindingKind::ALL {
+            let clause = short(kind.advice());
+            assert!((10..=110).contains(&clause.len()) && !clause.ends_with('.'), "{clause}");
+        }
+    }
+}

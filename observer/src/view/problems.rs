@@ -1,0 +1,179 @@
+//! What is wrong, before anything else: an API server that refuses, then each cause with its clients, a number, and the change to make.
+
+use std::time::Duration;
+
+use observer_core::observer::{Finding, Outage, Problem, Snapshot};
+use observer_core::time::Timestamp;
+
+use super::colour::Tone;
+use super::following;
+use super::lines::time_of_day;
+use super::quantity::{count, counted, length};
+
+/// Problems that are named at the head of a report: with the lines above them ten.
+const MAX_PROBLEMS: usize = 7;
+/// Outages that are named with their times.
+const MAX_OUTAGES: usize = 3;
+
+/// Findings of one problem that are shown.
+const MAX_FINDINGS: usize = 5;
+/// Longest line of a finding, in characters.
+const MAX_LINE: usize = 200;
+
+/// What was wrong, below the answer of a report.
+pub(super) fn lines(snapshot: &Snapshot) -> Vec<(Tone, String)> {
+    let mut lines: Vec<(Tone, String)> = outages_over(snapshot).map(|line| (Tone::Bad, line)).into_iter().collect();
+    let named = snapshot.problems.iter().take(MAX_PROBLEMS).enumerate();
+    lines.extend(named.map(|(index, problem)| (tone(problem), format!("{}. {}", index + 1, problem_line(problem)))));
+    let more = snapshot.problems.len().saturating_sub(MAX_PROBLEMS);
+    if more > 0 {
+        lines.push((Tone::Notable, format!("… and {} (see FINDINGS)", counted(more as u64, "more problem"))));
+    }
+    lines
+}
+
+/// `API server refuses connections for 8.0 s; our port refuses too`, of each server that does.
+pub(super) fn lasting_outages(snapshot: &Snapshot) -> Vec<String> {
+    snapshot.outages.lasting().map(|outage| format!("{}; our port refuses too", refuses(outage, snapshot))).collect()
+}
+
+/// The same for who reads it later: with the time of the beginning.
+pub(super) fn lasting_outages_with_times(snapshot: &Snapshot) -> Vec<String> {
+    let line =
+        |outage: &Outage| format!("{}, since {}; our port refuses too", refuses(outage, snapshot), time_of_day(outage.since));
+    snapshot.outages.lasting().map(line).collect()
+}
+
+fn refuses(outage: &Outage, snapshot: &Snapshot) -> String {
+    let at = if outage.upstream.is_empty() { String::new() } else { format!(" {}", outage.upstream.0) };
+    format!("API server{at} refuses connections for {}", length(seconds(snapshot.at.since(outage.since))))
+}
+
+/// `API server refused connections 2 times, 6.1 s in all: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; our port refused too`.
+fn outages_over(snapshot: &Snapshot) -> Option<String> {
+    let outages = &snapshot.outages;
+    let over = outages.times.saturating_sub(outages.lasting().count() as u64);
+    if over == 0 {
+        return None;
+    }
+    let ended = outages.latest.iter().rev().filter_map(|outage| Some((outage, outage.until?)));
+    let mut named: Vec<String> = ended
+        .take(MAX_OUTAGES)
+        .map(|(outage, until)| format!("{} for {}", time_of_day(outage.since), length(until.since(outage.since))))
+        .collect();
+    named.reverse();
+    let earlier = if over > MAX_OUTAGES as u64 { "…, " } else { "" };
+    let (times, all) =
+        (if over == 1 { "once".to_owned() } else { format!("{} times", count(over)) }, Duration::from_micros(outages.lasted_us));
+    Some(format!(
+        "API server refused connections {times}, {} in all: {earlier}{}; our port refused too",
+        length(all),
+        named.join(", ")
+    ))
+}
+
+/// The findings of each problem under the change to make; all of them are in JSON.
+pub(super) fn details(snapshot: &Snapshot) -> Vec<(Tone, String)> {
+    let mut lines = Vec::new();
+    for (index, problem) in snapshot.problems.iter().enumerate() {
+        let of_this = |finding: &&Finding| finding.kind == problem.kind && problem.findings.contains(&finding.id);
+        let findings: Vec<&Finding> = snapshot.findings.iter().filter(of_this).collect();
+        lines.push((Tone::Plain, cut(&format!("{}. {}: {}", index + 1, problem.kind, problem_line(problem)))));
+        let mut advice = "";
+        for finding in findings.iter().take(MAX_FINDINGS) {
+            if finding.advice != advice {
+                advice = finding.advice;
+                lines.push((Tone::Plain, format!("   {advice}")));
+            }
+            lines.push((Tone::Plain, cut(&format!("   · {}{} [{}]", following::seen(finding), times(finding), finding.id))));
+        }
+        if findings.len() > MAX_FINDINGS {
+            let more = (findings.len() - MAX_FINDINGS) as u64;
+            lines.push((Tone::Quiet, format!("   … and {} (all in --format json)", counted(more, "more finding"))));
+        }
+    }
+    lines
+}
+
+/// ` (12:00:01–12:03:09)`, the times between which it was so, where they differ.
+fn times(finding: &Finding) -> String {
+    let Some(spell) = finding.spell else { return String::new() };
+    let clock = |at: Timestamp| time_of_day(at).get(..8).unwrap_or_default().to_owned();
+    match spell.until {
+        None => format!(" (since {})", clock(spell.since)),
+        Some(until) if clock(until) == clock(spell.since) => format!(" ({})", clock(spell.since)),
+        Some(until) => format!(" ({}–{})", clock(spell.since), clock(until)),
+    }
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(MAX_LINE) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}
+
+/// `update client-go in old-ingress and log-shipper (1.15 → 1.16 or later): 54 needless relists`.
+pub(super) fn problem_line(problem: &Problem) -> String {
+    format!("{}: {}", problem.change, problem.wrong)
+}
+
+fn tone(problem: &Problem) -> Tone {
+    if problem.lasts() { Tone::Bad } else { Tone::Notable }
+}
+
+/// Whole seconds, where there is one.
+const fn seconds(duration: Duration) -> Duration {
+    if duration.as_secs() == 0 { duration } else { Duration::from_secs(duration.as_secs()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use observer_core::observation::{ListenerState, Observation, UpstreamName, What};
+    use observer_core::observer::{Limits, Observer};
+
+    use super::*;
+    use crate::view::{Colour, Run, report_text};
+
+    /// Noon of a day in January 2026.
+    const NOON: u64 = 1_769_860_800_000_000_000;
+
+    #[test]
+    fn api_server_that_refuses_stands_first() {
+        let lasts = snapshot(&[(10, true)], 18);
+        assert_eq!(lasting_outages(&lasts), ["API server refuses connections for 8.0 s; our port refuses too"]);
+        let text = report(&lasts);
+        let first = text.lines().skip(1).find(|line| !line.is_empty()).unwrap();
+        assert_eq!(first, "API server refuses connections for 8.0 s, since 12:00:10.000; our port refuses too", "{text}");
+    }
+
+    #[test]
+    fn outages_that_are_over_have_their_times() {
+        let twice = snapshot(&[(10, true), (13, false), (60, true), (64, false)], 70);
+        let line = "API server refused connections 2 times, 7.0 s in all: 12:00:10.000 for 3.0 s, 12:01:00.000 for 4.0 s; our port refused too";
+        assert_eq!(lines(&twice), [(Tone::Bad, line.to_owned())]);
+        let rounds: Vec<(u64, bool)> = (0..40).map(|half| (10 * half, half % 2 == 0)).collect();
+        let [(_, line)] = &lines(&snapshot(&rounds, 500))[..] else { panic!() };
+        assert!(line.starts_with("API server refused connections 20 times, 3 m 20 s in all: …, 12:05:40"), "{line}");
+    }
+
+    fn snapshot(listener: &[(u64, bool)], until: u64) -> Snapshot {
+        let mut observer = Observer::new(Limits::default());
+        let mut observe = |second: u64, what| {
+            let at = Timestamp::from_nanos(NOON + second * 1_000_000_000);
+            observer.observe(Observation { at, what }, &mut |_| {});
+        };
+        for (second, refuses) in listener {
+            let state = if *refuses { ListenerState::Refusing } else { ListenerState::Listening };
+            observe(*second, What::Listener { upstream: UpstreamName::default(), state });
+        }
+        observe(until, What::Tick);
+        observer.snapshot()
+    }
+
+    fn report(snapshot: &Snapshot) -> String {
+        let run =
+            Run { subcommand: "run", command: Vec::new(), exit_code: None, silence: Vec::new(), budget: None, notes: Vec::new() };
+        report_text(&run, snapshot, Colour::Off).into_string()
+    }
+}
