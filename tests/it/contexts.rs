@@ -42,9 +42,13 @@ fn each_context_reaches_its_own_server_and_each_server_is_asked_once_it_is_used(
     assert_eq!(named.len(), 2);
     assert!(named.contains(second.address().to_string().as_str()), "{named:?}");
     for request in requests {
-        assert_eq!(request["verdict"]["rule"], "list-unset-consistent", "the version was known in time: {request:#}");
+        assert_eq!(request["verdict"]["rule"], "refused-by-status", "{request:#}");
     }
-    assert_eq!(report["upstreams"].as_array().unwrap().len(), 2);
+    let upstreams = report["upstreams"].as_array().unwrap();
+    assert_eq!(upstreams.len(), 2);
+    for upstream in upstreams {
+        assert_eq!(upstream["profile"]["version"], "v1.34.4", "{upstream:#}");
+    }
 }
 
 #[test]

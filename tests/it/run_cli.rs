@@ -49,7 +49,7 @@ fn a_request_is_a_line_as_soon_as_it_is_answered() {
     let running = Running::start(&Upstream::start().kubeconfig(), &[]);
     let mut client = running.client();
     get(&mut client, "/api/v1/pods?resourceVersion=0");
-    let line = running.line_with("list");
+    let line = running.line_with("pods");
     assert!(line.contains("a-test/1.0 pods") && line.contains("RV=0 → 404 NotFound"), "{line}");
     assert!(!line.contains('\u{1b}'), "a pipe is no terminal: {line}");
     running.signal(Signal::TERM);

@@ -239,6 +239,7 @@ fn observe(observations: &[Observation], shown: &mut Shown) {
     }
     let snapshot = observer.snapshot();
     snapshot.findings.iter().for_each(|finding| shown.note(finding));
+    snapshot.problems.iter().for_each(|problem| shown.note(problem));
     shown.note(&snapshot.exposure);
     let usage = Usage::of(&snapshot);
     Budget::just_kept_by(&Usage::default()).exceeded_by(&usage).iter().for_each(|excess| shown.note(excess));
