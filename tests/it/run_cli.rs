@@ -154,11 +154,10 @@ fn a_selector_of_a_refused_request_commands_no_terminal() {
             stream.read_exact(&mut byte)?;
             request.push(byte[0]);
         }
-        let (status, body) = match request.starts_with(b"GET /version ") {
-            true => ("200 OK", r#"{"major":"1","minor":"34","gitVersion":"v1.34.4-\u001b]0;OWNED\u0007"}"#),
-            false => {
-                ("401 Unauthorized", r#"{"kind":"Status","code":401,"reason":"\u001b]0;OWNED\u0007","message":"\u202e\u009b"}"#)
-            }
+        let (status, body) = if request.starts_with(b"GET /version ") {
+            ("200 OK", r#"{"major":"1","minor":"34","gitVersion":"v1.34.4-\u001b]0;OWNED\u0007"}"#)
+        } else {
+            ("401 Unauthorized", r#"{"kind":"Status","code":401,"reason":"\u001b]0;OWNED\u0007","message":"\u202e\u009b"}"#)
         };
         let length = body.len();
         write!(stream, "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")

@@ -24,14 +24,9 @@ pub(super) fn gets(totals: &Totals) -> Option<String> {
 /// `etcd 31 of 446 lists (16 kB), 20 gets`, where there is little room.
 pub(super) fn short(totals: &Totals) -> String {
     let reads = &totals.etcd_reads;
-    let mut words = format!("etcd {} of {}", count(totals.lists_from_etcd), counted(totals.lists, "list"));
-    if totals.lists_from_etcd > 0 {
-        words += &format!(" ({})", bytes(reads.bytes));
-    }
-    if reads.gets > 0 {
-        words += &format!(", {}", counted(reads.gets, "get"));
-    }
-    words
+    let weight = if totals.lists_from_etcd > 0 { format!(" ({})", bytes(reads.bytes)) } else { String::new() };
+    let gets = if reads.gets > 0 { format!(", {}", counted(reads.gets, "get")) } else { String::new() };
+    format!("etcd {} of {}{weight}{gets}", count(totals.lists_from_etcd), counted(totals.lists, "list"))
 }
 
 /// Red where that is much.

@@ -69,9 +69,9 @@ fn first_lines_of_the_standard_demos_report_name_each_fault_of_its_script() {
     let report = played.report_as_written();
     let first: Vec<&str> = report.lines().take(24).collect();
     for (change, clients, wrong) in FAULTS {
-        let names =
+        let is_of_it =
             |line: &&&str| line.contains(change) && line.contains(wrong) && clients.iter().all(|client| line.contains(client));
-        let named: Vec<&&str> = first.iter().filter(names).collect();
+        let named: Vec<&&str> = first.iter().filter(is_of_it).collect();
         let [line] = named[..] else { panic!("{change}, {clients:?}: {named:?} in\n{report}") };
         assert!(line.chars().any(|character| character.is_ascii_digit()), "without a number: {line}");
     }

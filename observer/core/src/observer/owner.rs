@@ -210,7 +210,9 @@ impl Observer {
         if let Some(then) = &self.at_shutdown {
             then.restore(&mut reflectors);
         }
-        reflectors.iter_mut().for_each(|row| self.scopes.clarify(&mut row.shape));
+        for row in &mut reflectors {
+            self.scopes.clarify(&mut row.shape);
+        }
         let lists = self.tables.lists();
         let limits = self.following.rate_limits();
         let at = self.at_shutdown.as_ref().map_or(self.now, AtShutdown::at);

@@ -79,7 +79,9 @@ mod tests {
     fn two_that_are_put_together_hold_the_durations_of_both() {
         let of = |micros: &[u64]| {
             let mut latency = Latency::default();
-            micros.iter().for_each(|micros| latency.record(Some(Duration::from_micros(*micros))));
+            for micros in micros {
+                latency.record(Some(Duration::from_micros(*micros)));
+            }
             latency
         };
         let mut sum = Latency::default();

@@ -286,10 +286,10 @@ fn reflector_that_has_not_watched_yet_has_no_line() {
          20ms a1 whole rv=1000 x@500
          1s b connects client=agent/v0.9.0 pid=8
          1s b1 GET /api/v1/pods?limit=500&resourceVersion=0",
-        &expect![[r#"
+        &expect![[r"
             #1 client 1 pods · all namespaces listed rv=1000 lists=1 watches=0 resumes=0 relists=0 known=0/1
             #2 client 2 pods · all namespaces listing lists=1 watches=0 resumes=0 relists=0 known=0/0
-        "#]],
+        "]],
     );
 }
 
@@ -323,13 +323,13 @@ fn process_that_is_not_found_out_when_it_comes_back_is_known_by_its_words() {
     );
     check(
         &script("0s c connects client=controller/v1.30.0 pid=8\n0s c1 GET /api/v1/secrets"),
-        &expect![[r#"
+        &expect![[r"
             0s initial-list #1 requests=1 items=1 known=0/1
             61s initial-list #3 requests=1 items=1 known=0/1
             #1 client 1 pods · all namespaces waiting rv=1000 lists=1 watches=1 resumes=0 relists=0 known=0/1
             #2 client 2 secrets · all namespaces listing lists=1 watches=0 resumes=0 relists=0 known=0/0
             #3 client 3 pods · all namespaces watching rv=1030 age=From1_18 lists=1 watches=1 resumes=0 relists=0 known=0/1
-        "#]],
+        "]],
     );
 }
 
@@ -360,11 +360,11 @@ fn process_that_is_found_out_only_when_it_comes_back_is_known_by_its_words() {
     );
     check(
         &script("60s a3 BOOKMARK @1003"),
-        &expect![[r#"
+        &expect![[r"
             0s initial-list #1 requests=1 items=1 known=0/1
             #1 client 1 pods · all namespaces watching rv=1003 lists=1 watches=1 resumes=0 relists=0 known=0/1
             #2 client 2 pods · all namespaces watching rv=1005 lists=0 watches=1 resumes=0 relists=0 known=0/0
-        "#]],
+        "]],
     );
 }
 

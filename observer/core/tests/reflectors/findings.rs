@@ -23,12 +23,14 @@ fn poller_and_hot_loop_are_told_apart() {
     assert_eq!(snapshot.findings[1].seen, "polls every 10.0 s (± 0 ms; 40 lists), never watches");
 }
 
-/// As Kubernetes' end-to-end suite waits for a ReplicaSet.
+/// As Kubernetes' end-to-end suite waits for a `ReplicaSet`.
 #[test]
 fn wait_for_a_condition_is_no_poller() {
-    let lists: String = (0..=150_u64)
-        .map(|number| format!("{0}s a{1} GET /apis/apps/v1/replicasets\n{0}s a{1} whole rv=10 x@5\n", 2 * number, 2 * number + 1))
-        .collect();
+    let mut lists = String::new();
+    for number in 0..=150_u64 {
+        let (at, stream) = (2 * number, 2 * number + 1);
+        let _infallible = writeln!(lists, "{at}s a{stream} GET /apis/apps/v1/replicasets\n{at}s a{stream} whole rv=10 x@5");
+    }
     let polling = |script: &str| {
         let snapshot = snapshot(&format!("0s a connects client=e2e.test/v1\n{script}"));
         let seen: Vec<String> = snapshot.findings.iter().map(|finding| finding.seen.clone()).collect();

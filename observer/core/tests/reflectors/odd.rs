@@ -15,10 +15,10 @@ fn empty_list_is_a_list() {
          30ms a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=1000&timeoutSeconds=500&watch=true
          35ms a3 opens
          60s a3 BOOKMARK @1100",
-        &expect![[r#"
+        &expect![[r"
             20ms initial-list #1 requests=1 items=0 known=0/0
             #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=1 resumes=0 relists=0 known=0/0
-        "#]],
+        "]],
     );
 }
 

@@ -17,10 +17,7 @@ fn one_cause_of_several_clients_is_one_problem_with_one_change() {
         );
     }
     script += "10s refusing\n10s a closed by server\n10s b closed by server\n10s c closed by server\n13s listening\n";
-    for (letter, again, client) in
-        [('a', 'd', "old-ingress/v0.26.1"), ('b', 'e', "log-shipper/v1"), ('c', 'f', "disk-provisioner/v2")]
-    {
-        let _same_client = letter;
+    for (again, client) in [('d', "old-ingress/v0.26.1"), ('e', "log-shipper/v1"), ('f', "disk-provisioner/v2")] {
         let _infallible = writeln!(
             script,
             "14s {again} connects client={client}\n14s {again}1 GET /api/v1/pods?limit=500&resourceVersion=0\n14s {again}1 whole rv=10 x@5 y@10"

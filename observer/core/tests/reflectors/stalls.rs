@@ -71,7 +71,7 @@ fn watch_that_is_asked_for_on_a_blocked_connection_waits_from_its_beginning() {
     ";
     check(
         &format!("{INFORMER} 10s a blocked\n{second} 15s a unblocked"),
-        &expect![[r#"
+        &expect![[r"
             1s initial-list #1 requests=1 items=1 known=0/1
             11s stalled #1 by socket
             15s stalled #2 by socket
@@ -79,7 +79,7 @@ fn watch_that_is_asked_for_on_a_blocked_connection_waits_from_its_beginning() {
             15s reads again #2 after 4s
             #1 client 1 pods · all namespaces watching rv=10 lists=1 watches=1 resumes=0 relists=0 known=0/1
             #2 client 1 secrets · all namespaces watching rv=10 lists=0 watches=1 resumes=0 relists=0 known=0/0
-        "#]],
+        "]],
     );
 }
 
@@ -164,10 +164,10 @@ fn lists_that_are_not_read_stall_too() {
         1s a1 opens
         2s a1 blocked
         9s a1 ends",
-        &expect![[r#"
+        &expect![[r"
             9s stalled #1 by flow-control window of the stream
             9s reads again #1 after 7s
             #1 client 1 pods · all namespaces listed lists=1 watches=0 resumes=0 relists=0 known=0/0
-        "#]],
+        "]],
     );
 }

@@ -202,7 +202,7 @@ fn storm_is_the_same_whenever_somebody_looks() {
     assert_eq!(with.storms, without.storms);
 
     let few = fleet("abcd", 4) + &relists("abcd", 4, 100_000, 100);
-    let ticks: String = (103..=150).map(|second| format!("{second}s listening\n")).collect();
+    let ticks: String = (103..=150).fold(String::new(), |ticks, second| ticks + &format!("{second}s listening\n"));
     let (early, _) = play(&(few.clone() + &ticks), Limits::default());
     let (late, _) = play(&(few + "150s listening"), Limits::default());
     assert_eq!((early.storms.len(), &early.storms), (1, &late.storms), "it is over at the same time, whoever looks");

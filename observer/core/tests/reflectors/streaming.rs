@@ -148,10 +148,10 @@ fn empty_streaming_list_is_a_list() {
          5ms a1 opens
          10ms a1 END-BOOKMARK @1000
          60s a1 BOOKMARK @1100",
-        &expect![[r#"
+        &expect![[r"
             10ms initial-list #1 requests=1 items=0 known=0/0
             #1 client 1 pods · all namespaces watching rv=1100 age=WatchList lists=0 watches=1 resumes=0 relists=0 known=0/0
-        "#]],
+        "]],
     );
 }
 

@@ -272,9 +272,8 @@ mod tests {
     #[tokio::test]
     async fn silence_of_one_family_is_no_refusal_whichever_is_first() {
         for addresses in [[SIX, FOUR], [FOUR, SIX]] {
-            let connect = async |address: SocketAddr| match address.is_ipv4() {
-                true => Err::<(), _>(io::ErrorKind::ConnectionRefused.into()),
-                false => pending().await,
+            let connect = async |address: SocketAddr| {
+                if address.is_ipv4() { Err::<(), _>(io::ErrorKind::ConnectionRefused.into()) } else { pending().await }
             };
             let error = race(connect, FALLBACK_DELAY * 2, &addresses).await.unwrap_err();
             assert!(matches!(error, UpstreamError::TimedOut { .. }), "{error}");

@@ -33,9 +33,15 @@ fn texts(value: &Value, place: String, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(place),
         Value::Array(values) => {
-            values.iter().enumerate().for_each(|(index, value)| texts(value, format!("{place}/{index}"), found))
+            for (index, value) in values.iter().enumerate() {
+                texts(value, format!("{place}/{index}"), found);
+            }
         }
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| texts(value, format!("{place}/{name}"), found)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                texts(value, format!("{place}/{name}"), found);
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -78,7 +78,9 @@ fn check(text: &str, which: &[bool]) {
     let mut json = EventLines::begin(Printer::to(&mut written)).unwrap();
     for observation in observations {
         observer.observe(observation, &mut |event| {
-            sinks.iter_mut().for_each(|(_, lines)| lines.event(&event).unwrap());
+            for (_, lines) in &mut sinks {
+                lines.event(&event).unwrap();
+            }
             json.event(&event).unwrap();
         });
     }
@@ -191,7 +193,9 @@ fn probe_checks(text: &str, colour: Colour) {
 fn harmless(printed: &str, colour: Colour) {
     let mut rest = printed.to_owned();
     if colour == Colour::On {
-        TONES.iter().for_each(|tone| rest = rest.replace(tone, ""));
+        for tone in TONES {
+            rest = rest.replace(tone, "");
+        }
     }
     let passed = rest.chars().find(|character| *character != '\n' && (character.is_control() || OBEYED.contains(*character)));
     assert_eq!(passed, None, "in {:?}", rest.lines().find(|line| passed.is_some_and(|passed| line.contains(passed))));

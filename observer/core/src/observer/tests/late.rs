@@ -19,11 +19,11 @@ fn what_was_asked_before_is_unknown_and_its_events_are_counted() {
          5s open 2
          5s 2/1 unknown
          5s 2/1 end",
-        &expect![[r#"
+        &expect![[r"
             3s request list configmaps · all namespaces · limit=500 → 200 CacheConsistent items=0
             4s watch-ended ? unknown → 200 Unknown{} items=0 events=1 bookmarks=0 last=8 error=0
             5s request ? unknown → 0  items=0
             3 requests, 1 lists (0 etcd, 0 unknown), 0 items
-        "#]],
+        "]],
     );
 }

@@ -56,13 +56,13 @@ fn exact_revision_is_a_snapshot_only_if_this_run_saw_it() {
          72s 1/7 GET /api/v1/secrets?resourceVersion=100&limit=3
          72s 1/7 <- 200
          72s 1/7 end",
-        &expect![[r#"
+        &expect![[r"
             1s request list configmaps · all namespaces · RV=0 → 200 Cache items=3
             70s request list configmaps · all namespaces · RV=N · limit=3 → 200 Snapshot items=0
             71s request list configmaps · all namespaces · RV=N · limit=3 → 200 Unknown{Snapshot,Etcd} items=0
             72s request list secrets · all namespaces · RV=N · limit=3 → 200 Unknown{Snapshot,Etcd} items=0
             4 requests, 4 lists (0 etcd, 2 unknown), 3 items
-        "#]],
+        "]],
     );
 }
 
@@ -79,12 +79,12 @@ fn refusing_server_loses_its_snapshots() {
          3s 1/3 GET /api/v1/configmaps?resourceVersion=100&resourceVersionMatch=Exact
          3s 1/3 <- 200
          3s 1/3 end",
-        &expect![[r#"
+        &expect![[r"
             1s request list configmaps · all namespaces → 200 CacheConsistent items=3
             2s listener Refusing
             3s request list configmaps · all namespaces · RV=N Exact → 200 Unknown{Snapshot,Etcd} items=0
             2 requests, 2 lists (0 etcd, 1 unknown), 3 items
-        "#]],
+        "]],
     );
 }
 
@@ -99,11 +99,11 @@ fn watch_tells_its_beginning_its_events_and_its_end() {
          3s 1/1 event BOOKMARK / rv=9
          60s 1/1 event ERROR 410 Expired
          60s 1/1 end",
-        &expect![[r#"
+        &expect![[r"
             1s watch-opened watch configmaps · all namespaces · RV=N → 200 Cache items=0
             60s watch-ended watch configmaps · all namespaces · RV=N → 200 Cache items=0 events=1 bookmarks=1 last=9 error=410
             1 requests, 0 lists (0 etcd, 0 unknown), 0 items
-        "#]],
+        "]],
     );
 }
 
@@ -119,11 +119,11 @@ fn refused_requests_are_no_reads() {
          2s 1/3 <- 200
          2s 1/3 list rv=5 items=2
          2s 1/3 end",
-        &expect![[r#"
+        &expect![[r"
             1s request list pods · all namespaces → 403 Rejected items=0
             2s request list pods · all namespaces → 200 Etcd items=2
             2 requests, 2 lists (1 etcd, 0 unknown), 2 items
-        "#]],
+        "]],
     );
 }
 
@@ -205,7 +205,7 @@ fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
          5s 1/7 GET /api/v1/configmaps?watch=1&resourceVersionMatch=NotOlderThan
          5s 1/7 <- 200
          9s 1/7 end",
-        &expect![[r#"
+        &expect![[r"
             500ms request list secrets · all namespaces → 200 CacheConsistent items=1
             1s request list configmaps · all namespaces · RV=0 · limit=2 → 200 Cache items=3
             3s contradicted secrets · all namespaces: CacheConsistent by list-unset-consistent, Cache by behind-what-was-seen
@@ -215,7 +215,7 @@ fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
             5s watch-opened watch configmaps · all namespaces → 200 Unknown{Cache,CacheConsistent,Snapshot,Etcd} items=0
             9s watch-ended watch configmaps · all namespaces → 200 Unknown{Cache,CacheConsistent,Snapshot,Etcd} items=0 events=0 bookmarks=0 last= error=0
             5 requests, 4 lists (0 etcd, 0 unknown), 6 items
-        "#]],
+        "]],
     );
 }
 
@@ -294,13 +294,13 @@ fn each_api_server_has_its_version_and_its_revisions() {
          4s 1/3 GET /api/v1/configmaps?resourceVersion=100&limit=3
          4s 1/3 <- 200
          4s 1/3 end",
-        &expect![[r#"
+        &expect![[r"
             1s request list configmaps · all namespaces · RV=0 · at a:6443 → 200 Cache items=1
             2s request list configmaps · all namespaces · limit=500 · at b:6443 → 200 Etcd items=1
             3s listener Refusing
             4s request list configmaps · all namespaces · RV=N · limit=3 · at a:6443 → 200 Snapshot items=0
             3 requests, 3 lists (1 etcd, 0 unknown), 2 items
-        "#]],
+        "]],
     );
 }
 

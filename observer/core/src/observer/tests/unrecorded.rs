@@ -19,11 +19,11 @@ fn long_lived_connections_still_lead_to_their_api_servers() {
          4s 2/1 GET /api/v1/configmaps?limit=500
          4s 2/1 <- 200
          4s 2/1 end",
-        &expect![[r#"
+        &expect![[r"
             2s request list configmaps · all namespaces · at a:6443 → 0 CacheConsistent items=0
             3s request list configmaps · all namespaces · limit=500 · at a:6443 → 200 CacheConsistent items=0
             4s request list configmaps · all namespaces · limit=500 · at b:6443 → 200 Etcd items=0
             3 requests, 3 lists (1 etcd, 0 unknown), 0 items
-        "#]],
+        "]],
     );
 }

@@ -20,12 +20,12 @@ fn version_that_a_client_asked_for_is_that_of_the_server() {
          3s 1/5 end";
     check(
         script,
-        &expect![[r#"
+        &expect![[r"
             1s request list pods · all namespaces → 200 Unknown{CacheConsistent,Etcd} items=0
             2s request get /version → 200  items=0
             3s request list pods · all namespaces → 200 Etcd items=0
             3 requests, 2 lists (1 etcd, 1 unknown), 0 items
-        "#]],
+        "]],
     );
     let (snapshot, _) = play(script, Limits::default());
     assert!(snapshot.profile.assumptions()[0].contains("v1.30.4 (/version, as a client got it)"));
@@ -47,11 +47,11 @@ fn servers_of_several_versions_behind_one_address_are_told_apart_by_connection()
          2s 2/1 GET /api/v1/pods
          2s 2/1 <- 200
          2s 2/1 end",
-        &expect![[r#"
+        &expect![[r"
             1s request get /version → 200  items=0
             2s request list pods · all namespaces → 200 Etcd items=0
             2s request list pods · all namespaces → 200 CacheConsistent items=0
             3 requests, 2 lists (1 etcd, 0 unknown), 0 items
-        "#]],
+        "]],
     );
 }
