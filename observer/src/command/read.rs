@@ -157,7 +157,12 @@ fn in_words(file: &Path, lost: &Lost) -> String {
     let bytes = if lost.bytes > 0 { format!("{} bytes: ", lost.bytes) } else { String::new() };
     let place = match lost.reason {
         LostReason::NoEarlierPart => String::new(),
-        LostReason::Damaged | LostReason::Missing | LostReason::Torn | LostReason::Trailing | LostReason::NoLaterPart => {
+        LostReason::Damaged
+        | LostReason::OutOfBounds
+        | LostReason::Missing
+        | LostReason::Torn
+        | LostReason::Trailing
+        | LostReason::NoLaterPart => {
             format!("at byte {}: ", lost.offset)
         }
     };

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use observer_core::http::{Direction, Start};
-use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, What};
+use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, WORDS, What};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
@@ -144,11 +144,11 @@ impl Decoding {
                 Observation { at: *at, what: What::ResetInsteadOfRefused { connections: *clients } }
             }
             Notice::UpstreamFailed { at, error, .. } => {
-                Observation { at: *at, what: What::ConnectFailed { why: error.to_string() } }
+                Observation { at: *at, what: What::ConnectFailed { why: words(error.to_string()) } }
             }
             Notice::ProbeMissed { at, missed } => Observation { at: *at, what: What::ProbeMissed { missed: *missed } },
             Notice::NotProbed { at, file, why } => {
-                Observation { at: *at, what: What::NotProbed { file: file.clone(), why: why.clone() } }
+                Observation { at: *at, what: What::NotProbed { file: words(file.clone()), why: words(why.clone()) } }
             }
             Notice::ShutdownRequested { at } => Observation { at: *at, what: What::ShutdownRequested },
             Notice::Profile { at, listener, profile } => {
@@ -193,7 +193,13 @@ fn of_manner(manner: EndManner) -> observation::EndManner {
 }
 
 fn name(upstream: Option<&Upstream>) -> UpstreamName {
-    upstream.map(|upstream| UpstreamName(upstream.name.clone())).unwrap_or_default()
+    upstream.map(|upstream| UpstreamName::of(upstream.name.clone())).unwrap_or_default()
+}
+
+/// Cut to what an observation may say in words.
+fn words(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(WORDS));
+    text
 }
 
 fn time_of(event: &TapEvent) -> Timestamp {

@@ -292,6 +292,6 @@ impl Door {
 fn known(upstreams: &[Upstream]) -> Vec<What> {
     let mut told = BTreeSet::new();
     let fresh = upstreams.iter().filter(|upstream| told.insert(&upstream.name));
-    let known = fresh.filter_map(|upstream| Some((UpstreamName(upstream.name.clone()), upstream.profile.clone()?)));
+    let known = fresh.filter_map(|upstream| Some((UpstreamName::of(upstream.name.clone()), upstream.profile.clone()?)));
     known.map(|(upstream, profile)| What::Profile { upstream, profile: Box::new(profile) }).collect()
 }

@@ -2,10 +2,12 @@
 
 use serde::Deserialize;
 
+use super::bounds::{self, OutOfBounds};
+use crate::k8s::Status;
 use crate::observation::{Body, Observation, What};
 use crate::time::Timestamp;
 
-/// Longest line that is written, in bytes; a fuller batch of items or events is cut in two, which has no meaning.
+/// Longest line that is written or read, in bytes; a fuller batch of items or events is cut in two, which has no meaning.
 pub(super) const MAX_LINE: usize = 512 << 10;
 
 /// An observation did not become a line: it is longer than [`MAX_LINE`] and cannot be cut.
@@ -43,14 +45,31 @@ pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
     }
 }
 
-/// What a line says. A line that this version does not understand is [`What::Unknown`], at its own time or else at `otherwise`.
-pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Observation {
+/// What a line says, without its end. A line that this version does not understand is [`What::Unknown`], at its own time or else at `otherwise`.
+pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Result<Observation, OutOfBounds> {
     #[derive(Deserialize)]
     struct Stamp {
         at: Timestamp,
     }
-    serde_json::from_slice(line).unwrap_or_else(|_not_ours| {
+    if line.len() >= MAX_LINE {
+        return Err(OutOfBounds);
+    }
+    bounds::check(line)?;
+    let observation = serde_json::from_slice(line).unwrap_or_else(|_not_ours| {
         let at = serde_json::from_slice(line).map_or(otherwise, |stamp: Stamp| stamp.at);
         Observation { at, what: What::Unknown }
-    })
+    });
+    if causes(&observation.what) <= Status::MAX_CAUSES { Ok(observation) } else { Err(OutOfBounds) }
+}
+
+/// Most causes of one `Status` in an observation: what is kept of a request may be its `Status`.
+fn causes(what: &What) -> usize {
+    let What::Understood { body, .. } = what else { return 0 };
+    match body {
+        Body::Status(status) => status.causes.len(),
+        Body::Events(events) => {
+            events.iter().filter_map(|event| event.status.as_ref()).map(|status| status.causes.len()).max().unwrap_or_default()
+        }
+        Body::MediaType(_) | Body::Kind(_) | Body::List(_) | Body::Items(_) | Body::Object(_) | Body::Version(_) => 0,
+    }
 }

@@ -27,6 +27,8 @@ pub struct Lost {
 pub enum LostReason {
     /// Bytes are not what their checksums say.
     Damaged,
+    /// Observations with longer texts, or more of them, than any that is recorded; each counts as missing.
+    OutOfBounds,
     /// Blocks are missing although those around them are whole.
     Missing,
     /// The file ends without its end mark: the writer was stopped, or the file was cut.
@@ -43,6 +45,7 @@ impl fmt::Display for LostReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Damaged => "damaged",
+            Self::OutOfBounds => "observations with longer texts than are ever recorded",
             Self::Missing => "blocks are missing",
             Self::Torn => "the file ends without its end mark: the writer was stopped, or the file was cut",
             Self::Trailing => "bytes that follow the end mark",

@@ -8,6 +8,7 @@
 //! an earlier one, and an observation that it does not know becomes [`crate::observation::What::Unknown`]. Deflate makes up for their length.
 
 mod block;
+mod bounds;
 mod layout;
 mod lines;
 mod lost;

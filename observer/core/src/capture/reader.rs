@@ -176,21 +176,53 @@ impl Reader {
         }
         self.expected = Some(head.first);
         match head.kind {
-            BlockKind::Standing => each(head, lines, |one| told(Record::Standing(one))),
+            BlockKind::Standing => {
+                self.each(head, lines, offset, Record::Standing, told);
+            }
             BlockKind::Observations => {
                 self.expected = Some(head.first.saturating_add(u64::from(head.count)));
                 // A head has the time, and not how the wall clock was set then.
-                let mut latest = None;
-                each(head, lines, |one| {
-                    latest = latest.max(Some(one.at));
-                    told(Record::Observation(one));
-                });
+                let latest = self.each(head, lines, offset, Record::Observation, told);
                 self.latest = self.latest.max(latest.or(Some(head.until)));
             }
             BlockKind::Complete => self.end(FileEnd::Complete, told),
             BlockKind::Continues => self.end(FileEnd::Continues, told),
             BlockKind::Other(_later) => {}
         }
+    }
+
+    /// Tells the observation of each line; the latest time among them. Lines in a row that are out of bounds are one loss, at the place of their block.
+    fn each(
+        &self,
+        head: &BlockHead,
+        lines: &[u8],
+        offset: u64,
+        record: fn(Observation) -> Record,
+        told: &mut dyn FnMut(Record),
+    ) -> Option<Timestamp> {
+        let is_standing = head.kind == BlockKind::Standing;
+        // What stands was observed in an earlier part, so that nothing needs to be missing.
+        let lost = |lines: u64, from, until| {
+            let observations = Some(lines).filter(|_| !is_standing);
+            Record::Lost(Lost { offset, bytes: 0, observations, from, until, reason: LostReason::OutOfBounds })
+        };
+        let mut out_of_bounds = 0;
+        let mut latest = None;
+        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let Ok(observation) = lines::observation(line, head.from) else {
+                out_of_bounds += 1;
+                continue;
+            };
+            if out_of_bounds > 0 {
+                told(lost(std::mem::take(&mut out_of_bounds), self.latest.max(latest), Some(observation.at)));
+            }
+            latest = latest.max(Some(observation.at));
+            told(record(observation));
+        }
+        if out_of_bounds > 0 {
+            told(lost(out_of_bounds, self.latest.max(latest), Some(head.until)));
+        }
+        latest
     }
 
     fn end(&mut self, end: FileEnd, told: &mut dyn FnMut(Record)) {
@@ -215,12 +247,6 @@ enum Step {
     Refuse(Refused),
     Head(FileHead, usize),
     Block(BlockHead, Vec<u8>, usize),
-}
-
-/// Tells the observation of each line.
-fn each(head: &BlockHead, lines: &[u8], told: impl FnMut(Observation)) {
-    let each = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    each.map(|line| lines::observation(line, head.from)).for_each(told);
 }
 
 /// The beginning of a file.

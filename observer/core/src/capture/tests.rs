@@ -3,7 +3,9 @@
 use super::block::{OpenBlock, inflated};
 use super::layout::{BLOCK_HEAD, BlockHead, BlockKind, FileHead, MAX_PACKED, MAX_RAW};
 use super::*;
-use crate::observation::{ConnectionId, Observation, Plaintext, What};
+use crate::http::StreamId;
+use crate::k8s::{Status, StatusCause};
+use crate::observation::{Body, ConnectionId, ExchangeId, Observation, Plaintext, What};
 use crate::time::Timestamp;
 use crate::unshown::Unshown;
 
@@ -36,6 +38,53 @@ fn observations_of_a_later_version_are_unknown_and_reading_goes_on() {
         let known = Record::Observation(Observation { at: AT, what: What::Tick });
         assert_eq!(read(&file(&[later, tick])), [unknown.clone(), known], "{later}");
     }
+}
+
+#[test]
+fn lines_beyond_the_bounds_of_the_live_path_are_lost_with_their_number_and_time() {
+    let tick = |second: u64| format!(r#"{{"at":"1970-01-01T00:00:0{second}Z","observation":"tick"}}"#);
+    let long = |second: u64| {
+        let request =
+            format!(r#"{{"info":{{"verb":"get","resource":{{"group":"","version":"v1","resource":"{}"}}}}}}"#, "x".repeat(100_000));
+        format!(r#"{{"at":"1970-01-01T00:00:0{second}Z","observation":"requested","exchange":[1,1],"request":{request}}}"#)
+    };
+    let lines = [tick(1), long(2), long(3), tick(4), long(5)];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let lost = |observations, from: u64, until: u64| {
+        let (from, until) = (Some(at(from)), Some(at(until)));
+        Record::Lost(Lost { offset: head().len() as u64, bytes: 0, observations, from, until, reason: LostReason::OutOfBounds })
+    };
+    let tick = |second| Record::Observation(Observation { at: at(second), what: What::Tick });
+    let mut bytes = head();
+    OpenBlock { until: at(5), ..block(BlockKind::Observations, 0, &lines) }.write(&mut bytes);
+    assert_eq!(all(&bytes)[1..], [tick(1), lost(Some(2), 1, 4), tick(4), lost(Some(1), 4, 5)]);
+
+    let mut standing = head();
+    block(BlockKind::Standing, 0, &lines[1..2]).write(&mut standing);
+    let losses = all(&standing).into_iter().filter_map(|record| if let Record::Lost(lost) = record { Some(lost) } else { None });
+    assert_eq!(losses.map(|lost| (lost.reason, lost.observations)).collect::<Vec<_>>(), [(LostReason::OutOfBounds, None)]);
+}
+
+#[test]
+fn a_status_with_more_causes_than_are_kept_is_lost() {
+    let line = |causes: usize| {
+        let causes = vec![StatusCause::default(); causes];
+        let body = Body::Status(Box::new(Status { causes, ..Status::default() }));
+        let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(1) };
+        serde_json::to_string(&Observation { at: AT, what: What::Understood { exchange, body } }).unwrap()
+    };
+    assert_eq!(read(&file(&[&line(Status::MAX_CAUSES)])).len(), 1);
+    assert_eq!(read(&file(&[&line(Status::MAX_CAUSES + 1)])).len(), 0);
+}
+
+#[test]
+fn lines_longer_than_any_that_is_written_are_lost() {
+    let line = |length: usize| {
+        let line = format!(r#"{{"at":"1970-01-01T00:00:01Z","observation":"tick","mood":""}}"#);
+        line.replace(r#""mood":""#, &format!(r#""mood":"{}"#, "x".repeat(length - line.len())))
+    };
+    assert_eq!(read(&file(&[&line(lines::MAX_LINE - 1)])).len(), 1);
+    assert_eq!(read(&file(&[&line(lines::MAX_LINE)])).len(), 0);
 }
 
 #[test]
@@ -128,6 +177,17 @@ fn block(kind: BlockKind, first: u64, lines: &[&str]) -> OpenBlock {
 
 fn block_head() -> BlockHead {
     BlockHead { kind: BlockKind::Observations, packed: 0, raw: 0, first: 0, count: 1, from: AT, until: AT, checksum: 0 }
+}
+
+const fn at(second: u64) -> Timestamp {
+    Timestamp::from_nanos(second * 1_000_000_000)
+}
+
+/// What is read at once.
+fn all(bytes: &[u8]) -> Vec<Record> {
+    let mut records = Vec::new();
+    Reader::default().bytes(bytes, &mut |record| records.push(record));
+    records
 }
 
 /// What is read, byte by byte, without head and losses.

@@ -20,6 +20,9 @@ macro_rules! allow_list {
                 None
             }
 
+            /// Longest value that is kept, in bytes.
+            pub const MAX_VALUE: usize = MAX_VALUE;
+
             /// The name in lower case.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }

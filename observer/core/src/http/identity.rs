@@ -32,6 +32,9 @@ pub enum Identity {
 }
 
 impl Identity {
+    /// Longest subject that is kept, in bytes.
+    pub const MAX_SUBJECT: usize = MAX_SUBJECT;
+
     /// Reads an `Authorization` value.
     pub fn from_authorization(value: &[u8]) -> Self {
         let Some(token) = bearer_token(value) else { return Self::OtherScheme };

@@ -63,6 +63,9 @@ struct Encoded {
 const VERSION: &str = "meta.k8s.io/v1";
 
 impl ContinueToken {
+    /// Longest token that is decoded, in bytes.
+    pub const MAX_TOKEN: usize = MAX_TOKEN;
+
     /// Decodes the value of a `continue` parameter or of `metadata.continue`.
     pub fn decode(token: &str) -> Result<Self, InvalidContinueToken> {
         if token.len() > MAX_TOKEN {

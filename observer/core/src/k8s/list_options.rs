@@ -112,6 +112,9 @@ pub enum Continue {
 }
 
 impl ListOptions {
+    /// Longest selector that is kept, in bytes.
+    pub const MAX_SELECTOR: usize = MAX_SELECTOR;
+
     /// Reads a query string (without `?`).
     pub fn parse(query_string: &str) -> Self {
         let parameter = |name| query::first(query_string, name);

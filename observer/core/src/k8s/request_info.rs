@@ -69,6 +69,11 @@ pub struct RequestInfo {
 }
 
 impl RequestInfo {
+    /// Longest name that is kept of a group, resource, namespace, …, in bytes.
+    pub const MAX_NAME: usize = MAX_NAME;
+    /// Longest path that is kept of what is not about a resource, in bytes.
+    pub const MAX_PATH: usize = PATH_SEGMENTS_KEPT * (1 + MAX_NAME);
+
     /// Reads method, path (percent-encoded, as sent) and options. `prefix` is a path in front of the API server's own, as a gateway
     /// has it (`/k8s/clusters/c-1`), or empty.
     pub fn parse(method: &str, path: &str, options: &ListOptions, prefix: &str) -> Self {
@@ -196,7 +201,9 @@ fn is_path_segment(name: &str) -> bool {
 }
 
 fn name(segment: &str) -> String {
-    segment.chars().filter(|character| !character.is_control()).take(MAX_NAME).collect()
+    let mut kept: String = segment.chars().filter(|character| !character.is_control()).take(MAX_NAME).collect();
+    kept.truncate(kept.floor_char_boundary(MAX_NAME));
+    kept
 }
 
 #[cfg(test)]
@@ -249,6 +256,13 @@ mod tests {
             let info = RequestInfo::parse("GET", path, &ListOptions::default(), "");
             assert_eq!((info.resource, info.non_resource_path.as_str()), (None, path));
         }
+    }
+
+    #[test]
+    fn names_are_bounded_in_bytes() {
+        let path = format!("/api/v1/namespaces/{}/pods", "%E2%82%AC".repeat(MAX_NAME));
+        let info = RequestInfo::parse("GET", &path, &ListOptions::default(), "");
+        assert_eq!(info.namespace, "€".repeat(MAX_NAME / 3));
     }
 
     #[test]

@@ -22,5 +22,5 @@ pub use probe::ProbeMissed;
 pub use request::{RequestLine, ResponseLine};
 pub use vocabulary::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
-    Process, UpstreamName, What,
+    Process, UpstreamName, WORDS, What,
 };

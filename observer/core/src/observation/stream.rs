@@ -282,5 +282,5 @@ fn expected_body(info: &RequestInfo) -> Option<BodyKind> {
 
 /// A media type without its parameters, cut to what a screen can take.
 fn media_type(content_type: &str) -> String {
-    content_type.split(';').next().unwrap_or_default().trim().chars().take(128).collect()
+    content_type.split(';').next().unwrap_or_default().trim().chars().take(BodyNotRead::MAX_MEDIA_TYPE).collect()
 }

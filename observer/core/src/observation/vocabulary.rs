@@ -14,6 +14,9 @@ use crate::routing::{ServerProfile, ServerVersion};
 use crate::time::Timestamp;
 use crate::wire::{ListMeta, ObjectRef, WatchFrame};
 
+/// Longest text that explains something in words, or names a file, in bytes.
+pub const WORDS: usize = 4096;
+
 /// A connection between a client and the API server, numbered by the tap from 1 in the order of their beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -32,6 +35,15 @@ impl fmt::Display for ConnectionId {
 pub struct UpstreamName(pub String);
 
 impl UpstreamName {
+    /// Longest name, in bytes.
+    pub const MAX_LENGTH: usize = 1024;
+
+    /// The name, cut at its bound.
+    pub fn of(mut name: String) -> Self {
+        name.truncate(name.floor_char_boundary(Self::MAX_LENGTH));
+        Self(name)
+    }
+
     /// Whether it has no name.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -430,6 +442,11 @@ pub enum BodyNotRead {
         /// What is wrong, in words.
         what: String,
     },
+}
+
+impl BodyNotRead {
+    /// Longest media type that is kept, in bytes.
+    pub const MAX_MEDIA_TYPE: usize = 128;
 }
 
 /// How an exchange ended.

@@ -1,0 +1,175 @@
+//! What a line may hold, found before anything of it is kept.
+//!
+//! A tap's decoder cuts each text where it enters, so no capture of ours has a longer one; but anybody can write a file. The bounds here are those
+//! of the types that the words stand for. A line that exceeds one is damage with a name, and none of its observations is believed: a text that is
+//! cut would be another text. Members that this version does not know have no bound of their own: they are skipped.
+
+use crate::http::{HeaderName, Identity};
+use crate::k8s::{ContinueToken, ListOptions, RequestInfo, Status};
+use crate::observation::{BodyNotRead, UpstreamName, WORDS};
+use crate::wire::{ListMeta, ObjectRef};
+
+/// Most values of one line: an event has fewer than 64, and a batch 1 024 of them in 128 KiB.
+const MAX_VALUES: usize = 1 << 16;
+/// Digits of a container's ID and of a pod's UID, and what else is made of a few words of ours.
+const SHORT: usize = 128;
+
+/// The longest text of each member, in bytes. Where two types have a member of the same name, the larger bound counts.
+const TEXTS: &[(&[u8], usize)] = &[
+    (b"accept", HeaderName::MAX_VALUE),
+    (b"aggregated", RequestInfo::MAX_NAME),
+    (b"audit_id", HeaderName::MAX_VALUE),
+    (b"content-coding", HeaderName::MAX_VALUE),
+    (b"content_encoding", HeaderName::MAX_VALUE),
+    (b"content_type", HeaderName::MAX_VALUE),
+    (b"continue", ListMeta::MAX_CONTINUE),
+    (b"field", Status::MAX_TEXT),
+    (b"field_selector", ListOptions::MAX_SELECTOR),
+    (b"file", WORDS),
+    (b"flow_schema_uid", HeaderName::MAX_VALUE),
+    (b"group", RequestInfo::MAX_NAME),
+    (b"id", SHORT),
+    (b"kind", ObjectRef::MAX_TEXT),
+    (b"kubectl_command", HeaderName::MAX_VALUE),
+    (b"label_selector", ListOptions::MAX_SELECTOR),
+    (b"media-type", BodyNotRead::MAX_MEDIA_TYPE),
+    (b"message", Status::MAX_TEXT),
+    (b"method", SHORT),
+    (b"name", RequestInfo::MAX_NAME),
+    (b"namespace", RequestInfo::MAX_NAME),
+    (b"non_resource_path", RequestInfo::MAX_PATH),
+    (b"pod_uid", SHORT),
+    (b"priority_level_uid", HeaderName::MAX_VALUE),
+    (b"protocol", SHORT),
+    (b"reason", Status::MAX_TEXT),
+    (b"resource", RequestInfo::MAX_NAME),
+    (b"resource_version", ObjectRef::MAX_TEXT),
+    (b"shard_selector", ListOptions::MAX_SELECTOR),
+    (b"start_key", ContinueToken::MAX_TOKEN),
+    (b"status", Status::MAX_TEXT),
+    (b"subject", Identity::MAX_SUBJECT),
+    (b"subresource", RequestInfo::MAX_NAME),
+    (b"uid", ObjectRef::MAX_TEXT),
+    (b"uncached", RequestInfo::MAX_NAME),
+    (b"upstream", UpstreamName::MAX_LENGTH),
+    (b"user_agent", HeaderName::MAX_VALUE),
+    (b"version", RequestInfo::MAX_NAME),
+    (b"what", SHORT),
+    (b"why", WORDS),
+];
+
+/// Why a line is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OutOfBounds;
+
+/// Whether all of a line is within its bounds. What is not JSON is so as far as it was looked at: it is not kept either.
+pub(super) fn check(line: &[u8]) -> Result<(), OutOfBounds> {
+    let mut rest = line;
+    let mut values = 0_usize;
+    // Elements of an array belong to the member that it is the value of.
+    let mut most = None;
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        match first {
+            b'"' => {
+                let text = Text::at(rest);
+                rest = rest.get(text.end..).unwrap_or_default();
+                if rest.trim_ascii_start().first() == Some(&b':') {
+                    most = bound(after.get(..text.end.saturating_sub(1)).unwrap_or_default())?;
+                } else if most.is_some_and(|most| text.length > most) {
+                    return Err(OutOfBounds);
+                }
+            }
+            b',' | b'[' | b'{' => values += 1,
+            _ => {}
+        }
+    }
+    if values <= MAX_VALUES { Ok(()) } else { Err(OutOfBounds) }
+}
+
+/// Nothing of a member that is not known. None of ours has a name that needs an escape.
+fn bound(member: &[u8]) -> Result<Option<usize>, OutOfBounds> {
+    if member.contains(&b'\\') {
+        return Err(OutOfBounds);
+    }
+    Ok(TEXTS.iter().find(|(name, _)| *name == member).map(|(_, most)| *most))
+}
+
+/// A string of JSON, behind its first quotation mark.
+struct Text {
+    /// Where what follows its last quotation mark begins.
+    end: usize,
+    /// Bytes that it means.
+    length: usize,
+}
+
+impl Text {
+    fn at(bytes: &[u8]) -> Self {
+        let (mut at, mut length) = (0, 0);
+        loop {
+            let plain = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default());
+            let Some(plain) = plain else { return Self { end: bytes.len(), length: length + (bytes.len() - at.min(bytes.len())) } };
+            at += plain;
+            length += plain;
+            if bytes.get(at) == Some(&b'"') {
+                return Self { end: at + 1, length };
+            }
+            let (taken, meant) = escape(bytes.get(at..).unwrap_or_default());
+            at += taken;
+            length += meant;
+        }
+    }
+}
+
+/// How many bytes an escape takes, and how many it means. A surrogate is half of four.
+fn escape(bytes: &[u8]) -> (usize, usize) {
+    let code = bytes.get(2..6).filter(|_| bytes.get(1) == Some(&b'u'));
+    let code = code.and_then(|digits| u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());
+    match code {
+        None => (2, 1),
+        Some(0..0x80) => (6, 1),
+        Some(0x80..0x800 | 0xd800..0xe000) => (6, 2),
+        Some(0x800..=0xffff) => (6, 3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_the_bounds_of_their_types() {
+        for (name, most) in TEXTS {
+            let name = str::from_utf8(name).unwrap();
+            for (text, length) in [("x", 1), ("\\u0041", 1), ("\\\"", 1), ("\\ud83d\\ude00", 4), ("\\u20ac", 3), ("\\u00e9", 2)] {
+                let line = |times: usize| format!(r#"{{"a":{{"{name}":"{}","b":1}}}}"#, text.repeat(times));
+                assert_eq!(check(line(most / length).as_bytes()), Ok(()), "{name}");
+                assert_eq!(check(line(most / length + 1).as_bytes()), Err(OutOfBounds), "{name}");
+                let array = format!(r#"{{"{name}":["", "{}"]}}"#, text.repeat(most / length + 1));
+                assert_eq!(check(array.as_bytes()), Err(OutOfBounds), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_members_cannot_be_disguised() {
+        let long = "x".repeat(1 << 16);
+        for disguised in [format!(r#"{{"n\u0061me":"{long}"}}"#), format!("{{\"name\" \t: \"{long}\"}}")] {
+            assert_eq!(check(disguised.as_bytes()), Err(OutOfBounds), "{}", &disguised[..20]);
+        }
+    }
+
+    #[test]
+    fn members_that_are_unknown_have_no_bound() {
+        let line = format!(r#"{{"mood":"{0}","of":[{{"the":"{0}"}}]}}"#, "x".repeat(100_000));
+        assert_eq!(check(line.as_bytes()), Ok(()));
+    }
+
+    #[test]
+    fn values_of_a_line_are_bounded_and_those_within_texts_are_none() {
+        let line = |elements: usize| format!(r#"{{"items":[{}]}}"#, vec!["{}"; elements].join(","));
+        assert_eq!(check(line(MAX_VALUES / 3).as_bytes()), Ok(()));
+        assert_eq!(check(line(MAX_VALUES).as_bytes()), Err(OutOfBounds));
+        assert_eq!(check(format!(r#"{{"mood":"{}"}}"#, ",".repeat(MAX_VALUES + 9)).as_bytes()), Ok(()));
+    }
+}
