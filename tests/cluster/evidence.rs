@@ -45,7 +45,7 @@ enum Who {
 }
 
 /// What cannot be seen, and why.
-const NOT_SEEN: [(&str, &str, &str); 8] = [
+const NOT_SEEN: [(&str, &str, &str); 10] = [
     (
         "initial-events-ended",
         CONTRADICTED,
@@ -61,6 +61,8 @@ const NOT_SEEN: [(&str, &str, &str); 8] = [
     ("refused-by-validation", CONFIRMED, "where a refusal is predicted, refused-as-predicted says it"),
     ("not-refused", CONFIRMED, "it is the opposite of what was predicted"),
     ("refused-as-predicted", CONTRADICTED, "it is what was predicted"),
+    ("answered-with-an-error", CONFIRMED, "a proxy answers so, or a server that fails; a sound one does not"),
+    ("answered-with-an-error", CONTRADICTED, "it may come whatever is predicted"),
     ("refused-before-storage", CONTRADICTED, "authentication and authorisation may refuse whatever is predicted"),
 ];
 

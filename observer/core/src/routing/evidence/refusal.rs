@@ -15,8 +15,8 @@ use crate::routing::verdict::Verdict;
 /// Options whose validation depends on the server's version and gates.
 const VALIDATED_OPTIONS: [&str; 4] = ["continue", "resourceVersion", "resourceVersionMatch", "sendInitialEvents"];
 
-/// What a status other than 2xx shows: that no layer delivered an object, and of some how far the request came. The one that shows nothing is the 404
-/// of a get: the object was looked for, in the layer that was predicted.
+/// What a status other than 2xx shows: that no layer delivered an object, and of some how far the request came. Two show nothing more than
+/// was predicted: the 404 of a get, whose object was looked for, and the 500 of what etcd was to answer, which may be its answer.
 pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
     let status = evidence.status;
     if let ServedFrom::Rejected { status: predicted, etcd_touched } = verdict.served_from
@@ -54,6 +54,8 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
         // A collection without objects is answered with 200: what is not there is the resource, or its version.
         (404, _) if is_collection || evidence.plain_text => Some(refused(REFUSED, false, true, rules::REFUSED_BY_STATUS)),
         (404, _) => None,
+        // etcd answers with errors of its own: a revision that it has not reached becomes a 500.
+        (500, _) if verdict.served_from == ServedFrom::Etcd => None,
         // How far it came is unknown: etcd may have been asked for what was to be read from it.
         _ => Some(refused(FAILED, !verdict.reads.is_empty(), true, rules::REFUSED_BY_STATUS)),
     }
