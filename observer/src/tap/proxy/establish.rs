@@ -4,12 +4,14 @@ use std::io;
 use std::net::SocketAddr;
 
 use observer_core::http::Protocol;
+use rustls::ClientConnection;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::StartHandshake;
 use tokio_rustls::server::Accept;
 
 use super::dial::timed_out;
+use super::greeting::{self, Greeting};
 use super::hello;
 use super::hellos::Hello;
 use super::probe::Spare;
@@ -41,7 +43,8 @@ pub(super) enum Failure {
     Held(TcpStream),
 }
 
-/// Reads the `ClientHello`, shakes hands with upstream, then finishes the client's handshake; all before `deadline`.
+/// Reads the `ClientHello`, shakes hands with upstream, then finishes the client's handshake; all before `deadline`. Our certificate goes
+/// upstream last, when the client has been let in.
 pub(super) async fn establish(
     shared: &Shared,
     client: TcpStream,
@@ -74,18 +77,20 @@ pub(super) async fn establish(
         Ok(transport) => greet(shared, &sides.upstream_tls, offer, transport, deadline).await,
         Err(error) => Err(error),
     };
-    let (upstream, upstream_address) = match greeted {
-        Ok(connected) => connected,
+    let (greeting, upstream_address) = match greeted {
+        Ok(greeted) => greeted,
         Err(error) => return Err(Failure::Upstream(error, hello.io)),
     };
-    let (upstream, upstream_tls) = upstream.into_inner();
-    let protocol = upstream_tls.alpn_protocol();
-    let accept = hello.into_stream(sides.server_configs.for_protocol(protocol));
-    let protocol = protocol.and_then(known_protocol);
+    let accept = hello.into_stream(sides.server_configs.for_protocol(greeting.protocol()));
     let Some((client, client_tls)) = finish(accept, deadline).await else {
-        socket::close_gracefully(upstream.tcp());
+        socket::close_gracefully(greeting.transport().tcp());
         return Err(Failure::Client);
     };
+    let (upstream, upstream_tls) = match complete(shared, greeting, deadline).await {
+        Ok(greeting) => greeting.into_inner(),
+        Err(error) => return Err(Failure::Upstream(error, client)),
+    };
+    let protocol = upstream_tls.alpn_protocol().and_then(known_protocol);
     let (downstream, upstream) = (Side::new(client, client_tls), Side::new(upstream, upstream_tls));
     Ok(Established { downstream, upstream, upstream_address, protocol })
 }
@@ -113,8 +118,6 @@ async fn client_hello(
     }
 }
 
-type UpstreamStream = tokio_rustls::client::TlsStream<Transport>;
-
 async fn reach(shared: &Shared, spare: Option<Spare>, deadline: Instant) -> Result<Transport, UpstreamError> {
     match spare.and_then(Spare::into_quiet) {
         Some(tcp) => Ok(Transport::Tcp(tcp)),
@@ -122,24 +125,41 @@ async fn reach(shared: &Shared, spare: Option<Spare>, deadline: Instant) -> Resu
     }
 }
 
+/// Shakes hands with upstream, but for the last flight where that presents a certificate: the client has yet to prove that it may use it.
 async fn greet(
     shared: &Shared,
     tls: &UpstreamTls,
     offer: Vec<Vec<u8>>,
     transport: Transport,
     deadline: Instant,
-) -> Result<(UpstreamStream, SocketAddr), UpstreamError> {
+) -> Result<(Greeting, SocketAddr), UpstreamError> {
     let endpoint = shared.route.endpoint().to_string();
     let ready = socket::prepare(transport.tcp()).and_then(|()| transport.tcp().peer_addr());
     let address = ready.map_err(|_upstream_is_gone| UpstreamError::Closed { endpoint: endpoint.clone() })?;
-    let handshake = tls.connector.with_alpn(offer).connect(tls.server_name.clone(), transport);
-    match timeout_at(deadline, handshake.into_fallible()).await {
-        Ok(Ok(stream)) => Ok((stream, address)),
+    let client = ClientConnection::new_with_alpn(tls.client_config(), tls.server_name(), offer);
+    let client = client.map_err(|fault| UpstreamError::Tls { endpoint, detail: fault.to_string() })?;
+    let greeting = within(shared, deadline, Greeting::begin(client, transport)).await?;
+    let greeting = if tls.presents_certificate() { greeting } else { complete(shared, greeting, deadline).await? };
+    Ok((greeting, address))
+}
+
+/// Does nothing where the handshake is complete.
+async fn complete(shared: &Shared, greeting: Greeting, deadline: Instant) -> Result<Greeting, UpstreamError> {
+    within(shared, deadline, greeting.complete()).await
+}
+
+async fn within(
+    shared: &Shared,
+    deadline: Instant,
+    step: impl Future<Output = Result<Greeting, greeting::Failed>>,
+) -> Result<Greeting, UpstreamError> {
+    match timeout_at(deadline, step).await {
+        Ok(Ok(greeting)) => Ok(greeting),
         Ok(Err((error, transport))) => {
             socket::close_gracefully(transport.tcp());
             Err(handshake_error(shared, &error))
         }
-        Err(_elapsed) => Err(timed_out(&endpoint, shared.handshake_limit)),
+        Err(_elapsed) => Err(timed_out(&shared.route.endpoint().to_string(), shared.handshake_limit)),
     }
 }
 

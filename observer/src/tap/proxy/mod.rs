@@ -16,6 +16,7 @@ mod establish;
 mod farewell;
 mod flow;
 mod gate;
+mod greeting;
 mod hello;
 mod hellos;
 mod http_connect;

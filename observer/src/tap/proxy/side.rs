@@ -149,9 +149,9 @@ impl Side {
 pub(super) struct PeerGone;
 
 /// A connection as rustls wants it: what would wait is [`io::ErrorKind::WouldBlock`], and `context` is woken later.
-struct Wire<'a, 'b> {
-    transport: &'a mut Transport,
-    context: &'a mut Context<'b>,
+pub(super) struct Wire<'a, 'b> {
+    pub(super) transport: &'a mut Transport,
+    pub(super) context: &'a mut Context<'b>,
 }
 
 impl Wire<'_, '_> {

@@ -54,6 +54,11 @@ impl UpstreamTls {
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name, verifier })
     }
 
+    /// Whether a handshake says who we are.
+    pub(super) fn presents_certificate(&self) -> bool {
+        self.connector.config().client_auth_cert_resolver.has_certs()
+    }
+
     /// The same upstream, to which we are somebody else.
     pub(super) fn presenting(&self, client: &ClientCertificate) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());

@@ -1,0 +1,96 @@
+//! The handshake with upstream, which can wait before its last flight.
+//!
+//! Who has not shown that it may use our client certificate must not make us use it. But the client's handshake needs the protocol that upstream
+//! chooses. That is known with the server's certificate, before a word of ours says who we are: there the handshake waits.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use rustls::ClientConnection;
+use tokio::io::AsyncWrite;
+
+use super::side::Wire;
+use super::transport::Transport;
+
+/// A handshake with a server that has shown its certificate.
+pub(super) struct Greeting {
+    transport: Transport,
+    tls: ClientConnection,
+}
+
+/// Why a handshake failed, and the connection, which has carried the alert if there was one.
+pub(super) type Failed = (io::Error, Transport);
+
+impl Greeting {
+    /// Shakes hands until the server has shown its certificate and chosen its protocol; nothing that says who we are is sent.
+    pub(super) async fn begin(tls: ClientConnection, transport: Transport) -> Result<Self, Failed> {
+        Self { transport, tls }.until(|tls| tls.peer_certificates().is_some()).await
+    }
+
+    /// The protocol that upstream has chosen.
+    pub(super) fn protocol(&self) -> Option<&[u8]> {
+        self.tls.alpn_protocol()
+    }
+
+    /// Sends the last flight, with our certificate if we have one.
+    pub(super) async fn complete(self) -> Result<Self, Failed> {
+        let mut done = self.until(|tls| !tls.is_handshaking() && !tls.wants_write()).await?;
+        match poll_fn(|context| Pin::new(&mut done.transport).poll_flush(context)).await {
+            Ok(()) => Ok(done),
+            Err(error) => Err((error, done.transport)),
+        }
+    }
+
+    pub(super) fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    pub(super) fn into_inner(self) -> (Transport, ClientConnection) {
+        (self.transport, self.tls)
+    }
+
+    async fn until(mut self, reached: impl Fn(&ClientConnection) -> bool) -> Result<Self, Failed> {
+        match poll_fn(|context| self.poll_until(context, &reached)).await {
+            Ok(()) => Ok(self),
+            Err(error) => Err((error, self.transport)),
+        }
+    }
+
+    fn poll_until(&mut self, context: &mut Context<'_>, reached: impl Fn(&ClientConnection) -> bool) -> Poll<io::Result<()>> {
+        // What is sealed for a server that waits for it is written first; what may wait is sealed by reading, and then we are there.
+        while !reached(&self.tls) {
+            ready!(self.poll_write(context))?;
+            if !reached(&self.tls) {
+                ready!(self.poll_read(context))?;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_write(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.tls.wants_write() {
+            match self.tls.write_tls(&mut Wire { transport: &mut self.transport, context }) {
+                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Pin::new(&mut self.transport).poll_flush(context)
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.tls.read_tls(&mut Wire { transport: &mut self.transport, context }) {
+            Ok(0) => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+            Err(error) => return Poll::Ready(Err(error)),
+        }
+        let Err(error) = self.tls.process_new_packets() else { return Poll::Ready(Ok(())) };
+        // The alert, if it can be written at once: the error is the same without.
+        let _alert: Poll<io::Result<()>> = self.poll_write(context);
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error)))
+    }
+}
