@@ -111,7 +111,7 @@ fn peak_of_read(requests: u64) -> (u64, Value) {
     let capture = folder.path().join("run.cap");
     fs::write(&capture, capture_of(requests)).unwrap();
     let (mut report, mut stdout) = pipe().unwrap();
-    stdout.write_all(&[b' '; PIPE]).unwrap();
+    stdout.write_all(&b" ".repeat(PIPE)).unwrap();
     let mut command = watchtap().unwrap();
     let mut read =
         command.arg("read").arg(&capture).args(["--format", "json"]).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();

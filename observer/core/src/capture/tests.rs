@@ -80,7 +80,7 @@ fn a_status_with_more_causes_than_are_kept_is_lost() {
 #[test]
 fn lines_longer_than_any_that_is_written_are_lost() {
     let line = |length: usize| {
-        let line = format!(r#"{{"at":"1970-01-01T00:00:01Z","observation":"tick","mood":""}}"#);
+        let line = r#"{"at":"1970-01-01T00:00:01Z","observation":"tick","mood":""}"#;
         line.replace(r#""mood":""#, &format!(r#""mood":"{}"#, "x".repeat(length - line.len())))
     };
     assert_eq!(read(&file(&[&line(lines::MAX_LINE - 1)])).len(), 1);
