@@ -231,6 +231,8 @@ impl Chain {
     /// Ends everything; both hops must have seen the same.
     #[track_caller]
     fn finish(self) -> Outcome {
+        // Whoever ends watchtap sooner has what it could decode in a given time, which is a matter of pace.
+        self.watchtap.wait_until_idle().unwrap();
         let before = self.before.finish().unwrap();
         let report = self.watchtap.finish().unwrap();
         let behind = self.behind.finish().unwrap();
