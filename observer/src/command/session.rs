@@ -115,6 +115,13 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
             counts.client_handshakes_failed
         ));
     }
+    if counts.certificates_refused > 0 {
+        troubles.push(format!(
+            "{} refused with the TLS alert access_denied: the client showed a client certificate, which cannot be passed on, at the listener \
+             of another user; choose a context of the certificate's user instead of --user or --client-certificate",
+            counted(counts.certificates_refused, "client connection")
+        ));
+    }
     if counts.hellos_given_up > 0 {
         troubles.push(format!(
             "{} reset before the TLS ClientHello was complete, to make room for others: more clients than can be greeted at a time, or \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use watchtap::tap::proxy::{ClientCertificate, UpstreamTls, UpstreamTrust};
 
-use super::rig::{End, Options, Rig, config, read_to_end};
+use super::rig::{End, Options, Rig, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream};
 
 #[tokio::test]
@@ -41,6 +41,24 @@ async fn the_private_certificate_lets_in() {
     client.shutdown().await.unwrap();
     let mut upstream = rig.upstream.accept().await;
     assert_eq!(read_to_end(&mut upstream).await, (b"hello".to_vec(), End::CloseNotify));
+}
+
+#[tokio::test]
+async fn certificate_that_cannot_be_passed_on_is_refused_and_clients_without_are_let_in() {
+    for version in rustls::ALL_VERSIONS {
+        let mut rig = Rig::start();
+        rig.greeter.versions = vec![version];
+        let own = ClusterCa::new().user();
+        let refusal = match rig.client(&["http/1.1"], Some(&own)).await {
+            Ok(mut client) => client.read_to_end(&mut Vec::new()).await.unwrap_err(),
+            Err(refusal) => refusal,
+        };
+        assert!(refusal.to_string().contains("AccessDenied"), "{refusal}");
+        eventually(|| rig.handle.counts().certificates_refused == 1).await;
+        let (client, _upstream) = rig.pair().await;
+        assert!(client.get_ref().1.alpn_protocol().is_some());
+        assert_eq!((rig.handle.counts().established, rig.handle.counts().client_handshakes_failed), (1, 0));
+    }
 }
 
 #[tokio::test]

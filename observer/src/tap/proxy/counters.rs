@@ -20,8 +20,11 @@ pub struct ProxyCounts {
     pub over: u64,
     /// Clients that were reset and would have found the port refused without us.
     pub reset_instead_of_refused: u64,
-    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed no or a wrong certificate.
+    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed no or a wrong certificate where one
+    /// is needed.
     pub client_handshakes_failed: u64,
+    /// Clients that showed a certificate of their own where we present none upstream.
+    pub certificates_refused: u64,
     /// Clients that were reset before their `ClientHello` was complete, because others needed room.
     pub hellos_given_up: u64,
     /// Clients that asked us, as their forward proxy, for something else than our API server.
@@ -52,6 +55,7 @@ impl Sum for ProxyCounts {
             over: sum.over + one.over,
             reset_instead_of_refused: sum.reset_instead_of_refused + one.reset_instead_of_refused,
             client_handshakes_failed: sum.client_handshakes_failed + one.client_handshakes_failed,
+            certificates_refused: sum.certificates_refused + one.certificates_refused,
             hellos_given_up: sum.hellos_given_up + one.hellos_given_up,
             asked_elsewhere: sum.asked_elsewhere + one.asked_elsewhere,
             upstream_failed: sum.upstream_failed + one.upstream_failed,
@@ -70,6 +74,7 @@ pub(super) struct Counters {
     pub(super) over: Counter,
     pub(super) reset_instead_of_refused: Counter,
     pub(super) client_handshakes_failed: Counter,
+    pub(super) certificates_refused: Counter,
     pub(super) hellos_given_up: Counter,
     pub(super) asked_elsewhere: Counter,
     pub(super) upstream_failed: Counter,
@@ -83,7 +88,12 @@ pub(super) struct Counter(AtomicU64);
 
 impl Counter {
     pub(super) fn add(&self, amount: u64) {
-        self.0.fetch_add(amount, Ordering::Relaxed);
+        self.add_to(amount);
+    }
+
+    /// Adds, and returns how many there were before.
+    pub(super) fn add_to(&self, amount: u64) -> u64 {
+        self.0.fetch_add(amount, Ordering::Relaxed)
     }
 
     fn value(&self) -> u64 {
@@ -101,6 +111,7 @@ impl Counters {
             over: self.over.value(),
             reset_instead_of_refused: self.reset_instead_of_refused.value(),
             client_handshakes_failed: self.client_handshakes_failed.value(),
+            certificates_refused: self.certificates_refused.value(),
             hellos_given_up: self.hellos_given_up.value(),
             asked_elsewhere: self.asked_elsewhere.value(),
             upstream_failed: self.upstream_failed.value(),

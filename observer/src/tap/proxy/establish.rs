@@ -19,7 +19,7 @@ use super::server_configs::{HTTP1, HTTP2};
 use super::shared::Shared;
 use super::side::Side;
 use super::transport::Transport;
-use super::{Entrance, UpstreamError, UpstreamTls, connect_request, socket};
+use super::{Entrance, UpstreamError, UpstreamTls, connect_request, socket, unforwardable};
 
 /// A connection that is ready to be spliced.
 pub(super) struct Established {
@@ -33,6 +33,8 @@ pub(super) struct Established {
 pub(super) enum Failure {
     /// The client's doing; its socket is closed already.
     Client,
+    /// The client showed a certificate that cannot be passed on; its socket is closed already.
+    Certificate,
     /// The client had not completed its `ClientHello` when others needed room; its socket is closed already.
     Crowded,
     /// The client took us for a way to somewhere else; its socket is closed already.
@@ -82,9 +84,12 @@ pub(super) async fn establish(
         Err(error) => return Err(Failure::Upstream(error, hello.io)),
     };
     let accept = hello.into_stream(sides.server_configs.for_protocol(greeting.protocol()));
-    let Some((client, client_tls)) = finish(accept, deadline).await else {
-        socket::close_gracefully(greeting.transport().tcp());
-        return Err(Failure::Client);
+    let (client, client_tls) = match finish(accept, deadline).await {
+        Ok(finished) => finished,
+        Err(failure) => {
+            socket::close_gracefully(greeting.transport().tcp());
+            return Err(failure);
+        }
     };
     let (upstream, upstream_tls) = match complete(shared, greeting, deadline).await {
         Ok(greeting) => greeting.into_inner(),
@@ -172,15 +177,15 @@ fn handshake_error(shared: &Shared, error: &io::Error) -> UpstreamError {
     }
 }
 
-/// The client's handshake; `None` when the client left, showed a wrong certificate, or took too long.
-async fn finish(accept: Accept<TcpStream>, deadline: Instant) -> Option<(TcpStream, rustls::ServerConnection)> {
+/// The client's handshake; fails when the client left, showed a wrong certificate, or took too long.
+async fn finish(accept: Accept<TcpStream>, deadline: Instant) -> Result<(TcpStream, rustls::ServerConnection), Failure> {
     match timeout_at(deadline, accept.into_fallible()).await {
-        Ok(Ok(stream)) => Some(stream.into_inner()),
-        Ok(Err((_error, client))) => {
+        Ok(Ok(stream)) => Ok(stream.into_inner()),
+        Ok(Err((error, client))) => {
             socket::close_gracefully(&client);
-            None
+            Err(if unforwardable::is_refusal(&error) { Failure::Certificate } else { Failure::Client })
         }
-        Err(_elapsed) => None,
+        Err(_elapsed) => Err(Failure::Client),
     }
 }
 

@@ -37,6 +37,7 @@ mod socks;
 mod splice;
 mod tee;
 mod transport;
+mod unforwardable;
 mod upstream_tls;
 
 pub use crate::intake::{ForwardProxyFault, ListenerState, UpstreamError};

@@ -6,6 +6,7 @@ use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls_pki_types::ServerName;
 
+use super::unforwardable::NoCertificate;
 use super::{Admission, AuthorityError, PrivateAuthority};
 
 /// Configurations that differ in nothing but the one protocol that ALPN offers back.
@@ -32,7 +33,7 @@ impl ServerConfigs {
             .map_err(AuthorityError::of)?;
         let builder = match admission {
             Admission::HoldersOf(issuer) => builder.with_client_cert_verifier(issuer.client_verifier(provider)?),
-            Admission::Anybody => builder.with_no_client_auth(),
+            Admission::Anybody => builder.with_client_cert_verifier(Arc::new(NoCertificate::new(&provider))),
         };
         let (certificate, key) = authority.issue_server(name)?;
         let mut config = builder.with_single_cert(vec![certificate], key).map_err(AuthorityError::of)?;

@@ -45,6 +45,17 @@ impl Shared {
         self.counters.upstream_failed(error);
     }
 
+    /// Counts that a client showed a certificate that cannot be passed on, and reports the first one.
+    pub(super) fn certificate_refused(&self) {
+        if self.counters.certificates_refused.add_to(1) == 0 {
+            tracing::warn!(
+                listener = %self.address,
+                "refused a client that shows a client certificate, which cannot be passed on: choose a context of that certificate's user \
+                 instead of --user or --client-certificate"
+            );
+        }
+    }
+
     /// Tells that the listener opened or closed.
     pub(super) fn listener_is(&self, state: ListenerState) {
         let (at, listener) = (self.clock.now(), self.address);

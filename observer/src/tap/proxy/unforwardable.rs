@@ -1,0 +1,71 @@
+//! Client certificates at a listener that presents none upstream.
+//!
+//! A certificate cannot be passed on: its key signs the handshake with us, and the API server would take the client for nobody. So we ask for
+//! one, refuse the client that shows one, and let in all others.
+
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
+use rustls_pki_types::{CertificateDer, UnixTime};
+
+/// Asks for a certificate without a hint of whose, so that a client shows the one that it has.
+#[derive(Debug)]
+pub(super) struct NoCertificate {
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl NoCertificate {
+    pub(super) fn new(provider: &CryptoProvider) -> Self {
+        Self { algorithms: provider.signature_verification_algorithms }
+    }
+}
+
+/// A client reads it as the alert `access_denied`.
+const REFUSAL: Error = Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure);
+
+/// Whether a handshake failed since the client showed a certificate that cannot be passed on.
+pub(super) fn is_refusal(error: &std::io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) == Some(&REFUSAL)
+}
+
+impl ClientCertVerifier for NoCertificate {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        Err(REFUSAL)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
