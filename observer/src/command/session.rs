@@ -110,8 +110,8 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
     let mut troubles = Vec::new();
     if counts.client_handshakes_failed > 0 {
         troubles.push(format!(
-            "{} client connections ended in the TLS handshake with us: a client that does not trust the CA of its kubeconfig, or has \
-             not the certificate in it, or does not speak TLS",
+            "{} client connections ended in the TLS handshake with us: a client that does not trust the CA of its kubeconfig, shows \
+             another client certificate than the one in it, or does not speak TLS",
             counts.client_handshakes_failed
         ));
     }
@@ -120,6 +120,13 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
             "{} refused with the TLS alert access_denied: the client showed a client certificate, which cannot be passed on, at the listener \
              of another user; choose a context of the certificate's user instead of --user or --client-certificate",
             counted(counts.certificates_refused, "client connection")
+        ));
+    }
+    if counts.certificates_missing > 0 {
+        troubles.push(format!(
+            "{} refused with the TLS alert certificate_required: the client showed no client certificate, at the listener of a user who has \
+             one; choose a context of the client's own user instead of --user",
+            counted(counts.certificates_missing, "client connection")
         ));
     }
     if counts.hellos_given_up > 0 {
@@ -152,4 +159,24 @@ fn troubles(counts: &ProxyCounts) -> Vec<String> {
         troubles.push(format!("{} connections were reset for a fault of ours; please report it", counts.faults));
     }
     troubles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_refused_client_has_its_own_remedy() {
+        let none = ProxyCounts::default();
+        check(ProxyCounts { certificates_refused: 1, ..none }, "choose a context of the certificate's user");
+        check(ProxyCounts { certificates_missing: 1, ..none }, "choose a context of the client's own user");
+        check(ProxyCounts { client_handshakes_failed: 1, ..none }, "does not trust the CA of its kubeconfig");
+        assert!(troubles(&none).is_empty());
+    }
+
+    #[track_caller]
+    fn check(counts: ProxyCounts, remedy: &str) {
+        let troubles = troubles(&counts);
+        assert!(matches!(&troubles[..], [one] if one.contains(remedy)), "{troubles:?}");
+    }
 }

@@ -21,7 +21,20 @@ async fn without_the_private_certificate_not_a_byte_goes_on() {
     let mut upstream = rig.upstream.accept().await;
     let (bytes, _) = read_to_end(&mut upstream).await;
     assert!(bytes.is_empty());
-    assert_eq!(rig.handle.counts().client_handshakes_failed, 1);
+    assert_eq!((rig.handle.counts().certificates_missing, rig.handle.counts().client_handshakes_failed), (1, 0));
+}
+
+#[tokio::test]
+async fn client_without_a_certificate_where_one_is_needed_is_counted_apart_in_each_version_of_tls() {
+    for version in rustls::ALL_VERSIONS {
+        let mut rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
+        rig.greeter.versions = vec![version];
+        if let Ok(mut client) = rig.client(&["http/1.1"], None).await {
+            client.read_to_end(&mut Vec::new()).await.unwrap_err();
+        }
+        eventually(|| rig.handle.counts().certificates_missing == 1).await;
+        assert_eq!((rig.handle.counts().certificates_refused, rig.handle.counts().client_handshakes_failed), (0, 0));
+    }
 }
 
 #[tokio::test]
@@ -82,7 +95,8 @@ async fn stranger_is_refused_before_the_users_certificate_goes_upstream() {
     // The first handshake that upstream completes is that of the client that was let in.
     let mut upstream = rig.upstream.accept().await;
     assert_eq!(read_to_end(&mut upstream).await, (b"hello".to_vec(), End::CloseNotify));
-    assert_eq!((rig.handle.counts().client_handshakes_failed, rig.upstream.seen().tcp_connections), (2, 3));
+    let counts = rig.handle.counts();
+    assert_eq!((counts.certificates_missing, counts.client_handshakes_failed, rig.upstream.seen().tcp_connections), (1, 1, 3));
 }
 
 #[tokio::test]

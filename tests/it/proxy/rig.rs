@@ -132,7 +132,9 @@ impl Rig {
     /// The first client of a rig, and what upstream has of it; `None` when the handshakes took longer than the proxy lets them.
     pub(super) async fn pair_unless_late(&mut self) -> Option<(ClientStream, UpstreamStream)> {
         let client = self.client(&["h2", "http/1.1"], None).await.ok()?;
-        let over = |counts: ProxyCounts| counts.established + counts.client_handshakes_failed + counts.upstream_failed;
+        let over = |counts: ProxyCounts| {
+            counts.established + counts.client_handshakes_failed + counts.certificates_missing + counts.upstream_failed
+        };
         eventually(|| over(self.handle.counts()) > 0).await;
         if self.handle.counts().established == 0 {
             return None;

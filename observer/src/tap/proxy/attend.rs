@@ -45,6 +45,7 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, hello: Hello, sp
         Err(Failure::Elsewhere) => shared.counters.asked_elsewhere.add(1),
         Err(Failure::Client) => shared.counters.client_handshakes_failed.add(1),
         Err(Failure::Certificate) => shared.certificate_refused(),
+        Err(Failure::NoCertificate) => shared.certificate_missing(),
         Err(Failure::Crowded) => shared.counters.hellos_given_up.add(1),
         Err(Failure::Held(client)) => {
             shared.reset_instead_of_refused(1);

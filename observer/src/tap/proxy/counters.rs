@@ -20,11 +20,12 @@ pub struct ProxyCounts {
     pub over: u64,
     /// Clients that were reset and would have found the port refused without us.
     pub reset_instead_of_refused: u64,
-    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed no or a wrong certificate where one
-    /// is needed.
+    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed a wrong certificate where one is needed.
     pub client_handshakes_failed: u64,
     /// Clients that showed a certificate of their own where we present none upstream.
     pub certificates_refused: u64,
+    /// Clients that showed no certificate where we present one upstream.
+    pub certificates_missing: u64,
     /// Clients that were reset before their `ClientHello` was complete, because others needed room.
     pub hellos_given_up: u64,
     /// Clients that asked us, as their forward proxy, for something else than our API server.
@@ -56,6 +57,7 @@ impl Sum for ProxyCounts {
             reset_instead_of_refused: sum.reset_instead_of_refused + one.reset_instead_of_refused,
             client_handshakes_failed: sum.client_handshakes_failed + one.client_handshakes_failed,
             certificates_refused: sum.certificates_refused + one.certificates_refused,
+            certificates_missing: sum.certificates_missing + one.certificates_missing,
             hellos_given_up: sum.hellos_given_up + one.hellos_given_up,
             asked_elsewhere: sum.asked_elsewhere + one.asked_elsewhere,
             upstream_failed: sum.upstream_failed + one.upstream_failed,
@@ -75,6 +77,7 @@ pub(super) struct Counters {
     pub(super) reset_instead_of_refused: Counter,
     pub(super) client_handshakes_failed: Counter,
     pub(super) certificates_refused: Counter,
+    pub(super) certificates_missing: Counter,
     pub(super) hellos_given_up: Counter,
     pub(super) asked_elsewhere: Counter,
     pub(super) upstream_failed: Counter,
@@ -112,6 +115,7 @@ impl Counters {
             reset_instead_of_refused: self.reset_instead_of_refused.value(),
             client_handshakes_failed: self.client_handshakes_failed.value(),
             certificates_refused: self.certificates_refused.value(),
+            certificates_missing: self.certificates_missing.value(),
             hellos_given_up: self.hellos_given_up.value(),
             asked_elsewhere: self.asked_elsewhere.value(),
             upstream_failed: self.upstream_failed.value(),

@@ -35,6 +35,8 @@ pub(super) enum Failure {
     Client,
     /// The client showed a certificate that cannot be passed on; its socket is closed already.
     Certificate,
+    /// The client showed no certificate where we present one upstream; its socket is closed already.
+    NoCertificate,
     /// The client had not completed its `ClientHello` when others needed room; its socket is closed already.
     Crowded,
     /// The client took us for a way to somewhere else; its socket is closed already.
@@ -170,7 +172,7 @@ async fn within(
 
 fn handshake_error(shared: &Shared, error: &io::Error) -> UpstreamError {
     let endpoint = shared.route.endpoint().to_string();
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+    match tls_error(error) {
         Some(rustls::Error::InvalidCertificate(fault)) => UpstreamError::Certificate { endpoint, detail: fault.to_string() },
         Some(fault) => UpstreamError::Tls { endpoint, detail: fault.to_string() },
         None => UpstreamError::Closed { endpoint },
@@ -183,10 +185,18 @@ async fn finish(accept: Accept<TcpStream>, deadline: Instant) -> Result<(TcpStre
         Ok(Ok(stream)) => Ok(stream.into_inner()),
         Ok(Err((error, client))) => {
             socket::close_gracefully(&client);
-            Err(if unforwardable::is_refusal(&error) { Failure::Certificate } else { Failure::Client })
+            Err(match tls_error(&error) {
+                Some(fault) if *fault == unforwardable::REFUSAL => Failure::Certificate,
+                Some(rustls::Error::NoCertificatesPresented) => Failure::NoCertificate,
+                _other => Failure::Client,
+            })
         }
         Err(_elapsed) => Err(Failure::Client),
     }
+}
+
+fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
 fn known_protocol(alpn: &[u8]) -> Option<Protocol> {

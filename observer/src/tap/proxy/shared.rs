@@ -56,6 +56,17 @@ impl Shared {
         }
     }
 
+    /// Counts that a client showed no certificate where one is needed, and reports the first one.
+    pub(super) fn certificate_missing(&self) {
+        if self.counters.certificates_missing.add_to(1) == 0 {
+            tracing::warn!(
+                listener = %self.address,
+                "refused a client that shows no client certificate, at the listener of a user who has one: choose a context of the client's \
+                 own user instead of --user"
+            );
+        }
+    }
+
     /// Tells that the listener opened or closed.
     pub(super) fn listener_is(&self, state: ListenerState) {
         let (at, listener) = (self.clock.now(), self.address);

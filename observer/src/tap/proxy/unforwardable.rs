@@ -21,13 +21,8 @@ impl NoCertificate {
     }
 }
 
-/// A client reads it as the alert `access_denied`.
-const REFUSAL: Error = Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure);
-
-/// Whether a handshake failed since the client showed a certificate that cannot be passed on.
-pub(super) fn is_refusal(error: &std::io::Error) -> bool {
-    error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) == Some(&REFUSAL)
-}
+/// Why a handshake fails whose client showed a certificate that cannot be passed on. The client reads it as the alert `access_denied`.
+pub(super) const REFUSAL: Error = Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure);
 
 impl ClientCertVerifier for NoCertificate {
     fn client_auth_mandatory(&self) -> bool {
