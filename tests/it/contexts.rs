@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -83,8 +83,8 @@ fn a_server_that_does_not_answer_keeps_nothing_from_the_report() {
 #[test]
 fn nobody_gets_in_under_the_certificate_of_another_user() {
     let server = Upstream::start();
+    let [one, other] = ["one", "other"].map(|name| user_with_certificate(&server, name));
     let place = Place::new(&[server]);
-    let [one, other] = [user_with_certificate("one"), user_with_certificate("other")];
     place.edit(|text| {
         text.replace("users:\n", &format!("users:\n{one}{other}")).replace(
             "contexts:\n",
@@ -249,6 +249,36 @@ fn a_token_file_that_rotates_is_read_by_the_client_where_it_is() {
 }
 
 #[test]
+fn certificates_in_files_are_read_again_while_a_run_lasts() {
+    let servers = [Upstream::start(), Upstream::start()];
+    let [server, another] = &servers;
+    let place = Place::new(&servers);
+    place.edit(|text| {
+        text.replace(&server.trusted(), "certificate-authority: ca.pem")
+            .replace("user: {token: token-0}", "user: {client-certificate: user.pem, client-key: user.key}")
+    });
+    let write = |name: &str, text: String| fs::write(place.folder.path().join(name), text).unwrap();
+    let present = |(certificate, key): &(rcgen::Certificate, String)| {
+        write("user.pem", certificate.pem());
+        write("user.key", key.clone());
+    };
+    let [before, after] = [server.user(), server.user()];
+    present(&before);
+    write("ca.pem", server.authority());
+    let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
+    let asks = || get(&session, "context-0", "/api/v1/pods");
+    asks().unwrap();
+    assert!(server.certificates().iter().all(|certificate| certificate == before.0.der()));
+
+    present(&after);
+    eventually(|| asks().is_ok() && server.certificates().last() == Some(after.0.der()));
+    write("ca.pem", another.authority());
+    eventually(|| asks().is_err());
+    write("ca.pem", server.authority());
+    eventually(|| asks().is_ok());
+}
+
+#[test]
 fn servers_at_addresses_of_every_kind_are_reached() {
     let (sixth, renamed) =
         (Upstream::at(Ipv6Addr::LOCALHOST.into(), "::1"), Upstream::at(Ipv4Addr::LOCALHOST.into(), "kubernetes"));
@@ -320,9 +350,18 @@ impl Place {
     }
 }
 
-fn user_with_certificate(name: &str) -> String {
-    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
-    let [certificate, key] = [made.cert.pem(), made.signing_key.serialize_pem()].map(|pem| BASE64_STANDARD.encode(pem));
+/// Asks until it is so.
+#[track_caller]
+fn eventually(condition: impl Fn() -> bool) {
+    let limit = Instant::now() + LIMIT;
+    while !condition() {
+        assert!(Instant::now() < limit, "never so");
+    }
+}
+
+fn user_with_certificate(server: &Upstream, name: &str) -> String {
+    let (certificate, key) = server.user();
+    let [certificate, key] = [certificate.pem(), key].map(|pem| BASE64_STANDARD.encode(pem));
     format!("- {{name: {name}, user: {{client-certificate-data: {certificate}, client-key-data: {key}}}}}\n")
 }
 

@@ -3,15 +3,16 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
 /// What `/version` says.
 pub(crate) const VERSION: &str = r#"{"major":"1","minor":"34","gitVersion":"v1.34.4"}"#;
@@ -27,9 +28,15 @@ pub(crate) const TOKEN: &str = "token-of-a-scripted-upstream";
 /// Serves until the test process ends.
 pub(crate) struct Upstream {
     address: SocketAddr,
-    authority: String,
+    authority: CertifiedIssuer<'static, KeyPair>,
     connections: Arc<AtomicUsize>,
-    requests: Arc<Mutex<Vec<String>>>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: Vec<String>,
+    certificates: Vec<CertificateDer<'static>>,
 }
 
 impl Upstream {
@@ -45,28 +52,46 @@ impl Upstream {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([name.to_owned()]).unwrap();
         let certificate = params.signed_by(&key, &authority).unwrap();
-        let tls = server_config(certificate.der().clone(), PrivatePkcs8KeyDer::from(key.serialize_der()).into());
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+        let tls = server_config(certificate.der().clone(), key, authority.der().clone());
 
         let listener = TcpListener::bind((address, 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
+        let seen = Arc::<Mutex<Seen>>::default();
+        let seen_by_all = Arc::clone(&seen);
         let connections = Arc::new(AtomicUsize::new(0));
         let accepted = Arc::clone(&connections);
         thread::spawn(move || {
             for socket in listener.incoming() {
                 accepted.fetch_add(1, Ordering::SeqCst);
-                let (tls, seen) = (Arc::clone(&tls), Arc::clone(&seen));
+                let (tls, seen) = (Arc::clone(&tls), Arc::clone(&seen_by_all));
                 // A client may leave in the middle of anything; that is nothing to a server.
                 thread::spawn(move || socket.and_then(|socket| serve(socket, tls, &seen)).ok());
             }
         });
-        Self { address, authority: authority.pem(), connections, requests }
+        Self { address, authority, connections, seen }
     }
 
     /// The requests so far, as in `GET /version`.
     pub(crate) fn requests(&self) -> Vec<String> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.seen().requests.clone()
+    }
+
+    /// The client certificate of each request that came with one.
+    pub(crate) fn certificates(&self) -> Vec<CertificateDer<'static>> {
+        self.seen().certificates.clone()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The certificate of a user of this server, and its key in PEM.
+    pub(crate) fn user(&self) -> (rcgen::Certificate, String) {
+        let mut params = CertificateParams::default();
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        let key = KeyPair::generate().unwrap();
+        (params.signed_by(&key, &self.authority).unwrap(), key.serialize_pem())
     }
 
     /// How many connections it has accepted.
@@ -80,8 +105,8 @@ impl Upstream {
     }
 
     /// The certificate of the authority that vouches for it, in PEM.
-    pub(crate) fn authority(&self) -> &str {
-        &self.authority
+    pub(crate) fn authority(&self) -> String {
+        self.authority.pem()
     }
 
     /// A kubeconfig that leads here.
@@ -107,7 +132,7 @@ impl Upstream {
 
     /// The field of a cluster that names its authority.
     pub(crate) fn trusted(&self) -> String {
-        format!("certificate-authority-data: {}", BASE64_STANDARD.encode(&self.authority))
+        format!("certificate-authority-data: {}", BASE64_STANDARD.encode(self.authority()))
     }
 }
 
@@ -135,15 +160,23 @@ current-context: scripted
     )
 }
 
-fn server_config(certificate: CertificateDer<'static>, key: PrivateKeyDer<'static>) -> Arc<ServerConfig> {
-    let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-    let mut config = builder.with_single_cert(vec![certificate], key).unwrap();
+/// Client certificates that `authority` has issued are asked for, and may be left out.
+fn server_config(
+    certificate: CertificateDer<'static>,
+    key: PrivateKeyDer<'static>,
+    authority: CertificateDer<'static>,
+) -> Arc<ServerConfig> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let mut roots = RootCertStore::empty();
+    roots.add(authority).unwrap();
+    let users = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).allow_unauthenticated();
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let mut config = builder.with_client_cert_verifier(users.build().unwrap()).with_single_cert(vec![certificate], key).unwrap();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Arc::new(config)
 }
 
-fn serve(socket: TcpStream, tls: Arc<ServerConfig>, seen: &Mutex<Vec<String>>) -> io::Result<()> {
+fn serve(socket: TcpStream, tls: Arc<ServerConfig>, seen: &Mutex<Seen>) -> io::Result<()> {
     let connection = ServerConnection::new(tls).map_err(io::Error::other)?;
     let mut reader = BufReader::new(StreamOwned::new(connection, socket));
     loop {
@@ -153,7 +186,11 @@ fn serve(socket: TcpStream, tls: Arc<ServerConfig>, seen: &Mutex<Vec<String>>) -
             "GET /api/v1/namespaces/a/secrets" => ("200 OK", SECRETS),
             _ => ("404 Not Found", NOT_FOUND),
         };
-        seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        let certificate = reader.get_ref().conn.peer_certificates().and_then(<[_]>::first).cloned();
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.requests.push(request);
+        seen.certificates.extend(certificate);
+        drop(seen);
         let length = body.len();
         let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
         reader.get_mut().write_all((head + body).as_bytes())?;

@@ -152,7 +152,7 @@ impl HostAndPort {
         let is_current =
             |selected: &&Selected| selected.upstream.port == self.port && selected.upstream.host.eq_ignore_ascii_case(&self.host);
         if let Some(selected) = current.filter(is_current) {
-            return ApiServer::of_context(Selected { forward_proxy: None, ..selected.clone() });
+            return ApiServer::of_context(selected.without_forward_proxy());
         }
         let name = self.to_string();
         let selected = Kubeconfig::of_server(&format!("https://{name}"), &ServerTrust::Anybody, "--api-server")?.current()?;

@@ -17,12 +17,12 @@ use super::output::say;
 use crate::credential::{PluginCredential, run_plugin};
 use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::intake::Intake;
-use crate::kubeconfig::{BearerToken, Selected};
+use crate::kubeconfig::{BearerToken, ExecPlugin, Selected};
 use crate::question::{self, Conversation, Question, QuestionError};
 use crate::tap::Clock;
 use crate::tap::proxy::{
-    Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, ProxyConfig, Transport, UpstreamEndpoint, UpstreamRoute,
-    UpstreamTls, UpstreamTrust,
+    Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, ProxyConfig, Transport, UpstreamEndpoint, UpstreamFiles,
+    UpstreamIdentity, UpstreamRoute, UpstreamTls, UpstreamTrust,
 };
 
 /// How long a person waits to hear which cluster is used.
@@ -49,6 +49,7 @@ pub(super) fn proxy_config(
         upstream: endpoint(selected),
         forward_proxy: forward_proxy(selected)?,
         upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
+        upstream_files: upstream_files(selected)?,
         authority,
         entrance: Entrance::Server,
         admission,
@@ -129,34 +130,36 @@ async fn ask_metrics(selected: &Selected, credentials: &Credentials) -> Result<F
     Ok(question(selected, &host, credentials.token.as_deref()).metrics(stream).await?)
 }
 
-/// Connections for questions of ours, as the user: with what the kubeconfig holds, or else with what its plug-in yields, which is asked once.
+/// Connections for questions of ours, as the user: with what the kubeconfig and its files hold at the time, or else with what its plug-in
+/// yields, which is asked once.
 pub(super) struct Conversations {
     selected: Selected,
-    credentials: OnceCell<Option<Credentials>>,
+    of_plugin: OnceCell<Credentials>,
 }
 
 impl Conversations {
     /// With the API server of a context.
     pub(super) fn with(selected: Selected) -> Self {
-        Self { selected, credentials: OnceCell::new() }
+        Self { selected, of_plugin: OnceCell::new() }
     }
 
     /// Another connection.
     pub(super) async fn open(&self) -> Result<Conversation> {
-        let selected = &self.selected;
-        let credentials = self.credentials.get_or_try_init(|| credentials(selected)).await?.as_ref();
+        let selected = self.selected.reread()?;
+        let held = Credentials::read(&selected)?;
+        let credentials = match (&held, &selected.exec_plugin) {
+            (None, Some(plugin)) => Some(self.of_plugin.get_or_try_init(|| ask_plugin(plugin)).await?),
+            (held, _) => held.as_ref(),
+        };
         let certificate = credentials.and_then(|credentials| credentials.certificate.as_ref());
-        let (stream, host) = connect(selected, certificate).await?;
+        let (stream, host) = connect(&selected, certificate).await?;
         let token = credentials.and_then(|credentials| credentials.token.as_deref());
-        Ok(question(selected, &host, token).open(stream).await?)
+        Ok(question(&selected, &host, token).open(stream).await?)
     }
 }
 
-async fn credentials(selected: &Selected) -> Result<Option<Credentials>> {
-    Ok(match (Credentials::read(selected)?, &selected.exec_plugin) {
-        (None, Some(plugin)) => Some(Credentials::from(run_plugin(plugin).await?)),
-        (held, _) => held,
-    })
+async fn ask_plugin(plugin: &ExecPlugin) -> Result<Credentials> {
+    Ok(Credentials::from(run_plugin(plugin).await?))
 }
 
 /// What of a kubeconfig's user we can show ourselves, without a plug-in.
@@ -221,7 +224,14 @@ pub(super) fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>>
 }
 
 fn upstream_tls(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<UpstreamTls> {
-    let trust = match (selected.insecure_skip_tls_verify, selected.ca.pem()) {
+    let trust = trust(selected)?;
+    let upstream = &selected.upstream;
+    let name = upstream.tls_server_name.as_deref().unwrap_or(&upstream.host);
+    UpstreamTls::new(&trust, name, certificate).with_context(|| format!("cluster `{}`", selected.cluster))
+}
+
+fn trust(selected: &Selected) -> Result<UpstreamTrust> {
+    Ok(match (selected.insecure_skip_tls_verify, selected.ca.pem()) {
         (true, Some(_)) => bail!(
             "cluster `{}` has both a certificate authority and insecure-skip-tls-verify, which kubectl refuses; remove one of them",
             selected.cluster
@@ -229,10 +239,20 @@ fn upstream_tls(selected: &Selected, certificate: Option<&ClientCertificate>) ->
         (true, None) => UpstreamTrust::Anybody,
         (false, Some(pem)) => UpstreamTrust::Authorities(pem.to_vec()),
         (false, None) => UpstreamTrust::Native,
-    };
-    let upstream = &selected.upstream;
-    let name = upstream.tls_server_name.as_deref().unwrap_or(&upstream.host);
-    UpstreamTls::new(&trust, name, certificate).with_context(|| format!("cluster `{}`", selected.cluster))
+    })
+}
+
+/// `None` when the kubeconfig holds all of its certificates itself.
+fn upstream_files(selected: &Selected) -> Result<Option<UpstreamFiles>> {
+    if !selected.names_tls_files() {
+        return Ok(None);
+    }
+    let named = selected.clone();
+    Ok(Some(UpstreamFiles::new(identity(selected)?, move || Ok(identity(&named.reread()?)?))))
+}
+
+fn identity(selected: &Selected) -> Result<UpstreamIdentity> {
+    Ok(UpstreamIdentity { trust: trust(selected)?, certificate: certificate(selected) })
 }
 
 fn certificate(selected: &Selected) -> Option<ClientCertificate> {

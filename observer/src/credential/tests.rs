@@ -136,6 +136,7 @@ impl Run {
             upstream: UpstreamEndpoint { host: "api.invalid".to_owned(), port: 443 },
             forward_proxy: None,
             upstream_tls: UpstreamTls::new(&UpstreamTrust::Anybody, "api.invalid", None).unwrap(),
+            upstream_files: None,
             authority: Arc::clone(&issuer),
             entrance: Entrance::Server,
             admission: Admission::Anybody,

@@ -35,6 +35,11 @@ pub(super) fn load(entry: &Entry, name: &str) -> Result<Option<Loaded>, Error> {
     }
 }
 
+/// Whether the file that the field `name` names is read, and not the field `NAME-data`.
+pub(super) fn is_in_file(entry: &Entry, name: &str) -> bool {
+    entry.text(&format!("{name}-data")).is_none() && entry.text(name).is_some()
+}
+
 /// Line ends within the text are allowed, as Go's decoder allows them.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();

@@ -1,5 +1,6 @@
 //! The three lists of a kubeconfig and their named entries.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -65,6 +66,13 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// The whole entry, contents included.
     tree: Map<String, Value>,
+}
+
+/// Without its contents, which may be secret.
+impl fmt::Debug for Entry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Entry").field("place", &self.place).field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl Entry {

@@ -42,6 +42,14 @@ pub struct Selected {
     /// Clients use a built-in provider (`oidc` and the like), which writes new tokens back into the kubeconfig that it was read
     /// from: the copy.
     pub auth_provider: bool,
+    entries: Entries,
+}
+
+/// The entries that name the files.
+#[derive(Clone, Debug)]
+struct Entries {
+    cluster: Entry,
+    user: Option<Entry>,
 }
 
 /// The certificates that the API server's is checked against.
@@ -138,6 +146,29 @@ impl Selected {
         self.client_certificate.is_some() || self.exec_plugin.is_some()
     }
 
+    /// The same API server, reached without the proxy of `proxy-url`.
+    #[must_use]
+    pub fn without_forward_proxy(&self) -> Self {
+        Self { forward_proxy: None, ..self.clone() }
+    }
+
+    /// Whether some of the certificates and keys are in files, so that [`Self::reread`] may find others.
+    pub fn names_tls_files(&self) -> bool {
+        let Entries { cluster, user } = &self.entries;
+        pem::is_in_file(cluster, "certificate-authority")
+            || user.as_ref().is_some_and(|user| ["client-certificate", "client-key"].iter().any(|name| pem::is_in_file(user, name)))
+    }
+
+    /// The same with what the files of the certificates and the key hold now. Whether certificate and key belong together is not checked here.
+    ///
+    /// client-go reads them again, too: the certificate and its key at each handshake and every five minutes, since 1.36 the CA
+    /// (kubernetes/client-go `transport/cert_rotation.go`, `transport/transport.go`, `transport/ca_rotation.go`, v0.37).
+    pub fn reread(&self) -> Result<Self, Error> {
+        let Entries { cluster, user } = &self.entries;
+        let client_certificate = user.as_ref().map_or(Ok(None), ClientCertificate::read)?;
+        Ok(Self { ca: CaSource::read(cluster)?, client_certificate, ..self.clone() })
+    }
+
     fn read(context: &Entry, cluster: &Entry, user: Option<&Entry>) -> Result<Self, Error> {
         let typed_cluster: Cluster = cluster.typed()?;
         let typed_user: AuthInfo = user.map_or_else(|| Ok(AuthInfo::default()), Entry::typed)?;
@@ -159,6 +190,7 @@ impl Selected {
             basic_auth: user.and_then(BasicAuth::read),
             exec_plugin,
             auth_provider: typed_user.auth_provider.is_some(),
+            entries: Entries { cluster: cluster.clone(), user: user.cloned() },
         })
     }
 }

@@ -15,6 +15,7 @@ mod observing;
 mod payload;
 mod refused;
 mod relist_burst;
+mod renewals;
 mod rig;
 mod slow_clients;
 mod stalls;

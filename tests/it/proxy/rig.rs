@@ -105,7 +105,8 @@ impl Rig {
         Self::of(Upstream::start(ClusterCa::new().server("unused", &[], false)), config)
     }
 
-    fn of(upstream: Upstream, config: ProxyConfig) -> Self {
+    /// A proxy with this configuration before `upstream`.
+    pub(super) fn of(upstream: Upstream, config: ProxyConfig) -> Self {
         let identity = config.authority.issue_client().unwrap();
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(config.authority.certificate_pem().as_bytes()).unwrap()).unwrap();
@@ -203,6 +204,7 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
         upstream: endpoint(upstream),
         forward_proxy: None,
         upstream_tls,
+        upstream_files: None,
         authority: Arc::new(PrivateAuthority::generate().unwrap()),
         entrance: Entrance::Server,
         admission: Admission::Anybody,

@@ -39,7 +39,14 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, hello: Hello, sp
         Ok(established) => {
             shared.counters.established.add(1);
             let tee = tee(&shared, &established, address, process);
-            Splice::new(Arc::clone(&shared), established.downstream, established.upstream, tee).run(farewell).await;
+            let Established { downstream, upstream, sides, .. } = established;
+            let end = async {
+                tokio::select! {
+                    () = farewell.said() => {}
+                    () = shared.sides.outdated(&sides) => {}
+                }
+            };
+            Splice::new(Arc::clone(&shared), downstream, upstream, tee).run(end).await;
             shared.counters.over.add(1);
         }
         Err(Failure::Elsewhere) => shared.counters.asked_elsewhere.add(1),

@@ -18,7 +18,7 @@ use x509_parser::x509::SubjectPublicKeyInfo;
 use super::TlsConfigError;
 
 /// The certificate of a kubeconfig's user, presented upstream.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ClientCertificate {
     /// The certificate and its intermediates, in PEM.
     pub chain_pem: Vec<u8>,

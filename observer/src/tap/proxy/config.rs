@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Descriptors, PrivateAuthority, UpstreamTls};
+use super::{Descriptors, PrivateAuthority, UpstreamFiles, UpstreamTls};
 use crate::forward_proxy::ForwardProxy;
 use crate::intake::Intake;
 use crate::tap::Clock;
@@ -21,6 +21,8 @@ pub struct ProxyConfig {
     pub forward_proxy: Option<ForwardProxy>,
     /// How the API server is trusted, and who we are to it.
     pub upstream_tls: UpstreamTls,
+    /// Where that is read again, if it comes from files.
+    pub upstream_files: Option<UpstreamFiles>,
     /// Issues the certificate that clients see.
     pub authority: Arc<PrivateAuthority>,
     /// As what clients take us.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use observer_core::http::Protocol;
 use rustls::ClientConnection;
@@ -18,6 +19,7 @@ use super::probe::Spare;
 use super::server_configs::{HTTP1, HTTP2};
 use super::shared::Shared;
 use super::side::Side;
+use super::sides::Sides;
 use super::transport::Transport;
 use super::{Entrance, UpstreamError, UpstreamTls, connect_request, socket, unforwardable};
 
@@ -27,6 +29,8 @@ pub(super) struct Established {
     pub(super) upstream: Side,
     pub(super) upstream_address: SocketAddr,
     pub(super) protocol: Option<Protocol>,
+    /// What it was made with.
+    pub(super) sides: Arc<Sides>,
 }
 
 /// Why there is none.
@@ -50,7 +54,7 @@ pub(super) enum Failure {
 /// Reads the `ClientHello`, shakes hands with upstream, then finishes the client's handshake; all before `deadline`. Our certificate goes
 /// upstream last, when the client has been let in.
 pub(super) async fn establish(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     client: TcpStream,
     waiting: Hello,
     spare: Option<Spare>,
@@ -72,6 +76,7 @@ pub(super) async fn establish(
     };
     let hello = client_hello(shared, client, waiting, deadline).await?;
     let offer = hello.client_hello().alpn().map(|names| names.map(<[u8]>::to_vec).collect()).unwrap_or_default();
+    shared.renew().await;
     let sides = shared.sides.current();
     let reached = match early {
         Ok(transport) => Ok(transport),
@@ -99,7 +104,7 @@ pub(super) async fn establish(
     };
     let protocol = upstream_tls.alpn_protocol().and_then(known_protocol);
     let (downstream, upstream) = (Side::new(client, client_tls), Side::new(upstream, upstream_tls));
-    Ok(Established { downstream, upstream, upstream_address, protocol })
+    Ok(Established { downstream, upstream, upstream_address, protocol, sides })
 }
 
 async fn client_hello(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
 use super::attend::attend;
 use super::farewell::{self, FarewellSender};
@@ -12,6 +12,7 @@ use super::gate::Question;
 use super::port::{Client, Port, Shortage};
 use super::probe::{Probe, ProbeEvent};
 use super::shared::Shared;
+use super::upstream_files::READ_AGAIN;
 use super::{ListenerState, UpstreamError};
 
 /// Owns the port, the dials that decide about it, and the connections' tasks.
@@ -23,6 +24,8 @@ pub(super) struct Listener {
     farewell: FarewellSender,
     /// When it was last said that clients wait.
     shortage_said: Option<Instant>,
+    /// When our certificates are read again though nobody connects.
+    reading: Interval,
 }
 
 /// How long it is not said again that clients wait: on a busy machine at its limit they may do so again and again.
@@ -34,12 +37,15 @@ enum Event {
     Asked,
     Probe(ProbeEvent),
     ConnectionOver(Result<(), JoinError>),
+    ReadAgain,
 }
 
 impl Listener {
     pub(super) fn new(shared: Arc<Shared>, port: Port) -> Self {
         let (probe, connections, farewell) = (Probe::new(), JoinSet::new(), FarewellSender::new());
-        Self { shared, port, probe, connections, farewell, shortage_said: None }
+        let mut reading = interval_at(Instant::now() + READ_AGAIN, READ_AGAIN);
+        reading.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { shared, port, probe, connections, farewell, shortage_said: None, reading }
     }
 
     /// Serves for ever.
@@ -54,6 +60,7 @@ impl Listener {
                 Event::Probe(ProbeEvent::SpareOver) => {}
                 Event::Probe(ProbeEvent::Dialled { question, outcome }) => self.dialled(question, outcome),
                 Event::ConnectionOver(joined) => self.connection_over(joined),
+                Event::ReadAgain => self.shared.renew().await,
             }
         }
     }
@@ -61,7 +68,7 @@ impl Listener {
     /// Gives up the port, waits for the connections until `grace` is over, then ends those that are left, on both sides as a peer ends
     /// that leaves: `close_notify` and FIN. Those that do not even take that are reset.
     pub(super) async fn finish(self, grace: Duration) {
-        let Self { shared: _, port, probe: _, mut connections, farewell, shortage_said: _ } = self;
+        let Self { port, mut connections, farewell, .. } = self;
         drop(port);
         if !all_over(&mut connections, grace).await {
             farewell.say();
@@ -80,6 +87,7 @@ impl Listener {
             () = self.shared.gate.asked() => Event::Asked,
             event = self.probe.event() => Event::Probe(event),
             Some(joined) = self.connections.join_next() => Event::ConnectionOver(joined),
+            _ = self.reading.tick() => Event::ReadAgain,
         }
     }
 

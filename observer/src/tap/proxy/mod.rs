@@ -38,6 +38,7 @@ mod splice;
 mod tee;
 mod transport;
 mod unforwardable;
+mod upstream_files;
 mod upstream_tls;
 
 pub use crate::intake::{ForwardProxyFault, ListenerState, UpstreamError};
@@ -50,4 +51,5 @@ pub use error::{ProxyError, TlsConfigError};
 pub use route::UpstreamRoute;
 pub use serve::{Proxy, ProxyHandle};
 pub use transport::Transport;
+pub use upstream_files::{UpstreamFiles, UpstreamIdentity};
 pub use upstream_tls::{UpstreamTls, UpstreamTrust};

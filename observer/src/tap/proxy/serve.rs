@@ -12,6 +12,7 @@ use super::listener::Listener;
 use super::port::BoundPort;
 use super::shared::Shared;
 use super::sides::CurrentSides;
+use super::upstream_files::Renewal;
 use super::{
     ClientCertificate, ListenerState, PrivateAuthority, ProxyConfig, ProxyCounts, ProxyError, TlsConfigError, UpstreamError,
     UpstreamRoute,
@@ -53,6 +54,7 @@ impl Proxy {
             route: UpstreamRoute::new(config.upstream, config.forward_proxy, &config.upstream_tls),
             entrance: config.entrance,
             sides: CurrentSides::new(config.authority, config.entrance, &config.admission, config.upstream_tls)?,
+            renewal: config.upstream_files.map(Renewal::new),
             intake: config.intake,
             clock: config.clock,
             handshake_limit: config.handshake_limit,

@@ -1,6 +1,7 @@
 //! What all connections of one listener have in common.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -8,6 +9,7 @@ use tokio::sync::watch;
 use super::counters::Counters;
 use super::gate::Gate;
 use super::sides::CurrentSides;
+use super::upstream_files::Renewal;
 use super::{Descriptors, Entrance, ListenerState, UpstreamError, UpstreamRoute};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
@@ -18,6 +20,8 @@ pub(super) struct Shared {
     pub(super) route: UpstreamRoute,
     pub(super) entrance: Entrance,
     pub(super) sides: CurrentSides,
+    /// Where the upstream half of `sides` is read again.
+    pub(super) renewal: Option<Renewal>,
     pub(super) intake: Option<Intake>,
     pub(super) clock: Clock,
     pub(super) handshake_limit: Duration,
@@ -29,6 +33,13 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Reads again what our certificates are read from, if that is files.
+    pub(super) async fn renew(self: &Arc<Self>) {
+        if let Some(renewal) = &self.renewal {
+            renewal.renew(self).await;
+        }
+    }
+
     /// Counts and tells that clients were reset which would have been refused.
     pub(super) fn reset_instead_of_refused(&self, clients: u64) {
         if clients > 0 {

@@ -1,17 +1,22 @@
 //! Who we are on both sides of a listener's connections. Both change at once, or somebody could be let in as nobody and go on as somebody.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustls_pki_types::ServerName;
+use tokio::sync::watch;
 
 use super::server_configs::ServerConfigs;
-use super::{Admission, AuthorityError, ClientCertificate, Entrance, PrivateAuthority, TlsConfigError, UpstreamTls};
+use super::{
+    Admission, AuthorityError, ClientCertificate, Entrance, PrivateAuthority, TlsConfigError, UpstreamIdentity, UpstreamTls,
+};
 
 /// What one connection is made with.
 #[derive(Debug)]
 pub(super) struct Sides {
     pub(super) upstream_tls: UpstreamTls,
-    pub(super) server_configs: ServerConfigs,
+    pub(super) server_configs: Arc<ServerConfigs>,
+    /// How many certificates a kubeconfig's user has had in files before this one.
+    renewals: u64,
 }
 
 /// What the next connection is made with.
@@ -21,6 +26,9 @@ pub(super) struct CurrentSides {
     authority: Arc<PrivateAuthority>,
     entrance: Entrance,
     current: RwLock<Arc<Sides>>,
+    /// Held by whoever replaces them.
+    replacing: Mutex<()>,
+    renewals: watch::Sender<u64>,
 }
 
 impl CurrentSides {
@@ -31,7 +39,9 @@ impl CurrentSides {
         upstream_tls: UpstreamTls,
     ) -> Result<Self, AuthorityError> {
         let server_configs = ServerConfigs::new(&authority, shown_name(entrance, &upstream_tls), admission)?;
-        Ok(Self { authority, entrance, current: RwLock::new(Arc::new(Sides { upstream_tls, server_configs })) })
+        let sides = Sides { upstream_tls, server_configs: Arc::new(server_configs), renewals: 0 };
+        let (current, replacing) = (RwLock::new(Arc::new(sides)), Mutex::new(()));
+        Ok(Self { authority, entrance, current, replacing, renewals: watch::Sender::new(0) })
     }
 
     /// For one connection, from its beginning to its end.
@@ -42,12 +52,37 @@ impl CurrentSides {
     /// From the next connection on `certificate` is presented upstream, and nobody is let in but those to whom `issuer` has issued a
     /// certificate. Sessions of before cannot be resumed, since the tickets have another key.
     pub(super) fn present(&self, certificate: &ClientCertificate, issuer: &Arc<PrivateAuthority>) -> Result<(), TlsConfigError> {
-        let upstream_tls = self.current().upstream_tls.presenting(certificate)?;
+        let _nobody_else = self.replacing.lock();
+        let current = self.current();
+        let upstream_tls = current.upstream_tls.presenting(certificate)?;
         let name = shown_name(self.entrance, &upstream_tls);
-        let server_configs = ServerConfigs::new(&self.authority, name, &Admission::HoldersOf(Arc::clone(issuer)))?;
-        let sides = Arc::new(Sides { upstream_tls, server_configs });
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = sides;
+        let server_configs = Arc::new(ServerConfigs::new(&self.authority, name, &Admission::HoldersOf(Arc::clone(issuer)))?);
+        self.replace(Sides { upstream_tls, server_configs, renewals: current.renewals });
         Ok(())
+    }
+
+    /// From the next connection on upstream is trusted and greeted by `identity`. Who is let in stays as it was. `is_another`: it presents
+    /// another certificate than before, so the connections made with that one are outdated.
+    pub(super) fn renew(&self, identity: &UpstreamIdentity, is_another: bool) -> Result<(), TlsConfigError> {
+        let _nobody_else = self.replacing.lock();
+        let current = self.current();
+        let upstream_tls = current.upstream_tls.renewed(identity)?;
+        let renewals = current.renewals + u64::from(is_another);
+        self.replace(Sides { upstream_tls, server_configs: Arc::clone(&current.server_configs), renewals });
+        self.renewals.send_replace(renewals);
+        Ok(())
+    }
+
+    /// Waits until connections with `sides` present a certificate that has been renewed.
+    pub(super) async fn outdated(&self, sides: &Sides) {
+        let mut renewals = self.renewals.subscribe();
+        if renewals.wait_for(|renewals| *renewals > sides.renewals).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn replace(&self, sides: Sides) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(sides);
     }
 }
 

@@ -14,7 +14,6 @@ use std::task::{Context, Poll, ready};
 
 use observer_core::http::Direction;
 
-use super::farewell::Farewell;
 use super::flow::{Flow, FlowEnd, Withholding};
 use super::shared::Shared;
 use super::side::Side;
@@ -59,10 +58,10 @@ impl Splice {
         }
     }
 
-    /// Copies until both directions are over, or until `farewell`, and closes both sides as they deserve.
-    pub(super) async fn run(mut self, mut farewell: Farewell) {
+    /// Copies until both directions are over, or until `farewell` is, and closes both sides as they deserve.
+    pub(super) async fn run(mut self, farewell: impl Future<Output = ()>) {
         let closing = {
-            let mut farewell = pin!(farewell.said());
+            let mut farewell = pin!(farewell);
             std::future::poll_fn(|context| match self.poll(context) {
                 Poll::Ready(closing) => Poll::Ready(closing),
                 Poll::Pending => farewell.as_mut().poll(context).map(|()| Closing::ByUs),

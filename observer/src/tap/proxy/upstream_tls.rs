@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use rustls::ClientConfig;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::sign::SingleCertAndKey;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tokio_rustls::TlsConnector;
 
 use super::insecure::AnyCertificate;
 use super::server_verifier::ServerVerifier;
-use super::{ClientCertificate, TlsConfigError};
+use super::{ClientCertificate, TlsConfigError, UpstreamIdentity};
 
 /// Whom we take for the API server, and who we are to it.
 #[derive(Clone)]
@@ -20,6 +20,7 @@ pub struct UpstreamTls {
     pub(super) connector: TlsConnector,
     pub(super) server_name: ServerName<'static>,
     verifier: Arc<dyn ServerCertVerifier>,
+    key: Option<Arc<CertifiedKey>>,
 }
 
 /// Which certificates prove that a server is the API server.
@@ -48,10 +49,20 @@ impl UpstreamTls {
     pub fn new(trust: &UpstreamTrust, server_name: &str, client: Option<&ClientCertificate>) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = trust.verifier(&provider)?;
-        let config = config(provider, Arc::clone(&verifier), client)?;
+        let key = client.map(|client| client.certified_key(&provider)).transpose()?;
         let server_name = ServerName::try_from(server_name.to_owned())
             .map_err(|_invalid| TlsConfigError::ServerName { name: server_name.to_owned() })?;
-        Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name, verifier })
+        Self::with(provider, server_name, verifier, key)
+    }
+
+    fn with(
+        provider: Arc<CryptoProvider>,
+        server_name: ServerName<'static>,
+        verifier: Arc<dyn ServerCertVerifier>,
+        key: Option<Arc<CertifiedKey>>,
+    ) -> Result<Self, TlsConfigError> {
+        let config = config(provider, Arc::clone(&verifier), key.clone())?;
+        Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name, verifier, key })
     }
 
     /// Whether a handshake says who we are.
@@ -62,17 +73,27 @@ impl UpstreamTls {
     /// The same upstream, to which we are somebody else.
     pub(super) fn presenting(&self, client: &ClientCertificate) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let config = config(provider, Arc::clone(&self.verifier), Some(client))?;
-        Ok(Self { connector: TlsConnector::from(Arc::new(config)), ..self.clone() })
+        let key = client.certified_key(&provider)?;
+        Self::with(provider, self.server_name.clone(), Arc::clone(&self.verifier), Some(key))
+    }
+
+    /// The same upstream, trusted and greeted by what is held of it now.
+    pub(super) fn renewed(&self, identity: &UpstreamIdentity) -> Result<Self, TlsConfigError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let verifier = identity.trust.verifier(&provider)?;
+        let key = match &identity.certificate {
+            Some(certificate) => Some(certificate.certified_key(&provider)?),
+            None => self.key.clone(),
+        };
+        Self::with(provider, self.server_name.clone(), verifier, key)
     }
 }
 
 fn config(
     provider: Arc<CryptoProvider>,
     verifier: Arc<dyn ServerCertVerifier>,
-    client: Option<&ClientCertificate>,
+    key: Option<Arc<CertifiedKey>>,
 ) -> Result<ClientConfig, TlsConfigError> {
-    let key = client.map(|client| client.certified_key(&provider)).transpose()?;
     let builder =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(TlsConfigError::Library)?;
     let builder = builder.dangerous().with_custom_certificate_verifier(verifier);

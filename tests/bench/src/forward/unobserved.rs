@@ -34,6 +34,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
         upstream: UpstreamEndpoint { host: Ipv4Addr::LOCALHOST.to_string(), port: args.upstream },
         forward_proxy: None,
         upstream_tls: UpstreamTls::new(&trust, "127.0.0.1", None)?,
+        upstream_files: None,
         authority: Arc::new(PrivateAuthority::generate()?),
         entrance: Entrance::Server,
         admission: Admission::Anybody,

@@ -1,0 +1,122 @@
+//! Certificates that are renewed while we run: what the upstream half of TLS is made of is read again, as client-go does it.
+//!
+//! A client of ours cannot do it itself: its kubeconfig is a copy that names our certificate, and the user's own is presented by us.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::{Instant, timeout};
+
+use super::shared::Shared;
+use super::{ClientCertificate, UpstreamTrust};
+
+/// How long what was read is good for new connections: kubernetes/client-go `transport/transport.go`, `cachingCertificateLoader`, v0.37.
+const FRESH_FOR: Duration = Duration::from_secs(1);
+/// How long a client waits for a file system; then it is connected with what was read before.
+const READ_WITHIN: Duration = Duration::from_millis(250);
+/// How often files are read that no new connection asks for: kubernetes/client-go `transport/cert_rotation.go`,
+/// `CertCallbackRefreshDuration`, v0.37.
+pub(super) const READ_AGAIN: Duration = Duration::from_mins(5);
+
+/// Whom we take for the API server, and who we are to it, as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpstreamIdentity {
+    /// Which certificates prove that a server is the API server.
+    pub trust: UpstreamTrust,
+    /// The certificate that is presented; with `None` the one of before stays, which may have been handed to us by a plug-in.
+    pub certificate: Option<ClientCertificate>,
+}
+
+type Read = dyn Fn() -> Result<UpstreamIdentity, Box<dyn Error + Send + Sync>> + Send + Sync;
+
+/// The files that an [`UpstreamIdentity`] is read from.
+#[derive(Clone)]
+pub struct UpstreamFiles {
+    /// What they held when they were read last.
+    held: UpstreamIdentity,
+    read: Arc<Read>,
+    fresh_for: Duration,
+}
+
+impl UpstreamFiles {
+    /// `held` is what the proxy begins with, `read` yields what the files hold now. It may block, and is called on a thread that may.
+    pub fn new(
+        held: UpstreamIdentity,
+        read: impl Fn() -> Result<UpstreamIdentity, Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { held, read: Arc::new(read), fresh_for: FRESH_FOR }
+    }
+
+    /// With another time for which what was read is good for new connections; 1 s unless a test wants less.
+    #[must_use]
+    pub fn fresh_for(self, fresh_for: Duration) -> Self {
+        Self { fresh_for, ..self }
+    }
+}
+
+impl fmt::Debug for UpstreamFiles {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("UpstreamFiles").field("held", &self.held).finish_non_exhaustive()
+    }
+}
+
+/// The files of a listener that serves.
+#[derive(Debug)]
+pub(super) struct Renewal(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    files: UpstreamFiles,
+    read_at: Option<Instant>,
+    /// Why the last reading brought nothing; said once.
+    fault: Option<String>,
+}
+
+impl Renewal {
+    pub(super) fn new(files: UpstreamFiles) -> Self {
+        Self(Arc::new(Mutex::new(State { files, read_at: None, fault: None })))
+    }
+
+    /// Reads the files unless they were read a moment ago, and changes `shared`'s upstream half of TLS if they hold something else. Returns
+    /// before that when the file system takes too long; the reading then goes on beside the caller.
+    pub(super) async fn renew(&self, shared: &Arc<Shared>) {
+        let state = Arc::clone(&self.0);
+        let renewed = async {
+            let state = state.lock_owned().await;
+            if state.read_at.is_some_and(|at| at.elapsed() < state.files.fresh_for) {
+                return;
+            }
+            let shared = Arc::clone(shared);
+            tokio::task::spawn_blocking(move || read(state, &shared)).await.ok();
+        };
+        timeout(READ_WITHIN, renewed).await.ok();
+    }
+}
+
+fn read(mut state: OwnedMutexGuard<State>, shared: &Shared) {
+    let read = (state.files.read)();
+    state.read_at = Some(Instant::now());
+    let fault = match read {
+        Ok(identity) if identity == state.files.held => None,
+        Ok(identity) => match shared.sides.renew(&identity, identity.certificate != state.files.held.certificate) {
+            Ok(()) => {
+                tracing::info!(listener = %shared.address, "the kubeconfig's certificates have changed; new connections use them");
+                state.files.held = identity;
+                None
+            }
+            Err(error) => Some(error.to_string()),
+        },
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(fault) = fault.as_deref().filter(|fault| state.fault.as_deref() != Some(*fault)) {
+        tracing::warn!(
+            listener = %shared.address,
+            "the kubeconfig's certificates cannot be read again: {fault}; connections go on with those of before, and the files are read again \
+             for the next client"
+        );
+    }
+    state.fault = fault;
+}
