@@ -11,6 +11,8 @@ mod capture_cli;
 #[cfg(test)]
 mod capture_killed;
 #[cfg(test)]
+mod capture_memory;
+#[cfg(test)]
 mod contexts;
 #[cfg(test)]
 mod demo;

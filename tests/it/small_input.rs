@@ -3,19 +3,13 @@
 //! `docs/bounds.md` has the figures that these tests print.
 
 use std::fs;
-use std::io::{ErrorKind, Read, Write, pipe};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use observer_core::capture::{FileEnd, Writer};
-use observer_core::http::StreamId;
-use observer_core::k8s::{ListOptions, RequestInfo};
-use observer_core::observation::{ConnectionId, ExchangeId, Observation, RequestLine, What};
-use observer_core::time::Timestamp;
-use observer_tests::{HeldExec, ScriptedUpstream, connect, read_head, watchtap};
+use observer_tests::{HeldExec, ScriptedUpstream, connect, read_head};
 use serde_json::Value;
 
 /// Most that any input may take, in bytes.
@@ -90,63 +84,6 @@ fn client_hellos_that_are_never_complete_take_little_memory() {
     let notes = report["notes"].to_string();
     assert!(notes.contains("reset before the TLS ClientHello was complete"), "{notes}");
     assert_eq!(report["totals"]["lists"], 2);
-}
-
-/// Each request of the capture names a resource of 400 KB.
-#[test]
-fn capture_with_longer_names_than_a_tap_records_takes_little_memory() {
-    const REQUESTS: u64 = 500;
-    let (without, _) = peak_of_read(0);
-    let (with, report) = peak_of_read(REQUESTS);
-    println!("capture with names of 400 KB: {} KiB more", with.saturating_sub(without) >> 10);
-    assert!(with < without + MOST, "{without} bytes become {with}");
-    assert_eq!(report["totals"]["requests"], 0);
-    assert!(report["missed"]["unrecorded"].as_u64().unwrap() > 0, "{:#}", report["missed"]);
-}
-
-/// The peak of `read` of a capture with so many requests, in bytes; and its report. It waits for room in the pipe before it ends.
-fn peak_of_read(requests: u64) -> (u64, Value) {
-    const PIPE: usize = 64 << 10;
-    let folder = tempfile::tempdir().unwrap();
-    let capture = folder.path().join("run.cap");
-    fs::write(&capture, capture_of(requests)).unwrap();
-    let (mut report, mut stdout) = pipe().unwrap();
-    stdout.write_all(&b" ".repeat(PIPE)).unwrap();
-    let mut command = watchtap().unwrap();
-    let mut read =
-        command.arg("read").arg(&capture).args(["--format", "json"]).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();
-    drop(command);
-    let status = || fs::read_to_string(format!("/proc/{}/status", read.id())).unwrap();
-    let limit = Instant::now() + Duration::from_mins(2);
-    while !status().contains("State:\tS") {
-        assert!(Instant::now() < limit, "{}", status());
-    }
-    let peak =
-        status().lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap();
-    let mut text = String::new();
-    report.read_to_string(&mut text).unwrap();
-    read.wait().unwrap();
-    (peak << 10, serde_json::from_str(&text).unwrap())
-}
-
-/// A capture of requests on one connection, which never end.
-fn capture_of(requests: u64) -> Vec<u8> {
-    const NAME: usize = 400_000;
-    let at = Timestamp::from_nanos(1_000_000_000);
-    let (mut writer, mut bytes) = (Writer::new(at), Vec::new());
-    writer.begin_file(&mut bytes);
-    for number in 1..=requests {
-        let path = format!("/api/v1/pods/{number}");
-        let mut info = RequestInfo::parse("GET", &path, &ListOptions::default(), "");
-        if let Some(resource) = &mut info.resource {
-            resource.resource = format!("{number}{}", "x".repeat(NAME));
-        }
-        let request = Box::new(RequestLine { method: Some("GET".to_owned()), info: Some(info), ..RequestLine::default() });
-        let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(number) };
-        writer.record(&Observation { at, what: What::Requested { exchange, request } }, &mut bytes);
-    }
-    writer.end_file(FileEnd::Complete, &mut bytes);
-    bytes
 }
 
 /// The peak of a run with one list or watch that inflates to so many MiB more, in bytes; and its report.

@@ -18,6 +18,7 @@ mod verify;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod api_servers;
 mod budget_flags;
+mod byte_size;
 mod capture_flags;
 mod coverage;
 mod follow;

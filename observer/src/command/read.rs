@@ -1,5 +1,6 @@
 //! `watchtap read`.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,8 +8,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use observer_core::capture::{Lost, LostReason};
-use observer_core::observer::{Comparison, Limits, Observer, Snapshot};
+use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
 
+use super::byte_size::ByteSize;
 use super::output::{Events, Format, say, say_error};
 use super::report_flags::{Otherwise, Report, ReportFlags};
 use super::same_file;
@@ -46,6 +48,11 @@ pub(super) struct Read {
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
+    /// Keep at most about this much of requests, reflectors and their objects (default: 16MiB and a quarter of the capture); the report counts
+    /// the rest
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<ByteSize>,
+
     #[command(flatten)]
     report: ReportFlags,
 }
@@ -68,17 +75,26 @@ impl Read {
         same_file::check(captures, self.report.files())?;
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
-        let mut after = Replayed::of(&self.files, pace, &mut events)?;
+        let mut after = Replayed::of(&self.files, self.limits(&self.files), pace, &mut events)?;
         after.snapshot = after.snapshot.without_findings(report.mute());
         if self.against.is_empty() {
             let text = self.report_of(&after, &report)?;
             report.write(&text)?;
             return Ok(after.is_complete());
         }
-        let before = Replayed::of(&self.against, Pace::AtOnce, &mut None)?;
+        let before = Replayed::of(&self.against, self.limits(&self.against), Pace::AtOnce, &mut None)?;
         let text = self.comparison_of(&before, &after, &report)?;
         report.write(&text)?;
         Ok(after.is_complete() && before.is_complete())
+    }
+
+    /// A capture is anybody's input: a few kilobytes of it can name millions of things. So what is kept of it grows with its size, unless a flag
+    /// says otherwise.
+    fn limits(&self, files: &[PathBuf]) -> Limits {
+        const LEAST: u64 = 16 << 20;
+        let captured = || files.iter().filter_map(|file| fs::metadata(file).ok()).map(|file| file.len()).sum::<u64>();
+        let memory = self.max_memory.map_or_else(|| LEAST.saturating_add(captured() / 4), |size| size.0);
+        Limits::default().within(usize::try_from(memory).unwrap_or(usize::MAX))
     }
 
     fn report_of(&self, replayed: &Replayed, report: &Report) -> Result<Printable> {
@@ -116,8 +132,8 @@ struct Replayed {
 }
 
 impl Replayed {
-    fn of(files: &[PathBuf], pace: Pace, events: &mut Option<Events>) -> Result<Self> {
-        let mut observer = Observer::new(Limits::default());
+    fn of(files: &[PathBuf], limits: Limits, pace: Pace, events: &mut Option<Events>) -> Result<Self> {
+        let mut observer = Observer::new(limits);
         let mut notes = Vec::new();
         let lost = Recording::of(files)?.replay(pace, &mut |observation| {
             let mut written = Ok(());
@@ -136,12 +152,27 @@ impl Replayed {
         for (file, lost) in &lost {
             say(in_words(file, lost));
         }
-        Ok(Self { snapshot: observer.snapshot(), lost, notes })
+        let snapshot = observer.snapshot();
+        notes.extend(without_room(&snapshot.missed));
+        Ok(Self { snapshot, lost, notes })
     }
 
     fn is_complete(&self) -> bool {
         self.lost.is_empty()
     }
+}
+
+/// What found no room, and the remedy.
+fn without_room(missed: &Missed) -> Option<String> {
+    let Missed { exchanges_dropped, rows_dropped, reflectors, .. } = missed;
+    let is_short = exchanges_dropped + rows_dropped + reflectors.forgotten + reflectors.requests > 0;
+    is_short.then(|| {
+        format!(
+            "not all of the capture found room: {exchanges_dropped} requests are not followed, {rows_dropped} are in no table, {} reflectors \
+             were forgotten; a larger --max-memory may have room for them",
+            reflectors.forgotten
+        )
+    })
 }
 
 /// A reader of events that is gone, or a full disk, ends the events and not the reading.

@@ -18,12 +18,24 @@ use super::script::observations;
 const LIMITS: Limits = Limits {
     open_exchanges: 6,
     connections: 3,
+    open_memory: 64 << 10,
     records: 5,
+    records_memory: 64 << 10,
     rows: 4,
+    rows_memory: 64 << 10,
     upstreams: 2,
     histories: 3,
-    reflectors: ReflectorLimits { reflectors: 5, clients: 3, objects: 8, servers: 2, resources: 2 },
-    storms: StormLimits { reflectors: 2, window: Duration::from_secs(5), members: 2, past: 2, servers: 2 },
+    reflectors: ReflectorLimits {
+        reflectors: 5,
+        clients: 3,
+        connections: 3,
+        objects: 8,
+        servers: 2,
+        resources: 2,
+        memory: 64 << 10,
+        clients_memory: 64 << 10,
+    },
+    storms: StormLimits { reflectors: 2, window: Duration::from_secs(5), members: 2, memory: 64 << 10, past: 2, servers: 2 },
 };
 
 /// Follows the script as it is, byte by byte, and through a capture.

@@ -27,6 +27,8 @@ pub struct Exchange {
     /// How far back the API server can begin a watch of what is asked for.
     pub event_window: EventWindow,
     contradiction_told: bool,
+    /// The memory that it was last counted with, in bytes.
+    pub(crate) counted_memory: usize,
     /// When the request's head was complete.
     pub started: Timestamp,
     /// The final response's head, and when it was complete.
@@ -74,6 +76,7 @@ impl Exchange {
             shown_before: None,
             event_window: EventWindow::default(),
             contradiction_told: false,
+            counted_memory: 0,
             started: at,
             response: None,
             kind: String::new(),

@@ -3,12 +3,14 @@
 mod client;
 pub mod ending;
 mod lifecycle;
+mod memory;
 mod shape;
 mod stall;
 mod watch;
 
 pub use client::Client;
 pub use lifecycle::Exchange;
+pub(crate) use memory::{MemoryUse, of_identity, of_structure, of_texts};
 pub use shape::{Scope, Shape};
 pub use stall::{Stall, StallRecord};
 pub use watch::WatchStream;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::limits::Limits;
 use crate::exchange::Exchange;
 use crate::k8s::{Continue, Resource, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::observation::Body;
@@ -54,15 +53,21 @@ impl Histories {
         history.shown.max(self.shown.filter(|_| abreast))
     }
 
-    /// Learns from a part of an answer which revisions there were; whether it shows that those that were shown before are gone.
-    pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) -> bool {
+    /// Resources that have one.
+    pub(super) fn len(&self) -> usize {
+        self.by_resource.len()
+    }
+
+    /// Learns from a part of an answer which revisions there were; whether it shows that those that were shown before are gone. `has_room`:
+    /// for another resource.
+    pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, has_room: bool) -> bool {
         let Some(resource) = exchange.request.resource() else { return false };
         let goes_back = self.heed_going_back(exchange, resource, body);
-        self.note(exchange, resource, at, body, limits);
+        self.note(exchange, resource, at, body, has_room);
         goes_back
     }
 
-    fn note(&mut self, exchange: &Exchange, resource: &Resource, at: Timestamp, body: &Body, limits: &Limits) {
+    fn note(&mut self, exchange: &Exchange, resource: &Resource, at: Timestamp, body: &Body, has_room: bool) {
         let asked = exchange.request.options.resource_version;
         let shown = body.newest_revision(asked);
         let current = current_by(exchange, at, body).filter(|_| shown.is_some());
@@ -70,7 +75,7 @@ impl Histories {
             return;
         }
         let key = key(resource);
-        if !self.by_resource.contains_key(&key) && self.by_resource.len() >= limits.histories {
+        if !self.by_resource.contains_key(&key) && !has_room {
             return;
         }
         let history = self.by_resource.entry(key).or_default();

@@ -14,9 +14,15 @@ pub struct Limits {
     pub records: usize,
     /// Rows of each table of a snapshot.
     pub rows: usize,
+    /// Bytes that requests under way take together, about; 10 000 watches with long selectors fit.
+    pub open_memory: usize,
+    /// Bytes that finished requests take that are kept one by one, about, and those under way in a snapshot.
+    pub records_memory: usize,
+    /// Bytes that what makes a row takes, about, over all rows.
+    pub rows_memory: usize,
     /// API servers that are told apart.
     pub upstreams: usize,
-    /// Resource types whose revisions are remembered, of each API server.
+    /// Resource types whose revisions are remembered, of all API servers, and custom and aggregated ones whose scope is.
     pub histories: usize,
     /// Of reflectors.
     pub reflectors: ReflectorLimits,
@@ -31,10 +37,34 @@ impl Default for Limits {
             connections: 65_536,
             records: 2_048,
             rows: 512,
+            open_memory: 64 << 20,
+            records_memory: 8 << 20,
+            rows_memory: 8 << 20,
             upstreams: 256,
-            histories: 512,
+            histories: 2_048,
             reflectors: ReflectorLimits::default(),
             storms: StormLimits::default(),
+        }
+    }
+}
+
+impl Limits {
+    /// The same, and tables that take about `memory` bytes at most, all together.
+    ///
+    /// A capture is anybody's input, and a small one can name more than a live run ever sees.
+    #[must_use]
+    pub fn within(self, memory: usize) -> Self {
+        /// What is kept of a connection, with a short name of its API server.
+        const CONNECTION: usize = 256;
+        Self {
+            open_memory: self.open_memory.min(memory / 4),
+            records_memory: self.records_memory.min(memory / 16),
+            rows_memory: self.rows_memory.min(memory / 16),
+            histories: self.histories.min(512),
+            connections: self.connections.min(memory / 16 / CONNECTION),
+            reflectors: self.reflectors.within(memory / 2),
+            storms: self.storms.within(memory / 16),
+            ..self
         }
     }
 }

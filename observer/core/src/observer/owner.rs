@@ -1,6 +1,6 @@
 //! The observer itself.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use super::connection::Connection;
 use super::event::Event;
@@ -11,15 +11,16 @@ use super::missed::Missed;
 use super::outages::Outages;
 use super::recent::Recent;
 use super::record::RequestRecord;
+use super::records::Records;
 use super::scopes::Scopes;
 use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
 use super::upstreams::Upstreams;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, MemoryUse};
 use crate::http::Protocol;
 use crate::k8s::{RequestInfo, Resource, Verb};
 use crate::observation::{
-    Body, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine, UpstreamName, What,
+    Body, ConnectionId, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine, UpstreamName, What,
 };
 use crate::reflector::AtShutdown;
 use crate::routing::{
@@ -31,14 +32,15 @@ use crate::time::Timestamp;
 /// Puts observations together, in their order; the same observations give the same events and the same snapshot.
 #[derive(Debug)]
 pub struct Observer {
-    limits: Limits,
+    pub(super) limits: Limits,
     started: Option<Timestamp>,
     now: Timestamp,
     pub(super) upstreams: Upstreams,
     pub(super) connections: BTreeMap<ConnectionId, Connection>,
     /// Boxed, since half of the places in the nodes of a map that grows at its end stay free.
     pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
-    finished: VecDeque<RequestRecord>,
+    pub(super) open_memory: MemoryUse,
+    finished: Records,
     tables: Tables,
     scopes: Scopes,
     pub(super) following: Following,
@@ -69,9 +71,10 @@ impl Observer {
             upstreams: Upstreams::default(),
             connections: BTreeMap::new(),
             open: BTreeMap::new(),
-            finished: VecDeque::new(),
-            tables: Tables::default(),
-            scopes: Scopes::default(),
+            open_memory: MemoryUse::of(limits.open_memory),
+            finished: Records::new(&limits),
+            tables: Tables::new(&limits),
+            scopes: Scopes::new(&limits),
             following: Following::new(&limits),
             recent: Recent::new(),
             totals: Totals::default(),
@@ -113,7 +116,10 @@ impl Observer {
                 told(Event::GoAway { at, connection, by, code });
             }
             What::Requested { exchange, request } => self.requested(exchange, at, *request, told),
-            What::Responded { exchange, ref response } => self.responded(exchange, at, response, &what, told),
+            What::Responded { exchange, ref response } => {
+                self.responded(exchange, at, response, &what, told);
+                self.count_memory(exchange, at, told);
+            }
             What::Understood { exchange, body: Body::Version(ref version) } => {
                 self.learn_version(exchange.connection, version, at, told);
             }
@@ -131,11 +137,13 @@ impl Observer {
                         self.drop_shown(&upstream);
                     }
                     self.tell_contradiction(exchange, at, told);
+                    self.count_memory(exchange, at, told);
                 }
             }
             What::NotRead { exchange, ref reason } => {
                 self.missed.note_body(reason);
                 self.on(exchange, at, &what);
+                self.count_memory(exchange, at, told);
             }
             What::Bytes { exchange, .. } | What::BodyMissed { exchange, .. } => self.on(exchange, at, &what),
             What::Blocked { connection, stream, .. } | What::Unblocked { connection, stream, .. } => {
@@ -203,9 +211,7 @@ impl Observer {
     /// All that is known now.
     pub fn snapshot(&self) -> Snapshot {
         let open_watches = self.open.values().map(Box::as_ref).filter(|exchange| exchange.verb() == Some(Verb::Watch));
-        let mut requests: Vec<RequestRecord> = self.finished.iter().cloned().collect();
-        requests.extend(self.open.values().take(self.limits.records).map(|exchange| RequestRecord::from(exchange.as_ref())));
-        let open_not_shown = self.open.len().saturating_sub(self.limits.records) as u64;
+        let (requests, open_not_shown) = self.finished.with(self.open.values().map(Box::as_ref), &self.limits);
         let mut reflectors = self.following.rows(self.now);
         if let Some(then) = &self.at_shutdown {
             then.restore(&mut reflectors);
@@ -292,10 +298,6 @@ impl Observer {
         verdict: Option<Verdict>,
         told: &mut dyn FnMut(Event),
     ) {
-        if self.open.len() >= self.limits.open_exchanges {
-            self.missed.exchanges_dropped = self.missed.exchanges_dropped.saturating_add(1);
-            return;
-        }
         let upstream = self.upstream_of(id.connection);
         let resource = request.resource();
         let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
@@ -303,8 +305,12 @@ impl Observer {
             resource.map_or_else(EventWindow::default, |resource| EventWindow::of(self.known_to(id.connection, None).0, resource));
         let mut exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
         exchange.namespaced = exchange.namespaced.or_else(|| self.scopes.of(&exchange));
-        self.following.requested(&exchange, Telling { told, several: self.upstreams.several() });
-        self.open.insert(id, exchange);
+        if !self.admit(exchange) {
+            return;
+        }
+        if let Some(exchange) = self.open.get(&id) {
+            self.following.requested(exchange, Telling { told, several: self.upstreams.several() });
+        }
         self.inherit_blockage(id, at, told);
     }
 
@@ -381,36 +387,24 @@ impl Observer {
         self.following.lose_sight(at);
     }
 
-    /// What is open on `connection` goes on, but nothing more will be known of it.
-    pub(super) fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, told: &mut dyn FnMut(Event)) {
-        let lost: Vec<ExchangeId> = self.open.keys().copied().filter(|id| id.connection == connection).collect();
-        for exchange in lost {
-            self.on(exchange, at, &What::Ended { exchange, end: ExchangeEnd::OutOfSight });
-            self.finish(exchange, at, told);
-        }
-    }
-
-    fn on(&mut self, id: ExchangeId, at: Timestamp, what: &What) {
+    pub(super) fn on(&mut self, id: ExchangeId, at: Timestamp, what: &What) {
         if let Some(open) = self.open.get_mut(&id) {
             open.apply(at, what);
         }
     }
 
-    fn finish(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    pub(super) fn finish(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
         self.tell_contradiction(id, at, told);
         let Some(exchange) = self.open.remove(&id) else { return };
+        self.open_memory.remove(exchange.counted_memory);
         self.total(&exchange);
         if self.scopes.learn(&exchange) {
             self.tables.clarify(&self.scopes);
         }
-        if self.tables.add(&exchange, self.limits.rows).is_err() {
+        if self.tables.add(&exchange).is_err() {
             self.missed.rows_dropped = self.missed.rows_dropped.saturating_add(1);
         }
-        if self.finished.len() >= self.limits.records {
-            self.finished.pop_front();
-            self.missed.records_dropped = self.missed.records_dropped.saturating_add(1);
-        }
-        self.finished.push_back(RequestRecord::from(exchange.as_ref()));
+        self.missed.records_dropped = self.missed.records_dropped.saturating_add(self.finished.push(&exchange));
         let record = self.record(&exchange);
         told(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
         self.following.ended(&exchange, Telling { told, several: self.upstreams.several() });

@@ -5,22 +5,26 @@
 
 use std::collections::BTreeMap;
 
+use super::limits::Limits;
 use super::snapshot::Snapshot;
 use crate::exchange::{Exchange, Scope, Shape};
 use crate::k8s;
 use crate::observation::UpstreamName;
 
-/// Custom and aggregated resources of each run whose scope is remembered.
-const MAX_RESOURCES: usize = 4_096;
-
 /// What was learned.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Scopes {
+    /// Most custom and aggregated resources whose scope is remembered.
+    most: usize,
     /// By API server and resource, as shapes name it.
     namespaced: BTreeMap<(UpstreamName, String), bool>,
 }
 
 impl Scopes {
+    pub(super) const fn new(limits: &Limits) -> Self {
+        Self { most: limits.histories, namespaced: BTreeMap::new() }
+    }
+
     /// What is known of the resource of `exchange` before its answer comes.
     pub(super) fn of(&self, exchange: &Exchange) -> Option<bool> {
         let resource = exchange.request.resource()?;
@@ -35,7 +39,7 @@ impl Scopes {
         let is_granted = exchange.response.as_ref().is_some_and(|(_, response)| response.is_granted());
         let is_in_namespace = exchange.request.info.as_ref().is_some_and(|info| !info.namespace.is_empty());
         let namespaced = if is_granted && is_in_namespace { Some(true) } else { exchange.namespaced };
-        let Some(namespaced) = namespaced.filter(|_| self.namespaced.len() < MAX_RESOURCES) else { return false };
+        let Some(namespaced) = namespaced.filter(|_| self.namespaced.len() < self.most) else { return false };
         let key = (exchange.upstream.clone(), resource.to_string());
         let is_news = !self.namespaced.contains_key(&key);
         self.namespaced.entry(key).or_insert(namespaced);

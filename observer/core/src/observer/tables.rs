@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::Duration;
 
+use super::limits::Limits;
 use super::record::VerdictRecord;
 use super::scopes::Scopes;
 use super::snapshot::{ListRow, OtherRow, WatchRow};
-use crate::exchange::{Exchange, Scope, Shape, ending};
+use crate::exchange::{Exchange, MemoryUse, Scope, Shape, ending};
 use crate::k8s::Verb;
 use crate::routing::{Certainty, Layer, ProofId, ServedFrom};
 use crate::time::Latency;
@@ -46,20 +47,31 @@ struct Row {
 }
 
 /// All rows, bounded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tables {
     rows: BTreeMap<Key, Row>,
+    most: usize,
+    memory: MemoryUse,
 }
 
 /// The row could not be made, because the table is full.
 pub(super) struct TableFull;
 
 impl Tables {
+    pub(super) const fn new(limits: &Limits) -> Self {
+        Self { rows: BTreeMap::new(), most: limits.rows, memory: MemoryUse::of(limits.rows_memory) }
+    }
+
     /// Adds a finished exchange.
-    pub(super) fn add(&mut self, exchange: &Exchange, max_rows: usize) -> Result<(), TableFull> {
+    pub(super) fn add(&mut self, exchange: &Exchange) -> Result<(), TableFull> {
         let key = key(exchange);
-        if !self.rows.contains_key(&key) && self.rows.len() >= max_rows {
-            return Err(TableFull);
+        if !self.rows.contains_key(&key) {
+            // A row has the names and selectors of its exchanges, and what they read from etcd.
+            let memory = exchange.memory();
+            if self.rows.len() >= self.most || !self.memory.has_room(memory) {
+                return Err(TableFull);
+            }
+            self.memory.add(memory);
         }
         self.rows.entry(key).or_insert_with(|| Row::new(exchange)).add(exchange);
         Ok(())

@@ -87,7 +87,8 @@ impl Upstreams {
 
     /// Learns from a part of an answer which revisions there were; whether it shows that those that were shown before are gone.
     pub(super) fn learn_revision(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) -> bool {
-        self.known.get_mut(&exchange.upstream).is_some_and(|upstream| upstream.histories.learn(exchange, at, body, limits))
+        let has_room = self.known.values().map(|upstream| upstream.histories.len()).sum::<usize>() < limits.histories;
+        self.known.get_mut(&exchange.upstream).is_some_and(|upstream| upstream.histories.learn(exchange, at, body, has_room))
     }
 
     /// The server was restarted, or may have been: its snapshots are gone.

@@ -6,12 +6,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::limits::ReflectorLimits;
+use crate::exchange::{MemoryUse, of_identity, of_structure, of_texts};
 use crate::http::Identity;
 use crate::observation::{ConnectionId, Process, RequestLine};
 use crate::time::Timestamp;
-
-/// Open connections that are followed, as many as the Observer follows.
-const MAX_CONNECTIONS: usize = 65_536;
 
 /// A client, numbered from 1 in the order in which they were first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -54,6 +53,24 @@ pub(super) struct KnownClient {
     pub returned: Option<Timestamp>,
 }
 
+impl KnownClient {
+    /// About how much memory it takes, in bytes, with its places in the indices.
+    fn memory(&self) -> usize {
+        let words = match (&self.key, &self.words) {
+            (Key::Words(words), _) | (Key::Process(_), Some(words)) => words.memory(),
+            (Key::Process(_), None) => 0,
+        };
+        of_structure::<Self>() + of_structure::<Key>() + of_structure::<Words>() + 2 * words
+    }
+}
+
+impl Words {
+    fn memory(&self) -> usize {
+        let Self { user_agent, identity } = self;
+        of_texts([user_agent.as_deref().unwrap_or_default()]) + of_identity(identity.as_ref())
+    }
+}
+
 /// All clients, bounded.
 #[derive(Debug)]
 pub(super) struct Clients {
@@ -66,6 +83,8 @@ pub(super) struct Clients {
     connections: BTreeMap<ConnectionId, Connection>,
     next: u64,
     limit: usize,
+    most_connections: usize,
+    memory: MemoryUse,
 }
 
 /// Processes that are known and say the same.
@@ -84,7 +103,7 @@ struct Connection {
 }
 
 impl Clients {
-    pub(super) const fn new(limit: usize) -> Self {
+    pub(super) const fn new(limits: &ReflectorLimits) -> Self {
         Self {
             by_key: BTreeMap::new(),
             by_words: BTreeMap::new(),
@@ -92,7 +111,9 @@ impl Clients {
             gone: BTreeSet::new(),
             connections: BTreeMap::new(),
             next: 1,
-            limit,
+            limit: limits.clients,
+            most_connections: limits.connections,
+            memory: MemoryUse::of(limits.clients_memory),
         }
     }
 
@@ -101,11 +122,16 @@ impl Clients {
     }
 
     pub(super) fn connected(&mut self, connection: ConnectionId, process: Option<Process>) {
-        if self.connections.len() >= MAX_CONNECTIONS {
+        *self.connection(connection) = Connection { process, client: None };
+    }
+
+    /// A connection, new or known.
+    fn connection(&mut self, id: ConnectionId) -> &mut Connection {
+        if self.connections.len() >= self.most_connections && !self.connections.contains_key(&id) {
             // The oldest; a capture may have lost its end.
             self.connections.pop_first();
         }
-        self.connections.insert(connection, Connection { process, client: None });
+        self.connections.entry(id).or_default()
     }
 
     pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {
@@ -127,7 +153,7 @@ impl Clients {
             Some(process) => self.of_process(process, words)?,
             None => self.of_words(words, connection)?,
         };
-        let before = self.connections.entry(connection).or_default().client.replace(id);
+        let before = self.connection(connection).client.replace(id);
         if before != Some(id) {
             if let Some(before) = before {
                 self.leave(before, at);
@@ -166,10 +192,12 @@ impl Clients {
     /// Which process a client is, is known now.
     fn find(&mut self, id: ClientId, key: Key, words: Words, process: Process) -> ClientId {
         if let Some(client) = self.known.get_mut(&id) {
+            self.memory.remove(client.memory());
             self.by_key.remove(&client.key);
             client.key = key.clone();
             client.words = Some(words);
             client.process = Some(process);
+            self.memory.add(client.memory());
             self.by_key.insert(key, id);
         }
         id
@@ -190,13 +218,18 @@ impl Clients {
     }
 
     fn add(&mut self, key: Key, words: Option<Words>, process: Option<Process>) -> Option<ClientId> {
-        if self.known.len() >= self.limit && !self.forget_one() {
-            return None;
+        let client = KnownClient { key: key.clone(), words, process, open_connections: 0, left: None, returned: None };
+        let memory = client.memory();
+        while self.known.len() >= self.limit || !self.memory.has_room(memory) {
+            if !self.forget_one() {
+                return None;
+            }
         }
         let id = ClientId(self.next);
         self.next = self.next.saturating_add(1);
-        self.by_key.insert(key.clone(), id);
-        self.known.insert(id, KnownClient { key, words, process, open_connections: 0, left: None, returned: None });
+        self.by_key.insert(key, id);
+        self.known.insert(id, client);
+        self.memory.add(memory);
         Some(id)
     }
 
@@ -204,6 +237,7 @@ impl Clients {
     fn forget_one(&mut self) -> bool {
         let Some((_, gone)) = self.gone.pop_first() else { return false };
         if let Some(client) = self.known.remove(&gone) {
+            self.memory.remove(client.memory());
             self.by_key.remove(&client.key);
             if let Some(words) = client.words {
                 self.forget_speaker(words);

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::clients::ClientId;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, of_texts};
 use crate::k8s::{Resource, Verb};
 use crate::observation::UpstreamName;
 
@@ -64,6 +64,14 @@ impl Key {
     pub(super) fn is_of_interest(exchange: &Exchange) -> bool {
         let info = exchange.request.info.as_ref();
         info.is_some_and(|info| matches!(info.verb, Verb::List | Verb::Watch) && info.subresource.is_empty())
+    }
+
+    /// About how much memory its texts take, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let Self { client: _, upstream, resource, namespace, label_selector, field_selector, shard_selector, representation: _ } =
+            self;
+        let Resource { group, version, resource } = resource;
+        of_texts([upstream.0.as_str(), group, version, resource, namespace, label_selector, field_selector, shard_selector])
     }
 
     /// The key of a list or a watch.

@@ -8,6 +8,7 @@ use super::alarms::{Alarms, Purpose};
 use super::clients::Clients;
 use super::identity::{Key, ReflectorId};
 use super::kin::Kin;
+use super::limits::ReflectorLimits;
 use super::pacing::{Pacing, RateLimit};
 use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
@@ -15,32 +16,10 @@ use super::servers::{Servers, Shown};
 use super::state::{Context, Form, Reflector, Room, State};
 use super::told::Told;
 use super::watch_end::WatchEnd;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, MemoryUse};
 use crate::k8s::{Continue, ListOptions, ResourceVersion, Verb};
 use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
 use crate::time::Timestamp;
-
-/// How much is kept of reflectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReflectorLimits {
-    /// Reflectors.
-    pub reflectors: usize,
-    /// Clients.
-    pub clients: usize,
-    /// Versions of objects, over all reflectors: at up to 39 bytes each. Who comes when they are used up keeps a sample, and its numbers are
-    /// estimates; so many as would be its even share it may keep in any case.
-    pub objects: usize,
-    /// API servers.
-    pub servers: usize,
-    /// Resources of each whose newest revision is kept.
-    pub resources: usize,
-}
-
-impl Default for ReflectorLimits {
-    fn default() -> Self {
-        Self { reflectors: 16_384, clients: 16_384, objects: 2_097_152, servers: 256, resources: 512 }
-    }
-}
 
 /// What fell out of the tables of reflectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -74,6 +53,7 @@ pub struct Reflectors {
     servers: Servers,
     by_key: BTreeMap<Key, Kin>,
     known: BTreeMap<ReflectorId, Box<Reflector>>,
+    memory: MemoryUse,
     of_exchange: BTreeMap<ExchangeId, ReflectorId>,
     /// Versions of objects that all of them keep.
     objects: usize,
@@ -90,10 +70,11 @@ impl Reflectors {
     pub const fn new(limits: ReflectorLimits) -> Self {
         Self {
             limits,
-            clients: Clients::new(limits.clients),
+            clients: Clients::new(&limits),
             servers: Servers::new(limits.servers, limits.resources),
             by_key: BTreeMap::new(),
             known: BTreeMap::new(),
+            memory: MemoryUse::of(limits.memory),
             of_exchange: BTreeMap::new(),
             objects: 0,
             alarms: Alarms::new(limits.reflectors.saturating_mul(2)),
@@ -339,17 +320,22 @@ impl Reflectors {
     }
 
     fn add(&mut self, key: Key, exchange: &Exchange) -> Option<ReflectorId> {
-        if self.known.len() >= self.limits.reflectors && !self.forget_some() {
-            return None;
-        }
         let id = ReflectorId(self.next);
+        let reflector = Box::new(Reflector::new(id, key, exchange));
+        let memory = reflector.memory();
+        while self.known.len() >= self.limits.reflectors || !self.memory.has_room(memory) {
+            if !self.forget_some() {
+                return None;
+            }
+        }
         self.next = self.next.saturating_add(1);
-        self.by_key.entry(key.clone()).or_default().join(exchange.started);
-        self.known.insert(id, Box::new(Reflector::new(id, key, exchange)));
+        self.by_key.entry(reflector.key.clone()).or_default().join(exchange.started);
+        self.known.insert(id, reflector);
+        self.memory.add(memory);
         Some(id)
     }
 
-    /// Makes room by dropping those that have done nothing for longest, a sixteenth of all; whether there were any.
+    /// Makes room by dropping those that have done nothing for longest, a sixteenth of all that there may be or are; whether there were any.
     fn forget_some(&mut self) -> bool {
         let mut idle: Vec<(Timestamp, ReflectorId)> = self
             .known
@@ -358,7 +344,7 @@ impl Reflectors {
             .map(|reflector| (reflector.last_seen, reflector.id))
             .collect();
         idle.sort_unstable();
-        idle.truncate((self.limits.reflectors / 16).max(1));
+        idle.truncate((self.limits.reflectors.min(self.known.len()) / 16).max(1));
         for (_, id) in &idle {
             self.forget(*id);
             self.missed.forgotten = self.missed.forgotten.saturating_add(1);
@@ -368,6 +354,7 @@ impl Reflectors {
 
     fn forget(&mut self, id: ReflectorId) {
         let Some(reflector) = self.known.remove(&id) else { return };
+        self.memory.remove(reflector.memory());
         self.objects = self.objects.saturating_sub(reflector.kept_objects());
         if let Some(kin) = self.by_key.get_mut(&reflector.key)
             && kin.leave(id, reflector.place)

@@ -17,6 +17,8 @@ use crate::wire::{EventType, WatchFrame};
 const MAX_FOLLOWED: usize = 1_024;
 /// Writes under way, and written revisions that have not come back, of one client.
 const MAX_AWAITED: usize = 256;
+/// The same of all clients together.
+const MAX_AWAITED_IN_ALL: usize = 4_096;
 
 /// How long a write is waited for.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -108,6 +110,7 @@ impl Propagation {
 
     /// A write is over.
     pub(super) fn written(&mut self, client: ClientId, exchange: &Exchange) {
+        let is_full = self.is_full();
         let Some(writer) = self.writers.get_mut(&client).filter(|writer| writer.under_way.contains(&exchange.id)) else { return };
         writer.under_way.remove(&exchange.id);
         let revision = exchange.object.as_ref().and_then(|object| ResourceVersion::number(&object.resource_version));
@@ -118,10 +121,10 @@ impl Propagation {
             if writer.early.contains(&what) {
                 came_back = Some(resource);
             } else {
-                if writer.awaited.len() >= MAX_AWAITED {
+                writer.awaited.push_back((what.0, what.1, at));
+                if writer.awaited.len() > MAX_AWAITED || is_full {
                     forgotten = writer.awaited.pop_front();
                 }
-                writer.awaited.push_back((what.0, what.1, at));
             }
         }
         if writer.under_way.is_empty() {
@@ -140,6 +143,7 @@ impl Propagation {
 
     /// Events of a watch came.
     pub(super) fn delivered(&mut self, client: ClientId, watch: &Exchange, frames: &[WatchFrame], at: Timestamp) {
+        let is_full = self.is_full();
         let Some(writer) = self.writers.get_mut(&client) else { return };
         writer.forget_before(at);
         let streams = watch.request.options.send_initial_events == Some(true);
@@ -155,10 +159,10 @@ impl Propagation {
             if let Some((_, _, written)) = awaited.and_then(|place| writer.awaited.remove(place)) {
                 measured.push(at.since(written));
             } else if !writer.under_way.is_empty() {
-                if writer.early.len() >= MAX_AWAITED {
+                writer.early.push_back((of.clone(), revision));
+                if writer.early.len() > MAX_AWAITED || is_full {
                     writer.early.pop_front();
                 }
-                writer.early.push_back((of.clone(), revision));
             }
         }
         if writer.is_done() {
@@ -190,6 +194,11 @@ impl Propagation {
         let mut rows: Vec<PropagationRow> = self.measured.iter().map(row).collect();
         rows.sort_by_key(|row| Reverse((row.p99_us, row.writes)));
         rows
+    }
+
+    /// Whether all clients together have as many as they may.
+    fn is_full(&self) -> bool {
+        self.writers.values().map(|writer| writer.awaited.len() + writer.early.len()).sum::<usize>() >= MAX_AWAITED_IN_ALL
     }
 
     fn count_forgotten(&mut self, client: ClientId, of: Written) {

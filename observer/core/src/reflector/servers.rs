@@ -18,6 +18,7 @@ pub(super) struct Refusal {
 pub(super) struct Servers {
     known: BTreeMap<UpstreamName, Server>,
     limit: usize,
+    /// Resources of all of them.
     resources: usize,
 }
 
@@ -65,7 +66,8 @@ impl Servers {
     /// Takes a revision that an answer showed. Where the newest one is below what was shown before, etcd was restored: what was shown of that time
     /// is gone.
     pub(super) fn shown(&mut self, name: &UpstreamName, resource: &Resource, shown: Shown) {
-        let resources = self.resources;
+        let others: usize = self.known.iter().filter(|(other, _)| *other != name).map(|(_, server)| server.newest.len()).sum();
+        let room = self.resources.saturating_sub(others);
         let Some(server) = self.entry(name) else { return };
         let Shown { revision, at, newest_at } = shown;
         let key = (resource.group.clone(), resource.resource.clone());
@@ -81,7 +83,7 @@ impl Servers {
             if revision > newest.0 {
                 *newest = (revision, at);
             }
-        } else if server.newest.len() < resources {
+        } else if server.newest.len() < room {
             server.newest.insert(key, (revision, at));
         }
     }
@@ -157,6 +159,17 @@ mod tests {
         let server = servers.get(&one).unwrap();
         assert_eq!((server.newest(&resource("pods")), server.newest_beside(&resource("secrets"))), (Some(6), Some(6)));
         assert!(servers.get(&two).is_none());
+    }
+
+    #[test]
+    fn resources_of_all_servers_together_are_bounded() {
+        let mut servers = Servers::new(2, 3);
+        let (one, two) = (UpstreamName("a".to_owned()), UpstreamName("b".to_owned()));
+        for (server, name) in [(&one, "pods"), (&one, "nodes"), (&two, "pods"), (&two, "nodes"), (&one, "leases")] {
+            servers.shown(server, &resource(name), Shown { revision: 7, at: at(1), newest_at: None });
+        }
+        let known = |server| servers.get(server).unwrap().newest.len();
+        assert_eq!((known(&one), known(&two)), (2, 1));
     }
 
     fn at(second: u64) -> Timestamp {

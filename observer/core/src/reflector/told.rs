@@ -8,7 +8,7 @@ use super::identity::ReflectorId;
 use super::moment::Moment;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
-use crate::exchange::{Client, Shape};
+use crate::exchange::{Client, Shape, of_structure};
 use crate::observation::Blockage;
 use crate::routing::{Certainty, ServedFrom};
 use crate::time::Timestamp;
@@ -51,6 +51,13 @@ pub struct RelistBegan {
     /// Whether the API server refused connections since it last watched.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub server_refused: bool,
+}
+
+impl RelistBegan {
+    /// About how much memory it takes, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        of_structure::<Self>() + self.client.memory() + self.shape.memory()
+    }
 }
 
 /// A whole list of a reflector: what it cost, and what of it was news.

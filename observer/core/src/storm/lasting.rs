@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::cost::Cost;
 use super::record::{StormId, StormKind, StormMember, StormRecord};
 use super::trigger::Votes;
+use crate::exchange::MemoryUse;
 use crate::observation::UpstreamName;
 use crate::reflector::{ClientId, ListTold, ReflectorId, RelistBegan, RelistCause};
 use crate::time::{Rate, Timestamp};
@@ -28,6 +29,7 @@ pub(super) struct Storm {
     reflectors: BTreeSet<ReflectorId>,
     /// Those of them that are kept one by one.
     members: BTreeMap<ReflectorId, StormMember>,
+    memory: MemoryUse,
     /// Those of them whose latest list is not complete.
     unlisted: BTreeSet<ReflectorId>,
     clients: BTreeSet<ClientId>,
@@ -47,7 +49,7 @@ pub(super) struct PastStorm {
 }
 
 impl Storm {
-    pub(super) const fn new(id: StormId, began: Timestamp, named: Timestamp) -> Self {
+    pub(super) const fn new(id: StormId, began: Timestamp, named: Timestamp, memory: usize) -> Self {
         Self {
             id,
             began,
@@ -55,6 +57,7 @@ impl Storm {
             last: began,
             reflectors: BTreeSet::new(),
             members: BTreeMap::new(),
+            memory: MemoryUse::of(memory),
             unlisted: BTreeSet::new(),
             clients: BTreeSet::new(),
             votes: Votes::new(),
@@ -81,7 +84,8 @@ impl Storm {
         self.peak = self.peak.max(self.rate.per_second(began.at));
         if let Some(member) = self.members.get_mut(&began.reflector) {
             member.pay(cost);
-        } else if self.members.len() < members {
+        } else if self.members.len() < members && self.memory.has_room(began.memory()) {
+            self.memory.add(began.memory());
             let mut member = StormMember {
                 reflector: began.reflector,
                 client_id: began.client_id,
@@ -152,6 +156,12 @@ impl Storm {
 }
 
 impl PastStorm {
+    /// Bytes that its members take, about.
+    pub(super) fn memory(&self) -> usize {
+        let StormRecord { members, unlisted, .. } = &self.record;
+        members.iter().chain(unlisted).chain(self.unlisted.values()).map(StormMember::memory).sum()
+    }
+
     /// What it came to; lists that members completed after its end belong to it.
     pub(super) const fn record(&self) -> &StormRecord {
         &self.record

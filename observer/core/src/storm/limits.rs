@@ -18,6 +18,8 @@ pub struct StormLimits {
     pub window: Duration,
     /// Members of each storm that are kept one by one; the others are counted.
     pub members: usize,
+    /// Bytes that what is kept of members takes, about, in each storm and before it.
+    pub memory: usize,
     /// Storms that are over, the latest.
     pub past: usize,
     /// API servers.
@@ -26,6 +28,14 @@ pub struct StormLimits {
 
 impl Default for StormLimits {
     fn default() -> Self {
-        Self { reflectors: 10, window: Duration::from_secs(10), members: 4_096, past: 32, servers: 256 }
+        Self { reflectors: 10, window: Duration::from_secs(10), members: 4_096, memory: 8 << 20, past: 32, servers: 256 }
+    }
+}
+
+impl StormLimits {
+    /// The same, and tables that take about `memory` bytes at most, all together.
+    #[must_use]
+    pub fn within(self, memory: usize) -> Self {
+        Self { memory: self.memory.min(memory), ..self }
     }
 }

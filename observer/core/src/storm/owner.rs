@@ -35,6 +35,8 @@ pub struct Storms {
 struct Front {
     /// Reflectors that began to list within the window, each with its account since.
     recent: BTreeMap<ReflectorId, Recent>,
+    /// Bytes that these take, about.
+    memory: usize,
     /// The same by the time at which each began last, the earliest first.
     order: BTreeSet<(Timestamp, ReflectorId)>,
     storm: Option<Storm>,
@@ -70,12 +72,12 @@ impl Storms {
         let front = self.fronts.entry(upstream.clone()).or_default();
         if let Some(storm) = &mut front.storm {
             storm.add(&began, &Cost { relists: 1, ..Cost::default() }, false, self.limits.members);
-            front.note(began);
+            front.note(began, self.limits.memory);
             return;
         }
-        front.note(began);
+        front.note(began, self.limits.memory);
         if front.recent.len() >= self.limits.reflectors {
-            let storm = front.name(StormId(self.next), at, self.limits.members);
+            let storm = front.name(StormId(self.next), at, &self.limits);
             self.next = self.next.saturating_add(1);
             self.named = self.named.saturating_add(1);
             told(Told::Began(Box::new(storm.record(&upstream, None, MEMBERS_TOLD))));
@@ -108,11 +110,12 @@ impl Storms {
             front.forget_before(at, limits.window);
             if let Some((ended, storm)) = ended.and_then(|ended| Some((ended, front.storm.take()?))) {
                 let storm = storm.end(upstream, ended);
-                if self.past.len() >= limits.past {
-                    self.past.pop_front();
-                }
                 told(Told::Ended(Box::new(storm.record().clone())));
                 self.past.push_back(storm);
+                let memory = |past: &VecDeque<PastStorm>| past.iter().map(PastStorm::memory).sum::<usize>();
+                while self.past.len() > limits.past || (self.past.len() > 1 && memory(&self.past) > limits.memory) {
+                    self.past.pop_front();
+                }
             }
         }
         self.fronts.retain(|_, front| front.storm.is_some() || !front.recent.is_empty());
@@ -136,16 +139,23 @@ impl Storms {
 }
 
 impl Front {
-    fn note(&mut self, began: RelistBegan) {
+    /// Where they take more than `memory` bytes, those that began first are forgotten early.
+    fn note(&mut self, began: RelistBegan, memory: usize) {
         let (at, reflector) = (began.at, began.reflector);
-        let cost = match self.recent.remove(&reflector) {
+        let cost = match self.take(reflector) {
             Some(before) => {
                 self.order.remove(&(before.began.at, reflector));
                 before.cost
             }
             None => Cost::default(),
         };
+        while self.memory > memory
+            && let Some((_, first)) = self.order.pop_first()
+        {
+            self.take(first);
+        }
         self.order.insert((at, reflector));
+        self.memory = self.memory.saturating_add(began.memory());
         let cost = Cost { relists: cost.relists.saturating_add(1), ..cost };
         self.recent.insert(reflector, Recent { began, cost, is_listed: false });
     }
@@ -156,8 +166,14 @@ impl Front {
                 return;
             }
             self.order.pop_first();
-            self.recent.remove(&reflector);
+            self.take(reflector);
         }
+    }
+
+    fn take(&mut self, reflector: ReflectorId) -> Option<Recent> {
+        let recent = self.recent.remove(&reflector)?;
+        self.memory = self.memory.saturating_sub(recent.began.memory());
+        Some(recent)
     }
 
     /// When its storm is over unless more happens: nobody has joined for as long as makes a storm, and hardly anybody lists. A member that cannot
@@ -170,11 +186,11 @@ impl Front {
     }
 
     /// Those that began within the window are a storm.
-    fn name(&mut self, id: StormId, at: Timestamp, members: usize) -> Storm {
+    fn name(&mut self, id: StormId, at: Timestamp, limits: &StormLimits) -> Storm {
         let began = self.order.first().map_or(at, |(began, _)| *began);
-        let mut storm = Storm::new(id, began, at);
+        let mut storm = Storm::new(id, began, at, limits.memory);
         for Recent { began, cost, is_listed } in self.recent.values_mut() {
-            storm.add(began, &std::mem::take(cost), *is_listed, members);
+            storm.add(began, &std::mem::take(cost), *is_listed, limits.members);
         }
         storm
     }

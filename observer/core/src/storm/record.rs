@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::trigger::Trigger;
-use crate::exchange::{Client, Shape};
+use crate::exchange::{Client, Shape, of_structure};
 use crate::observation::UpstreamName;
 use crate::reflector::{ClientId, ReflectorId};
 use crate::time::Timestamp;
@@ -54,6 +54,13 @@ pub struct StormMember {
     pub bytes: u64,
     /// Items that it had in the very version.
     pub repeated: u64,
+}
+
+impl StormMember {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        of_structure::<Self>() + self.client.memory() + self.shape.memory()
+    }
 }
 
 /// A storm.

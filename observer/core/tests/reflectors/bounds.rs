@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use observer_core::observer::Limits;
+use observer_core::reflector::ReflectorLimits;
 
 use crate::script::play;
 
@@ -61,6 +62,40 @@ fn watches_that_find_no_room_are_counted_and_nobody_is_forgotten_for_them() {
     limits.reflectors.reflectors = 4;
     let snapshot = play(&script, limits).0;
     assert_eq!((snapshot.reflectors.len(), snapshot.missed.reflectors.requests, snapshot.missed.reflectors.forgotten), (4, 6, 0));
+}
+
+#[test]
+fn requests_with_long_texts_are_bounded_by_their_memory_and_counted() {
+    const REQUESTS: usize = 64;
+    let asks = |verb: &str, ends: &str| -> String {
+        let selector = "x".repeat(1_000);
+        let ask = |number: usize| {
+            let exchange = 2 * number + 1;
+            format!(
+                "{number}s a{exchange} GET /api/v1/namespaces/n{number}/pods?{verb}labelSelector={selector}\n{number}s a{exchange} {ends}\n"
+            )
+        };
+        ["0s a connects client=c/v1\n".to_owned()].into_iter().chain((0..REQUESTS).map(ask)).collect()
+    };
+    let (watches, lists) = (asks("watch=true&resourceVersion=5&", "opens"), asks("", "whole rv=10 x@5"));
+    let all = Limits::default();
+    let enough = play(&watches, all).0;
+    assert_eq!((enough.totals.open, enough.missed.exchanges_dropped, enough.missed.open_not_shown), (REQUESTS as u64, 0, 0));
+
+    let of = |limits| play(&watches, limits).0;
+    let few_open = of(Limits { open_memory: 128 << 10, ..all });
+    assert!((8..60).contains(&few_open.totals.open), "{}", few_open.totals.open);
+    assert_eq!(few_open.totals.open + few_open.missed.exchanges_dropped, REQUESTS as u64);
+    let few_reflectors = of(Limits { reflectors: ReflectorLimits { memory: 128 << 10, ..all.reflectors }, ..all });
+    assert!((8..60).contains(&few_reflectors.reflectors.len()), "{}", few_reflectors.reflectors.len());
+    assert_eq!(few_reflectors.reflectors.len() as u64 + few_reflectors.missed.reflectors.requests, REQUESTS as u64);
+
+    let few_records = play(&lists, Limits { records_memory: 128 << 10, ..all }).0;
+    assert!((8..60).contains(&few_records.requests.len()), "{}", few_records.requests.len());
+    assert_eq!(few_records.requests.len() as u64 + few_records.missed.records_dropped, REQUESTS as u64);
+    let few_rows = play(&lists, Limits { rows_memory: 128 << 10, ..all }).0;
+    assert!((8..60).contains(&few_rows.lists.len()), "{}", few_rows.lists.len());
+    assert_eq!(few_rows.lists.len() as u64 + few_rows.missed.rows_dropped, REQUESTS as u64);
 }
 
 #[test]

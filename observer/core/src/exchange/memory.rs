@@ -1,0 +1,178 @@
+//! About how much memory what is kept of exchanges takes, and how much one table of it may take.
+//!
+//! A structure counts with its size. A text counts twice, since a snapshot has it once more, and with the cost of its allocation. What is counted
+//! need not be exact: it must grow with what it stands for.
+
+use super::client::Client;
+use super::lifecycle::Exchange;
+use super::shape::{Scope, Shape};
+use super::watch::WatchStream;
+use crate::http::Identity;
+use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, Status};
+use crate::observation::{BodyNotRead, RequestLine, ResponseLine};
+use crate::routing::{EtcdRead, Verdict};
+use crate::wire::{ListMeta, ObjectRef};
+
+/// What an allocator, and a node of a tree, add to each allocation, in bytes.
+const ALLOCATION: usize = 32;
+
+/// The memory of one table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryUse {
+    most: usize,
+    used: usize,
+}
+
+impl MemoryUse {
+    /// Nothing yet, of at most `most` bytes.
+    pub(crate) const fn of(most: usize) -> Self {
+        Self { most, used: 0 }
+    }
+
+    /// Whether there is room for so many bytes more.
+    pub(crate) const fn has_room(&self, bytes: usize) -> bool {
+        self.used.saturating_add(bytes) <= self.most
+    }
+
+    /// Whether more is used than may be.
+    pub(crate) const fn is_exceeded(&self) -> bool {
+        self.used > self.most
+    }
+
+    pub(crate) const fn add(&mut self, bytes: usize) {
+        self.used = self.used.saturating_add(bytes);
+    }
+
+    pub(crate) const fn remove(&mut self, bytes: usize) {
+        self.used = self.used.saturating_sub(bytes);
+    }
+}
+
+/// Memory of a structure in an allocation of its own, in bytes.
+pub(crate) const fn of_structure<T>() -> usize {
+    size_of::<T>() + ALLOCATION
+}
+
+/// Memory of texts beside the structures that hold them, in bytes.
+pub(crate) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> usize {
+    texts.into_iter().filter(|text| !text.is_empty()).map(|text| 2 * text.len() + ALLOCATION).sum()
+}
+
+impl Exchange {
+    /// About how much memory it takes, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let Self { upstream, request, verdict, response, kind, list, object, status, watch, not_read, upgraded, .. } = self;
+        of_structure::<Self>()
+            + of_texts([upstream.0.as_str(), kind, text(upgraded.as_ref())])
+            + of_request(request)
+            + verdict.as_ref().map_or(0, of_verdict)
+            + response.as_ref().map_or(0, |(_, response)| of_response(response))
+            + list.as_ref().map_or(0, of_list)
+            + object.as_ref().map_or(0, ObjectRef::memory)
+            + status.as_ref().map_or(0, Status::memory)
+            + watch.as_ref().map_or(0, of_watch)
+            + not_read.as_ref().map_or(0, of_reason)
+    }
+}
+
+impl Client {
+    /// About how much memory its texts take, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let Self { program, identity, kubectl_command } = self;
+        of_texts([program.as_str(), text(kubectl_command.as_ref())]) + of_identity(identity.as_ref())
+    }
+}
+
+impl Shape {
+    /// About how much memory its texts take, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let Self { resource, scope, options, upstream } = self;
+        let namespace = match scope {
+            Some(Scope::Namespace(namespace)) => namespace.as_str(),
+            Some(Scope::AllNamespaces | Scope::Cluster | Scope::All) | None => "",
+        };
+        of_texts([resource.as_str(), namespace, options, upstream.as_ref().map_or("", |name| name.0.as_str())])
+    }
+}
+
+/// About how much memory the texts of a resource's name take, in bytes.
+pub(crate) fn of_resource(resource: &Resource) -> usize {
+    let Resource { group, version, resource } = resource;
+    of_texts([group.as_str(), version, resource])
+}
+
+/// About how much memory the texts of an identity take, in bytes.
+pub(crate) fn of_identity(identity: Option<&Identity>) -> usize {
+    match identity {
+        Some(Identity::ServiceAccount { namespace, name }) => of_texts([namespace.as_str(), name]),
+        Some(Identity::Subject { subject }) => of_texts([subject.as_str()]),
+        Some(Identity::Bearer | Identity::OtherScheme) | None => 0,
+    }
+}
+
+fn of_request(request: &RequestLine) -> usize {
+    let RequestLine { method, info, options, user_agent, accept, identity, kubectl_command, closes: _ } = request;
+    of_texts([text(method.as_ref()), text(user_agent.as_ref()), text(accept.as_ref()), text(kubectl_command.as_ref())])
+        + info.as_ref().map_or(0, of_info)
+        + of_options(options)
+        + of_identity(identity.as_ref())
+}
+
+fn of_info(info: &RequestInfo) -> usize {
+    let RequestInfo { verb: _, resource, subresource, namespace, name, verb_via_path_prefix: _, non_resource_path } = info;
+    of_texts([subresource.as_str(), namespace, name, non_resource_path]) + resource.as_ref().map_or(0, of_resource)
+}
+
+fn of_options(options: &ListOptions) -> usize {
+    let token = match &options.continue_token {
+        Continue::Token(token) => token.start_key.as_str(),
+        Continue::Unset | Continue::Invalid => "",
+    };
+    of_texts([options.label_selector.as_str(), &options.field_selector, &options.shard_selector, token])
+}
+
+fn of_response(response: &ResponseLine) -> usize {
+    let ResponseLine {
+        status: _,
+        content_type,
+        content_encoding,
+        audit_id,
+        flow_schema_uid,
+        priority_level_uid,
+        retry_after_seconds: _,
+        warned: _,
+    } = response;
+    of_texts([content_type, content_encoding, audit_id, flow_schema_uid, priority_level_uid].map(|field| text(field.as_ref())))
+}
+
+fn of_verdict(verdict: &Verdict) -> usize {
+    let reads = |reads: &[EtcdRead]| -> usize {
+        reads.iter().map(|read| size_of::<EtcdRead>() + of_texts([read.key.as_str(), text(read.range_end.as_ref())])).sum()
+    };
+    let alternatives = verdict.alternatives.iter();
+    reads(&verdict.reads)
+        + alternatives
+            .map(|alternative| size_of_val(alternative) + of_texts([alternative.when.as_str()]) + reads(&alternative.reads))
+            .sum::<usize>()
+}
+
+fn of_list(list: &ListMeta) -> usize {
+    let ListMeta { resource_version, continue_token, remaining_item_count: _ } = list;
+    of_texts([resource_version.as_str(), continue_token])
+}
+
+fn of_watch(watch: &WatchStream) -> usize {
+    of_texts([watch.last_resource_version.as_str()]) + watch.error.as_ref().map_or(0, Status::memory)
+}
+
+fn of_reason(reason: &BodyNotRead) -> usize {
+    match reason {
+        BodyNotRead::MediaType(text) | BodyNotRead::ContentCoding(text) | BodyNotRead::Malformed { what: text, .. } => {
+            of_texts([text.as_str()])
+        }
+    }
+}
+
+fn text(text: Option<&String>) -> &str {
+    text.map(String::as_str).unwrap_or_default()
+}

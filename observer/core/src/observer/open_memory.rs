@@ -1,0 +1,49 @@
+//! How much memory requests under way take together.
+//!
+//! It is counted when a request begins, and again when its answer may have added texts. Who makes it exceed the bound is not followed any further.
+
+use super::event::Event;
+use super::owner::Observer;
+use crate::exchange::Exchange;
+use crate::observation::{ConnectionId, ExchangeEnd, ExchangeId, What};
+use crate::time::Timestamp;
+
+impl Observer {
+    /// Follows a request that begins, if there is room.
+    pub(super) fn admit(&mut self, mut exchange: Box<Exchange>) -> bool {
+        let memory = exchange.memory();
+        if self.open.len() >= self.limits.open_exchanges || !self.open_memory.has_room(memory) {
+            self.missed.exchanges_dropped = self.missed.exchanges_dropped.saturating_add(1);
+            return false;
+        }
+        exchange.counted_memory = memory;
+        self.open_memory.add(memory);
+        self.open.insert(exchange.id, exchange);
+        true
+    }
+
+    /// Counts a request again.
+    pub(super) fn count_memory(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let Some(open) = self.open.get_mut(&id) else { return };
+        let memory = open.memory();
+        self.open_memory.remove(std::mem::replace(&mut open.counted_memory, memory));
+        self.open_memory.add(memory);
+        if self.open_memory.is_exceeded() {
+            self.missed.exchanges_dropped = self.missed.exchanges_dropped.saturating_add(1);
+            self.leave(id, at, told);
+        }
+    }
+
+    /// What is open on `connection` continues, and nothing more will be known of it.
+    pub(super) fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        let lost: Vec<ExchangeId> = self.open.keys().copied().filter(|id| id.connection == connection).collect();
+        for exchange in lost {
+            self.leave(exchange, at, told);
+        }
+    }
+
+    fn leave(&mut self, exchange: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+        self.on(exchange, at, &What::Ended { exchange, end: ExchangeEnd::OutOfSight });
+        self.finish(exchange, at, told);
+    }
+}

@@ -1,0 +1,59 @@
+//! Finished requests that are kept one by one, the latest.
+
+use std::collections::VecDeque;
+
+use super::limits::Limits;
+use super::record::RequestRecord;
+use crate::exchange::{Exchange, MemoryUse};
+
+/// Bounded in number and memory.
+#[derive(Debug)]
+pub(super) struct Records {
+    kept: VecDeque<Kept>,
+    most: usize,
+    memory: MemoryUse,
+}
+
+#[derive(Debug)]
+struct Kept {
+    record: RequestRecord,
+    /// In bytes, about.
+    memory: usize,
+}
+
+impl Records {
+    pub(super) const fn new(limits: &Limits) -> Self {
+        Self { kept: VecDeque::new(), most: limits.records, memory: MemoryUse::of(limits.records_memory) }
+    }
+
+    /// Takes one more; returns how many of the oldest had to go.
+    pub(super) fn push(&mut self, exchange: &Exchange) -> u64 {
+        let memory = exchange.memory();
+        self.memory.add(memory);
+        self.kept.push_back(Kept { record: RequestRecord::from(exchange), memory });
+        let mut dropped = 0;
+        while self.kept.len() > self.most || self.memory.is_exceeded() {
+            let Some(oldest) = self.kept.pop_front() else { break };
+            self.memory.remove(oldest.memory);
+            dropped += 1;
+        }
+        dropped
+    }
+
+    /// The oldest first, and after them as many of those in `open`.
+    pub(super) fn with<'e>(&self, open: impl Iterator<Item = &'e Exchange>, limits: &Limits) -> (Vec<RequestRecord>, u64) {
+        let mut records: Vec<RequestRecord> = self.kept.iter().map(|kept| kept.record.clone()).collect();
+        let (mut memory, mut shown, mut not_shown) = (MemoryUse::of(limits.records_memory), 0, 0);
+        for exchange in open {
+            let more = exchange.memory();
+            if shown < limits.records && memory.has_room(more) {
+                records.push(RequestRecord::from(exchange));
+                memory.add(more);
+                shown += 1;
+            } else {
+                not_shown += 1;
+            }
+        }
+        (records, not_shown)
+    }
+}

@@ -1,0 +1,205 @@
+//! Captures whose requests could take much memory of `watchtap read`: its peak, less that of the same run on an empty capture.
+//!
+//! `docs/bounds.md` has the figures that these tests print.
+
+use std::fs;
+use std::io::{Read, Write, pipe};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use observer_core::capture::{FileEnd, Writer};
+use observer_core::http::{Protocol, StreamId};
+use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause, Verb};
+use observer_core::observation::{
+    Body, ConnectionId, ExchangeEnd, ExchangeId, Observation, RequestLine, ResponseLine, UpstreamName, What,
+};
+use observer_core::time::Timestamp;
+use observer_core::wire::{ListMeta, ObjectRef};
+use observer_tests::watchtap;
+use serde_json::Value;
+
+/// Most that any capture may take, in bytes.
+const MOST: u64 = 32 << 20;
+
+/// Requests, each of a namespace of its own.
+struct Flood {
+    name: &'static str,
+    verb: Verb,
+    ends: bool,
+    /// Bytes of each of its texts that a client chooses: selectors and `User-Agent`.
+    texts: usize,
+    /// Bytes of the group and the name of its resource.
+    names: usize,
+    /// Whether each has a connection of its own, and with it a client.
+    connects: bool,
+    /// API servers, each with a name of 1 000 bytes.
+    upstreams: u64,
+    answer: Answer,
+}
+
+/// What a request is answered with.
+enum Answer {
+    Head,
+    /// A list or an object of a revision.
+    Revision,
+    /// A refusal in as many words as are kept.
+    Refusal,
+}
+
+const SMALL: Flood = Flood {
+    name: "watches that never end",
+    verb: Verb::Watch,
+    ends: false,
+    texts: 16,
+    names: 0,
+    connects: false,
+    upstreams: 0,
+    answer: Answer::Head,
+};
+const LONG: Flood = Flood { name: "watches that never end, with long texts", texts: 1_000, names: 500, connects: true, ..SMALL };
+
+const FLOODS: [Flood; 9] = [
+    SMALL,
+    LONG,
+    Flood { name: "watches that end, with long texts", ends: true, ..LONG },
+    Flood { name: "watches that are refused in many words and never end", answer: Answer::Refusal, ..SMALL },
+    Flood { name: "lists that never end, with long texts", verb: Verb::List, connects: false, ..LONG },
+    Flood { name: "lists that end", verb: Verb::List, ends: true, connects: true, ..SMALL },
+    Flood { name: "lists that end, with long texts", verb: Verb::List, ends: true, ..LONG },
+    Flood { name: "lists of many API servers", verb: Verb::List, ends: true, upstreams: 200, answer: Answer::Revision, ..LONG },
+    Flood { name: "writes", verb: Verb::Create, ends: true, answer: Answer::Revision, ..LONG },
+];
+
+#[test]
+fn captures_of_100_000_requests_take_little_memory() {
+    const REQUESTS: u64 = 100_000;
+    let (without, _) = peak_of_read(SMALL.capture(0));
+    for flood in &FLOODS {
+        let (with, report) = peak_of_read(flood.capture(REQUESTS));
+        println!("capture of {REQUESTS} {}: {} KiB more", flood.name, with.saturating_sub(without) >> 10);
+        assert!(with < without + MOST, "{}: {without} bytes become {with}", flood.name);
+        assert_eq!(report["totals"]["requests"], REQUESTS, "{}", flood.name);
+    }
+}
+
+/// Each request of the capture names a resource of 400 KB.
+#[test]
+fn capture_with_longer_names_than_a_tap_records_takes_little_memory() {
+    const REQUESTS: u64 = 500;
+    let (without, _) = peak_of_read(capture_of_long_names(0));
+    let (with, report) = peak_of_read(capture_of_long_names(REQUESTS));
+    println!("capture with names of 400 KB: {} KiB more", with.saturating_sub(without) >> 10);
+    assert!(with < without + MOST, "{without} bytes become {with}");
+    assert_eq!(report["totals"]["requests"], 0);
+    assert!(report["missed"]["unrecorded"].as_u64().unwrap() > 0, "{:#}", report["missed"]);
+}
+
+impl Flood {
+    fn capture(&self, requests: u64) -> Vec<u8> {
+        capture_of(requests, |number, record| {
+            let connection = ConnectionId(if self.connects { number } else { 1 });
+            if self.connects {
+                let name = number.checked_rem(self.upstreams).map(|number| format!("{number}{}", "x".repeat(1_000)));
+                let (upstream, protocol) = (UpstreamName(name.unwrap_or_default()), Some(Protocol::Http2));
+                record(What::ConnectionOpened { connection, upstream, protocol, process: None, attached_late: false });
+            }
+            let exchange = ExchangeId { connection, stream: StreamId(number) };
+            record(What::Requested { exchange, request: Box::new(self.request(number)) });
+            self.answer(exchange, number, record);
+            if self.ends {
+                record(What::Ended { exchange, end: ExchangeEnd::Complete });
+            }
+        })
+    }
+
+    fn request(&self, number: u64) -> RequestLine {
+        let text = |name: &str| format!("{name}{number}{}", "x".repeat(self.texts));
+        let options = ListOptions {
+            watch: self.verb == Verb::Watch,
+            label_selector: text("label="),
+            field_selector: text("spec.nodeName="),
+            ..ListOptions::default()
+        };
+        let method = if self.verb == Verb::Create { "POST" } else { "GET" };
+        let mut info = RequestInfo::parse(method, &format!("/api/v1/namespaces/{number}/pods"), &options, "");
+        assert_eq!(info.verb, self.verb);
+        if let Some(resource) = info.resource.as_mut().filter(|_| self.names > 0) {
+            resource.group = format!("{number}{}", "g".repeat(self.names));
+            resource.resource = format!("{number}{}", "r".repeat(self.names));
+        }
+        let user_agent = Some(text("client-"));
+        RequestLine { method: Some(method.to_owned()), info: Some(info), options, user_agent, ..RequestLine::default() }
+    }
+
+    fn answer(&self, exchange: ExchangeId, number: u64, record: &mut dyn FnMut(What)) {
+        let status = if matches!(self.answer, Answer::Refusal) { 403 } else { 200 };
+        record(What::Responded { exchange, response: Box::new(ResponseLine { status: Some(status), ..ResponseLine::default() }) });
+        let resource_version = number.to_string();
+        let body = match self.answer {
+            Answer::Head => return,
+            Answer::Revision if self.verb == Verb::List => Body::List(ListMeta { resource_version, ..ListMeta::default() }),
+            Answer::Revision => Body::Object(ObjectRef { resource_version, ..ObjectRef::default() }),
+            Answer::Refusal => {
+                let words = || "x".repeat(Status::MAX_TEXT);
+                let cause = StatusCause { reason: words(), ..StatusCause::default() };
+                Body::Status(Box::new(Status {
+                    reason: words(),
+                    message: words(),
+                    code: status,
+                    causes: vec![cause; 2],
+                    ..Status::default()
+                }))
+            }
+        };
+        record(What::Understood { exchange, body });
+    }
+}
+
+fn capture_of_long_names(requests: u64) -> Vec<u8> {
+    const NAME: usize = 400_000;
+    capture_of(requests, |number, record| {
+        let mut info = RequestInfo::parse("GET", &format!("/api/v1/pods/{number}"), &ListOptions::default(), "");
+        if let Some(resource) = &mut info.resource {
+            resource.resource = format!("{number}{}", "x".repeat(NAME));
+        }
+        let request = Box::new(RequestLine { method: Some("GET".to_owned()), info: Some(info), ..RequestLine::default() });
+        let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(number) };
+        record(What::Requested { exchange, request });
+    })
+}
+
+/// What `of` records of each of so many requests, a millisecond apart.
+fn capture_of(requests: u64, of: impl Fn(u64, &mut dyn FnMut(What))) -> Vec<u8> {
+    let at = |number: u64| Timestamp::from_nanos(1_000_000_000 + number * 1_000_000);
+    let (mut writer, mut bytes) = (Writer::new(at(0)), Vec::new());
+    writer.begin_file(&mut bytes);
+    for number in 1..=requests {
+        of(number, &mut |what| writer.record(&Observation { at: at(number), what }, &mut bytes));
+    }
+    writer.end_file(FileEnd::Complete, &mut bytes);
+    bytes
+}
+
+/// The peak of `read` of a capture, in bytes, and its report. It waits for room in the pipe before it ends.
+fn peak_of_read(capture: Vec<u8>) -> (u64, Value) {
+    const PIPE: usize = 64 << 10;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.cap");
+    fs::write(&file, capture).unwrap();
+    let (mut report, mut stdout) = pipe().unwrap();
+    stdout.write_all(&b" ".repeat(PIPE)).unwrap();
+    let mut command = watchtap().unwrap();
+    let mut read = command.arg("read").arg(&file).args(["--format", "json"]).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();
+    drop(command);
+    let status = || fs::read_to_string(format!("/proc/{}/status", read.id())).unwrap();
+    let limit = Instant::now() + Duration::from_mins(2);
+    while !status().contains("State:\tS") {
+        assert!(Instant::now() < limit, "{}", status());
+    }
+    let peak =
+        status().lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap();
+    let mut text = String::new();
+    report.read_to_string(&mut text).unwrap();
+    read.wait().unwrap();
+    (peak << 10, serde_json::from_str(&text).unwrap())
+}
