@@ -27,10 +27,12 @@ impl TokenEndpoint {
             "access_token": "unused", "token_type": "Bearer", "expires_in": 3600, "id_token": id_token, "refresh_token": refresh_token,
         });
         let provider = Provider { discovery: discovery.to_string(), tokens: tokens.to_string(), refreshed: Arc::clone(&refreshed) };
+        let provider = Arc::new(provider);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                // A client that leaves early is nothing to it.
-                provider.answer(client).ok();
+                let provider = Arc::clone(&provider);
+                // A client may connect and ask for nothing, or leave early: the others do not wait for it.
+                thread::spawn(move || provider.answer(client).ok());
             }
         });
         Ok(Self { address, refreshed })
