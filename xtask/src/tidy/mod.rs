@@ -19,6 +19,7 @@ mod machine_names;
 mod module_names;
 mod other_systems;
 mod printing;
+mod rule_book;
 mod security_claims;
 mod taps_and_views;
 mod test_command;
