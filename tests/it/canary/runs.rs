@@ -134,7 +134,7 @@ pub(super) const READ: &[Run] = &[
     Run {
         name: "read against",
         shows: "did not change",
-        arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "text"],
+        arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "text", "--max-memory", "64MiB"],
     },
     Run { name: "read what is no capture", shows: "not a capture of watchtap", arguments: &["read", "@given/kubeconfig"] },
 ];
