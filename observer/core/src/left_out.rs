@@ -1,6 +1,6 @@
-//! What JSON leaves out: fields that say nothing.
+//! Fields without information, which JSON output leaves out.
 
-/// Whether nothing was counted.
+/// Whether a counter is zero, for `skip_serializing_if`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 pub(crate) const fn is_zero(number: &u64) -> bool {
     *number == 0

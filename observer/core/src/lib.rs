@@ -4,8 +4,14 @@
 //! inputs give the same outputs, whatever the chunking of the bytes. Strange input yields a value ([`http::Event::Malformed`],
 //! `Unknown` with a reason), never a panic.
 //!
-//! Floors, each using lower ones only (a house rule tests it): 0 [`k8s`], `left_out`, [`logs`], [`metrics`], [`time`], [`unshown`] → 1 [`http`], [`wire`], [`routing`] →
-//! 2 [`observation`], [`verification`] → 3 [`exchange`] → 4 [`reflector`] → 5 [`capture`], [`storm`] → 6 [`observer`].
+//! Each floor uses lower ones only (a house rule tests it). From the bottom:
+//! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], [`time`], [`unshown`]
+//! - 1: [`http`], [`wire`], [`routing`]
+//! - 2: [`observation`], [`verification`]
+//! - 3: [`exchange`]
+//! - 4: [`reflector`]
+//! - 5: [`capture`], [`storm`]
+//! - 6: [`observer`]
 
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing, clippy::string_slice)]

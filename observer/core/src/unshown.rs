@@ -1,11 +1,11 @@
-//! Bytes that no text may show.
+//! Bytes that must not appear in any text.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// Bytes of a connection, a body or a page, which may hold a secret or an object: `Debug` says how many they are.
+/// Bytes of a connection, a body or a page, which may contain a secret or an object: `Debug` shows only their number.
 ///
-/// A house rule keeps bytes out of every other field that `Debug` is derived for.
+/// A house rule keeps bytes out of every other field of a type that derives `Debug`.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Unshown<Bytes>(pub Bytes);
 

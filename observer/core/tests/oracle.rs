@@ -1,4 +1,4 @@
-//! Verdicts against two oracles that were written without knowledge of this crate: expectations typed from the semantics reference, and
+//! Verdicts against two oracles that were written without knowledge of this crate: expectations typed from docs/semantics.md, and
 //! what the counters of real servers said.
 //!
 //! The format of a line is described at the top of `oracle/reference.txt`.

@@ -6,7 +6,7 @@ use super::layout::{BlockHead, BlockKind, MAX_PACKED, checksum};
 use crate::time::Timestamp;
 use crate::unshown::Unshown;
 
-/// Lines that will become a block.
+/// Lines of a block that is not yet written.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
     pub(super) kind: BlockKind,
@@ -51,18 +51,18 @@ fn deflated(lines: &[u8]) -> Vec<u8> {
         let read = usize::try_from(deflate.total_in()).unwrap_or(usize::MAX);
         match deflate.compress_vec(lines.get(read..).unwrap_or_default(), &mut packed, FlushCompress::Finish) {
             Ok(Status::Ok | Status::BufError) if packed.len() < MAX_PACKED => packed.reserve(lines.len() / 4 + 64),
-            // Only the first is possible; a reader recognises the others as damage.
+            // Only `StreamEnd` is possible here. A reader recognises the others as damage.
             Ok(Status::StreamEnd | Status::Ok | Status::BufError) | Err(_) => return packed,
         }
     }
 }
 
-/// The lines of a block; `None` when the bytes are not what its head says.
+/// The lines of a block; `None` when its checksum, length or line count differs from the head.
 pub(super) fn inflated(head: &BlockHead, packed: &[u8]) -> Option<Vec<u8>> {
     if checksum(packed) != head.checksum {
         return None;
     }
-    // Never more than this capacity, whatever the bytes say.
+    // `decompress_vec` never exceeds this capacity, whatever the bytes hold.
     let mut lines = Vec::with_capacity(head.raw + 1);
     if head.raw > 0 {
         let outcome = Decompress::new(false).decompress_vec(packed, &mut lines, FlushDecompress::Finish);

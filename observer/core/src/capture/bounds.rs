@@ -1,20 +1,20 @@
-//! What a line may hold, found before anything of it is kept.
+//! Bounds of a line, checked before any part of the line is kept.
 //!
-//! A tap's decoder cuts each text where it enters, so no capture of ours has a longer one; but anybody can write a file. The bounds here are those
-//! of the types that the words stand for. A line that exceeds one is damage with a name, and none of its observations is believed: a text that is
-//! cut would be another text. Members that this version does not know have no bound of their own: they are skipped.
+//! A tap's decoder cuts each text where it enters, so watchtap never records a longer one. A file from elsewhere may hold one. The
+//! bounds are those of the types that the members belong to. A line beyond a bound is rejected with a reason and not truncated: a
+//! truncated text would be a different text. Members that this version does not know have no bound, because they are skipped.
 
 use crate::http::{HeaderName, Identity};
 use crate::k8s::{ContinueToken, ListOptions, RequestInfo, Status};
 use crate::observation::{BodyNotRead, UpstreamName, WORDS};
 use crate::wire::{ListMeta, ObjectRef};
 
-/// Most values of one line: an event has fewer than 64, and a batch 1 024 of them in 128 KiB.
+/// Most values of one line. An event has fewer than 64; a batch has up to 1 024 events in 128 KiB.
 const MAX_VALUES: usize = 1 << 16;
-/// Digits of a container's ID and of a pod's UID, and what else is made of a few words of ours.
+/// Bound of container IDs, pod UIDs, methods and other short texts, in bytes.
 const SHORT: usize = 128;
 
-/// The longest text of each member, in bytes. Where two types have a member of the same name, the larger bound counts.
+/// The longest text of each member, in bytes. Where two types have a member of the same name, the larger bound applies.
 const TEXTS: &[(&[u8], usize)] = &[
     (b"accept", HeaderName::MAX_VALUE),
     (b"aggregated", RequestInfo::MAX_NAME),
@@ -58,15 +58,15 @@ const TEXTS: &[(&[u8], usize)] = &[
     (b"why", WORDS),
 ];
 
-/// Why a line is not read.
+/// A line exceeds a bound and is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutOfBounds;
 
-/// Whether all of a line is within its bounds. What is not JSON is so as far as it was looked at: it is not kept either.
+/// Checks the texts of a line, and the number of its values. Non-JSON may pass, but nothing of it is kept.
 pub(super) fn check(line: &[u8]) -> Result<(), OutOfBounds> {
     let mut rest = line;
     let mut values = 0_usize;
-    // Elements of an array belong to the member that it is the value of.
+    // Elements of an array have the bound of the member that holds the array.
     let mut most = None;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
@@ -87,7 +87,7 @@ pub(super) fn check(line: &[u8]) -> Result<(), OutOfBounds> {
     if values <= MAX_VALUES { Ok(()) } else { Err(OutOfBounds) }
 }
 
-/// Nothing of a member that is not known. None of ours has a name that needs an escape.
+/// The bound of a member; `None` for an unknown one. An escaped name is rejected: no known member needs an escape.
 fn bound(member: &[u8]) -> Result<Option<usize>, OutOfBounds> {
     if member.contains(&b'\\') {
         return Err(OutOfBounds);
@@ -95,11 +95,11 @@ fn bound(member: &[u8]) -> Result<Option<usize>, OutOfBounds> {
     Ok(TEXTS.iter().find(|(name, _)| *name == member).map(|(_, most)| *most))
 }
 
-/// A string of JSON, behind its first quotation mark.
+/// A JSON string, after its opening quotation mark.
 struct Text {
-    /// Where what follows its last quotation mark begins.
+    /// Offset after its closing quotation mark.
     end: usize,
-    /// Bytes that it means.
+    /// Length of the unescaped text, in bytes.
     length: usize,
 }
 
@@ -121,7 +121,7 @@ impl Text {
     }
 }
 
-/// How many bytes an escape takes, and how many it means. A surrogate is half of four.
+/// Length of an escape, and of the text it stands for, in bytes. A surrogate counts 2, half of a character of 4 bytes.
 fn escape(bytes: &[u8]) -> (usize, usize) {
     let code = bytes.get(2..6).filter(|_| bytes.get(1) == Some(&b'u'));
     let code = code.and_then(|digits| u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());

@@ -4,50 +4,50 @@ use flate2::Crc;
 
 use crate::time::Timestamp;
 
-/// What every capture begins with. A transfer as text spoils the first byte or the line end, and is noticed.
+/// First bytes of every capture. A transfer in text mode damages the first byte or the line end, so it is detected.
 pub(super) const MAGIC: [u8; 8] = *b"\x89wtcap\r\n";
-/// The form of the file. It rises when an earlier reader would misread what follows; additions that it may skip do not raise it.
+/// Version of the file format. It rises when an earlier reader would misread a file, but not for additions that it may skip.
 pub const VERSION: u16 = 1;
-/// What every block begins with, so that reading can go on behind damage.
+/// First bytes of every block. After damage, a reader resumes where it finds them.
 pub(super) const SYNC: [u8; 4] = [0xC5, b'b', b'l', b'k'];
-/// Length of a block's head in bytes.
+/// Length of a block's head, in bytes.
 pub(super) const BLOCK_HEAD: usize = 52;
-/// Most bytes of a block's lines.
+/// Most bytes of a block's lines, before deflating.
 pub(super) const MAX_RAW: usize = 1 << 20;
 /// Most bytes of a deflated block: with the fixed codes of deflate a byte takes nine bits at most.
 pub(super) const MAX_PACKED: usize = MAX_RAW + MAX_RAW / 4;
-/// Length of a file's head in this version.
+/// Length of a file's head in this version, in bytes.
 const FILE_HEAD: u16 = 44;
-/// Longest head of any version.
+/// Longest head of any version, in bytes.
 const MAX_FILE_HEAD: usize = 4096;
-/// Magic, version and length, which are there in every version.
+/// Length of the fields that every version has: magic, version and length of the head.
 const COMMON: usize = MAGIC.len() + 4;
 
-/// What a file says of itself.
+/// Head of a capture file: which part of which capture it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileHead {
-    /// When its capture began; the parts of one capture share it.
+    /// Start of the capture; all its parts share it.
     pub capture: Timestamp,
-    /// Which part of the capture it is, from 0.
+    /// Number of this part in its capture, from 0.
     pub part: u32,
-    /// How many observations the parts before it hold.
+    /// Number of observations in the parts before it.
     pub first: u64,
-    /// The time of the latest observation before it.
+    /// Time of the latest observation before it; in part 0, the start of the capture.
     pub at: Timestamp,
 }
 
-/// What the first bytes of a file are.
+/// Result of reading the first bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
     /// More bytes are needed.
     Incomplete,
-    /// A head of this version, and its length.
+    /// A head that this version reads, and its length in bytes.
     Head(FileHead, usize),
     /// A head of a later version.
     Newer(u16),
     /// A head whose checksum is wrong.
     Damaged,
-    /// Something else.
+    /// Not a capture.
     Foreign,
 }
 
@@ -88,18 +88,18 @@ impl FileHead {
     }
 }
 
-/// What a block holds.
+/// Content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// Observations that say again what is open at the beginning of a later part.
+    /// Observations that restate what is open at the beginning of a later part.
     Standing,
-    /// Observations.
+    /// Recorded observations, in order.
     Observations,
-    /// Nothing: the capture ends here.
+    /// No lines: the capture ends here.
     Complete,
-    /// Nothing: the capture goes on in the next part.
+    /// No lines: the capture continues in the next part.
     Continues,
-    /// Something of a later version that may be skipped.
+    /// A kind of a later version, which a reader skips.
     Other(u8),
 }
 
@@ -125,23 +125,22 @@ impl BlockKind {
     }
 }
 
-/// The head of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockHead {
     pub(super) kind: BlockKind,
-    /// Bytes that follow this head.
+    /// Length of the deflated lines that follow this head, in bytes.
     pub(super) packed: usize,
-    /// Bytes that they inflate to.
+    /// Length of the inflated lines, in bytes.
     pub(super) raw: usize,
-    /// How many observations come before this block, in all parts.
+    /// Number of observations before this block, over all parts.
     pub(super) first: u64,
-    /// How many lines it holds.
+    /// Number of lines in the block.
     pub(super) count: u32,
     /// Time of its first observation.
     pub(super) from: Timestamp,
     /// Latest time of its observations.
     pub(super) until: Timestamp,
-    /// CRC-32 of the bytes that follow.
+    /// CRC-32 of the deflated lines.
     pub(super) checksum: u32,
 }
 
@@ -150,7 +149,7 @@ impl BlockHead {
         let begin = out.len();
         out.extend(SYNC);
         out.extend([self.kind.code(), 0, 0, 0]);
-        // Both are bounded far below 2^32 by the writer.
+        // The writer bounds both far below 2^32.
         out.extend(u32::try_from(self.packed).unwrap_or(u32::MAX).to_le_bytes());
         out.extend(u32::try_from(self.raw).unwrap_or(u32::MAX).to_le_bytes());
         out.extend(self.first.to_le_bytes());
@@ -161,7 +160,7 @@ impl BlockHead {
         out.extend(checksum(out.get(begin..).unwrap_or_default()).to_le_bytes());
     }
 
-    /// `None` when `bytes` do not begin with a whole head whose checksum and lengths are right.
+    /// `None` when `bytes` do not begin with a complete head, or when its checksum or a length is invalid.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (covered, stored) = bytes.get(..BLOCK_HEAD)?.split_last_chunk()?;
         let mut fields = Fields(covered.strip_prefix(&SYNC)?);
@@ -183,14 +182,14 @@ impl BlockHead {
     }
 }
 
-/// CRC-32 as gzip has it.
+/// CRC-32 as in gzip.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let mut crc = Crc::new();
     crc.update(bytes);
     crc.sum()
 }
 
-/// Numbers in a row.
+/// Little-endian numbers, read one after the other.
 struct Fields<'b>(&'b [u8]);
 
 impl Fields<'_> {

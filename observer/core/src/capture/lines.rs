@@ -7,21 +7,21 @@ use crate::k8s::Status;
 use crate::observation::{Body, Observation, What};
 use crate::time::Timestamp;
 
-/// Longest line that is written or read, in bytes; a fuller batch of items or events is cut in two, which has no meaning.
+/// Longest line that is written or read, in bytes. The writer splits longer batches; batch boundaries have no meaning.
 pub(super) const MAX_LINE: usize = 512 << 10;
 
-/// An observation did not become a line: it is longer than [`MAX_LINE`] and cannot be cut.
+/// An observation has no line: it is longer than [`MAX_LINE`], or cannot be serialised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// The line of an observation, its end included.
+/// The line of an observation, with its newline.
 pub(super) fn line(observation: &Observation) -> Result<Vec<u8>, TooLong> {
     let mut line = serde_json::to_vec(observation).map_err(|_unserialisable| TooLong)?;
     line.push(b'\n');
     if line.len() <= MAX_LINE { Ok(line) } else { Err(TooLong) }
 }
 
-/// A batch in two halves; `None` when it is none or holds one thing only.
+/// The two halves of a batch; `None` when the observation is no batch, or a batch of one.
 pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
     let What::Understood { exchange, body } = &observation.what else { return None };
     let of = |body| Observation { at: observation.at, what: What::Understood { exchange: *exchange, body } };
@@ -45,7 +45,7 @@ pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
     }
 }
 
-/// What a line says, without its end. A line that this version does not understand is [`What::Unknown`], at its own time or else at `otherwise`.
+/// Parses a line without its newline. A line that is not understood is [`What::Unknown`], at its own time if any, else `otherwise`.
 pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Result<Observation, OutOfBounds> {
     #[derive(Deserialize)]
     struct Stamp {
@@ -62,7 +62,7 @@ pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Result<Observati
     if causes(&observation.what) <= Status::MAX_CAUSES { Ok(observation) } else { Err(OutOfBounds) }
 }
 
-/// Most causes of one `Status` in an observation: what is kept of a request may be its `Status`.
+/// Most causes of one `Status` in an observation. They are bounded, because an exchange keeps its `Status`.
 fn causes(what: &What) -> usize {
     let What::Understood { body, .. } = what else { return 0 };
     match body {

@@ -1,43 +1,43 @@
-//! What a file does not give, and why.
+//! Losses in a capture, and files that are refused.
 
 use std::fmt;
 
 use super::layout::VERSION;
 use crate::time::Timestamp;
 
-/// A part of a capture that cannot be read, or is not there.
+/// A part of a capture that cannot be read, or is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// Where in the file.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// How many bytes of the file cannot be read; 0 when they are not there.
+    /// Number of unreadable bytes; 0 when they are missing, or can be read but are out of bounds.
     pub bytes: u64,
-    /// How many observations are missing; `None` when that cannot be known.
+    /// Number of missing observations; `None` when it is unknown.
     pub observations: Option<u64>,
-    /// The time of the last observation before it, when there is one.
+    /// Time of the last observation before the loss; `None` when there is none.
     pub from: Option<Timestamp>,
-    /// The time of the first observation behind it, or of its own last one; `None` when neither is known.
+    /// Time of the first observation after the loss, or of the last one in it; `None` when both are unknown.
     pub until: Option<Timestamp>,
-    /// Why.
+    /// Why it is lost.
     pub reason: LostReason,
 }
 
 /// Why a part of a capture is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LostReason {
-    /// Bytes are not what their checksums say.
+    /// Bytes do not match their checksums.
     Damaged,
-    /// Observations with longer texts, or more of them, than any that is recorded; each counts as missing.
+    /// Lines exceed the bounds of recorded lines. Each counts as a missing observation, unless it only restates an earlier part.
     OutOfBounds,
-    /// Blocks are missing although those around them are whole.
+    /// Blocks are missing between intact ones.
     Missing,
     /// The file ends without its end mark: the writer was stopped, or the file was cut.
     Torn,
     /// Bytes follow the end mark.
     Trailing,
-    /// The part of the capture before this file was not given.
+    /// The part before this file was not given, or not read to its end.
     NoEarlierPart,
-    /// The part of the capture behind this file was not given.
+    /// The part after this file was not given.
     NoLaterPart,
 }
 
@@ -55,31 +55,31 @@ impl fmt::Display for LostReason {
     }
 }
 
-/// Why nothing of a file is read.
+/// Why a file is refused. Nothing more of it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It holds no byte.
+    /// It has no bytes.
     #[error("empty: the capture was ended before anything was written, or this is not a capture")]
     Empty,
-    /// It does not begin as a capture does.
+    /// Its first bytes are not those of a capture.
     #[error("not a capture of watchtap")]
     NotACapture,
     /// A later version wrote it.
     #[error("written by a newer watchtap (format {version}, this one reads up to {VERSION}): read it with that version")]
     Newer {
-        /// The version of its form.
+        /// Version of the file's format.
         version: u16,
     },
     /// It belongs to another capture than the files before it.
     #[error("belongs to another capture (begun at {capture}) than the files before it: read the captures one by one")]
     OtherCapture {
-        /// When that one began.
+        /// Start of the capture that the file belongs to.
         capture: Timestamp,
     },
-    /// The parts are not in their order, or one is there twice.
+    /// The parts are out of order, or one is given twice.
     #[error("part {part} of its capture was read already, or a later one was: give each part once, in order")]
     OutOfOrder {
-        /// Which part it is.
+        /// Number of the refused part, from 0.
         part: u32,
     },
 }

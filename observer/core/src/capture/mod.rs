@@ -1,11 +1,12 @@
-//! Captures: the observations of a run as bytes of a file, and back. The form is described in `docs/capture.md`.
+//! Captures: the observations of a run as bytes of files, and back. `docs/capture.md` describes the format.
 //!
-//! A file is a head and blocks that can be read independently of one another, each with its length, its checksum, the ordinals and
-//! times of its observations, and these as deflated JSON lines. A [`Writer`] makes the bytes, a [`Reader`] takes those of one file in any
-//! splitting, a [`Replay`] joins files to the sequence of observations that the Observer was fed.
+//! A file is a head and blocks that can be read independently of one another. Each block has its length, its checksum, and the
+//! ordinals and times of its observations. The observations are deflated JSON lines. A [`Writer`] produces the bytes. A [`Reader`]
+//! takes the bytes of one file in any chunks. A [`Replay`] joins files to the sequence of observations that the Observer was fed.
 //!
-//! JSON lines, because they carry the words of [`crate::observation`] as they are: what a later version adds to an observation is skipped by
-//! an earlier one, and an observation that it does not know becomes [`crate::observation::What::Unknown`]. Deflate makes up for their length.
+//! JSON lines carry the words of [`crate::observation`] unchanged. An earlier version skips what a later one adds to an
+//! observation. An observation that it does not know becomes [`crate::observation::What::Unknown`]. Deflate makes up for the length
+//! of JSON.
 
 mod block;
 mod bounds;

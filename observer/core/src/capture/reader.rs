@@ -1,4 +1,4 @@
-//! Bytes of one file to observations.
+//! Reads the bytes of one file into observations.
 
 use super::block::inflated;
 use super::layout::{BLOCK_HEAD, Beginning, BlockHead, BlockKind, FileHead, SYNC};
@@ -8,45 +8,45 @@ use crate::observation::Observation;
 use crate::time::Timestamp;
 use crate::unshown::Unshown;
 
-/// Bytes taken at a time, so that the buffer is bounded whatever is pushed.
+/// Most bytes taken per step: they bound the buffer, whatever the caller pushes.
 const STEP: usize = 64 << 10;
 
 /// How a file ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileEnd {
-    /// The capture ends with it.
+    /// The capture ends with this file.
     Complete,
-    /// The capture goes on in the next part.
+    /// The capture continues in the next part.
     Continues,
 }
 
-/// What a file says, in its order.
+/// One record of a file, in file order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// Its head. Missing when that is damaged.
+    /// The file's head; absent when it is damaged.
     Head(FileHead),
-    /// An observation that was made before this file and stands.
+    /// A restated observation of an earlier part: what it describes is still open.
     Standing(Observation),
-    /// An observation.
+    /// An observation that this file recorded.
     Observation(Observation),
-    /// Something is missing here.
+    /// A loss at this place.
     Lost(Lost),
-    /// Its end mark.
+    /// The file's end mark.
     End(FileEnd),
-    /// Nothing of it is read.
+    /// The file is refused; no record follows.
     Refused(Refused),
 }
 
-/// Reads one file in any splitting. Bad bytes become [`Record::Lost`], and reading goes on at the next whole block.
+/// Reads one file, given in any chunks. Unreadable bytes become [`Record::Lost`], and reading resumes at the next intact block.
 ///
-/// Holds at most one block and its lines: a few megabytes, whatever the bytes claim.
+/// Holds at most one block and its lines: a few megabytes, whatever lengths the bytes claim.
 #[derive(Debug)]
 pub struct Reader {
     state: State,
     buffer: Unshown<Vec<u8>>,
     /// Offset in the file of the buffer's first byte.
     offset: u64,
-    /// Ordinal of the next observation; not known behind a damaged head.
+    /// Ordinal of the next observation; `None` after a damaged head.
     expected: Option<u64>,
     latest: Option<Timestamp>,
     skipped: Option<Skipped>,
@@ -60,12 +60,12 @@ enum State {
     Refused,
 }
 
-/// Bytes that were passed over.
+/// Bytes that were skipped.
 #[derive(Clone, Copy, Debug)]
 struct Skipped {
     offset: u64,
     bytes: u64,
-    /// The latest time that a block among them claims in a head that is whole.
+    /// The latest time that an intact block head among them claims.
     until: Option<Timestamp>,
 }
 
@@ -108,7 +108,7 @@ impl Reader {
         }
     }
 
-    /// Drops what follows.
+    /// Discards the rest of the file.
     pub(super) fn refuse(&mut self) {
         self.state = State::Refused;
         self.buffer.0 = Vec::new();
@@ -139,7 +139,7 @@ impl Reader {
                     told(Record::Head(head));
                 }
                 Step::Skip(length, until) => {
-                    // Behind a head that is damaged come blocks.
+                    // Blocks follow a damaged head.
                     self.state = if self.state == State::Head { State::Blocks } else { self.state };
                     let skipped = self.skipped.get_or_insert(Skipped { offset: place, bytes: 0, until: None });
                     skipped.bytes = skipped.bytes.saturating_add(length as u64);
@@ -156,11 +156,11 @@ impl Reader {
         self.offset = self.offset.saturating_add(at as u64);
     }
 
-    /// Takes a block that is whole.
+    /// Takes an intact block.
     fn block(&mut self, head: &BlockHead, lines: &[u8], offset: u64, length: u64, told: &mut dyn FnMut(Record)) {
         let skipped = self.skipped.take();
         if self.expected.is_some_and(|expected| expected > head.first) {
-            // It was there before.
+            // The block repeats earlier observations.
             let skipped = skipped.unwrap_or(Skipped { offset, bytes: 0, until: None });
             self.skipped = Some(Skipped { bytes: skipped.bytes.saturating_add(length), ..skipped });
             return;
@@ -181,7 +181,7 @@ impl Reader {
             }
             BlockKind::Observations => {
                 self.expected = Some(head.first.saturating_add(u64::from(head.count)));
-                // A head has the time, and not how the wall clock was set then.
+                // A head stores the time, but not how far the wall clock was set.
                 let latest = self.each(head, lines, offset, Record::Observation, told);
                 self.latest = self.latest.max(latest.or(Some(head.until)));
             }
@@ -191,7 +191,8 @@ impl Reader {
         }
     }
 
-    /// Tells the observation of each line; the latest time among them. Lines in a row that are out of bounds are one loss, at the place of their block.
+    /// Passes on the observation of each line, and returns the latest time among them. Consecutive lines out of bounds are one
+    /// loss, at the offset of their block.
     fn each(
         &self,
         head: &BlockHead,
@@ -201,7 +202,7 @@ impl Reader {
         told: &mut dyn FnMut(Record),
     ) -> Option<Timestamp> {
         let is_standing = head.kind == BlockKind::Standing;
-        // What stands was observed in an earlier part, so that nothing needs to be missing.
+        // An earlier part recorded standing observations too, so they need not be missing.
         let lost = |lines: u64, from, until| {
             let observations = Some(lines).filter(|_| !is_standing);
             Record::Lost(Lost { offset, bytes: 0, observations, from, until, reason: LostReason::OutOfBounds })
@@ -236,20 +237,20 @@ impl Reader {
     }
 }
 
-/// What the next bytes are.
+/// How to treat the next bytes.
 enum Step {
-    /// Too few to tell.
+    /// Too few bytes to decide: wait for more.
     Wait,
-    /// Of no interest.
+    /// Discard this many bytes.
     Drop(usize),
-    /// Unreadable, and the latest time that they claim.
+    /// Count this many bytes as unreadable, with the latest time that they claim.
     Skip(usize, Option<Timestamp>),
     Refuse(Refused),
     Head(FileHead, usize),
     Block(BlockHead, Vec<u8>, usize),
 }
 
-/// The beginning of a file.
+/// Reads the beginning of a file.
 fn head(rest: &[u8], at_end: bool) -> Step {
     match FileHead::read(rest) {
         Beginning::Head(head, length) => Step::Head(head, length),
@@ -257,12 +258,12 @@ fn head(rest: &[u8], at_end: bool) -> Step {
         Beginning::Foreign => Step::Refuse(Refused::NotACapture),
         Beginning::Incomplete if !at_end => Step::Wait,
         Beginning::Incomplete if rest.is_empty() => Step::Refuse(Refused::Empty),
-        // Torn within the head, or its length is damaged.
+        // The head is damaged, or the file ends within it.
         Beginning::Damaged | Beginning::Incomplete => Step::Skip(1, None),
     }
 }
 
-/// A block at the beginning of `rest`, or how far to go on to what may be one.
+/// Reads a block at the beginning of `rest`, or returns the distance to the next possible one.
 fn block(rest: &[u8], at_end: bool) -> Step {
     let claimed = BlockHead::read(rest);
     let Some(head) = claimed else {
@@ -275,17 +276,17 @@ fn block(rest: &[u8], at_end: bool) -> Step {
         None => Step::Skip(to_next(rest, at_end), Some(head.until)),
         Some(packed) => match inflated(&head, packed) {
             Some(lines) => Step::Block(head, lines, length),
-            // Its head is whole, so its length is believed: what lies within is not searched for other blocks, which could take long.
+            // The head is intact, so its length is trusted. A search for other blocks within could take long.
             None => Step::Skip(length, Some(head.until)),
         },
     }
 }
 
-/// How many bytes come before the next sign of a block, the first byte in any case.
+/// Number of bytes to skip to the next `SYNC`: at least one, unless `rest` is empty.
 fn to_next(rest: &[u8], at_end: bool) -> usize {
     let after = rest.get(1..).unwrap_or_default();
     let next = memchr::memmem::find(after, &SYNC);
-    // The beginning of a sign at the end of what is there may be completed by what comes.
+    // Later bytes may complete a `SYNC` that begins at the end of `rest`.
     let held_back = if at_end { 0 } else { SYNC.len() - 1 };
     next.unwrap_or(after.len().saturating_sub(held_back)) + usize::from(!rest.is_empty())
 }

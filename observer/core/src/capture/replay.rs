@@ -1,4 +1,4 @@
-//! The files of a capture, joined to what the Observer was fed.
+//! Joins the files of a capture to the observations that the Observer was fed.
 
 use super::layout::FileHead;
 use super::lost::{Lost, LostReason, Refused};
@@ -6,22 +6,22 @@ use super::reader::{FileEnd, Reader, Record};
 use crate::observation::{Observation, What};
 use crate::time::Timestamp;
 
-/// What comes of files.
+/// Output of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replayed {
-    /// The next observation. Where some are missing there is an [`What::Unrecorded`] in their place.
+    /// The next observation. [`What::Unrecorded`] stands in for missing ones.
     Observation(Observation),
-    /// For whoever wants to know the place in the file, what is missing.
+    /// A loss, with its place in the file. [`What::Unrecorded`] follows if observations may be missing.
     Lost(Lost),
-    /// Nothing more of the present file is read.
+    /// The rest of the current file is not read.
     Refused(Refused),
 }
 
-/// Joins the parts of one capture, given in their order.
+/// Joins the parts of one capture, given in order.
 ///
-/// What a part says again of what stands is left out where the part before it was read to its end; so the observations are those that
-/// were recorded, and an Observer that takes them ends in the state of the one that ran. A part that is given alone begins with
-/// what is missing before it and with what stands.
+/// Restated observations are left out if the part before was read to its end. The observations are then those that were recorded.
+/// An Observer fed with them ends in the state of the one that ran. A part given alone begins with a loss for the parts before it,
+/// and with what is open.
 #[derive(Debug, Default)]
 pub struct Replay {
     reader: Reader,
@@ -35,13 +35,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Takes the next bytes of the present file; that is the first one, or the one after [`Self::end_file`].
+    /// Takes the next bytes of the current file. After [`Self::end_file`], the next file is current.
     pub fn bytes(&mut self, bytes: &[u8], told: &mut dyn FnMut(Replayed)) {
         self.feed(told, |reader, sink| reader.bytes(bytes, sink));
         self.offset = self.offset.saturating_add(bytes.len() as u64);
     }
 
-    /// Notes the end of the present file.
+    /// Notes the end of the current file.
     pub fn end_file(&mut self, told: &mut dyn FnMut(Replayed)) {
         self.feed(told, |reader, sink| reader.finish(sink));
         self.reader = Reader::default();
@@ -126,7 +126,7 @@ impl Replay {
         told(Replayed::Observation(observation));
     }
 
-    /// A hole in which no observation was is none for the Observer.
+    /// The Observer learns of a loss only if observations may be missing.
     fn lose(&mut self, lost: Lost, told: &mut dyn FnMut(Replayed)) {
         let Lost { observations, from, until, .. } = lost;
         let from = from.or(self.latest);

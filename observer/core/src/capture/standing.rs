@@ -1,4 +1,4 @@
-//! What is open at a moment, as observations that say it again: with them a later part of a capture can be read alone.
+//! Restates what is open as observations, so that a later part of a capture can be read alone.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use crate::http::{Direction, StreamId};
 use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, Observation, UpstreamName, What};
 use crate::time::Timestamp;
 
-/// Most connections and exchanges that are said again; what happens on others is ignored by who reads a later part alone.
+/// Most connections, and most exchanges, that are restated. A replay that begins at a later part ignores observations of others.
 const MAX_OPEN: usize = 16_384;
-/// Most API servers of which is said again what is known of them; more than there can be listeners.
+/// Most API servers whose profile and listener are restated; more than there can be listeners.
 const MAX_UPSTREAMS: usize = 256;
-/// Most observations that are kept of one connection or exchange.
+/// Most observations that are kept per connection or exchange.
 const MAX_EACH: usize = 16;
 
-/// What is open.
+/// Observations that a later part restates.
 #[derive(Debug, Default)]
 pub(super) struct Standing {
-    /// The latest of each API server, in the order in which the servers were first named.
+    /// The latest profile of each API server, in the order in which the servers were first named.
     profiles: Vec<(UpstreamName, Observation)>,
     listeners: Vec<(UpstreamName, Observation)>,
     connections: BTreeMap<ConnectionId, Vec<Observation>>,
@@ -27,7 +27,7 @@ pub(super) struct Standing {
 /// An exchange that is under way.
 #[derive(Debug)]
 struct Open {
-    /// All that is short and not summed up below.
+    /// Its observations, without the batches and byte counts that the sums below stand for.
     said: Vec<Observation>,
     latest: Timestamp,
     request_bytes: u64,
@@ -98,8 +98,8 @@ impl Standing {
         }
     }
 
-    /// What says again what is open. Of a body that is under way the bytes so far are said, and that they were missed: what they held
-    /// is not known to who reads no earlier part, so its counts are lower bounds.
+    /// The observations that restate what is open. For a body under way they state its bytes so far, and that these were missed. A
+    /// reader without the earlier parts lacks their content, so its counts are lower bounds.
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
         let alone = self.profiles.iter().chain(&self.listeners).map(|(_, latest)| latest.clone());
         let connections = self.connections.values().flatten().cloned();
@@ -138,7 +138,7 @@ impl Open {
     }
 }
 
-/// What the sums stand for.
+/// Whether an observation is left out because the byte sums stand for it.
 fn is_of_a_batch(what: &What) -> bool {
     matches!(what, What::Understood { body: Body::Items(_) | Body::Events(_), .. } | What::BodyMissed { .. })
 }

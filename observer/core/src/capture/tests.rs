@@ -1,4 +1,4 @@
-//! What later versions and enemies may write.
+//! Input that later versions or attackers may write.
 
 use super::block::{OpenBlock, inflated};
 use super::layout::{BLOCK_HEAD, BlockHead, BlockKind, FileHead, MAX_PACKED, MAX_RAW};
@@ -183,14 +183,14 @@ const fn at(second: u64) -> Timestamp {
     Timestamp::from_nanos(second * 1_000_000_000)
 }
 
-/// What is read at once.
+/// All records, read in one chunk.
 fn all(bytes: &[u8]) -> Vec<Record> {
     let mut records = Vec::new();
     Reader::default().bytes(bytes, &mut |record| records.push(record));
     records
 }
 
-/// What is read, byte by byte, without head and losses.
+/// Observations only, read byte by byte.
 fn read(bytes: &[u8]) -> Vec<Record> {
     let mut records = Vec::new();
     let mut reader = Reader::default();

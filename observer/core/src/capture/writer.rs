@@ -1,4 +1,4 @@
-//! Observations to bytes of a capture.
+//! Writes observations as bytes of a capture.
 
 use super::block::OpenBlock;
 use super::layout::{BlockKind, FileHead};
@@ -8,10 +8,10 @@ use super::standing::Standing;
 use crate::observation::Observation;
 use crate::time::Timestamp;
 
-/// A block is closed when its lines are this long, in bytes.
+/// Most bytes of lines in a block, unless its only line is longer.
 const TARGET: usize = 256 << 10;
 
-/// Makes the bytes of a capture; whoever uses it writes them to files, and says when a block is to be closed early and when a file is full.
+/// Produces the bytes of a capture. The caller writes them to files, and decides when to flush a block and when to begin a file.
 ///
 /// Holds at most one open block and what is open on the observed connections, both bounded.
 #[derive(Debug)]
@@ -26,13 +26,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A capture that begins at `capture`. Nothing is recorded before [`Self::begin_file`].
+    /// A capture that begins at `capture`. Call [`Self::begin_file`] before the first observation.
     pub fn new(capture: Timestamp) -> Self {
         let block = OpenBlock::new(BlockKind::Observations, 0, capture);
         Self { capture, part: 0, next: 0, latest: capture, block, standing: Standing::default() }
     }
 
-    /// Appends the beginning of a file; of a later one also what is open, so that it can be read alone.
+    /// Appends the beginning of a file. A later part also restates what is open, so that it can be read alone.
     pub fn begin_file(&mut self, out: &mut Vec<u8>) {
         FileHead { capture: self.capture, part: self.part, first: self.next, at: self.latest }.write(out);
         if self.part > 0 {
@@ -59,12 +59,12 @@ impl Writer {
         self.append(observation, out);
     }
 
-    /// Whether observations were taken that no block holds yet.
+    /// Whether the open block holds observations.
     pub const fn has_open_block(&self) -> bool {
         self.block.count > 0
     }
 
-    /// Appends what was taken as a block of its own.
+    /// Appends the open block, if it holds observations.
     pub fn flush(&mut self, out: &mut Vec<u8>) {
         if self.has_open_block() {
             self.block.write(out);
@@ -72,7 +72,7 @@ impl Writer {
         self.block = self.new_block(BlockKind::Observations);
     }
 
-    /// Appends the end mark. Behind a file that continues, [`Self::begin_file`] comes next.
+    /// Appends the open block and the end mark. After a file that continues, call [`Self::begin_file`] next.
     pub fn end_file(&mut self, end: FileEnd, out: &mut Vec<u8>) {
         self.flush(out);
         let kind = match end {
@@ -97,7 +97,7 @@ impl Writer {
                         self.append(half, out);
                     }
                 } else {
-                    // The hole in the ordinals tells the reader that one is missing.
+                    // The gap in the ordinals shows the reader that one is missing.
                     self.flush(out);
                     self.next = self.next.saturating_add(1);
                     self.block = self.new_block(BlockKind::Observations);

@@ -1,19 +1,19 @@
-//! Who makes a request.
+//! The client of a request.
 
 use serde::Serialize;
 
 use super::lifecycle::Exchange;
 use crate::http::Identity;
 
-/// Who asked, as far as the request tells.
+/// A client, as far as a request identifies it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Client {
-    /// Name and version, the first product of `User-Agent`; empty when there is none.
+    /// Name and version: the first product of `User-Agent`; empty when there is none.
     pub program: String,
-    /// Whom the credential names.
+    /// Identity that the credential carries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
-    /// Such as `kubectl get`.
+    /// The `Kubectl-Command` header, such as `kubectl get`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubectl_command: Option<String>,
 }

@@ -1,18 +1,18 @@
-//! How a request or a watch ended, as a person would say it.
+//! How a request or a watch ended, in words.
 
 use super::lifecycle::Exchange;
 use crate::http::Direction;
 use crate::k8s::Status;
 use crate::observation::{EndManner, ExchangeEnd};
 
-/// The words of a finished exchange; `None` while it goes on.
+/// Describes the end of an exchange; `None` while it is open.
 pub fn of(exchange: &Exchange) -> Option<String> {
     let (_, end) = exchange.ended?;
     let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
     Some(in_words(error, exchange.status_code(), end))
 }
 
-/// An `ERROR` event says most, then a refusal, then the manner of the end.
+/// Describes an end by its `ERROR` event, else by its refusal (status 400 or above), else by its manner.
 pub fn in_words(error: Option<&Status>, status: Option<u16>, end: ExchangeEnd) -> String {
     if let Some(error) = error {
         return format!("{} {}", error.code, error.reason);

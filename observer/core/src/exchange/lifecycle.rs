@@ -11,55 +11,55 @@ use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, Verdict,
 use crate::time::Timestamp;
 use crate::wire::{EventType, ListMeta, ObjectRef};
 
-/// Everything that is known of one request and its response.
+/// Everything that is known about one request and its response.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// Which one.
+    /// Connection and stream of the exchange.
     pub id: ExchangeId,
-    /// Of which API server.
+    /// API server that was asked.
     pub upstream: UpstreamName,
-    /// What was asked, and by whom.
+    /// The request's head, with the client's identity.
     pub request: RequestLine,
-    /// Which layer answers; `None` for requests that read no objects, and for those whose path is not known.
+    /// Which layer answers; `None` for requests that read no objects, and for those with an unknown path.
     pub verdict: Option<Verdict>,
-    /// The highest revision that the API server had shown before; what answers with less is behind.
+    /// The highest revision that the API server had shown before. An answer with a lower one is stale.
     pub shown_before: Option<u64>,
-    /// How far back the API server can begin a watch of what is asked for.
+    /// How far back the API server can begin a watch of this resource.
     pub event_window: EventWindow,
     contradiction_told: bool,
-    /// The memory that it was last counted with, in bytes.
+    /// Memory of the exchange when it was last counted, in bytes.
     pub(crate) counted_memory: usize,
     /// When the request's head was complete.
     pub started: Timestamp,
     /// The final response's head, and when it was complete.
     pub response: Option<(Timestamp, ResponseLine)>,
-    /// `kind` of the answer.
+    /// `kind` of the answer; empty until it is read.
     pub kind: String,
     /// Metadata of a list.
     pub list: Option<ListMeta>,
-    /// Items of a list.
+    /// Number of list items so far.
     pub items: u64,
-    /// Whether the resource has namespaces: known of built-in ones, of others once an object was seen.
+    /// Whether the resource has namespaces. Known for built-in resources; for others, once an object was seen.
     pub namespaced: Option<bool>,
-    /// A single object.
+    /// The object, if the answer is a single one.
     pub object: Option<ObjectRef>,
-    /// A `Status` answer.
+    /// The `Status`, if the answer is one.
     pub status: Option<Status>,
-    /// What a watch delivered; `None` unless the verb is watch, or is not known and events came.
+    /// Events of a watch; `None` unless the verb is watch, or is unknown and events came.
     pub watch: Option<WatchStream>,
     /// Bytes of the request body.
     pub request_bytes: u64,
     /// Bytes of the response body, content coding included.
     pub response_bytes: u64,
-    /// Bytes among them that were not shown to the decoder, so that the counts of items and events are lower bounds.
+    /// Response bytes that the decoder was not given. If there are any, the counts of items and events are lower bounds.
     pub missed_bytes: u64,
-    /// Why the body is not understood.
+    /// Why the body is not decoded.
     pub not_read: Option<BodyNotRead>,
-    /// How long it had to wait for its reader.
+    /// How long the response waited because its client did not read.
     pub stall: Stall,
-    /// The protocol it was upgraded to.
+    /// Protocol after an upgrade, such as `websocket`.
     pub upgraded: Option<String>,
-    /// When and how it ended.
+    /// When and how it ended; `None` while it is open.
     pub ended: Option<(Timestamp, ExchangeEnd)>,
 }
 
@@ -96,39 +96,39 @@ impl Exchange {
         }
     }
 
-    /// The same, with the highest revision that the API server had shown before.
+    /// Sets the highest revision that the API server had shown before.
     #[must_use]
     pub fn after(self, shown_before: Option<u64>) -> Self {
         Self { shown_before, ..self }
     }
 
-    /// The same, asked of an API server with this event window.
+    /// Sets the event window that the API server has for this resource.
     #[must_use]
     pub fn within(self, event_window: EventWindow) -> Self {
         Self { event_window, ..self }
     }
 
-    /// The verb; `None` when method or path are not known.
+    /// The verb; `None` when method or path is unknown.
     pub fn verb(&self) -> Option<Verb> {
         self.request.info.as_ref().map(|info| info.verb)
     }
 
-    /// The response's status code.
+    /// The response's status code; `None` until it is known.
     pub fn status_code(&self) -> Option<u16> {
         self.response.as_ref().and_then(|(_, response)| response.status)
     }
 
-    /// From the request's head to the response's head.
+    /// Time from the request's head to the response's head; `None` before the response.
     pub fn first_byte(&self) -> Option<Duration> {
         self.response.as_ref().map(|(at, _)| at.since(self.started))
     }
 
-    /// From the request's head to the end.
+    /// Time from the request's head to the end; `None` while it is open.
     pub fn total(&self) -> Option<Duration> {
         self.ended.map(|(at, _)| at.since(self.started))
     }
 
-    /// Takes an observation of this exchange, or of what blocks its connection; others change nothing.
+    /// Applies an observation of this exchange, or of a blockage of its connection. Others have no effect.
     pub fn apply(&mut self, at: Timestamp, what: &What) {
         match what {
             What::Responded { response, .. } => self.respond(at, response),
@@ -177,7 +177,7 @@ impl Exchange {
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {
         self.response = Some((at, response.clone()));
         if self.watch.is_some() && response.is_granted() {
-            // That it was not refused is known now, and nothing else for minutes. Why one is refused, its body says.
+            // A granted watch is weighed now: nothing more may come for minutes. A refusal is weighed at its end, with its body.
             self.weigh();
         }
     }
@@ -188,14 +188,14 @@ impl Exchange {
         self.weigh();
     }
 
-    /// The proof that contradicts the verdict, once.
+    /// The proof that contradicts the verdict; returned only once.
     pub fn take_contradiction(&mut self) -> Option<&'static Proof> {
         let verdict = self.verdict.as_ref().filter(|verdict| verdict.certainty == Certainty::Contradicted)?;
         let id = verdict.proof.filter(|_| !std::mem::replace(&mut self.contradiction_told, true))?;
         proof(id.as_str())
     }
 
-    /// Holds the verdict against what was seen so far.
+    /// Checks the verdict against the answer so far.
     fn weigh(&mut self) {
         let Self { request, verdict: Some(verdict), response: Some((_, response)), .. } = self else { return };
         let (Some(info), Some(status)) = (&request.info, response.status) else { return };

@@ -1,7 +1,7 @@
-//! About how much memory what is kept of exchanges takes, and how much one table of it may take.
+//! Estimates the memory of exchanges, and bounds the memory of one table.
 //!
-//! A structure counts with its size. A text counts twice, since a snapshot has it once more, and with the cost of its allocation. What is counted
-//! need not be exact: it must grow with what it stands for.
+//! A structure counts its size. A text counts twice, because a snapshot has a copy, plus the cost of its allocation. The estimate
+//! need not be exact: it must grow with the memory in use.
 
 use super::client::Client;
 use super::lifecycle::Exchange;
@@ -13,10 +13,10 @@ use crate::observation::{BodyNotRead, RequestLine, ResponseLine};
 use crate::routing::{EtcdRead, Verdict};
 use crate::wire::{ListMeta, ObjectRef};
 
-/// What an allocator, and a node of a tree, add to each allocation, in bytes.
+/// Overhead of an allocator, and of a tree node, per allocation, in bytes.
 const ALLOCATION: usize = 32;
 
-/// The memory of one table.
+/// Memory of one table, and its bound, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryUse {
     most: usize,
@@ -24,17 +24,17 @@ pub(crate) struct MemoryUse {
 }
 
 impl MemoryUse {
-    /// Nothing yet, of at most `most` bytes.
+    /// No memory in use, of at most `most` bytes.
     pub(crate) const fn of(most: usize) -> Self {
         Self { most, used: 0 }
     }
 
-    /// Whether there is room for so many bytes more.
+    /// Whether `bytes` more fit.
     pub(crate) const fn has_room(&self, bytes: usize) -> bool {
         self.used.saturating_add(bytes) <= self.most
     }
 
-    /// Whether more is used than may be.
+    /// Whether the memory in use exceeds the bound.
     pub(crate) const fn is_exceeded(&self) -> bool {
         self.used > self.most
     }
@@ -53,13 +53,13 @@ pub(crate) const fn of_structure<T>() -> usize {
     size_of::<T>() + ALLOCATION
 }
 
-/// Memory of texts beside the structures that hold them, in bytes.
+/// Memory of texts in bytes, without the structures that hold them.
 pub(crate) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> usize {
     texts.into_iter().filter(|text| !text.is_empty()).map(|text| 2 * text.len() + ALLOCATION).sum()
 }
 
 impl Exchange {
-    /// About how much memory it takes, in bytes.
+    /// Estimated memory of the exchange, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let Self { upstream, request, verdict, response, kind, list, object, status, watch, not_read, upgraded, .. } = self;
         of_structure::<Self>()
@@ -76,7 +76,7 @@ impl Exchange {
 }
 
 impl Client {
-    /// About how much memory its texts take, in bytes.
+    /// Estimated memory of its texts, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let Self { program, identity, kubectl_command } = self;
         of_texts([program.as_str(), text(kubectl_command.as_ref())]) + of_identity(identity.as_ref())
@@ -84,7 +84,7 @@ impl Client {
 }
 
 impl Shape {
-    /// About how much memory its texts take, in bytes.
+    /// Estimated memory of its texts, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let Self { resource, scope, options, upstream } = self;
         let namespace = match scope {
@@ -95,13 +95,13 @@ impl Shape {
     }
 }
 
-/// About how much memory the texts of a resource's name take, in bytes.
+/// Estimated memory of the texts of a resource's name, in bytes.
 pub(crate) fn of_resource(resource: &Resource) -> usize {
     let Resource { group, version, resource } = resource;
     of_texts([group.as_str(), version, resource])
 }
 
-/// About how much memory the texts of an identity take, in bytes.
+/// Estimated memory of the texts of an identity, in bytes.
 pub(crate) fn of_identity(identity: Option<&Identity>) -> usize {
     match identity {
         Some(Identity::ServiceAccount { namespace, name }) => of_texts([namespace.as_str(), name]),

@@ -1,4 +1,4 @@
-//! The shape of a request: what makes two requests the same question.
+//! The shape of a request. Two requests of one shape ask the same question.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::lifecycle::Exchange;
 use crate::k8s::{Continue, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::observation::UpstreamName;
 
-// The words of [`Shape::options`] that are asked for again below.
+// Words of [`Shape::options`] that the methods below look for.
 const BETWEEN: &str = " · ";
 const CONTINUE: &str = "continue";
 const LIMIT: &str = "limit=";
@@ -17,7 +17,7 @@ const NAMED: &str = "RV=N";
 const LABELS: &str = "labels";
 const FIELDS: &str = "fields";
 
-/// Which objects of a resource are asked for.
+/// The objects of a resource that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
@@ -27,7 +27,7 @@ pub enum Scope {
     AllNamespaces,
     /// Those of a resource without namespaces.
     Cluster,
-    /// Those of a custom or aggregated resource of which nothing shows yet whether it has namespaces.
+    /// All objects of a custom or aggregated resource, while it is unknown whether the resource has namespaces.
     All,
 }
 
@@ -42,22 +42,24 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What a request asks, without its particular revision, and of whom.
+/// Resource, objects, options and API server of a request, without its revision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Shape {
-    /// `pods`, `deployments.apps`, with the subresource behind a slash; for requests that are not about a resource the path.
+    /// `pods` or `deployments.apps`, with a subresource after a slash. The path of a non-resource request; `unknown` without method
+    /// or path.
     pub resource: String,
-    /// Which objects.
+    /// The objects that are asked for; `None` for a non-resource or unknown request.
     pub scope: Option<Scope>,
     /// The options that matter for the answer, joined by ` · `: `limit=500`, `RV=0`, `continue`, selectors.
     pub options: String,
-    /// Which API server; `None` where clients used one only.
+    /// The API server; `None` when clients used only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<UpstreamName>,
 }
 
 impl Shape {
-    /// The shape of an exchange. Whether a custom resource has namespaces shows in the objects of the answer, so it may become clearer until the end.
+    /// The shape of an exchange. The objects of an answer show whether a custom resource has namespaces, so the shape may change
+    /// until the end.
     pub fn of(exchange: &Exchange) -> Self {
         let upstream = Some(&exchange.upstream).filter(|name| !name.is_empty()).cloned();
         let Some(info) = &exchange.request.info else {
@@ -75,32 +77,32 @@ impl Shape {
         }
     }
 
-    /// Whether labels or fields select among the objects.
+    /// Whether it has a label or field selector.
     pub fn has_selector(&self) -> bool {
         self.words().any(|word| word.starts_with(LABELS) || word.starts_with(FIELDS))
     }
 
-    /// Whether a field selector names the one object that is asked for.
+    /// Whether a field selector on `metadata.name` names one object.
     pub fn names_one(&self) -> bool {
         self.words().any(|word| word.starts_with(FIELDS) && word.contains("metadata.name="))
     }
 
-    /// Whether it is a page, or may be: the answer need not hold all that there is.
+    /// Whether the answer may be one page and not hold all objects: there is a limit or a continue token.
     pub fn is_in_pages(&self) -> bool {
         self.words().any(|word| word == CONTINUE || word.starts_with(LIMIT))
     }
 
-    /// Whether it is a page behind the first.
+    /// Whether it is a page after the first.
     pub fn continues(&self) -> bool {
         self.words().any(|word| word == CONTINUE)
     }
 
-    /// Whether any state that the server has at hand will do.
+    /// Whether it has `resourceVersion=0`, so that any state of the server will do.
     pub fn is_from_any(&self) -> bool {
         self.words().any(|word| word.starts_with(ANY))
     }
 
-    /// Whether a revision is named.
+    /// Whether it names a revision above 0.
     pub fn names_revision(&self) -> bool {
         self.words().any(|word| word.starts_with(NAMED))
     }
@@ -109,7 +111,7 @@ impl Shape {
         self.options.split(BETWEEN)
     }
 
-    /// What a list and the watches after it have in common: of the options the selectors only.
+    /// The shape that a list and its watches have in common: of the options, only the selectors.
     pub fn watched(exchange: &Exchange) -> Self {
         Self { options: selectors(&exchange.request.options).join(BETWEEN), ..Self::of(exchange) }
     }

@@ -1,4 +1,4 @@
-//! Responses that wait for their reader.
+//! Stalls: times in which a response waits because its client does not read.
 
 use std::time::Duration;
 
@@ -7,42 +7,42 @@ use serde::Serialize;
 use crate::observation::Blockage;
 use crate::time::{Timestamp, microseconds};
 
-/// How long a response had to wait because its client did not read. Shorter waits than [`Stall::SHORTEST`] are what flow control is for, and
-/// are not counted.
+/// How long a response waited because its client did not read. Waits shorter than [`Stall::SHORTEST`] are normal flow control and
+/// do not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
-    /// What blocks it, in the order in which it began to.
+    /// Current blockages, oldest first.
     blocked: Vec<Blockage>,
     since: Option<Timestamp>,
     times: u64,
     lasted: Duration,
-    /// When the last one that counted was over.
+    /// End of the last wait that counted.
     last: Option<Timestamp>,
 }
 
-/// The same as plain data.
+/// A [`Stall`] as plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StallRecord {
-    /// How often it had to wait for a second or more, not counting the present time.
+    /// Number of waits of at least 1 s, without the current one.
     pub times: u64,
-    /// How long, all together, in microseconds, likewise.
+    /// Sum of these waits, in microseconds.
     pub lasted_us: u64,
-    /// Since when it waits, however short that is.
+    /// Start of the current wait, however short it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// For what.
+    /// Oldest blockage of the current wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Blockage>,
 }
 
-/// What a server that gave up a slow reader has still to send, behind the wait.
+/// A server that gave up on a slow reader sends its remaining bytes within this time after the wait.
 const AFTERMATH: Duration = Duration::from_secs(5);
 
 impl Stall {
     /// The shortest wait that counts.
     pub const SHORTEST: Duration = Duration::from_secs(1);
 
-    /// It has to wait for one thing more.
+    /// Notes one more blockage.
     pub(super) fn block(&mut self, by: Blockage, since: Timestamp) {
         if !self.blocked.contains(&by) {
             self.blocked.push(by);
@@ -50,7 +50,7 @@ impl Stall {
         }
     }
 
-    /// It no longer has to wait for that.
+    /// Notes the end of a blockage.
     pub(super) fn unblock(&mut self, by: Blockage, at: Timestamp) {
         self.blocked.retain(|blocked| *blocked != by);
         if self.blocked.is_empty() {
@@ -58,7 +58,7 @@ impl Stall {
         }
     }
 
-    /// Nothing more will come.
+    /// Ends the current wait, whatever blocks the response.
     pub(super) fn end(&mut self, at: Timestamp) {
         self.blocked = Vec::new();
         let lasted = self.since.take().map(|since| at.since(since)).filter(|lasted| *lasted >= Self::SHORTEST);
@@ -69,12 +69,12 @@ impl Stall {
         }
     }
 
-    /// Since when it waits, and for what; however short that is.
+    /// Start and oldest blockage of the current wait, however short it is.
     pub fn now(&self) -> Option<(Timestamp, Blockage)> {
         self.since.zip(self.blocked.first().copied())
     }
 
-    /// What is to be told of it; nothing if it never waited.
+    /// The same as plain data; `None` without a counted or current wait.
     pub fn record(&self) -> Option<StallRecord> {
         let (since, by) = self.now().unzip();
         (self.times > 0 || since.is_some()).then(|| StallRecord {
@@ -85,7 +85,7 @@ impl Stall {
         })
     }
 
-    /// Whether it waited for long until `at`, or shortly before: long enough for what is sent in the end to follow.
+    /// Whether a counted wait ended at most 5 s before `at`. In this time the server may still send the rest.
     pub fn was_just_before(&self, at: Timestamp) -> bool {
         self.last.is_some_and(|last| at.since(last) <= AFTERMATH)
     }

@@ -1,4 +1,4 @@
-//! What a watch has delivered.
+//! Events that a watch has delivered.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::k8s::Status;
 use crate::time::Timestamp;
 use crate::wire::{EventType, WatchFrame};
 
-/// The running account of one watch.
+/// Running totals of one watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WatchStream {
     /// `ADDED` events.
@@ -22,7 +22,7 @@ pub struct WatchStream {
     /// The newest resource version delivered, by an event or a bookmark.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_resource_version: String,
-    /// When the bookmark came that ends the initial events of a streaming list.
+    /// When the bookmark came that ended the initial events of a streaming list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_events_end: Option<Timestamp>,
     /// When the last event or bookmark came.
@@ -34,7 +34,7 @@ pub struct WatchStream {
 }
 
 impl WatchStream {
-    /// Events that are about an object: all but bookmarks and errors.
+    /// Number of events about objects: all but bookmarks and errors.
     pub fn events(&self) -> u64 {
         self.added.saturating_add(self.modified).saturating_add(self.deleted).saturating_add(self.unknown)
     }

@@ -6,12 +6,12 @@ use super::detection::{Detection, Finding, HeldPiece};
 use super::{Direction, Event, Gap, HeaderFields, Protocol, StreamId, h1, h2};
 use crate::unshown::Unshown;
 
-/// Where observing begins.
+/// The point of a connection at which observing begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// At the first byte of the connection.
     Beginning,
-    /// Somewhere later: nothing is said until a boundary in the framing is proved.
+    /// Somewhere later: no event is emitted until a boundary in the framing is proved.
     Middle,
 }
 
@@ -21,12 +21,12 @@ pub struct Connection {
     state: State,
 }
 
-/// Who decodes.
+/// The decoder in charge.
 #[derive(Debug)]
 enum State {
-    /// Nobody yet: from the beginning, the client's first bytes tell.
+    /// None yet: at the beginning of a connection, the client's first bytes decide.
     Detecting(Detection),
-    /// Both: from the middle, the first one that proves a boundary is right.
+    /// Both: in the middle of a connection, the first decoder that proves a boundary wins.
     Racing(Decoder, Decoder),
     Decoding(Decoder),
     Dark,
@@ -38,7 +38,7 @@ enum Decoder {
     Http2(Box<h2::Decoder>),
 }
 
-/// What a tap tells of one direction.
+/// One input from a tap, for one direction.
 #[derive(Clone, Copy, Debug)]
 enum Piece<'a> {
     Bytes(Unshown<&'a [u8]>),
@@ -47,9 +47,10 @@ enum Piece<'a> {
 }
 
 impl Connection {
-    /// A decoder; `protocol` is what ALPN chose, `None` when it is to be found from the first bytes.
+    /// Creates a decoder. `protocol` is the choice of ALPN; with `None`, the bytes of the connection decide.
     ///
-    /// Up to 64 KiB are held until it is found; beyond that, or if there is a hole before, both directions are dark.
+    /// At the beginning of a connection, up to 64 KiB are held until the protocol is known. Beyond that, or if a gap comes first,
+    /// both directions go dark.
     pub fn new(start: Start, protocol: Option<Protocol>) -> Self {
         let state = match (protocol, start) {
             (Some(protocol), _) => State::Decoding(Decoder::new(protocol, start)),
@@ -68,9 +69,9 @@ impl Connection {
         }
     }
 
-    /// How many bytes of body `direction` may still send before flow control stops it, on `stream` or, for `None`, on the whole
-    /// connection. Negative after the other side has taken window back. `None` where that is not known: on HTTP/1.1, after a start in
-    /// the middle or a loss, for a stream that is over.
+    /// How many body bytes `direction` may still send before flow control stops it, on `stream` or, for `None`, on the connection.
+    /// Negative after the other side has reduced the window. `None` if it is unknown: on HTTP/1.1, after a start in the middle or a
+    /// loss, or for a closed stream.
     pub fn send_window(&self, direction: Direction, stream: Option<StreamId>) -> Option<i64> {
         let stream = stream.map(|stream| u32::try_from(stream.0)).transpose().ok()?;
         match &self.state {
@@ -86,8 +87,8 @@ impl Connection {
         }
     }
 
-    /// Takes header fields of HTTP/2 in plaintext, which the bytes to come in one direction have in their header blocks. They matter where decoding began
-    /// in the middle, and say nothing else than the blocks do.
+    /// Takes HTTP/2 header fields in plaintext, which the next bytes of one direction carry in their header blocks. They matter
+    /// only if decoding began in the middle; otherwise the blocks themselves are readable.
     pub fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
         match &mut self.state {
             State::Racing(_, Decoder::Http2(decoder)) | State::Decoding(Decoder::Http2(decoder)) => {
@@ -97,7 +98,7 @@ impl Connection {
         }
     }
 
-    /// Notes a hole in one direction.
+    /// Notes a gap in one direction.
     pub fn gap(&mut self, direction: Direction, gap: Gap, sink: &mut dyn FnMut(Event<'_>)) {
         if gap.length > 0 {
             self.feed(direction, Piece::Gap(gap), sink);
@@ -120,7 +121,7 @@ impl Connection {
                 self.follow(finding, sink);
             }
             State::Racing(http1, http2) => {
-                // HTTP/1.1 first: its proof is a whole head.
+                // HTTP/1.1 first: its proof is a complete head.
                 if http1.proves(direction, piece, sink) {
                     take_winner(&mut self.state, |http1, _| http1);
                 } else if http2.proves(direction, piece, sink) {
@@ -176,8 +177,8 @@ impl Decoder {
         }
     }
 
-    /// Feeds, and says whether the decoder now knows where it is. That it cannot read the bytes of another protocol is no proof and not
-    /// passed on.
+    /// Feeds the decoder, and returns whether its position is now proved. Errors are no proof and are not passed on, as the bytes
+    /// may be of the other protocol.
     fn proves(&mut self, direction: Direction, piece: Piece<'_>, sink: &mut dyn FnMut(Event<'_>)) -> bool {
         let mut proved = false;
         self.feed(direction, piece, &mut |event| {

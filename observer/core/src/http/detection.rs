@@ -1,17 +1,17 @@
-//! Which protocol a connection speaks, from its first bytes.
+//! Detects the protocol of a connection from its first bytes.
 //!
-//! The client decides: RFC 9113 §3.4 has it begin with a preface of 24 bytes that is no HTTP/1.1. A server may speak before that
-//! (its SETTINGS), so all bytes are held until it is known who is to decode them.
+//! The client decides: RFC 9113 §3.4 requires a preface of 24 bytes that is not HTTP/1.1. A server may send bytes before that (its
+//! SETTINGS), so all bytes are held until the protocol is known.
 
 use super::held::HeldBytes;
 use super::{Direction, Loss, Protocol};
 
 /// The connection preface of an HTTP/2 client.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Most bytes that are held.
+/// Most bytes held until the protocol is known.
 const MAX_HELD: usize = 64 * 1024;
 
-/// What is known so far, and what has been held.
+/// The finding so far, and the bytes held for the decoder.
 #[derive(Debug)]
 pub(super) struct Detection {
     finding: Finding,
@@ -21,40 +21,38 @@ pub(super) struct Detection {
     length: usize,
 }
 
-/// What the first bytes say.
+/// The result of reading the first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// Not enough.
+    /// More bytes are needed.
     Undecided,
-    /// The protocol.
+    /// The client speaks this protocol.
     Speaks(Protocol),
-    /// It will not be known.
+    /// The protocol cannot be detected.
     Lost(Loss),
 }
 
-/// A call that was held.
+/// One held call.
 #[derive(Debug)]
 pub(super) enum HeldPiece {
-    /// Bytes.
     Bytes(HeldBytes),
     /// The end of the direction.
     End,
 }
 
 impl Detection {
-    /// Nothing seen.
     pub(super) fn new() -> Self {
         Self { finding: Finding::Undecided, matched: 0, pieces: Vec::new(), length: 0 }
     }
 
-    /// Looks at the next bytes of a direction and holds them.
+    /// Examines the next bytes of a direction and holds them.
     pub(super) fn bytes(&mut self, direction: Direction, bytes: &[u8]) -> Finding {
         match direction {
             Direction::Request => self.match_preface(bytes),
             Direction::Response => {}
         }
         self.length = self.length.saturating_add(bytes.len());
-        // What is decided is replayed at once, so only what is held on needs the bound.
+        // Once decided, the bytes are replayed at once, so the bound applies only while undecided.
         if self.finding == Finding::Undecided && self.length > MAX_HELD {
             self.finding = Finding::Lost(Loss::Bound);
         }
@@ -62,13 +60,13 @@ impl Detection {
         self.finding
     }
 
-    /// Notes a hole: a client's first bytes may have been in it.
+    /// Notes a gap, which may have contained the client's first bytes.
     pub(super) fn gap(&mut self) -> Finding {
         self.finding = Finding::Lost(Loss::Gap);
         self.finding
     }
 
-    /// Notes an end. A client that ends without having decided leaves it to the server's first byte: an HTTP/2 server begins with the
+    /// Notes an end. If the client ends before it has decided, the server's first byte decides: an HTTP/2 server begins with the
     /// length of its SETTINGS frame, which is below 65536.
     pub(super) fn end(&mut self, direction: Direction) -> Finding {
         self.pieces.push((direction, HeldPiece::End));
@@ -118,7 +116,7 @@ impl Detection {
 }
 
 impl Protocol {
-    /// What a client speaks that begins a connection with `bytes`, or goes on with a request; nothing where they are neither of that.
+    /// The protocol of a client whose `bytes` begin a connection, or a later request; `None` for any other bytes.
     pub fn of_client(bytes: &[u8]) -> Option<Self> {
         let method = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
         match bytes.split_at_checked(method) {

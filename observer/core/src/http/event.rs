@@ -1,11 +1,11 @@
-//! What the decoder says about a connection.
+//! The events that the decoder of a connection emits.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Field, Headers, Identity, Target};
 use crate::unshown::Unshown;
 
-/// Which way bytes flow.
+/// The direction of bytes on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -32,22 +32,23 @@ pub enum Protocol {
 #[serde(transparent)]
 pub struct StreamId(pub u64);
 
-/// The head of a request.
+/// The head of a request, reduced to the parts that may leave this floor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestHead {
-    /// The method, `OTHER` where HTTP has none of that name: it may be anything then.
+    /// The method; `OTHER` if HTTP defines no such method, as the word may then be anything.
     pub method: Field<String>,
     /// Path and allow-listed query.
     pub target: Field<Target>,
-    /// Who the `Authorization` field says the client is.
+    /// The identity that the `Authorization` field claims.
     pub identity: Field<Identity>,
     /// Allow-listed header fields.
     pub headers: Headers,
-    /// Whether the connection is to end with the response: so the client asks, or its HTTP/1.0 (RFC 9112 §9.3). Never on HTTP/2.
+    /// Whether the connection closes after the response: the client asks for it, or speaks HTTP/1.0 without keep-alive (RFC 9112
+    /// §9.3). Never on HTTP/2.
     pub closes: bool,
 }
 
-/// The head of a response that is not interim: of any but 1xx, and of 101.
+/// The head of a final response, or of 101.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseHead {
     /// The status code.
@@ -56,30 +57,30 @@ pub struct ResponseHead {
     pub headers: Headers,
 }
 
-/// Why a part of a connection is no longer observed.
+/// Why a part of a connection is no longer decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// A gap whose end in the framing cannot be found: dark until the connection ends (HTTP/1.1 without a known length, or an
-    /// HTTP/2 frame header or header block).
+    /// A gap after which the framing cannot be found again, such as one in a head or a frame header. The direction stays dark until
+    /// the connection ends.
     Gap,
-    /// The bytes were not HTTP as the standard has it; the `Malformed` event before this one says where.
+    /// The bytes violate the HTTP standard; the preceding `Malformed` event has the offset.
     Malformed,
     /// A bound of the decoder was reached (header block too long, too many streams).
     Bound,
 }
 
-/// One thing that happened on a connection, in the order of the bytes.
+/// One event of a connection, in the order of the bytes.
 ///
-/// The order between the two directions is that of the calls. Whatever the chunking of the bytes, the events are the same but for how
-/// a body is cut into [`Event::Body`] slices.
+/// The order between the two directions is that of the calls. The chunking of the bytes changes nothing but how a body is cut into
+/// [`Event::Body`] slices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// A request's head is complete.
     Request {
         /// Which exchange.
         stream: StreamId,
-        /// The head.
+        /// Its method, target, identity and header fields.
         head: RequestHead,
     },
     /// An interim response (1xx other than 101).
@@ -93,10 +94,10 @@ pub enum Event<'a> {
     Response {
         /// Which exchange.
         stream: StreamId,
-        /// The head.
+        /// Its status and header fields.
         head: ResponseHead,
     },
-    /// Bytes of a body, transfer coding and padding removed, content coding not.
+    /// Bytes of a body, without transfer coding and padding, but with the content coding.
     Body {
         /// Which exchange.
         stream: StreamId,
@@ -111,7 +112,7 @@ pub enum Event<'a> {
         stream: StreamId,
         /// Request or response body.
         direction: Direction,
-        /// Missing bytes (an upper bound where padding was among them).
+        /// Number of missing bytes (an upper bound if padding was among them).
         length: u64,
     },
     /// A message is complete: `END_STREAM`, the last chunk and trailers, the last byte of content-length, or an end of the
@@ -122,7 +123,7 @@ pub enum Event<'a> {
         /// Request or response.
         direction: Direction,
     },
-    /// The connection ended (or this side did) before the message was complete.
+    /// The connection ended, or this direction of it, before the message was complete.
     MessageCut {
         /// Which exchange.
         stream: StreamId,
@@ -138,39 +139,39 @@ pub enum Event<'a> {
         /// The error code of RFC 9113 §7.
         code: u32,
     },
-    /// The exchange became something else (101 or a successful CONNECT): from here on its bytes are not HTTP.
+    /// The exchange switched to another protocol (101 or a successful CONNECT): from here on its bytes are not HTTP.
     Upgraded {
         /// Which exchange.
         stream: StreamId,
         /// The `Upgrade` token of the response in lower case, at most 32 bytes; empty for CONNECT.
         protocol: String,
     },
-    /// Bytes of an upgraded exchange, in a protocol of its own.
+    /// Bytes of an upgraded exchange, in its own protocol.
     Opaque {
         /// Which exchange.
         stream: StreamId,
-        /// Which way.
+        /// Direction of the bytes.
         direction: Direction,
-        /// The next bytes; never empty. What somebody types into a shell may be among them.
+        /// The next bytes; never empty. They may include the input of a user's shell.
         bytes: Unshown<&'a [u8]>,
     },
     /// Bytes of an upgraded exchange that were not seen.
     OpaqueGap {
         /// Which exchange.
         stream: StreamId,
-        /// Which way.
+        /// Direction of the bytes.
         direction: Direction,
-        /// How many.
+        /// Number of missing bytes.
         length: u64,
     },
-    /// A flow-control window (RFC 9113 §5.2) is used up, or is not any more: nothing can be sent in this direction while it is. What is not known
-    /// any more counts as not used up.
+    /// A flow-control window (RFC 9113 §5.2) is used up, or has room again. While it is used up, no DATA can be sent in this
+    /// direction. A window that becomes unknown counts as having room.
     Window {
-        /// Of which stream; `None` for that of the whole connection.
+        /// The stream; `None` for the window of the connection.
         stream: Option<StreamId>,
-        /// Of the DATA that has to wait.
+        /// Direction of the DATA that has to wait.
         direction: Direction,
-        /// Whether it is used up from here on.
+        /// Whether the window is used up from here on.
         used_up: bool,
     },
     /// GOAWAY.
@@ -182,21 +183,21 @@ pub enum Event<'a> {
         /// The error code of RFC 9113 §7.
         code: u32,
     },
-    /// Bytes that are not HTTP as the standard has it. What follows in this direction is not observed unless the framing allows
-    /// to go on; a [`Event::Dark`] says so when it does not.
+    /// Bytes that violate the HTTP standard. The rest of this direction is not decoded unless the framing allows the decoder to
+    /// continue; if it does not, [`Event::Dark`] follows.
     Malformed {
         /// Where the bytes came from.
         direction: Direction,
-        /// Offset in this direction, from the first byte that the decoder was told of (gaps count).
+        /// Offset in this direction, from the first byte that the decoder received (gaps count).
         at: u64,
-        /// What is wrong, in words.
+        /// The violation, in words.
         what: &'static str,
     },
-    /// From here on this direction is not decoded any more; bytes are still counted by whoever feeds the decoder.
+    /// This direction is not decoded from here on; the caller still counts its bytes.
     Dark {
-        /// Which direction.
+        /// The direction that is no longer decoded.
         direction: Direction,
-        /// Why.
+        /// Why decoding stopped.
         loss: Loss,
     },
 }

@@ -1,9 +1,9 @@
-//! A value that may be absent, or present but not knowable.
+//! A value that may be absent, or present but unknown.
 
-/// What is known of a field that a message may or may not carry.
+/// A field that a message may carry, as far as it is known.
 ///
-/// `Unknown` arises only where decoding began in the middle of a connection, or after a loss: HPACK then refers to table
-/// entries that were never seen. It is never guessed at.
+/// `Unknown` occurs if decoding began in the middle of a connection, or after a loss: HPACK then refers to table entries that were
+/// never seen. It also stands for a value that is too long or malformed. An unknown value is never guessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Field<T> {
     /// The message does not carry the field.
@@ -11,7 +11,7 @@ pub enum Field<T> {
     Absent,
     /// The field's value.
     Known(T),
-    /// The field may be there; its value cannot be known.
+    /// The message may carry the field; its value is unknown.
     Unknown,
 }
 
@@ -24,7 +24,7 @@ impl<T> Field<T> {
         }
     }
 
-    /// The same with the value borrowed.
+    /// The same field, with the value borrowed.
     pub fn as_ref(&self) -> Field<&T> {
         match self {
             Self::Absent => Field::Absent,

@@ -1,41 +1,41 @@
-//! Header fields that a process told in plaintext, ahead of the header blocks that have them.
+//! Header fields that a tap read in plaintext from a process, ahead of the header blocks that carry them.
 
 use std::fmt;
 
 use super::held::HeldBytes;
 
-/// Most fields of one piece of news; kube-apiserver's clients send a dozen.
+/// Most fields at once; kube-apiserver's clients send a dozen per request.
 const MAX_FIELDS: usize = 256;
-/// Most bytes of their names and values: above the 1 MiB that kube-apiserver takes, nothing is asked of it.
+/// Most bytes of names and values: kube-apiserver accepts no more than 1 MiB of header fields.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Names and values of header fields in their order, and which header blocks have them.
+/// Names and values of header fields in order, and the header blocks that carry them.
 ///
-/// Credentials are among them: they are not shown, and overwritten when they are given back. What is kept of them, the decoder decides as it does for a
-/// block that it can read itself.
+/// They may include credentials: `Debug` does not show them, and they are overwritten before their memory is freed. The decoder
+/// keeps the same parts of them as of a block that it can decode itself.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HeaderFields {
     blocks: Blocks,
     text: HeldBytes,
-    /// Where each name and each value ends in the text.
+    /// The end of each name and of each value in `text`.
     ends: Vec<(usize, usize)>,
 }
 
-/// Which header blocks fields are of.
+/// The header blocks that carry the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// The next one of this HTTP/2 stream.
+    /// The next header block of this HTTP/2 stream.
     OfStream(u32),
-    /// All whose last byte is among the bytes that come next in the direction; none if a hole comes next.
+    /// All header blocks whose last byte is among the next bytes of the direction; none if a gap comes next.
     OfNextBytes,
 }
 
-/// There are more fields than anybody asks with.
+/// More header fields than any real request has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyFields;
 
 impl HeaderFields {
-    /// None yet.
+    /// No fields yet, for `blocks`.
     pub fn new(blocks: Blocks) -> Self {
         Self { blocks, text: HeldBytes::default(), ends: Vec::new() }
     }
@@ -44,7 +44,7 @@ impl HeaderFields {
     ///
     /// # Errors
     ///
-    /// When there are 256 already, or 1 MiB of text; then it is not added.
+    /// When there are 256 fields already, or the text would exceed 1 MiB. The field is not added then.
     pub fn push(&mut self, name: &[u8], value: &[u8]) -> Result<(), TooManyFields> {
         let begin = self.text.len();
         let name_end = begin.saturating_add(name.len());
@@ -58,33 +58,33 @@ impl HeaderFields {
         Ok(())
     }
 
-    /// The same fields as those of other blocks.
+    /// The same fields, for other blocks.
     #[must_use]
     pub fn with_blocks(self, blocks: Blocks) -> Self {
         Self { blocks, ..self }
     }
 
-    /// Which blocks have them.
+    /// The blocks that carry the fields.
     pub const fn blocks(&self) -> Blocks {
         self.blocks
     }
 
-    /// How many there are.
+    /// Number of fields.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Bytes of all names and values.
+    /// Length of all names and values, in bytes.
     pub fn text_length(&self) -> usize {
         self.text.len()
     }
 
-    /// Name and value of each.
+    /// Name and value of each field, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let begins = std::iter::once(0).chain(self.ends.iter().map(|(_, value_end)| *value_end));
         begins.zip(&self.ends).filter_map(|(begin, (name_end, value_end))| {

@@ -1,13 +1,13 @@
-//! The header fields that may leave this floor.
+//! Header fields that may leave this floor.
 
 use super::Field;
 
-/// Longest value that is kept of an allow-listed field, in bytes; the rest is cut off.
+/// Longest value kept of an allow-listed field, in bytes; the rest is cut off.
 pub(super) const MAX_VALUE: usize = 1024;
 
 macro_rules! allow_list {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// The allow-list. A field that is not on it has a length and nothing else.
+        /// The allow-list. Of any other field, at most the lengths of name and value are kept.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum HeaderName {
             $($(#[$doc])* $variant,)*
@@ -32,35 +32,35 @@ macro_rules! allow_list {
 }
 
 allow_list! {
-    /// Media types the client takes: tells Table, protobuf, metadata-only clients apart.
+    /// Media types that the client accepts; distinguishes Table, protobuf and metadata-only clients.
     Accept = "accept",
-    /// Joins an exchange to the audit log.
+    /// The ID of the request in the audit log.
     AuditId = "audit-id",
     /// `close` announces the end of an HTTP/1.1 connection.
     Connection = "connection",
-    /// gzip or none.
+    /// Content coding of the body: `gzip`, or absent.
     ContentEncoding = "content-encoding",
-    /// Declared length of a body.
+    /// Declared length of a body, in bytes.
     ContentLength = "content-length",
-    /// Encoding of a body.
+    /// Media type of a body.
     ContentType = "content-type",
     /// `100-continue`.
     Expect = "expect",
     /// The kubectl subcommand (kubectl 1.21 and later).
     KubectlCommand = "kubectl-command",
-    /// Seconds after which the server wants to be asked again.
+    /// Seconds that the client should wait before it asks again.
     RetryAfter = "retry-after",
     /// Framing of an HTTP/1.1 body.
     TransferEncoding = "transfer-encoding",
     /// The protocol that an upgrade leads to.
     Upgrade = "upgrade",
-    /// Which client program.
+    /// Name and version of the client program.
     UserAgent = "user-agent",
     /// A deprecation or another warning of the API server.
     Warning = "warning",
-    /// Which FlowSchema classified the request (API Priority and Fairness).
+    /// The FlowSchema that classified the request (API Priority and Fairness).
     FlowSchemaUid = "x-kubernetes-pf-flowschema-uid",
-    /// Which `PriorityLevelConfiguration` it was assigned to.
+    /// The `PriorityLevelConfiguration` to which the request was assigned.
     PriorityLevelUid = "x-kubernetes-pf-prioritylevel-uid",
 }
 
@@ -75,12 +75,12 @@ pub struct Headers {
 enum Completeness {
     #[default]
     Whole,
-    /// At least one field had a name that is not known, so an absent field may be there after all.
+    /// At least one field has an unknown name, so an absent field may be present after all.
     NamesMissing,
 }
 
 impl Headers {
-    /// What is known of `name`: `Absent` only when no field of the message has an unknown name.
+    /// The value of `name`. `Absent` only if the name of every field of the message is known.
     pub fn get(&self, name: HeaderName) -> Field<&str> {
         match self.fields.iter().find(|(found, _)| *found == name) {
             Some((_, Field::Known(value))) => Field::Known(value),
@@ -92,7 +92,7 @@ impl Headers {
         }
     }
 
-    /// Adds a field unless it is there already. Control and non-ASCII bytes become `?`.
+    /// Adds a field unless it is already present. Control and non-ASCII bytes become `?`.
     pub(super) fn insert(&mut self, name: HeaderName, value: Field<&[u8]>) {
         if self.fields.iter().any(|(found, _)| *found == name) {
             return;
@@ -105,7 +105,7 @@ impl Headers {
         self.fields.push((name, value));
     }
 
-    /// Notes that a field was there whose name cannot be known.
+    /// Notes that the message has a field with an unknown name.
     pub(super) fn note_unknown_name(&mut self) {
         self.complete = Completeness::NamesMissing;
     }

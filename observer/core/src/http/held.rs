@@ -1,35 +1,31 @@
-//! Bytes that wait for a decision.
+//! Bytes held until the decoder knows what they are.
 
 use std::{fmt, hint, mem};
 
-/// The smallest buffer.
+/// Least capacity of a buffer, in bytes.
 const LEAST: usize = 64;
 
-/// Bytes kept until it is known what they are; a credential may be among them.
+/// Bytes held until the decoder knows what they are; they may contain a credential.
 ///
-/// So they are never shown, not even by `Debug`, and are overwritten before their memory is given back, also when the buffer grows.
-/// The caller keeps the bound.
+/// So `Debug` never shows them, and they are overwritten before their memory is freed, also when the buffer grows. The caller
+/// enforces the bound.
 #[derive(Default, PartialEq, Eq)]
 pub(super) struct HeldBytes(Vec<u8>);
 
 impl HeldBytes {
-    /// How many bytes are held.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The bytes.
     pub(super) fn as_slice(&self) -> &[u8] {
         &self.0
     }
 
-    /// Appends `bytes`.
     pub(super) fn extend(&mut self, bytes: &[u8]) {
         self.make_room(bytes.len());
         self.0.extend_from_slice(bytes);
     }
 
-    /// Appends a byte.
     pub(super) fn push(&mut self, byte: u8) {
         self.make_room(1);
         self.0.push(byte);
@@ -44,7 +40,7 @@ impl HeldBytes {
         }
     }
 
-    /// Overwrites the bytes and gives their memory back.
+    /// Overwrites the bytes and frees their memory.
     pub(super) fn forget(&mut self) {
         overwrite(mem::take(&mut self.0));
     }
@@ -72,7 +68,7 @@ impl fmt::Debug for HeldBytes {
 
 fn overwrite(mut bytes: Vec<u8>) {
     bytes.fill(0);
-    // Without a reader, the compiler may leave the stores out.
+    // Without a reader, the compiler could remove the stores.
     hint::black_box(&bytes);
 }
 

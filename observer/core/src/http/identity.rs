@@ -1,15 +1,15 @@
-//! Who a client says it is, without keeping how it proves it.
+//! The identity that a client claims, without its credential.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-/// Longest `Authorization` value that is looked into, in bytes; a longer one is `Bearer` without a subject.
+/// Longest bearer token that is parsed, in bytes; a longer one is `Bearer` without a subject.
 const MAX_AUTHORIZATION: usize = 16 * 1024;
-/// Longest subject that is kept, in bytes.
+/// Longest subject that is kept, in bytes; a token with a longer one is `Bearer`.
 const MAX_SUBJECT: usize = 256;
 
-/// What an `Authorization` field says about its sender. The credential itself is dropped at once.
+/// The sender's identity, as its `Authorization` field claims it. The credential itself is dropped at once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Identity {
@@ -20,9 +20,9 @@ pub enum Identity {
         /// Name of the ServiceAccount.
         name: String,
     },
-    /// Another JWT: its `sub` claim, not verified.
+    /// Another JWT, with its `sub` claim; its signature is not verified.
     Subject {
-        /// The claim.
+        /// The `sub` claim, at most 256 bytes.
         subject: String,
     },
     /// A bearer token that is not a JWT, or one without a readable subject.
@@ -32,7 +32,7 @@ pub enum Identity {
 }
 
 impl Identity {
-    /// Longest subject that is kept, in bytes.
+    /// Longest subject that is kept, in bytes; a token with a longer one is `Bearer`.
     pub const MAX_SUBJECT: usize = MAX_SUBJECT;
 
     /// Reads an `Authorization` value.

@@ -1,9 +1,10 @@
 //! Passive decoding of one HTTP connection: both directions' bytes in, heads, body slices and ends out.
 //!
-//! Nothing is answered, corrected or buffered for anybody: the bytes have already gone on. Names follow RFC 9110, RFC 9112
-//! (HTTP/1.1), RFC 9113 (HTTP/2) and RFC 7541 (HPACK). This floor is where secrets stop: of header fields only those on
-//! [`HeaderName`]'s allow-list leave it, of query parameters only those of [`crate::k8s::query`], of `Authorization` only
-//! an [`Identity`].
+//! The decoder answers, corrects and delays nothing: the bytes have already been forwarded. Names follow RFC 9110, RFC 9112
+//! (HTTP/1.1), RFC 9113 (HTTP/2) and RFC 7541 (HPACK).
+//!
+//! This floor is where secrets stop. Of header fields, only those on the allow-list of [`HeaderName`] leave it; of query
+//! parameters, only those of [`crate::k8s::query`]; of `Authorization`, only an [`Identity`].
 
 mod connection;
 mod detection;

@@ -1,29 +1,29 @@
-//! The request target: its path, and of its query what Kubernetes defines.
+//! The request target: its path, and the query parameters that Kubernetes defines.
 
 use crate::k8s::query;
 
 /// Longest path that is kept, in bytes (kube-apiserver itself accepts a request line or header block of 1 MiB).
 const MAX_PATH: usize = 4096;
-/// Longest query that is looked at, in bytes. Continue tokens are the long part.
+/// Longest query that is parsed, in bytes. Its longest part is usually the continue token.
 const MAX_QUERY: usize = 32 * 1024;
 
 /// Path and query of a request, in origin form.
 ///
-/// Of the query only the parameters named in [`query::KEPT`] are there, in the order they were sent and still percent-encoded: a
-/// token in a query string (as WebSocket clients and the watch of old dashboards send it) does not get this far.
+/// Only the query parameters in [`query::KEPT`] are kept, in the order sent and still percent-encoded. A token in a query string,
+/// as WebSocket clients and watches of old dashboards send it, is dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// The path as sent, starting with `/`; cut at 4096 bytes.
     pub path: String,
     /// `name=value` pairs joined by `&`, without `?`.
     pub query: String,
-    /// Parameters that were left out because they are not on the list, or lay behind the first 32 KiB.
+    /// Number of parameters dropped because they are not on the list; all after the first 32 KiB count as one.
     pub dropped_parameters: u32,
 }
 
 impl Target {
-    /// Parses a `:path` pseudo-header or the target of a request line (RFC 9112 §3.2). Absolute form loses scheme and authority, which
-    /// may hold a password.
+    /// Parses a `:path` pseudo-header or the target of a request line (RFC 9112 §3.2). Of the absolute form, scheme and authority
+    /// are dropped, as they may contain a password.
     pub fn parse(target: &[u8]) -> Self {
         let text = String::from_utf8_lossy(target);
         let origin = strip_authority(&text);
@@ -45,12 +45,12 @@ fn strip_authority(target: &str) -> &str {
         Some((scheme, rest)) if !scheme.contains(['/', '?', '#']) => {
             rest.find(['/', '?', '#']).and_then(|end| rest.get(end..)).unwrap_or("/")
         }
-        // The authority form of CONNECT has no place for a user, but a sender may put one there.
+        // The authority form of CONNECT has no place for a user, but a sender may still put one there.
         Some(_) | None => target.rsplit('@').next().unwrap_or_default(),
     }
 }
 
-/// At most 32 KiB of a query, and no pair by half: half a selector would be another selector.
+/// At most 32 KiB of a query, cut between pairs: half a selector would be a different selector.
 fn cut_query(query: &str) -> &str {
     if query.len() <= MAX_QUERY {
         return query;
@@ -58,10 +58,10 @@ fn cut_query(query: &str) -> &str {
     cut(query, MAX_QUERY).rsplit_once('&').map_or("", |(whole, _half)| whole)
 }
 
-/// The parameters that are kept, and how many are not.
+/// The kept parameters, and the number of dropped ones.
 ///
-/// Go leaves out a pair with a semicolon (`net/url`, `ParseQuery`), so it means nothing to kube-apiserver; older software reads the
-/// semicolon as a separator, so there may be another parameter behind it.
+/// Go drops a pair with a semicolon (`net/url`, `ParseQuery`), so kube-apiserver ignores it. Older software reads the semicolon as
+/// a separator, so another parameter may follow it.
 fn keep(query: &str) -> (String, u32) {
     if !query.contains(';') {
         return query::keep_known(query);

@@ -1,11 +1,12 @@
-//! Which resources kube-apiserver itself serves have namespaces.
+//! The scope of the resources that kube-apiserver itself serves: namespaced or cluster-scoped.
 //!
-//! Upstream: kubernetes `api/discovery/*.json` of 1.27 to 1.37, and the `NamespaceScoped` of `pkg/registry/*/*/strategy.go` of 1.16 to 1.26. A
-//! resource that is not here is one of a custom or aggregated API, or newer than this table: its scope has to be seen.
+//! Upstream: kubernetes `api/discovery/*.json` of 1.27 to 1.37, and the `NamespaceScoped` of `pkg/registry/*/*/strategy.go` of 1.16
+//! to 1.26. A resource that is missing here belongs to a custom or aggregated API, or is newer than this table; its scope must be
+//! observed.
 
 use super::request_info::Resource;
 
-/// Groups, each with its resources that have namespaces and those that have none.
+/// Groups, each with its namespaced and its cluster-scoped resources.
 const BUILT_IN: &[(&str, &[&str], &[&str])] = &[
     (
         "",
@@ -82,7 +83,7 @@ const BUILT_IN: &[(&str, &[&str], &[&str])] = &[
     ("storagemigration.k8s.io", &[], &["storageversionmigrations"]),
 ];
 
-/// Whether a built-in resource has namespaces; `None` of any other.
+/// Whether a built-in resource is namespaced; `None` for any other resource.
 pub fn is_namespaced(resource: &Resource) -> Option<bool> {
     let (_, namespaced, in_cluster) = BUILT_IN.iter().find(|(group, ..)| *group == resource.group)?;
     let is_in = |names: &[&str]| names.contains(&resource.resource.as_str());

@@ -1,17 +1,17 @@
-//! Which container of which pod a process is in, by the name of its cgroup.
+//! Finds the container and the pod of a process by the name of its cgroup.
 
 use serde::{Deserialize, Serialize};
 
-/// Hexadecimal digits of a container's ID: containerd, CRI-O and Docker all take 32 random bytes.
+/// Hexadecimal digits of a container's ID: containerd, CRI-O and Docker all use 32 random bytes.
 const ID_DIGITS: usize = 64;
-/// What the runtimes call the scope of a container, before its ID.
+/// Prefixes that the runtimes put before the ID in the name of a container's scope.
 const SCOPE_PREFIXES: [&str; 3] = ["cri-containerd-", "crio-", "docker-"];
-/// Between the pod's slice and the ID, where runc is given a path for systemd and manages cgroups itself.
+/// Text between the pod's slice and the ID, if runc gets a path for systemd but manages cgroups itself.
 const LITERAL_PREFIX: &str = ":cri-containerd:";
 
 /// A container of a pod.
 ///
-/// kubelet names the cgroup of a pod, and the runtime that of a container right below it:
+/// kubelet names the cgroup of a pod, and the runtime names that of a container directly below it:
 ///
 /// | | systemd | cgroupfs |
 /// |---|---|---|
@@ -20,30 +20,37 @@ const LITERAL_PREFIX: &str = ":cri-containerd:";
 /// | CRI-O | `crio-ID.scope` | `crio-ID` |
 /// | Docker | `docker-ID.scope` | `ID` |
 ///
-/// Sources: `GetPodContainerName` of kubernetes/kubernetes `pkg/kubelet/cm/pod_container_manager_linux.go`, and `ToSystemd` of
-/// `cgroup_manager_linux.go` beside it; `getCgroupsPath` of containerd/containerd internal/cri/server/helpers.go; `ContainerCgroupPath` of cri-o/cri-o
-/// internal/config/cgmgr (`systemd_linux.go`, `cgroupfs_linux.go`); `newCgroupParent` of moby/moby `cmd/dockerd/daemon_systemd_unix.go`. containerd whose runc
-/// does not use systemd where kubelet does has one cgroup for both, called `SLICE:cri-containerd:ID` (opencontainers/runc docs/systemd.md).
+/// Sources:
+/// - `GetPodContainerName` of kubernetes/kubernetes `pkg/kubelet/cm/pod_container_manager_linux.go`, and `ToSystemd` of
+///   `cgroup_manager_linux.go` beside it
+/// - `getCgroupsPath` of containerd/containerd internal/cri/server/helpers.go
+/// - `ContainerCgroupPath` of cri-o/cri-o internal/config/cgmgr (`systemd_linux.go`, `cgroupfs_linux.go`)
+/// - `newCgroupParent` of moby/moby `cmd/dockerd/daemon_systemd_unix.go`
+///
+/// If kubelet uses systemd and containerd's runc does not, one cgroup stands for both, named `SLICE:cri-containerd:ID`
+/// (opencontainers/runc docs/systemd.md).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Container {
-    /// Its ID, as `containerID` of a pod's status has it behind `://`: 64 hexadecimal digits.
+    /// The container's ID, as after `://` in `containerID` of the pod's status: 64 hexadecimal digits.
     pub id: String,
-    /// The UID of its pod, as kubelet knows it: a UUID, or for a pod that is not from the API server 32 hexadecimal digits (`applyDefaults` of
-    /// kubernetes/kubernetes pkg/kubelet/config/common.go), which the annotation `kubernetes.io/config.hash` of its mirror pod has.
+    /// The UID of the pod, as kubelet knows it: a UUID. For a pod that is not from the API server, it is 32 hexadecimal digits
+    /// instead (`applyDefaults` of kubernetes/kubernetes pkg/kubelet/config/common.go). The annotation `kubernetes.io/config.hash`
+    /// of the mirror pod has them.
     pub pod_uid: String,
 }
 
 impl Container {
-    /// That of a process, of what `/proc/PID/cgroup` tells (proc(5)): lines of `HIERARCHY:CONTROLLERS:PATH`, one for version 2 and one for each
-    /// hierarchy of version 1. The first that names a container decides.
+    /// The container of a process, from its `/proc/PID/cgroup` (proc(5)). Its lines are `HIERARCHY:CONTROLLERS:PATH`, one for
+    /// version 2 and one for each hierarchy of version 1. The first line that names a container decides.
     pub fn of_process(cgroups: &str) -> Option<Self> {
         cgroups.lines().filter_map(|line| line.splitn(3, ':').nth(2)).find_map(Self::of_cgroup)
     }
 
-    /// That of a cgroup, or of one below: a container may have cgroups of its own. Where a container has pods inside, it is the outer one, whose name nothing in
-    /// it can choose. Nothing for what is in no pod, and for a pod's processes that are in no container.
+    /// The container whose cgroup this is, or is below: a container may have cgroups of its own. If a container has pods inside,
+    /// the outer container counts: no process in it can choose its name. `None` for a cgroup outside of pods, and for a pod's
+    /// processes that are in no container.
     pub fn of_cgroup(path: &str) -> Option<Self> {
-        // A process that is over may outlive its cgroup (Linux Documentation/admin-guide/cgroup-v2.rst).
+        // A process that has ended may outlive its cgroup (Linux Documentation/admin-guide/cgroup-v2.rst).
         let path = path.strip_suffix(" (deleted)").unwrap_or(path);
         let below = path.split('/').skip(1).chain([""]);
         path.split('/').zip(below).find_map(|(name, below)| {
@@ -56,7 +63,7 @@ impl Container {
     }
 }
 
-/// Of the name of a pod's cgroup.
+/// The pod's UID, from the name of its cgroup.
 fn pod_uid(name: &str) -> Option<String> {
     let uid = match name.strip_suffix(".slice") {
         Some(slice) => {
@@ -69,7 +76,7 @@ fn pod_uid(name: &str) -> Option<String> {
     (is_uuid(&uid) || hexadecimal(&uid, 32).is_some()).then_some(uid)
 }
 
-/// Of the name of a container's cgroup.
+/// The container's ID, from the name of its cgroup.
 fn id(name: &str) -> Option<&str> {
     let id = match name.strip_suffix(".scope") {
         Some(scope) => SCOPE_PREFIXES.iter().find_map(|prefix| scope.strip_prefix(prefix))?,
@@ -84,7 +91,7 @@ fn is_uuid(text: &str) -> bool {
         && groups.next().is_none()
 }
 
-/// The text, if it is so many digits.
+/// `text`, if it consists of this many lower-case hexadecimal digits.
 fn hexadecimal(text: &str, digits: usize) -> Option<&str> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (text.len() == digits && text.bytes().all(is_digit)).then_some(text)
@@ -97,10 +104,10 @@ mod tests {
     const ID: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     const UID: &str = "5f1b2c3d-0a1b-4c5d-8e9f-001122334455";
     const SLICE_UID: &str = "5f1b2c3d_0a1b_4c5d_8e9f_001122334455";
-    /// Of a pod from a manifest of the node.
+    /// The UID of a pod from a manifest on the node.
     const HASH: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
-    /// `{id}`, `{uid}`, `{_uid}` and `{hash}` stand for those above.
+    /// Replaces `{id}`, `{uid}`, `{_uid}` and `{hash}` with the constants above.
     fn filled(text: &str) -> String {
         let text = text.replace("{id}", ID).replace("{_uid}", SLICE_UID);
         text.replace("{uid}", UID).replace("{hash}", HASH)
@@ -117,11 +124,11 @@ mod tests {
             ("/kubepods/burstable/pod{hash}/{id}", HASH),
             ("/kubepods/pod{uid}/{id}", UID),
             ("/kubepods/pod{uid}/crio-{id}", UID),
-            // With cgroups of its own: systemd in the container, and crun.
+            // Containers with cgroups of their own: systemd in the container, and crun.
             ("/kubepods.slice/kubepods-pod{_uid}.slice/cri-containerd-{id}.scope/init.scope", UID),
             ("/kubepods.slice/kubepods-pod{_uid}.slice/crio-{id}.scope/container", UID),
             ("/kubepods/pod{uid}/{id}/system.slice/sshd.service", UID),
-            // kubelet in a container, as kind has it, and with another root.
+            // kubelet in a container, as in kind, and with another root.
             (
                 "/docker/{id}/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/\
                  kubelet-kubepods-besteffort-pod{_uid}.slice/cri-containerd-{id}.scope",
@@ -133,7 +140,7 @@ mod tests {
                 UID,
             ),
             ("/docker/{id}/kubelet/kubepods/besteffort/pod{uid}/{id}", UID),
-            // From the namespace of another container.
+            // Seen from the namespace of another container.
             ("/../../kubepods-burstable-pod{_uid}.slice/cri-containerd-{id}.scope", UID),
             ("/../../pod{uid}/{id}", UID),
             ("/system.slice/containerd.service/kubepods-burstable-pod{_uid}.slice:cri-containerd:{id}", UID),
@@ -156,14 +163,14 @@ mod tests {
             "/system.slice/docker-{id}.scope",
             "/kubepods",
             "/kubepods.slice/kubepods-burstable.slice",
-            // A pod's, and no container's: the pod's own, and the monitor of CRI-O.
+            // In a pod, but not in a container: the pod's own cgroup, and the monitor of CRI-O.
             "/kubepods/pod{uid}",
             "/kubepods.slice/kubepods-pod{_uid}.slice",
             "/kubepods.slice/kubepods-pod{_uid}.slice/crio-conmon-{id}.scope",
             "/kubepods/pod{uid}/between/{id}",
             "/machine.slice/machine-pod{_uid}.slice/cri-containerd-{id}.scope",
             "/kubepods.slice/kubepods-pod{_uid}.slice/other-{id}.scope",
-            // Neither UID nor ID, or too much of it.
+            // No UID or no ID, or too many digits.
             "/kubepods/pod/{id}",
             "/kubepods/pod{uid}{uid}/{id}",
             "/kubepods/pod{hash}{hash}/{id}",

@@ -7,22 +7,23 @@ use serde::{Deserialize, Serialize};
 /// Longest token that is decoded, in bytes. Object keys are at most some hundred bytes long.
 const MAX_TOKEN: usize = 16 * 1024;
 
-/// The revision that a continued list is read at.
+/// The revision at which a continued list is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContinueRevision {
     /// The revision of the first page.
     At(u64),
-    /// Whatever is current: the token that a 410 carries as a replacement ("inconsistent continue").
+    /// The current one: a 410 carries such a token as a replacement ("inconsistent continue").
     Latest,
 }
 
 /// A decoded token (kubernetes/apiserver pkg/storage/continue.go, v0.29 and later; pkg/storage/etcd3/store.go before).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContinueToken {
-    /// The revision to read at.
+    /// The revision at which to read.
     pub revision: ContinueRevision,
-    /// The key to start from, relative to the resource's prefix, without the trailing NUL that excludes the key itself; without leading slash.
+    /// The key to start from, relative to the resource's prefix and without a leading slash. The trailing NUL, which excludes the
+    /// key itself, is removed.
     pub start_key: String,
 }
 
@@ -35,7 +36,7 @@ pub enum InvalidContinueToken {
     /// Not unpadded URL-safe base64.
     #[error("not unpadded URL-safe base64")]
     NotBase64,
-    /// Not the JSON object that the API server makes.
+    /// Not the JSON object that the API server writes.
     #[error("not a JSON object with v, rv and start")]
     NotJson,
     /// An encoding version other than `meta.k8s.io/v1`.
@@ -59,7 +60,7 @@ struct Encoded {
     start: String,
 }
 
-/// The only encoding version there is.
+/// The only existing encoding version.
 const VERSION: &str = "meta.k8s.io/v1";
 
 impl ContinueToken {
@@ -91,7 +92,7 @@ impl ContinueToken {
         Ok(Self { revision, start_key: key.trim_end_matches('\0').to_owned() })
     }
 
-    /// The token that goes on behind the same key, but at whatever revision is current, as a server offers it with a 410
+    /// The token that continues after the same key, but at the current revision, as a server offers it with a 410
     /// (kubernetes/apiserver pkg/storage/etcd3/errors.go, v0.15 and later).
     pub fn at_latest(&self) -> Option<String> {
         let encoded = Encoded { v: VERSION.to_owned(), rv: -1, start: format!("{}\0", self.start_key) };

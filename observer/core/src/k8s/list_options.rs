@@ -1,6 +1,7 @@
 //! The parameters of a list or watch.
 //!
-//! Upstream: kubernetes/apimachinery pkg/apis/meta/v1/types.go `ListOptions` and pkg/runtime/converter.go for how text becomes values.
+//! Upstream: kubernetes/apimachinery pkg/apis/meta/v1/types.go `ListOptions`, and pkg/runtime/converter.go, which converts text to
+//! values.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::continue_token::{ContinueToken, InvalidContinueToken};
 use super::query;
 
-/// Longest selector that is kept, in bytes.
+/// Longest selector that is kept, in bytes; the rest is cut off.
 const MAX_SELECTOR: usize = 1024;
 
 /// The `resourceVersion` parameter.
@@ -19,7 +20,7 @@ pub enum ResourceVersion {
     /// Not given, or empty.
     #[default]
     Unset,
-    /// `0`: any state will do.
+    /// `0`: any state is acceptable.
     Any,
     /// A revision.
     At(u64),
@@ -28,12 +29,12 @@ pub enum ResourceVersion {
 }
 
 impl ResourceVersion {
-    /// The revision that a `resourceVersion` in `metadata` names; nothing if it is no number, or 0.
+    /// The revision in a `resourceVersion` of `metadata`; `None` if it is not a number, or 0.
     pub fn number(text: &str) -> Option<u64> {
         Self::parse(text).revision()
     }
 
-    /// The revision that it names.
+    /// The revision; `None` for all other variants.
     pub const fn revision(self) -> Option<u64> {
         match self {
             Self::At(revision) => Some(revision),
@@ -72,21 +73,21 @@ pub enum ResourceVersionMatch {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ListOptions {
-    /// Which state is asked for.
+    /// The requested state.
     pub resource_version: ResourceVersion,
-    /// How `resource_version` is meant.
+    /// How to interpret `resource_version`.
     pub resource_version_match: ResourceVersionMatch,
-    /// Most items in the answer; 0 is no limit. Negative values count as 0, as in the storage layer.
+    /// Most items in the answer; 0 means no limit. Negative values count as 0, as in the storage layer.
     pub limit: u64,
     /// The `continue` parameter, decoded.
     pub continue_token: Continue,
-    /// The truth of the `watch` parameter (also on requests whose verb is not watch).
+    /// The truth of the `watch` parameter (also if the verb is not watch).
     pub watch: bool,
-    /// `sendInitialEvents`, when given.
+    /// `sendInitialEvents`; `None` if not given.
     pub send_initial_events: Option<bool>,
-    /// `allowWatchBookmarks`.
+    /// `allowWatchBookmarks`; `false` if not given.
     pub allow_watch_bookmarks: bool,
-    /// `timeoutSeconds`, when given.
+    /// `timeoutSeconds`; `None` if not given.
     pub timeout_seconds: Option<i64>,
     /// `labelSelector`, cut at 1 KiB.
     pub label_selector: String,
@@ -94,7 +95,7 @@ pub struct ListOptions {
     pub field_selector: String,
     /// `shardSelector` (1.36 alpha), cut at 1 KiB.
     pub shard_selector: String,
-    /// Whether a parameter cannot be decoded (a limit that is no number): the server answers 400.
+    /// Whether a parameter cannot be decoded (such as a limit that is not a number): the server answers 400.
     pub undecodable: bool,
 }
 
@@ -105,7 +106,7 @@ pub enum Continue {
     /// Not given, or empty.
     #[default]
     Unset,
-    /// A token of the API server.
+    /// A valid token of the API server.
     Token(ContinueToken),
     /// Text that the API server answers with 400.
     Invalid,
@@ -152,7 +153,7 @@ impl ListOptions {
         }
     }
 
-    /// Whether a list with these shows the revision that it names, and no later one. With a limit that is what a revision means
+    /// Whether a list with these options shows exactly the revision that it names. With a limit, a revision means that by default
     /// (kubernetes/apiserver pkg/storage/etcd3/store.go `GetList`, v0.16 to v0.37).
     pub fn is_exact(&self) -> bool {
         let by_limit = self.limit > 0 && self.resource_version_match == ResourceVersionMatch::Unset;
@@ -160,25 +161,25 @@ impl ListOptions {
         is_named && (by_limit || self.resource_version_match == ResourceVersionMatch::Exact)
     }
 
-    /// Whether a list with these shows the newest state that etcd has.
+    /// Whether a list with these options shows the newest state of etcd.
     pub fn asks_for_newest(&self) -> bool {
         self.resource_version == ResourceVersion::Unset && self.continue_token == Continue::Unset
     }
 
-    /// Whether a watch with these begins with all objects there are, as events (kubernetes/apiserver pkg/storage/cacher/cacher.go `Watch`, v0.16
-    /// to v0.37): so the client asks, or it names no revision.
+    /// Whether a watch with these options begins with all existing objects, as events: the client asks for them, or names no
+    /// revision (kubernetes/apiserver pkg/storage/cacher/cacher.go `Watch`, v0.16 to v0.37).
     pub fn begins_with_state(&self) -> bool {
         let names_none = matches!(self.resource_version, ResourceVersion::Unset | ResourceVersion::Any);
         self.watch && self.send_initial_events.unwrap_or(names_none)
     }
 
-    /// Whether a bookmark ends that beginning. Without one, nothing in the stream does.
+    /// Whether a bookmark ends these initial events. Without one, nothing in the stream marks their end.
     pub fn ends_state_with_bookmark(&self) -> bool {
         self.watch && self.send_initial_events == Some(true)
     }
 
-    /// The value that the field selector demands of `field`, when it demands exactly one
-    /// (kubernetes/apimachinery pkg/fields/selector.go `RequiresExactMatch`).
+    /// The value that the field selector requires of `field`; `None` unless it requires exactly one (kubernetes/apimachinery
+    /// pkg/fields/selector.go `RequiresExactMatch`).
     pub fn exact_field(&self, field: &str) -> Option<String> {
         split_terms(&self.field_selector).into_iter().find_map(|term| {
             let (name, value) = equality(term)?;
@@ -197,7 +198,7 @@ impl Continue {
     }
 }
 
-/// Truth of a boolean parameter that is present: all but `0` and `false` in any case, so empty is true
+/// The truth of a boolean parameter that is present. Only `0` and `false` (in any case) are false, so an empty one is true
 /// (kubernetes/apimachinery pkg/runtime/converter.go `Convert_Slice_string_To_bool`).
 fn is_true(value: &str) -> bool {
     !(value == "0" || value.eq_ignore_ascii_case("false"))
@@ -212,7 +213,7 @@ fn cut(text: Cow<'_, str>) -> String {
     text
 }
 
-/// The terms between commas that are not escaped by a backslash.
+/// The terms of a selector, split at commas that no backslash escapes.
 fn split_terms(selector: &str) -> Vec<&str> {
     let mut terms = Vec::new();
     let mut start = 0;
@@ -232,7 +233,7 @@ fn split_terms(selector: &str) -> Vec<&str> {
     terms
 }
 
-/// The two sides of `field=value` or `field==value`; nothing for `!=` and for terms without an operator.
+/// The two sides of `field=value` or `field==value`; `None` for `!=` and for terms without an operator.
 fn equality(term: &str) -> Option<(&str, &str)> {
     let operator = term.find('=')?;
     if term.get(..operator)?.ends_with('!') {

@@ -1,7 +1,8 @@
-//! The words of the Kubernetes API: verbs, resources, list options, continue tokens, `Status`; and the names that a node gives to cgroups.
+//! The vocabulary of the Kubernetes API: verbs, resources, list options, continue tokens, `Status`; and the names of cgroups on a
+//! node.
 //!
-//! Everything is read from a request line or a body exactly as kube-apiserver does it, or from a cgroup's path as kubelet and the container
-//! runtimes write it; each file names the upstream source.
+//! Request lines and bodies are read exactly as kube-apiserver reads them, and cgroup paths as kubelet and the container runtimes
+//! write them. Each file names its upstream source.
 
 mod built_in;
 mod container;

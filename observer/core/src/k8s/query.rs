@@ -1,11 +1,11 @@
-//! Query strings: which parameters are Kubernetes', and how Go reads them.
+//! Query strings: the parameters of Kubernetes, and how Go parses them.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// The parameters that an observer needs (`ListOptions`, and what changes an answer's form). All others are dropped where a
-/// request enters, because a client may put a credential there.
+/// The parameters that an observer needs: `ListOptions`, and those that change an answer's form. All others are dropped at once,
+/// because a client may put a credential there.
 pub const KEPT: &[&str] = &[
     "allowWatchBookmarks",
     "continue",
@@ -27,7 +27,7 @@ pub const KEPT: &[&str] = &[
     "watch",
 ];
 
-/// The parameters of `query` that are [`KEPT`], in order and as they were sent, and how many were left out.
+/// The parameters of `query` that are [`KEPT`], in order and as sent, and the number of dropped ones.
 pub fn keep_known(query: &str) -> (String, u32) {
     let mut kept = String::new();
     let mut dropped = 0_u32;
@@ -45,9 +45,9 @@ pub fn keep_known(query: &str) -> (String, u32) {
     (kept, dropped)
 }
 
-/// The first value of `name`, decoded as Go's `url.ParseQuery` does; `Some("")` when it is there without a value.
+/// The first value of `name`, decoded as by Go's `url.ParseQuery`; `Some("")` if it is present without a value.
 ///
-/// Like Go's parser, a pair with a broken percent escape or a semicolon is left out.
+/// As in Go's parser, a pair with a broken percent escape or a semicolon is dropped.
 pub fn first<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
     query
         .split('&')

@@ -1,6 +1,7 @@
-//! What a request is about.
+//! The verb, resource and name of a request.
 //!
-//! Upstream: kubernetes/apiserver pkg/endpoints/request/requestinfo.go, the same from 1.16 to 1.36 in all that is read here.
+//! Upstream: kubernetes/apiserver pkg/endpoints/request/requestinfo.go, unchanged from 1.16 to 1.36 in all parts that are read
+//! here.
 
 use std::fmt;
 
@@ -12,7 +13,7 @@ use super::verb::Verb;
 
 /// Longest name that is kept of a group, resource, namespace, …, in bytes. DNS subdomains have at most 253.
 const MAX_NAME: usize = 512;
-/// Segments of a non-resource path that are kept; what follows can be anything.
+/// Number of segments kept of a non-resource path; later ones can contain anything.
 const PATH_SEGMENTS_KEPT: usize = 4;
 
 /// A resource type.
@@ -27,14 +28,14 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// Group and version as an object says them: `v1`, `apps/v1`.
+    /// Group and version as in an object's `apiVersion`: `v1`, `apps/v1`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 }
 
 impl fmt::Display for Resource {
-    /// `pods`, `deployments.apps`: as people type it.
+    /// `pods`, `deployments.apps`: as users type it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.group.is_empty() {
             formatter.write_str(&self.resource)
@@ -47,11 +48,11 @@ impl fmt::Display for Resource {
 /// Verb, resource and name of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RequestInfo {
-    /// What is to be done.
+    /// The requested action.
     pub verb: Verb,
-    /// With what; `None` for discovery and operational paths.
+    /// The resource type; `None` for discovery and operational paths.
     pub resource: Option<Resource>,
-    /// Such as `status`, `log`; empty for the object itself.
+    /// Such as `status` or `log`; empty for the object itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subresource: String,
     /// From the path; empty for all namespaces and for cluster-scoped resources.
@@ -63,7 +64,7 @@ pub struct RequestInfo {
     /// Whether the verb came from a `/watch/` or `/proxy/` segment of the path.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verb_via_path_prefix: bool,
-    /// Of a non-resource request: the first four segments of its path.
+    /// The first four segments of the path of a non-resource request; otherwise empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub non_resource_path: String,
 }
@@ -71,7 +72,7 @@ pub struct RequestInfo {
 impl RequestInfo {
     /// Longest name that is kept of a group, resource, namespace, …, in bytes.
     pub const MAX_NAME: usize = MAX_NAME;
-    /// Longest path that is kept of what is not about a resource, in bytes.
+    /// Longest path that is kept of a non-resource request, in bytes.
     pub const MAX_PATH: usize = PATH_SEGMENTS_KEPT * (1 + MAX_NAME);
 
     /// Reads method, path (percent-encoded, as sent) and options. `prefix` is a path in front of the API server's own, as a gateway
@@ -86,7 +87,7 @@ impl RequestInfo {
         }
     }
 
-    /// Whether the request is for a collection: a list, watch or deletecollection without subresource.
+    /// Whether the request is a list, watch or deletecollection of a resource.
     pub fn is_collection(&self) -> bool {
         self.resource.is_some() && matches!(self.verb, Verb::List | Verb::Watch | Verb::DeleteCollection)
     }
@@ -109,7 +110,7 @@ impl RequestInfo {
 struct ApiPath<'p> {
     group: &'p str,
     version: &'p str,
-    /// What follows; never empty.
+    /// The segments after them; never empty.
     rest: &'p [&'p str],
 }
 
@@ -149,7 +150,7 @@ impl<'p> ApiPath<'p> {
 }
 
 impl RequestInfo {
-    /// A get without a name is a list or a watch, a delete without one is a deletecollection.
+    /// Completes a request without a name: a get is a list or a watch, a delete is a deletecollection.
     fn without_name(&mut self, options: &ListOptions) {
         match self.verb {
             Verb::Get => {
@@ -173,8 +174,8 @@ impl RequestInfo {
     }
 }
 
-/// Namespace, and the segments from the resource on: in `namespaces/NS/pods/…` they start at `pods`, in `namespaces/NS` and
-/// `namespaces/NS/status` the resource is `namespaces` itself.
+/// The namespace, and the segments from the resource on. In `namespaces/NS/pods/…` they start at `pods`; in `namespaces/NS` and
+/// `namespaces/NS/status`, the resource is `namespaces` itself.
 fn namespace_and_parts<'p>(rest: &'p [&'p str]) -> (&'p str, &'p [&'p str]) {
     match rest {
         ["namespaces", namespace, "status" | "finalize", ..] => (namespace, rest),
@@ -195,7 +196,7 @@ fn verb_of_method(method: &str) -> Verb {
     }
 }
 
-/// kubernetes/apimachinery pkg/api/validation/path `IsValidPathSegmentName`.
+/// As kubernetes/apimachinery pkg/api/validation/path `IsValidPathSegmentName`.
 fn is_path_segment(name: &str) -> bool {
     !matches!(name, "." | "..") && !name.contains(['/', '%'])
 }

@@ -1,4 +1,4 @@
-//! The `Status` object: the body of every error, and of some answers.
+//! The `Status` object: the body of every error, and of some other answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,32 +9,32 @@ pub struct StatusCause {
     /// A machine-readable cause such as `ResourceVersionTooLarge`; empty on servers before 1.18.6.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// The same in words.
+    /// The cause in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// The field that the cause is about.
+    /// The field to which the cause refers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub field: String,
 }
 
 /// `meta.k8s.io/v1 Status`, as far as it explains an answer (kubernetes/apimachinery pkg/apis/meta/v1/types.go).
 ///
-/// Strings are cut at 1 KiB and at most 16 causes are kept, whoever builds one.
+/// All code that builds one cuts strings at 1 KiB, and keeps at most 16 causes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Status {
     /// `Success` or `Failure`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub status: String,
-    /// For people.
+    /// An explanation in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// Such as `Expired`, `Timeout`, `TooManyRequests`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// The HTTP status code, also inside a watch's `ERROR` event; 0 when absent.
+    /// The HTTP status code, also inside a watch's `ERROR` event; 0 if absent.
     pub code: u16,
-    /// `details.retryAfterSeconds`; `None` for zero, too, which Go leaves out of JSON and writes in protobuf.
+    /// `details.retryAfterSeconds`; `None` also for zero, which Go omits from JSON and writes in protobuf.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
     /// `details.causes`.
@@ -46,8 +46,8 @@ pub struct Status {
 }
 
 impl Status {
-    /// The revision that a server has that refuses a later one (kubernetes/apiserver pkg/storage/errors.go, `NewTooLargeResourceVersionError`).
-    /// Its message is the only place that says it.
+    /// The current revision of a server that refused a later one (kubernetes/apiserver pkg/storage/errors.go,
+    /// `NewTooLargeResourceVersionError`). Only the message contains it.
     pub fn current_revision(&self) -> Option<u64> {
         let (_, number) = self.message.split_once("Too large resource version: ")?.1.split_once(", current: ")?;
         number.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
@@ -58,7 +58,7 @@ impl Status {
     /// Most causes kept.
     pub const MAX_CAUSES: usize = 16;
 
-    /// About how much memory its texts take, in bytes.
+    /// Approximate memory use, in bytes.
     pub fn memory(&self) -> usize {
         let causes = self.causes.iter().map(|cause| {
             let StatusCause { reason, message, field } = cause;
@@ -68,8 +68,8 @@ impl Status {
         size_of::<Self>() + texts.into_iter().map(String::len).sum::<usize>() + causes.sum::<usize>()
     }
 
-    /// The same without what the server says in words. Of a write it refuses, it quotes the value that it does not like, which may be the
-    /// data of a Secret; fields are paths into the object, down to the keys of that data.
+    /// The same status without texts and field paths. If a server refuses a write, it quotes the invalid value, which may be the
+    /// data of a Secret. Fields are paths into the object, down to the keys of that data.
     #[must_use]
     pub fn without_words(self) -> Self {
         let cause = |cause: StatusCause| StatusCause { reason: cause.reason, ..StatusCause::default() };

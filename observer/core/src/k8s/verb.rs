@@ -1,4 +1,4 @@
-//! What a request asks for.
+//! The verb of a request.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
-    /// One object by name.
+    /// One object by name, or a path that is not a resource.
     Get,
     /// A collection.
     List,
@@ -14,22 +14,22 @@ pub enum Verb {
     Watch,
     /// A new object.
     Create,
-    /// A whole object replaced.
+    /// An object replaced completely.
     Update,
     /// A part of an object changed.
     Patch,
     /// One object deleted.
     Delete,
-    /// A collection listed by the server and deleted one by one.
+    /// A collection, whose objects the server lists and then deletes one by one.
     DeleteCollection,
     /// The legacy `/proxy/` prefix.
     Proxy,
-    /// Any other method, and every request that is not about a resource (then it is the method in lower case upstream).
+    /// Any other method, and every method but GET on a path that is not a resource (upstream has the method in lower case there).
     Other,
 }
 
 impl Verb {
-    /// The word, as in audit logs.
+    /// The verb, as audit logs write it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "get",

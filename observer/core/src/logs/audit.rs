@@ -5,27 +5,28 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-/// Longest line that is read, in bytes. With bodies in it (level `RequestResponse`) an event can be as long as an object.
+/// Longest line that is read, in bytes. With bodies (level `RequestResponse`) an event can be as long as an object.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// The annotation with the time that was spent in etcd; only for requests that took more than half a second in all
-/// (kubernetes/apiserver `pkg/endpoints/request/webhook_duration.go`, v0.24 and later).
+/// The annotation with the time spent in etcd; only for requests that took more than half a second in total (kubernetes/apiserver
+/// `pkg/endpoints/request/webhook_duration.go`, v0.24 and later).
 const ETCD_LATENCY: &str = "apiserver.latency.k8s.io/etcd";
 
 /// The last stage of one request (kubernetes/apiserver pkg/apis/audit/v1/types.go). Users, addresses and bodies are not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
-    /// What the response's `Audit-Id` says, too.
+    /// The same value as the response's `Audit-Id` header.
     pub audit_id: String,
     /// `list`, `watch`, `get` and so on.
     pub verb: String,
     /// Plural name and group, as in `deployments.apps`.
     pub resource: String,
-    /// Who asked, in its own words.
+    /// The client's `User-Agent`.
     pub user_agent: String,
-    /// The HTTP status; of a watch that of its head.
+    /// The HTTP status; for a watch, that of the response head.
     pub status: u16,
-    /// Time in etcd, where the server wrote it: at least one read of one key or write, never the reading of the present state of a cache.
+    /// Time in etcd, if the server recorded it: for a write, or at least one read of a single key. It never covers the read of the
+    /// current revision for a cache.
     pub etcd_latency: Option<Duration>,
 }
 
@@ -60,8 +61,8 @@ struct ResponseStatus {
 }
 
 impl AuditEvent {
-    /// Reads a line of the log in its JSON form; `None` for other stages than the last, for requests without a resource, and for what is no
-    /// audit event.
+    /// Reads a line of the log in its JSON form. `None` for stages other than the last, for requests without a resource, and for
+    /// lines that are not audit events.
     pub fn read(line: &[u8]) -> Option<Self> {
         if line.len() > MAX_LINE {
             return None;

@@ -1,4 +1,4 @@
-//! etcd's log at level debug, where each request is a line.
+//! etcd's log at level debug, which has one line per request.
 
 use serde::Deserialize;
 
@@ -8,26 +8,26 @@ const MAX_LINE: usize = 1024 * 1024;
 /// One request that etcd answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EtcdRequest {
-    /// Keys were read.
+    /// A read of one key or of a range of keys.
     Range(RangeRead),
-    /// Anything else, such as `/etcdserverpb.KV/Txn`.
+    /// Any other request, such as `/etcdserverpb.KV/Txn`.
     Other(String),
 }
 
-/// The words of a `RangeRequest` (etcd api/etcdserverpb/rpc.proto).
+/// The fields of a `RangeRequest` (etcd api/etcdserverpb/rpc.proto).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeRead {
     /// The first key.
     pub key: String,
-    /// The key behind the last; empty when only `key` is read.
+    /// The key after the last one; empty if only `key` is read.
     pub range_end: String,
-    /// Most keys that were wanted; 0 is all.
+    /// Most keys to return; 0 is no limit.
     pub limit: u64,
-    /// The revision that was read; 0 is the current one.
+    /// The revision to read; 0 is the current one.
     pub revision: u64,
-    /// Only the number of keys was wanted.
+    /// Only the number of keys was requested.
     pub count_only: bool,
-    /// Values were not wanted.
+    /// Values were not requested.
     pub keys_only: bool,
 }
 
@@ -42,9 +42,9 @@ struct Line {
 }
 
 impl EtcdRequest {
-    /// Reads a line of the log in its JSON form; `None` for what is not about a request (etcd server/etcdserver/api/v3rpc/interceptor.go,
-    /// `logUnaryRequestStats`, release-3.4 to 3.6). A log that is not at level debug tells of slow requests only, as warnings: nothing can
-    /// be counted by it, so they are `None` too.
+    /// Reads a line of the log in its JSON form. `None` if it is not about a request (etcd
+    /// server/etcdserver/api/v3rpc/interceptor.go, `logUnaryRequestStats`, release-3.4 to 3.6). A log at another level has only
+    /// slow requests, as warnings, which cannot be used for counting: they give `None` too.
     pub fn read(line: &[u8]) -> Option<Self> {
         if line.len() > MAX_LINE {
             return None;
@@ -61,7 +61,7 @@ impl EtcdRequest {
 }
 
 impl RangeRead {
-    /// The text form of a protobuf message, as Go writes it for people: `key:"/registry/pods/" range_end:"/registry/pods0" limit:500`.
+    /// Parses the text form of a protobuf message, as Go logs it: `key:"/registry/pods/" range_end:"/registry/pods0" limit:500`.
     fn of(content: &str) -> Self {
         let mut read = Self::default();
         let mut rest = content.trim_start();
@@ -81,13 +81,13 @@ impl RangeRead {
         read
     }
 
-    /// Whether objects are read, not only counted.
+    /// Whether values are read, rather than only keys or their number.
     pub fn reads_values(&self) -> bool {
         !self.count_only && !self.keys_only
     }
 }
 
-/// A quoted text with its escapes undone, or a word; and what follows it.
+/// A quoted text without its escapes, or a word; and the rest of `text`.
 fn value(text: &str) -> (String, &str) {
     let Some(inside) = text.strip_prefix('"') else {
         return text.split_once(' ').map_or((text.to_owned(), ""), |(word, after)| (word.to_owned(), after));
@@ -97,7 +97,7 @@ fn value(text: &str) -> (String, &str) {
     while let Some((at, character)) = characters.next() {
         match character {
             '"' => return (value, inside.get(at + 1..).unwrap_or_default()),
-            // A key that goes on behind a name ends in NUL, `\000`.
+            // A start key after a name ends in NUL, `\000`.
             '\\' => match characters.next() {
                 Some((_, digit @ '0'..='7')) => {
                     let more: String = characters.by_ref().take(2).map(|(_, digit)| digit).collect();

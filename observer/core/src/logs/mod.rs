@@ -1,6 +1,7 @@
-//! Lines that servers write about single requests: the audit log of kube-apiserver, and etcd's own log.
+//! Lines that servers log about single requests: the audit log of kube-apiserver, and etcd's own log.
 //!
-//! One line in, what it says out; a line that says nothing here, or is not understood, is `None`. Nothing is kept between lines.
+//! Each line is parsed on its own, and no state is kept between lines. A line that is irrelevant here, or not understood, gives
+//! `None`.
 
 mod audit;
 mod etcd;

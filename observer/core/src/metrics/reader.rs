@@ -1,4 +1,4 @@
-//! The reader of a page.
+//! Reads a page of `/metrics`.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use memchr::memchr;
 
 use super::Sample;
 
-/// Longest line that is read, in bytes. Labels of kube-apiserver take some hundred.
+/// Longest line that is read, in bytes. Lines of kube-apiserver with labels have some hundred bytes.
 const MAX_LINE: usize = 64 * 1024;
 
-/// Reads a page in any chunking, and tells its samples in order.
+/// Reads a page in any chunking, and emits its samples in order.
 #[derive(Default)]
 pub struct MetricsReader {
     /// The beginning of a line whose end has not come.
     begun: Vec<u8>,
-    /// The present line is too long; what follows up to its end is passed over.
+    /// The current line is too long; its rest is skipped.
     passing: bool,
     unread: Unread,
 }
 
-/// Lines that were no sample and no comment.
+/// Lines that are neither a sample nor a comment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
-    /// Lines beyond 64 KiB.
+    /// Lines longer than 64 KiB.
     pub overlong: u64,
-    /// Lines that are not of the format.
+    /// Lines that are not in the format.
     pub malformed: u64,
 }
 
@@ -53,7 +53,7 @@ impl MetricsReader {
         self.begin(rest);
     }
 
-    /// Reads what stands behind the last line's end, and says what could not be read.
+    /// Reads the last line if it has no line end, and returns the counts of unread lines.
     pub fn finish(mut self, told: &mut dyn FnMut(&Sample<'_>)) -> Unread {
         self.end_of_line(told);
         self.unread

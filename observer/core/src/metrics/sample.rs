@@ -1,20 +1,20 @@
-//! One sample.
+//! One sample of a page of `/metrics`.
 
 use std::borrow::Cow;
 
-/// `name{label="value",…} number`.
+/// A line of the form `name{label="value",…} number`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<'l> {
     /// The metric's name.
     pub name: &'l str,
     /// The number.
     pub value: f64,
-    /// What stands between the braces; every label in it was checked.
+    /// The text between the braces; every label in it has been checked.
     labels: &'l str,
 }
 
 impl<'l> Sample<'l> {
-    /// Reads a line; `None` for what is no sample. A time and an exemplar behind the number are passed over.
+    /// Reads a line; `None` if it is not a sample. A timestamp and an exemplar after the number are skipped.
     pub(super) fn read(line: &'l str) -> Option<Self> {
         let name_end = line.find(|character: char| character == '{' || character.is_ascii_whitespace())?;
         let (name, rest) = line.split_at(name_end);
@@ -26,7 +26,7 @@ impl<'l> Sample<'l> {
         (!name.is_empty()).then_some(Self { name, value: number.parse().ok()?, labels })
     }
 
-    /// The value of a label, its escapes undone.
+    /// The value of a label, unescaped; `None` if the sample does not have it.
     pub fn label(&self, name: &str) -> Option<Cow<'l, str>> {
         let mut rest = self.labels;
         while let Some((label, value, behind)) = first_label(rest) {
@@ -39,7 +39,7 @@ impl<'l> Sample<'l> {
     }
 }
 
-/// Where the closing brace is, behind labels that are all well formed.
+/// Offset of the closing brace; `None` if a label before it is malformed.
 fn end_of_labels(text: &str) -> Option<usize> {
     let mut rest = text;
     while !rest.trim_start_matches([' ', ',']).starts_with('}') {
@@ -48,7 +48,7 @@ fn end_of_labels(text: &str) -> Option<usize> {
     Some(text.len() - rest.trim_start_matches([' ', ',']).len())
 }
 
-/// A label's name, its value as written, and what follows.
+/// A label's name, its value as written, and the rest of the text.
 fn first_label(text: &str) -> Option<(&str, &str, &str)> {
     let (name, quoted) = text.trim_start_matches([' ', ',']).split_once("=\"")?;
     let mut escaped = false;

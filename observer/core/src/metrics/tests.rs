@@ -1,4 +1,4 @@
-//! Pages and what is read of them.
+//! Pages, and the samples read from them.
 
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ fn page_of_fifty_megabytes_is_read_in_bounded_memory() {
         let mut left = lines * line.len();
         // Chunks that end anywhere in a line.
         for chunk in block.as_bytes().chunks(16_381).cycle() {
-            // The last chunk of a block is followed by the first of the next, as if the page went on.
+            // The first chunk of the next block follows the last of this one, as on a longer page.
             let chunk = &chunk[..chunk.len().min(left)];
             reader.push(chunk, &mut |_| samples += 1);
             assert!(reader.memory() <= 128 * 1024);

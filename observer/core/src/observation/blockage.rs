@@ -1,18 +1,18 @@
-//! What keeps a server from sending.
+//! Reasons why a server cannot send.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why nothing more can be sent to a client: it does not read, or not as fast.
+/// Why no more data can be sent to a client: it does not read, or not fast enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blockage {
-    /// The flow-control window of the stream is used up (RFC 9113 §5.2): whoever reads this response does not.
+    /// The stream's flow-control window is used up (RFC 9113 §5.2): the client does not read this response.
     StreamWindow,
-    /// That of the connection is.
+    /// The connection's flow-control window is used up.
     ConnectionWindow,
-    /// The client's socket takes nothing more: the whole process stands still, or the network does.
+    /// The client's socket accepts no more bytes: the client's process hangs, or the network does.
     Socket,
 }
 

@@ -9,12 +9,12 @@ use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, Exc
 use crate::http::{self, Direction, Event, Gap, HeaderFields, Protocol, Start, StreamId};
 use crate::time::Timestamp;
 
-/// Most memory of the items and events that the streams of one piece have gathered together, in bytes.
+/// Most memory of the items and events that all streams together gather from one piece, in bytes.
 const MOST_GATHERED: usize = 256 << 10;
 
-/// Decodes one connection of a client with the API server.
+/// Decodes one connection between a client and the API server.
 ///
-/// The same bytes give the same observations, whatever their chunking, but for how counts, items and events are gathered into batches.
+/// The same bytes give the same observations, however they are chunked. Only the batches of counts, items and events may differ.
 #[derive(Debug)]
 pub struct ConnectionDecoder {
     http: http::Connection,
@@ -23,35 +23,35 @@ pub struct ConnectionDecoder {
     missed: Plaintext,
 }
 
-/// All but the HTTP decoder itself, so that both can be borrowed at once.
+/// Everything but the HTTP decoder, so that both can be borrowed at once.
 #[derive(Debug)]
 struct State {
     connection: ConnectionId,
-    /// A path in front of the API server's own, or empty.
+    /// Path in front of the API server's own, or empty.
     path_prefix: String,
-    /// Boxed, since a map's node has room for eleven, and most connections have one.
+    /// Boxed, because a map node has room for eleven, and most connections have one.
     streams: BTreeMap<StreamId, Box<Stream>>,
-    /// Streams that may have something to tell at the end of this piece, in the order they were touched.
+    /// Streams to flush at the end of this piece, in the order in which they were touched.
     touched: Vec<StreamId>,
-    /// Memory of what they have gathered, in bytes.
+    /// Memory of the items and events that they gathered, in bytes.
     gathered: usize,
-    /// Whether responses can no longer be seen: what is asked then is told, and is out of sight at once.
+    /// Whether responses can no longer be decoded. A new request is then reported, and its exchange ends as out of sight at once.
     response_is_dark: bool,
-    /// When what is decoded now was read.
+    /// When the bytes that are now decoded were read.
     at: Timestamp,
-    /// The end that came first: what an exchange without an end of its own died of.
+    /// The first end of a half. It cuts every exchange without an end of its own.
     first_end: Option<ConnectionEnd>,
 }
 
 impl ConnectionDecoder {
-    /// A decoder of a connection that is observed from its first byte on. `protocol` is what ALPN chose, `path_prefix` the path in
-    /// front of the API server's own, or empty.
+    /// A decoder of a connection that is observed from its first byte. `protocol` is the choice of ALPN. `path_prefix` is the path
+    /// in front of the API server's own, or empty.
     pub fn new(connection: ConnectionId, protocol: Option<Protocol>, path_prefix: &str) -> Self {
         Self::starting(Start::Beginning, connection, protocol, path_prefix)
     }
 
-    /// The same of a connection of which the first bytes were not seen: nothing is told until a boundary in the framing is proved, and of
-    /// header fields what the lost HPACK table held stays unknown.
+    /// A decoder of a connection whose first bytes were not seen. It reports nothing until it has proved a boundary in the framing.
+    /// Header fields that refer to the lost HPACK table stay unknown.
     pub fn from_middle(connection: ConnectionId, protocol: Option<Protocol>, path_prefix: &str) -> Self {
         Self::starting(Start::Middle, connection, protocol, path_prefix)
     }
@@ -72,17 +72,17 @@ impl ConnectionDecoder {
 
     /// Decodes the next bytes of one direction.
     pub fn bytes(&mut self, at: Timestamp, direction: Direction, bytes: &[u8], told: &mut dyn FnMut(Observation)) {
-        // Before the decoder has its chance to fail.
+        // Counted first, because the decoder may fail.
         *self.observed.of(direction) += bytes.len() as u64;
         self.decode(at, told, |http, sink| http.bytes(direction, bytes, sink));
     }
 
-    /// Takes header fields in plaintext that the bytes to come in one direction have in their header blocks.
+    /// Takes header fields in plaintext, which later bytes of that direction have in their header blocks.
     pub fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
         self.http.fields(direction, fields);
     }
 
-    /// Notes forwarded bytes that were not shown.
+    /// Notes a gap: forwarded bytes that the decoder was not given.
     pub fn gap(&mut self, at: Timestamp, direction: Direction, gap: Gap, told: &mut dyn FnMut(Observation)) {
         *self.missed.of(direction) += gap.length;
         let stream = gap.stream.map(|stream| StreamId(u64::from(stream)));
@@ -98,7 +98,7 @@ impl ConnectionDecoder {
         self.decode(at, told, |http, sink| http.end(direction, sink));
     }
 
-    /// Notes that the client's socket takes nothing more since `since`, or that it does again.
+    /// Notes that the client's socket accepts no more bytes since `since`; with `None`, that it accepts them again.
     pub fn socket_blocked(&mut self, at: Timestamp, since: Option<Timestamp>, told: &mut dyn FnMut(Observation)) {
         let (connection, stream, by) = (self.state.connection, None, Blockage::Socket);
         let what = match since {
@@ -108,22 +108,22 @@ impl ConnectionDecoder {
         told(Observation { at, what });
     }
 
-    /// What was shown so far.
+    /// Number of bytes that the decoder was given so far.
     pub const fn observed(&self) -> Plaintext {
         self.observed
     }
 
-    /// What was noted as not shown so far.
+    /// Number of bytes in gaps so far.
     pub const fn missed(&self) -> Plaintext {
         self.missed
     }
 
-    /// Notes that nothing more of the connection will be seen, though it may go on.
+    /// Notes that the connection is no longer observed, although it may continue.
     pub fn lose_sight(&mut self, at: Timestamp, told: &mut dyn FnMut(Observation)) {
         self.state.lose_sight(&mut |what| told(Observation { at, what }));
     }
 
-    /// Notes that the connection is over, whatever its halves said before; `forwarded` is what the tap passed on.
+    /// Notes that the connection is closed, even if its halves did not end. `forwarded` counts the bytes that the tap passed on.
     pub fn close(&mut self, at: Timestamp, forwarded: Plaintext, told: &mut dyn FnMut(Observation)) {
         let mut tell = |what| told(Observation { at, what });
         let first_end = self.state.first_end;
@@ -216,7 +216,7 @@ impl State {
         self.on(stream, |open| open.response(response, told));
     }
 
-    /// Tells what the streams have gathered.
+    /// Reports the data that the streams have gathered.
     fn flush(&mut self, told: &mut dyn FnMut(What)) {
         self.gathered = 0;
         for stream in std::mem::take(&mut self.touched) {
@@ -249,8 +249,8 @@ impl State {
         }
     }
 
-    /// What was open goes on out of our sight: without its response nothing more will be known of it, without its request its
-    /// answer cannot be matched.
+    /// Reports that one direction is no longer decoded. Without responses, open exchanges continue out of sight. Without requests,
+    /// later responses cannot be matched.
     fn dark(&mut self, direction: Direction, loss: http::Loss, told: &mut dyn FnMut(What)) {
         told(What::Dark { connection: self.connection, direction, loss });
         if direction == Direction::Response {

@@ -1,7 +1,7 @@
-//! What a tap's decoder says: the one vocabulary between taps, captures and the [`crate::observer::Observer`].
+//! Observations: the one vocabulary of taps, captures and the [`crate::observer::Observer`].
 //!
-//! A [`ConnectionDecoder`] turns the bytes of one connection into [`Observation`]s; there is one per connection, it may be lost
-//! without harm to the others, and it knows nothing of server versions. An observation holds no secret and no object body, so it may be
+//! A [`ConnectionDecoder`] turns the bytes of one connection into [`Observation`]s. Each connection has its own, so the loss of one
+//! does not harm the others. It knows nothing of server versions. An observation holds no secret and no object body, so it may be
 //! stored, sent and shown.
 
 mod blockage;

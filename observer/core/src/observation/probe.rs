@@ -1,44 +1,44 @@
-//! What a probe in the kernel did not see.
+//! Losses of a probe in the kernel.
 
 use serde::{Deserialize, Serialize};
 
 use crate::left_out::is_zero;
 
-/// What the programs of a probe could not record, or nobody could make use of, since the last such observation. Bytes of connections that are followed are also among
-/// [`What::Missed`](super::What::Missed), as holes of their own.
+/// Data that a probe could not record, or that could not be used, since the last such observation. Lost bytes of followed
+/// connections are also among [`What::Missed`](super::What::Missed), as gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeMissed {
     /// Records for which the ring buffer had no room.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub records: u64,
-    /// Bytes of plaintext in these.
+    /// Bytes of plaintext in those records.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes: u64,
     /// Records whose bytes could not be read from the memory of the process.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: u64,
-    /// Bytes of single calls beyond the largest call that is recorded whole.
+    /// Bytes of a call beyond the largest call that is recorded completely.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beyond_largest_call: u64,
-    /// Calls into a TLS library whose beginning was not seen, so that their bytes are not known.
+    /// Calls into a TLS library whose beginning was not seen, so that their bytes are unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u64,
     /// TLS connections for which there was no room.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub connections: u64,
-    /// TLS connections whose socket was not found, so that it is not known where they lead.
+    /// TLS connections whose socket was not found, so that it is unknown where they lead.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sockets: u64,
-    /// Beginnings and ends of processes and sockets.
+    /// Starts and ends of processes and sockets that were not recorded.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lives: u64,
-    /// Header fields of connections that were open before, which could not be joined with the bytes that have them.
+    /// Header fields of connections opened earlier, which could not be matched with their bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unused_fields: u64,
-    /// Calls into a TLS library that seemed to use another socket than their connection has.
+    /// Calls into a TLS library that seemed to use another socket than their connection.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub contradicted: u64,
-    /// Bytes of plaintext that were recorded, of connections whose socket did not become known.
+    /// Recorded bytes of plaintext, of connections whose socket stayed unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unplaced: u64,
 }
@@ -49,7 +49,7 @@ impl ProbeMissed {
         *self == Self::default()
     }
 
-    /// What was missed since `before`.
+    /// The increase since `before`.
     #[must_use]
     pub const fn since(&self, before: &Self) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl ProbeMissed {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub const fn and(&self, other: &Self) -> Self {
         Self {

@@ -1,44 +1,44 @@
-//! The two heads of an exchange, in Kubernetes' words.
+//! The two heads of an exchange, in Kubernetes terms.
 
 use serde::{Deserialize, Serialize};
 
 use crate::http::{Field, HeaderName, Headers, Identity, RequestHead, ResponseHead};
 use crate::k8s::{ListOptions, RequestInfo, Resource};
 
-/// What a request asks, and who asks.
+/// The head of a request, with the identity of its client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RequestLine {
-    /// The method; `None` when it cannot be known.
+    /// The method; `None` when it is unknown.
     pub method: Option<String>,
-    /// Verb, resource and name; `None` when method or path cannot be known.
+    /// Verb, resource and name; `None` when method or path is unknown.
     pub info: Option<RequestInfo>,
-    /// List options; of other requests as far as they were sent.
+    /// List options; for other verbs, those that the query has.
     pub options: ListOptions,
-    /// `User-Agent`.
+    /// `User-Agent` header; `None` when it is absent or unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
-    /// `Accept`.
+    /// `Accept` header; `None` when it is absent or unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accept: Option<String>,
-    /// Who the credential says the client is.
+    /// Identity that the credential carries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
-    /// `Kubectl-Command`, such as `kubectl get`.
+    /// `Kubectl-Command` header, such as `kubectl get`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubectl_command: Option<String>,
-    /// Whether the connection is to end with the response: `Connection: close`, or HTTP/1.0 without `keep-alive`.
+    /// Whether the connection closes after the response: `Connection: close`, or HTTP/1.0 without `keep-alive`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closes: bool,
 }
 
 impl RequestLine {
-    /// The resource that it is about; nothing of one about something else, or whose path is not known.
+    /// The resource of the request; `None` for a non-resource request, or when the path is unknown.
     pub fn resource(&self) -> Option<&Resource> {
         self.info.as_ref()?.resource.as_ref()
     }
 
-    /// Reads a request's head. `prefix` is a path in front of the API server's own, or empty.
+    /// Reads a request's head. `prefix` is the path in front of the API server's own, or empty.
     pub fn of(head: &RequestHead, prefix: &str) -> Self {
         let method = head.method.clone().known();
         let target = head.target.as_ref().known();
@@ -57,19 +57,19 @@ impl RequestLine {
     }
 }
 
-/// What a response's head says.
+/// The head of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResponseLine {
-    /// The status code; `None` when it cannot be known.
+    /// The status code; `None` when it is unknown.
     pub status: Option<u16>,
-    /// `Content-Type`.
+    /// `Content-Type` header; `None` when it is absent or unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// `Content-Encoding`.
+    /// `Content-Encoding` header; `None` when it is absent or unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_encoding: Option<String>,
-    /// `Audit-Id`.
+    /// `Audit-Id` header; `None` when it is absent or unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_id: Option<String>,
     /// `X-Kubernetes-PF-FlowSchema-UID`.
@@ -78,10 +78,10 @@ pub struct ResponseLine {
     /// `X-Kubernetes-PF-PriorityLevel-UID`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_level_uid: Option<String>,
-    /// `Retry-After`, in seconds.
+    /// `Retry-After` header in seconds; `None` when it is absent or not a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
-    /// Whether the server warns of something (`Warning`). What of is not kept: a webhook may put anything into it.
+    /// Whether the response has a `Warning` header. Its text is not kept: a webhook may put anything into it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warned: bool,
 }
@@ -92,7 +92,7 @@ impl ResponseLine {
         self.status.is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// Whether the status says that the request is granted: 2xx, or 101 where it asked for an upgrade.
+    /// Whether the status grants the request: 2xx, or 101 for an upgrade.
     pub fn is_granted(&self) -> bool {
         self.is_success() || self.status == Some(101)
     }

@@ -1,4 +1,4 @@
-//! What is remembered of one exchange while its bytes pass.
+//! State of one exchange while its bytes pass.
 
 use super::request::{RequestLine, ResponseLine};
 use super::upgrade::WatchSocket;
@@ -14,24 +14,24 @@ const BATCH: usize = 1024;
 /// Most memory of the items or events in one observation, in bytes.
 const BATCH_BYTES: usize = 128 << 10;
 
-/// Reads the response body of one exchange and counts the bytes of both.
+/// Reads the response body of one exchange and counts the bytes of both bodies.
 ///
-/// Counts and facts are gathered while one piece of the connection is decoded and told at its end, so that a read costs few
+/// Counts and facts are gathered while one piece of the connection is decoded, and reported at its end. So a read costs few
 /// observations.
 #[derive(Debug)]
 pub(super) struct Stream {
     exchange: ExchangeId,
-    /// What the body is read as; `None` for requests whose answers are only counted.
+    /// How to read the body; `None` for requests whose answers are only counted.
     expected: Option<BodyKind>,
-    /// What is asked is not known, nor what the answer is written in.
+    /// Whether both the request and the media type of its answer are unknown.
     is_unknown: bool,
     reader: Option<BodyReader>,
-    /// The server's version, where the client asked for it.
+    /// The version document, if the client asked for it.
     version: Option<VersionDocument>,
     /// The WebSocket that a watch was upgraded to.
     socket: Option<Box<WatchSocket>>,
     has_body: bool,
-    /// Whether the words of a refusal are about the request's options, which are kept, and not about an object.
+    /// Whether the request only reads. The words of its refusal are then kept, because they concern its options, not an object.
     is_read: bool,
     items: Vec<ObjectRef>,
     events: Vec<WatchFrame>,
@@ -89,8 +89,8 @@ impl Stream {
         }
     }
 
-    /// What nobody knows the request of is a watch if it says an event as only a watch does. The server sends each event by itself, so that a piece
-    /// begins with one soon.
+    /// Recognises the answer to an unknown request as a watch if its bytes begin with an event, as only a watch's do. The server
+    /// sends each event by itself, so a piece soon begins with one.
     fn recognize_watch(&mut self, bytes: &[u8]) {
         if self.is_unknown
             && self.reader.is_none()
@@ -101,7 +101,7 @@ impl Stream {
         }
     }
 
-    /// The exchange speaks another protocol from here on. That of a watch over WebSocket is read, all others are counted only.
+    /// Notes that the exchange continues in another protocol. A watch over WebSocket is read; all others are only counted.
     pub(super) fn upgrade(&mut self, protocol: &str) {
         if protocol == "websocket" && self.expected == Some(BodyKind::Watch) {
             self.socket = Some(Box::default());
@@ -114,7 +114,7 @@ impl Stream {
         self.on_socket(told, |socket, sink| socket.push(direction, bytes, sink));
     }
 
-    /// Notes bytes of an upgraded exchange that were not seen.
+    /// Notes a gap in the bytes of an upgraded exchange.
     pub(super) fn opaque_gap(&mut self, direction: Direction, length: u64, told: &mut dyn FnMut(What)) {
         self.count(direction, length);
         if self.socket.is_some() {
@@ -123,12 +123,12 @@ impl Stream {
         self.on_socket(told, |socket, sink| socket.gap(direction, length, sink));
     }
 
-    /// How the exchange ended, where the connection says `end` and `first_end` came first: what closed a WebSocket says more.
+    /// How the exchange ended. `end` and `first_end` are those of the connection; the Close frame of a WebSocket is more precise.
     pub(super) fn end(&self, end: ExchangeEnd, first_end: Option<ConnectionEnd>) -> ExchangeEnd {
         self.socket.as_ref().map_or(end, |socket| socket.end(first_end))
     }
 
-    /// Counts bytes that are not read, and those that fell out.
+    /// Counts bytes, whether they are read or missing.
     pub(super) fn count(&mut self, direction: Direction, bytes: u64) {
         match direction {
             Direction::Request => self.request_bytes = self.request_bytes.saturating_add(bytes),
@@ -147,7 +147,7 @@ impl Stream {
         }
     }
 
-    /// The response is complete: what the reader still holds is told. A response without a body (HEAD, 204) has nothing to read.
+    /// Reports what the reader still holds, once the response is complete. A response without a body (HEAD, 204) has nothing.
     pub(super) fn finish(&mut self, told: &mut dyn FnMut(What)) {
         if self.has_body {
             self.read(told, |reader, sink| reader.finish(sink));
@@ -158,12 +158,12 @@ impl Stream {
         self.flush(told);
     }
 
-    /// Memory of what was gathered and not told yet, in bytes.
+    /// Memory of the items and events that are gathered and not yet reported, in bytes.
     pub(super) const fn gathered(&self) -> usize {
         self.gathered
     }
 
-    /// Tells what was gathered.
+    /// Reports the gathered counts, items and events.
     pub(super) fn flush(&mut self, told: &mut dyn FnMut(What)) {
         let exchange = self.exchange;
         self.gathered = 0;
@@ -186,7 +186,7 @@ impl Stream {
         self.socket = Some(socket);
     }
 
-    /// Reads a part of a watch's messages. What they are written in, their first byte tells.
+    /// Reads a part of a watch's messages. Their first byte shows their media type.
     fn part(&mut self, part: Part<'_>, told: &mut dyn FnMut(What)) {
         match part {
             Part::Message(Unshown(bytes)) => {
@@ -194,7 +194,7 @@ impl Stream {
                 self.read(told, |reader, sink| reader.push(bytes, sink));
             }
             Part::MessageGap(length) => {
-                // The first byte may be among them.
+                // The gap may include the first byte.
                 self.has_body = true;
                 self.reader.iter_mut().for_each(|reader| reader.gap(length));
             }
@@ -268,8 +268,8 @@ impl Stream {
     }
 }
 
-/// What the answer to `info` is read as. Logs, exec streams and proxied bodies are nobody's business, and discovery documents
-/// hold nothing that is asked here.
+/// How to read the answer to `info`. Logs, exec streams and proxied bodies are private, and discovery documents hold nothing of use
+/// here.
 fn expected_body(info: &RequestInfo) -> Option<BodyKind> {
     info.resource.as_ref()?;
     match (info.verb, info.subresource.as_str()) {
@@ -280,7 +280,7 @@ fn expected_body(info: &RequestInfo) -> Option<BodyKind> {
     }
 }
 
-/// A media type without its parameters, cut to what a screen can take.
+/// A media type without its parameters, cut at [`BodyNotRead::MAX_MEDIA_TYPE`].
 fn media_type(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().chars().take(BodyNotRead::MAX_MEDIA_TYPE).collect()
 }

@@ -1,4 +1,4 @@
-//! Bytes of whole exchanges in, observations out.
+//! Bytes of complete exchanges in, observations out.
 
 use expect_test::{Expect, expect};
 
@@ -11,7 +11,7 @@ const LIST: &str = concat!(
     r#""items":[{"metadata":{"name":"a","namespace":"b","uid":"c","resourceVersion":"3"},"data":{"secret":"canary"}}]}"#
 );
 
-/// The same in protobuf.
+/// The same list in protobuf.
 const PROTOBUF_LIST: &str = concat!(
     "k8s\0\n\x13\n\x02v1\x12\rConfigMapList\x12\x23\n\x09\x12\x0217\x1a\x03abc",
     "\x12\x16\n\x0c\n\x01a\x1a\x01b*\x01c2\x013\x12\x06canary\x1a\0\"\0"

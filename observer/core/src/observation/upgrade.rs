@@ -1,20 +1,20 @@
-//! The WebSocket that a watch was upgraded to: who says what on it, and who closed it.
+//! The WebSocket that a watch was upgraded to: its messages, and the side that closed it.
 
 use super::vocabulary::{ConnectionEnd, ExchangeEnd};
 use crate::http::{Direction, Part, WebSocket};
 
-/// Reads both directions of a watch over WebSocket. What the server says is the watch; of what the client says only its Close frame matters
+/// Reads both directions of a watch over WebSocket. The server's messages are the watch. Of the client's frames only Close matters
 /// (kubernetes/apiserver `pkg/endpoints/handlers/watch.go` `HandleWS` ignores the rest, too).
 #[derive(Debug, Default)]
 pub(super) struct WatchSocket {
     client: WebSocket,
     server: WebSocket,
-    /// Who closed it first, and with which status code.
+    /// The side that sent the first Close frame, and its status code.
     closed: Option<(Direction, Option<u16>)>,
 }
 
 impl WatchSocket {
-    /// Reads bytes, and tells what of them the server says.
+    /// Reads bytes of one direction, and passes on the parts that the server sent.
     pub(super) fn push(&mut self, direction: Direction, bytes: &[u8], server: &mut dyn FnMut(Part<'_>)) {
         let Self { client: from_client, server: from_server, closed } = self;
         let mut take = |part: Part<'_>| note(closed, direction, part, server);
@@ -24,7 +24,7 @@ impl WatchSocket {
         }
     }
 
-    /// Notes bytes that were not seen.
+    /// Notes a gap in one direction.
     pub(super) fn gap(&mut self, direction: Direction, length: u64, server: &mut dyn FnMut(Part<'_>)) {
         let Self { client: from_client, server: from_server, closed } = self;
         let mut take = |part: Part<'_>| note(closed, direction, part, server);
@@ -34,8 +34,8 @@ impl WatchSocket {
         }
     }
 
-    /// How the watch ended, once its connection has: the first Close frame says who wanted that. Without one the connection was cut, and
-    /// `first_end` is what it was cut by.
+    /// How the watch ended, once its connection has. The first Close frame shows which side ended it. Without one the connection
+    /// was cut, by `first_end`.
     pub(super) fn end(&self, first_end: Option<ConnectionEnd>) -> ExchangeEnd {
         match self.closed {
             Some((Direction::Response, _)) => ExchangeEnd::Complete,

@@ -7,10 +7,10 @@ use crate::k8s::{RequestInfo, Verb};
 use crate::routing::ServerVersion;
 use crate::unshown::Unshown;
 
-/// Longest document that is held, in bytes; a real one has some 300, and is never compressed.
+/// Longest document that is held, in bytes. A real one has about 300, and is never compressed.
 const MAX_DOCUMENT: usize = 4096;
 
-/// The answer to `GET /version` (kubernetes/apimachinery `pkg/version/types.go`, `Info`), as it comes.
+/// The answer to `GET /version` (kubernetes/apimachinery `pkg/version/types.go`, `Info`), as far as it has come.
 #[derive(Debug, Default)]
 pub(super) struct VersionDocument {
     bytes: Unshown<Vec<u8>>,
@@ -23,18 +23,18 @@ struct Info {
 }
 
 impl VersionDocument {
-    /// For a request that asks for one.
+    /// An empty document, if the request asks for one.
     pub(super) fn asked_for(info: &RequestInfo) -> Option<Self> {
         (info.verb == Verb::Get && info.non_resource_path == "/version").then(Self::default)
     }
 
-    /// Whether an answer is one that can be read.
+    /// Whether the answer can be read: it is successful, JSON and not compressed.
     pub(super) fn is_in(response: &ResponseLine) -> bool {
         let is_json = response.content_type.as_deref().is_some_and(|content_type| content_type.starts_with("application/json"));
         response.is_success() && is_json && response.content_encoding.is_none()
     }
 
-    /// Takes bytes; `false` when they are too many for a version.
+    /// Takes bytes; `false` when the document exceeds `MAX_DOCUMENT`.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
         let fits = self.bytes.0.len() + bytes.len() <= MAX_DOCUMENT;
         if fits {
@@ -43,7 +43,7 @@ impl VersionDocument {
         fits
     }
 
-    /// `gitVersion`, if it is one.
+    /// `gitVersion`; `None` when it is absent or not a version.
     pub(super) fn finish(&self) -> Option<ServerVersion> {
         let info: Info = serde_json::from_slice(&self.bytes.0).ok()?;
         info.git_version.parse().ok()

@@ -1,4 +1,4 @@
-//! The words of an observation.
+//! The vocabulary of observations.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -14,10 +14,10 @@ use crate::routing::{ServerProfile, ServerVersion};
 use crate::time::Timestamp;
 use crate::wire::{ListMeta, ObjectRef, WatchFrame};
 
-/// Longest text that explains something in words, or names a file, in bytes.
+/// Longest explanation or file name, in bytes.
 pub const WORDS: usize = 4096;
 
-/// A connection between a client and the API server, numbered by the tap from 1 in the order of their beginning.
+/// A connection between a client and the API server. The tap numbers connections from 1, in the order in which they begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ConnectionId(pub u64);
@@ -28,8 +28,8 @@ impl fmt::Display for ConnectionId {
     }
 }
 
-/// An API server, by the name that people know it by: `HOST:PORT`, with the path in front of its API where there is one. Empty where there
-/// is but one and nobody named it.
+/// Name of an API server as users know it: `HOST:PORT`, with the path in front of its API if there is one. Empty for a single API
+/// server without a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UpstreamName(pub String);
@@ -38,7 +38,7 @@ impl UpstreamName {
     /// Longest name, in bytes.
     pub const MAX_LENGTH: usize = 1024;
 
-    /// The name, cut at its bound.
+    /// The name, cut at [`Self::MAX_LENGTH`].
     pub fn of(mut name: String) -> Self {
         name.truncate(name.floor_char_boundary(Self::MAX_LENGTH));
         Self(name)
@@ -50,30 +50,30 @@ impl UpstreamName {
     }
 }
 
-/// A process of the machine that the tap runs on.
+/// A process on the machine of the tap.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Process {
-    /// Its number, which another process may get once it is gone.
+    /// Its ID, which the kernel may reuse once the process has exited.
     pub pid: u32,
-    /// When it was started, in clock ticks since the machine was (`starttime` of proc(5)); with the number it is one process for good.
+    /// Start time in clock ticks since boot (`starttime` of proc(5)). Together with `pid` it identifies one process for good.
     pub started: u64,
     /// Its name (`comm` of proc(5)), at most 15 bytes.
     pub name: String,
-    /// The container that it is in, where it is in a pod and its cgroup tells.
+    /// The container that it is in; `None` unless its cgroup shows a container in a pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
 }
 
-/// A request and its response.
+/// Identifies a request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExchangeId {
-    /// On which connection.
+    /// Connection that carries the exchange.
     pub connection: ConnectionId,
-    /// Which stream of it.
+    /// Stream on that connection.
     pub stream: StreamId,
 }
 
-/// Bytes of a connection's plaintext, by direction.
+/// Byte counts of a connection's plaintext, by direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plaintext {
     /// From the client.
@@ -83,7 +83,7 @@ pub struct Plaintext {
 }
 
 impl Plaintext {
-    /// That of one direction.
+    /// The count of one direction.
     pub const fn of(&mut self, direction: Direction) -> &mut u64 {
         match direction {
             Direction::Request => &mut self.request,
@@ -99,66 +99,66 @@ impl AddAssign for Plaintext {
     }
 }
 
-/// One thing that was seen, and when.
+/// One record of a tap or its decoder, with its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// When the tap saw it.
     #[serde(flatten, with = "crate::time::recorded")]
     pub at: Timestamp,
-    /// What.
+    /// Content of the observation.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// What was seen.
+/// Content of an [`Observation`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "observation")]
 pub enum What {
-    /// What is known of an API server, and on what that rests.
+    /// The known facts about an API server, with their basis.
     Profile {
-        /// Of which.
+        /// API server that the profile describes.
         #[serde(default, skip_serializing_if = "UpstreamName::is_empty")]
         upstream: UpstreamName,
-        /// All of it; replaces what was known before.
+        /// The complete profile; it replaces the one before.
         profile: Box<ServerProfile>,
     },
     /// A client's connection reached the API server.
     ConnectionOpened {
-        /// Its number.
+        /// Number of the new connection.
         connection: ConnectionId,
-        /// Which API server.
+        /// API server that the connection reached.
         #[serde(default, skip_serializing_if = "UpstreamName::is_empty")]
         upstream: UpstreamName,
-        /// What ALPN chose, when TLS told.
+        /// Protocol that ALPN chose; `None` when it is unknown.
         protocol: Option<Protocol>,
-        /// Which process of this machine the client is, when that could be found out.
+        /// Process of the client; `None` when it is unknown or on another machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         process: Option<Process>,
-        /// Whether it was open before it was observed, so that what was asked on it before is not known.
+        /// Whether it was open before it was observed, so that earlier requests are unknown.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         attached_late: bool,
     },
     /// One side ended its half of a connection.
     ConnectionEnded {
-        /// Which connection.
+        /// Connection of the half that ended.
         connection: ConnectionId,
-        /// Who and how.
+        /// Side and manner of the end.
         end: ConnectionEnd,
     },
-    /// Both halves are over.
+    /// Both halves of a connection are closed.
     ConnectionClosed {
-        /// Which connection.
+        /// Connection that is closed.
         connection: ConnectionId,
-        /// What the tap read to pass it on.
+        /// Bytes that the tap read to pass them on.
         #[serde(default)]
         forwarded: Plaintext,
-        /// What a decoder was shown of it.
+        /// Bytes that a decoder was given.
         #[serde(default)]
         observed: Plaintext,
     },
-    /// GOAWAY.
+    /// One side sent GOAWAY (RFC 9113 §6.8).
     GoAway {
-        /// Which connection.
+        /// Connection that it concerns.
         connection: ConnectionId,
         /// `Response` when the server sent it.
         by: Direction,
@@ -167,187 +167,187 @@ pub enum What {
     },
     /// A request's head is complete.
     Requested {
-        /// Which exchange.
+        /// Exchange that the request begins.
         exchange: ExchangeId,
-        /// What it asks.
+        /// The head of the request.
         request: Box<RequestLine>,
     },
     /// An interim response (1xx).
     Informed {
-        /// Which exchange.
+        /// Exchange whose final response is still to come.
         exchange: ExchangeId,
-        /// 100, 103, …
+        /// Status code: 100, 103, …
         status: u16,
     },
     /// A response's head is complete.
     Responded {
-        /// Which exchange.
+        /// Exchange that the response belongs to.
         exchange: ExchangeId,
-        /// What it says.
+        /// The head of the response.
         response: Box<ResponseLine>,
     },
     /// Bytes of a body passed.
     Bytes {
-        /// Which exchange.
+        /// Exchange that the body belongs to.
         exchange: ExchangeId,
         /// Request or response body.
         direction: Direction,
-        /// How many, content coding included, transfer coding not.
+        /// Number of bytes, with content coding and without transfer coding.
         bytes: u64,
     },
     /// A part of a response body was understood.
     Understood {
-        /// Which exchange.
+        /// Exchange that the body belongs to.
         exchange: ExchangeId,
-        /// What it says.
+        /// The part that was understood.
         body: Body,
     },
-    /// A response body is not, or from here on no longer, understood. Its bytes are still counted.
+    /// A response body is not understood, or no longer from here on. Its bytes are still counted.
     NotRead {
-        /// Which exchange.
+        /// Exchange that the body belongs to.
         exchange: ExchangeId,
-        /// Why.
+        /// Why it is not understood.
         reason: BodyNotRead,
     },
-    /// The exchange became another protocol. Its bytes are counted, framing included; the messages of a watch over WebSocket are read.
+    /// The exchange switched to another protocol. Its bytes are counted with framing; messages of a watch over WebSocket are read.
     Upgraded {
-        /// Which exchange.
+        /// Exchange that switched.
         exchange: ExchangeId,
-        /// Such as `websocket`, `spdy/3.1`.
+        /// Such as `websocket` or `spdy/3.1`.
         protocol: String,
     },
-    /// The exchange is over.
+    /// An exchange ended.
     Ended {
-        /// Which exchange.
+        /// Exchange that ended.
         exchange: ExchangeId,
-        /// How.
+        /// How it ended.
         end: ExchangeEnd,
     },
-    /// Nothing more can be sent to the client for now.
+    /// No more data can be sent to the client for now.
     Blocked {
-        /// On which connection.
+        /// Connection to the client.
         connection: ConnectionId,
-        /// Of which exchange; `None` where all of the connection wait.
+        /// Stream that is blocked; `None` when all streams of the connection wait.
         stream: Option<StreamId>,
-        /// Why.
+        /// Cause of the blockage.
         by: Blockage,
-        /// Since when.
+        /// Start of the blockage.
         #[serde(serialize_with = "crate::time::recorded_beside::serialize")]
         since: Timestamp,
     },
-    /// What was blocked can go on.
+    /// Data can be sent to the client again.
     Unblocked {
-        /// On which connection.
+        /// Connection to the client.
         connection: ConnectionId,
-        /// Of which exchange; `None` where all of the connection waited.
+        /// Stream that was blocked; `None` when all streams of the connection waited.
         stream: Option<StreamId>,
-        /// Why it had to wait.
+        /// Cause of the blockage that is over.
         by: Blockage,
     },
-    /// Forwarded bytes that the decoder was not shown.
+    /// A gap: forwarded bytes that the decoder was not given.
     Missed {
-        /// Which connection.
+        /// Connection that has the gap.
         connection: ConnectionId,
-        /// The HTTP/2 stream whose body they belong to, when the tap knows it.
+        /// The HTTP/2 stream whose body they belong to; `None` when the tap does not know it.
         stream: Option<StreamId>,
-        /// Which way.
+        /// Direction of the bytes.
         direction: Direction,
-        /// How many.
+        /// Length of the gap.
         bytes: u64,
     },
-    /// Bytes of a body among those that the decoder was not shown.
+    /// The part of a gap that belongs to a body.
     BodyMissed {
-        /// Which exchange.
+        /// Exchange that the body belongs to.
         exchange: ExchangeId,
         /// Request or response body.
         direction: Direction,
-        /// How many.
+        /// Length of that part.
         bytes: u64,
     },
-    /// Bytes that are not HTTP as the standard has it.
+    /// Bytes that are not valid HTTP.
     Malformed {
-        /// Which connection.
+        /// Connection that carries them.
         connection: ConnectionId,
-        /// Which way.
+        /// Direction of the bytes.
         direction: Direction,
-        /// Offset in that direction.
+        /// Offset in that direction, in bytes.
         offset: u64,
-        /// What is wrong, in words.
+        /// The error, in words.
         what: String,
     },
-    /// One direction of a connection is not decoded any more.
+    /// One direction of a connection is no longer decoded.
     Dark {
-        /// Which connection.
+        /// Connection that is affected.
         connection: ConnectionId,
-        /// Which way.
+        /// Direction that is no longer decoded.
         direction: Direction,
-        /// Why.
+        /// Why decoding stopped.
         loss: Loss,
     },
-    /// The decoder of a connection failed on its own account; the connection goes on unobserved.
+    /// The decoder of a connection failed because of an internal error. The connection continues unobserved.
     DecoderFailed {
-        /// Which connection.
+        /// Connection whose decoder failed.
         connection: ConnectionId,
     },
-    /// The listening side of a tap changed.
+    /// The listener of a tap changed its state.
     Listener {
-        /// In front of which API server.
+        /// API server behind the listener.
         #[serde(default, skip_serializing_if = "UpstreamName::is_empty")]
         upstream: UpstreamName,
         /// Whether clients are accepted.
         state: ListenerState,
     },
-    /// Clients that were reset although the API server itself refused: the refusal came too late to be passed on as such.
+    /// Clients that were reset although the API server refused connections: its refusal came too late to pass on.
     ResetInsteadOfRefused {
-        /// How many, since the last such observation.
+        /// Number of clients since the last such observation.
         connections: u64,
     },
-    /// A client's connection did not come about for another reason than a refusal.
+    /// A client's connection failed for a reason other than a refusal.
     ConnectFailed {
-        /// Why, in words.
+        /// The reason, in words.
         why: String,
     },
     /// Client connections that were forwarded unobserved, because there was no room to observe another one.
     Unobserved {
-        /// How many, since the last such observation.
+        /// Number of connections since the last such observation.
         connections: u64,
     },
-    /// What a tap told of itself (listeners, refusals, failed connections) and could not be taken, because there was no room.
+    /// Notices of a tap about itself (listeners, refusals, failed connections) that were discarded for lack of room.
     Untold {
-        /// How many such things, since the last such observation.
+        /// Number of notices since the last such observation.
         notices: u64,
     },
-    /// What the programs of a probe in the kernel could not record.
+    /// Losses of a probe in the kernel.
     ProbeMissed {
-        /// How much, since the last such observation.
+        /// Losses since the last such observation.
         missed: ProbeMissed,
     },
     /// A program or library whose TLS connections a probe does not see.
     NotProbed {
-        /// Its file, as a process that runs it calls it.
+        /// Its file, as named by a process that runs it.
         file: String,
-        /// Why, in words.
+        /// The reason, in words.
         why: String,
     },
-    /// A capture ended before what it records did. The live Observer only is told; in the capture its end mark is missing.
+    /// A capture ended before the run that it records. Only the live Observer gets this; the capture itself lacks its end mark.
     CaptureEnded {
-        /// Why, in words.
+        /// The reason, in words.
         why: String,
     },
-    /// Observations that a capture should hold and does not give. What was open before may have ended in between.
+    /// Observations that are missing from a capture. Connections and exchanges that were open may have ended meanwhile.
     Unrecorded {
-        /// How many; `None` when that cannot be known.
+        /// Number of missing observations; `None` when it is unknown.
         observations: Option<u64>,
-        /// The time of the last one before.
+        /// Time of the last observation before them; `None` when there is none.
         from: Option<Timestamp>,
-        /// The time of the first one behind; `None` when there is none.
+        /// Time of the first observation after them, or of the last one among them; `None` when both are unknown.
         until: Option<Timestamp>,
     },
-    /// Somebody asked for the end of the run, or the command that was observed has exited: what follows is the shutdown. May come again.
+    /// The user requested shutdown, or the observed command exited. The shutdown follows. May be repeated.
     ShutdownRequested,
     /// Time passed.
     Tick,
-    /// An observation of a capture that this version does not know: a later one wrote it.
+    /// An observation in a capture that this version does not know, because a later one wrote it.
     #[serde(other)]
     Unknown,
 }
@@ -356,9 +356,9 @@ pub enum What {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListenerState {
-    /// It does.
+    /// It accepts connections.
     Listening,
-    /// The API server refuses, so the listener does.
+    /// It refuses connections, because the API server does.
     Refusing,
 }
 
@@ -370,48 +370,48 @@ pub enum EndManner {
     CloseNotify,
     /// FIN without `close_notify`.
     Fin,
-    /// RST, or a path that died.
+    /// RST, or a network path that died.
     Reset,
     /// Bytes that are not TLS, or a fatal alert.
     BrokenTls,
-    /// watchtap left before either side did, and ended both.
+    /// watchtap ended both halves, before either side did.
     ByWatchtap,
 }
 
-/// Who ended a half of a connection, and how.
+/// The side that ended its half of a connection, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ConnectionEnd {
-    /// `Request` when the client ended, `Response` when the server did.
+    /// `Request` when the client ended it, `Response` when the server did.
     pub direction: Direction,
-    /// How.
+    /// How it ended the half.
     pub manner: EndManner,
 }
 
-/// What a response body says.
+/// A decoded part of a response body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
-    /// What the body is written in, where its head does not say so.
+    /// Media type of the body, if its head does not state it.
     MediaType(String),
     /// `kind` of the document.
     Kind(String),
     /// A list's metadata.
     List(ListMeta),
-    /// Items of a list, in order; how they are cut into batches has no meaning.
+    /// Items of a list, in order. Batch boundaries have no meaning.
     Items(Vec<ObjectRef>),
     /// A single object.
     Object(ObjectRef),
-    /// Events of a watch, in order; how they are cut into batches has no meaning.
+    /// Events of a watch, in order. Batch boundaries have no meaning.
     Events(Vec<WatchFrame>),
-    /// A `Status`.
+    /// A `Status`, such as that of a refusal.
     Status(Box<Status>),
     /// The server's version, which the client asked for.
     Version(ServerVersion),
 }
 
 impl Body {
-    /// The newest revision that it shows, of an item or of the whole, in the answer to a request that names `asked`. A watch from a revision that the
-    /// server does not have (etcd was restored) gets bookmarks that repeat it: they show nothing.
+    /// The newest revision that it shows, of the list or of an item, in the answer to a request that names `asked`. A watch may ask
+    /// for a revision that the server does not have, because etcd was restored. Bookmarks that repeat this revision show nothing.
     pub fn newest_revision(&self, asked: ResourceVersion) -> Option<u64> {
         let number = |text: &String| ResourceVersion::number(text);
         match self {
@@ -435,11 +435,11 @@ pub enum BodyNotRead {
     MediaType(String),
     /// A content coding that is not decoded.
     ContentCoding(String),
-    /// Not what the media type promises, from this offset on.
+    /// Invalid for its media type, from this offset on.
     Malformed {
-        /// Offset after content coding.
+        /// Offset after content coding, in bytes.
         at: u64,
-        /// What is wrong, in words.
+        /// The error, in words.
         what: String,
     },
 }
@@ -462,8 +462,8 @@ pub enum ExchangeEnd {
         /// The error code of RFC 9113 §7, or the status code of RFC 6455 §7.4.
         code: u32,
     },
-    /// The connection ended before the response did; the end that came first, when it is known.
+    /// The connection ended before the response did. Holds the end that came first, if it is known.
     Cut(Option<ConnectionEnd>),
-    /// The observing of the connection ended before the exchange did; it may still go on.
+    /// Observation of the connection ended before the exchange did, which may still continue.
     OutOfSight,
 }

@@ -1,22 +1,22 @@
-//! Reflectors of which something becomes clear by the time alone.
+//! Timers for facts about reflectors that only the passing of time reveals.
 
 use std::collections::BTreeSet;
 
 use super::identity::ReflectorId;
 use crate::time::Timestamp;
 
-/// What will have become clear.
+/// The fact that a timer reveals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Purpose {
-    /// That a watch goes on where the one before ended.
+    /// The watch is a resume.
     Resume,
-    /// That a response waits for its reader.
+    /// The client does not read its response.
     Stall,
-    /// That all of the state came with which a watch begins.
+    /// The initial state of a watch is complete.
     State,
 }
 
-/// When to look at which reflector again; bounded.
+/// Pending timers by due time, bounded.
 #[derive(Debug)]
 pub(super) struct Alarms {
     due: BTreeSet<(Timestamp, ReflectorId, Purpose)>,
@@ -24,12 +24,12 @@ pub(super) struct Alarms {
 }
 
 impl Alarms {
-    /// None yet, and never more than `limit`.
+    /// No timers yet; holds at most `limit`.
     pub(super) const fn new(limit: usize) -> Self {
         Self { due: BTreeSet::new(), limit }
     }
 
-    /// Looks at `reflector` again at `due`. Beyond the limit the next one is given up.
+    /// Adds a timer for `reflector` at `due`. Above the limit, drops the timer that is due first.
     pub(super) fn set(&mut self, due: Timestamp, reflector: ReflectorId, purpose: Purpose) {
         self.due.insert((due, reflector, purpose));
         if self.due.len() > self.limit {
@@ -41,7 +41,7 @@ impl Alarms {
         self.due.remove(&(due, reflector, purpose));
     }
 
-    /// The next one that is due at `at`.
+    /// Removes and returns the first timer that is due at `at`.
     pub(super) fn next(&mut self, at: Timestamp) -> Option<ReflectorId> {
         let (due, ..) = self.due.first()?;
         (*due <= at).then(|| self.due.pop_first()).flatten().map(|(_, reflector, _)| reflector)

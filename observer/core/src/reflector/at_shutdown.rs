@@ -1,6 +1,7 @@
-//! What reflectors were about when a shutdown was requested: their clients are disconnected next, and that says nothing of them.
+//! State of all reflectors when a shutdown was requested. The shutdown disconnects the clients, so later states show only the
+//! shutdown.
 //!
-//! What they count goes on until the end; only what they are about is kept. A capture records the request, so a replay keeps the same.
+//! Counters continue until the end of the run. A capture records the request, so a replay keeps the same state.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,20 +16,20 @@ use super::watch_end::WatchEnd;
 use crate::observation::Blockage;
 use crate::time::Timestamp;
 
-/// A client that left this shortly before the request shut down together with it: the signal went to both, or the exit of the command is
-/// the request. The ends of its connections may be seen before the request is.
+/// A client that left at most this long before the request shut down together with it: both received the signal, or the exit of the
+/// command is the request. The ends of its connections may be observed before the request is.
 const LEFT_WITH: Duration = Duration::from_secs(2);
-/// A request that comes this soon after another one is of the same shutdown.
+/// A request at most this long after the first belongs to the same shutdown.
 const SAME: Duration = Duration::from_secs(10);
 
-/// What all reflectors were about at one moment.
+/// The state of all reflectors when a shutdown was requested.
 #[derive(Debug)]
 pub struct AtShutdown {
     at: Timestamp,
     known: BTreeMap<ReflectorId, Stance>,
 }
 
-/// What one of them was about.
+/// The state of one reflector.
 #[derive(Debug)]
 struct Stance {
     state: ReflectorState,
@@ -41,27 +42,27 @@ struct Stance {
     bookmark_every_us: Option<u64>,
     last_bookmark: Option<Timestamp>,
     polling: Option<Polling>,
-    /// What lasted.
+    /// Troubles that were ongoing.
     spells: BTreeMap<Trouble, Spell>,
 }
 
 impl AtShutdown {
-    /// When it was requested.
+    /// Time of the request.
     pub const fn at(&self) -> Timestamp {
         self.at
     }
 
-    /// Whether a request that comes at `at` is of another shutdown: whoever was asked before went on.
+    /// Whether a request at `at` belongs to another shutdown, because the first one did not end the run.
     pub fn is_over(&self, at: Timestamp) -> bool {
         at.since(self.at) > SAME
     }
 
-    /// How many were stuck, of clients that were connected.
+    /// Number of stuck reflectors, without those whose clients had left.
     pub fn stuck(&self) -> u64 {
         self.known.values().filter(|stance| stance.state == ReflectorState::Stuck && !stance.client_left).count() as u64
     }
 
-    /// Puts back what `rows` were about. Who came later is as it is.
+    /// Restores the kept state in `rows`. Rows of later reflectors are unchanged.
     pub fn restore(&self, rows: &mut [ReflectorRow]) {
         for row in rows {
             let Some(stance) = self.known.get(&row.reflector) else { continue };
@@ -104,7 +105,7 @@ impl Stance {
 }
 
 impl Reflectors {
-    /// What all of them are about now that a shutdown is requested.
+    /// Captures the state of all reflectors at `at`, the time of a shutdown request.
     pub fn at_shutdown(&self, at: Timestamp) -> AtShutdown {
         let stance = |row: ReflectorRow| {
             let mut stance = Stance::of(&row);
@@ -123,7 +124,7 @@ impl Reflectors {
     }
 }
 
-/// Since when it watched, if its client has ended that watch just now.
+/// When the last watch was requested, if its client ended it within [`LEFT_WITH`] before `at`.
 fn watched_until_now(reflector: &Reflector, at: Timestamp) -> Option<Timestamp> {
     let past = reflector.past_watch.as_ref().filter(|_| matches!(reflector.state, State::Waiting))?;
     let by_client = matches!(past.end, WatchEnd::ClientLeft | WatchEnd::Cancelled);

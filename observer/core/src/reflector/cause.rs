@@ -1,28 +1,28 @@
-//! Why a reflector listed again.
+//! The causes of relists.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Why a reflector listed again: exactly one cause for each relist (§6.5 of the semantics reference).
+/// Why a reflector relisted: exactly one cause for each relist (§6.5 of docs/semantics.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "name")]
 pub enum RelistCause {
     /// The server no longer had the revision to watch from: 410.
     Expired {
-        /// Why not.
+        /// Why the revision was gone.
         because: Stale,
     },
     /// The server had not reached the revision yet: 504 with cause `ResourceVersionTooLarge`.
     TooLargeResourceVersion,
     /// The watch ended within a second, before any event.
     VeryShortWatch,
-    /// The watch sent an `ERROR` event of another code.
+    /// The watch sent an `ERROR` event that no other cause covers.
     WatchError {
-        /// The code.
+        /// `code` of its `Status`.
         code: u16,
     },
-    /// The watch was refused.
+    /// The watch was refused with a status that no other cause covers.
     WatchRefused {
         /// The HTTP status.
         status: u16,
@@ -33,73 +33,74 @@ pub enum RelistCause {
     StreamReset,
     /// The connection of the watch was lost.
     ConnectionLost,
-    /// The server refused connections, and the client took that for a reason to list: client-go until 1.15.
+    /// The server refused connections, and the client relisted instead of resuming: client-go up to 1.15.
     RefusedMisread,
-    /// The list at a known revision was refused with 410: the revision was compacted.
+    /// The list at the client's revision was refused with 410: the revision was compacted.
     ListExpired,
-    /// A page behind the first was refused with 410: the pages took longer than the server keeps revisions.
+    /// A page after the first was refused with 410: the pages took longer than the server keeps revisions.
     ContinueExpired,
-    /// The client's process was started anew.
+    /// The client's process was restarted.
     NewProcess,
-    /// The client ended its watch and began from nothing.
+    /// The client ended its watch and started without state, as with a rebuilt informer.
     Rebuilt,
-    /// The client watched again without a revision, so that the server sent all objects, although it could have resumed.
+    /// The client could have resumed, but watched without a revision, so the server sent all objects.
     WatchWithoutRevision,
-    /// Nothing that was seen explains it.
+    /// No observation explains it.
     Unknown {
-        /// What was not seen.
+        /// Why there is no explanation.
         reason: UnknownCause,
     },
 }
 
-/// Why a revision was no longer there to watch from.
+/// Why the server no longer had the revision to watch from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stale {
-    /// No bookmark moved the client's revision on: it had not asked for them.
+    /// No bookmark advanced the client's revision: the client had not requested bookmarks.
     BookmarksNotAsked,
-    /// No bookmark moved the client's revision on, though it had asked for them: servers until 1.27 send none while a resource is quiet.
+    /// No bookmark advanced the client's revision, although it had requested them: servers up to 1.27 send none while a resource is
+    /// quiet.
     NoBookmarks,
-    /// The server's watch cache began anew, and holds only what came since.
+    /// The server's watch cache was reset and holds only later events.
     CacheRestarted,
-    /// The revision is young, and the server's event window may have passed it all the same: it is of a fixed length (1.16 to 1.18), at its
-    /// largest, or unknown. Or the watch cache began anew.
+    /// The revision is recent, but the server's event window may have passed it: its length is fixed (1.16 to 1.18), at its
+    /// largest, or unknown. Or the watch cache was reset.
     WindowPassed,
-    /// The client did not watch for a while, or did not read.
+    /// The client did not watch, or did not read, for a while.
     ClientStalled,
-    /// None of that was seen.
+    /// No observation explains it.
     Unknown,
 }
 
-/// What would have to be seen to name a cause.
+/// Why the cause of a relist is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownCause {
-    /// Observing had lost sight of the reflector.
+    /// Part of the traffic before the relist was not observed.
     OutOfSight,
-    /// The watch before ended as it should, and a client would resume it.
+    /// The previous watch ended normally; a client would resume it.
     WatchEndedWell,
-    /// The server refused connections, and the client began from nothing: it was started anew, or its library does so.
+    /// The server refused connections, and the client started without state: its process was restarted, or its library does this.
     AfterRefusal,
     /// watchtap ended the connection.
     ByWatchtap,
-    /// The client cancelled its watch and listed from where it was, as client-go does with an event that it cannot decode.
+    /// The client cancelled its watch and listed from its own revision, as client-go does after an event that it cannot decode.
     Cancelled,
 }
 
 impl RelistCause {
-    /// The identifier: of the cause, and after a slash what is known beyond it. The page's filter `cause:` takes it; `watchtap explain`
-    /// takes rules and proofs only.
+    /// Identifier of the cause, with details after a slash. The page's filter `cause:` takes it; `watchtap explain` takes only
+    /// rules and proofs.
     pub fn id(self) -> String {
         self.to_string()
     }
 
-    /// Whether the client has forgotten what it had, so that none of the list is a spurious update.
+    /// Whether the client has no earlier objects, so that no object of the list is a spurious update.
     pub const fn begins_from_nothing(self) -> bool {
         matches!(self, Self::NewProcess | Self::Rebuilt)
     }
 
-    /// What happened, in one sentence.
+    /// Describes the cause in one sentence.
     pub fn sentence(self) -> String {
         match self {
             Self::Expired { because } => format!("the revision to watch from was gone (410): {}", because.words()),

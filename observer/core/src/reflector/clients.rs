@@ -1,4 +1,4 @@
-//! Who the clients are: which connections and requests come from the same one.
+//! Clients: which connections and requests come from the same one.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::http::Identity;
 use crate::observation::{ConnectionId, Process, RequestLine};
 use crate::time::Timestamp;
 
-/// A client, numbered from 1 in the order in which they were first seen.
+/// A client, numbered from 1 in order of first appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ClientId(pub u64);
@@ -23,38 +23,38 @@ impl fmt::Display for ClientId {
     }
 }
 
-/// By what a client is known.
+/// The facts that identify a client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// A process of this machine, without its container.
     Process(Process),
-    /// What it says of itself; several processes may say the same.
+    /// User agent and credential; several processes may share them.
     Words(Words),
 }
 
-/// What a client says of itself.
+/// User agent and identity, as a client's requests carry them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Words {
     user_agent: Option<String>,
     identity: Option<Identity>,
 }
 
-/// A client.
+/// A client and its connections.
 #[derive(Clone, Debug)]
 pub(super) struct KnownClient {
     key: Key,
-    /// Of a process, what it said first.
+    /// User agent and identity of the first request; `None` if `key` has them.
     words: Option<Words>,
     pub process: Option<Process>,
     pub open_connections: u64,
-    /// When its last connection ended.
+    /// When its last connection ended; `None` while it has one.
     pub left: Option<Timestamp>,
-    /// When it came back after that.
+    /// When it last connected again after it had left.
     pub returned: Option<Timestamp>,
 }
 
 impl KnownClient {
-    /// About how much memory it takes, in bytes, with its places in the indices.
+    /// Estimated memory in bytes, with its entries in the indices.
     fn memory(&self) -> usize {
         let words = match (&self.key, &self.words) {
             (Key::Words(words), _) | (Key::Process(_), Some(words)) => words.memory(),
@@ -75,10 +75,10 @@ impl Words {
 #[derive(Debug)]
 pub(super) struct Clients {
     by_key: BTreeMap<Key, ClientId>,
-    /// Which processes said these words.
+    /// Known processes, by user agent and identity.
     by_words: BTreeMap<Words, Speakers>,
     known: BTreeMap<ClientId, KnownClient>,
-    /// Those without a connection, by when the last ended.
+    /// Clients without a connection, by the end of their last one.
     gone: BTreeSet<(Timestamp, ClientId)>,
     connections: BTreeMap<ConnectionId, Connection>,
     next: u64,
@@ -87,18 +87,18 @@ pub(super) struct Clients {
     memory: MemoryUse,
 }
 
-/// Processes that are known and say the same.
+/// The known processes with the same user agent and identity.
 #[derive(Clone, Copy, Debug)]
 struct Speakers {
     number: usize,
-    /// The one that was first seen last.
+    /// The process that was first seen last.
     last: ClientId,
 }
 
 #[derive(Debug, Default)]
 struct Connection {
     process: Option<Process>,
-    /// Of a connection that carries several (a proxy in front of us may join them), the last.
+    /// The last client on the connection. A proxy in front of watchtap may join several clients in one connection.
     client: Option<ClientId>,
 }
 
@@ -125,10 +125,10 @@ impl Clients {
         *self.connection(connection) = Connection { process, client: None };
     }
 
-    /// A connection, new or known.
+    /// The entry of a connection, created if it is missing.
     fn connection(&mut self, id: ConnectionId) -> &mut Connection {
         if self.connections.len() >= self.most_connections && !self.connections.contains_key(&id) {
-            // The oldest; a capture may have lost its end.
+            // Drops the oldest; a capture may lack its end.
             self.connections.pop_first();
         }
         self.connections.entry(id).or_default()
@@ -139,12 +139,12 @@ impl Clients {
         self.leave(client, at);
     }
 
-    /// Who last made a request on `connection`.
+    /// The client of the last request on `connection`.
     pub(super) fn on(&self, connection: ConnectionId) -> Option<ClientId> {
         self.connections.get(&connection)?.client
     }
 
-    /// Who makes a request; nothing when there is no room for another client.
+    /// The client of a request; `None` if there is no room for another client.
     pub(super) fn of(&mut self, connection: ConnectionId, request: &RequestLine, at: Timestamp) -> Option<ClientId> {
         let process = self.connections.get(&connection).and_then(|connection| connection.process.clone());
         let process = process.filter(|_| !is_of_one_command(request));
@@ -164,7 +164,7 @@ impl Clients {
     }
 
     fn of_process(&mut self, process: Process, words: Words) -> Option<ClientId> {
-        // Its container may be told on one connection and not on another.
+        // The container may be known on one connection and unknown on another.
         let key = Key::Process(Process { container: None, ..process.clone() });
         if let Some(id) = self.by_key.get(&key) {
             if let Some(known) = self.known.get_mut(id).and_then(|client| client.process.as_mut()) {
@@ -181,15 +181,15 @@ impl Clients {
         Some(id)
     }
 
-    /// A client that is known by its words only, because its process was not found out, and that lost all its connections: it is the one that comes back
-    /// with these words, unless processes are known that say them.
+    /// A client with an unknown process that lost all its connections. A process with the same user agent and identity is that
+    /// client, unless another process with them is known.
     fn unfound(&self, words: &Words) -> Option<ClientId> {
         let id = *self.by_key.get(&Key::Words(words.clone()))?;
         let is_away = self.known.get(&id).is_some_and(|client| client.open_connections == 0);
         (is_away && !self.by_words.contains_key(words)).then_some(id)
     }
 
-    /// Which process a client is, is known now.
+    /// Assigns a process to the client `id`, whose process was unknown.
     fn find(&mut self, id: ClientId, key: Key, words: Words, process: Process) -> ClientId {
         if let Some(client) = self.known.get_mut(&id) {
             self.memory.remove(client.memory());
@@ -203,7 +203,8 @@ impl Clients {
         id
     }
 
-    /// A process that lost all its connections is the one that comes back with its words, although it was not found out this time.
+    /// The client of a request whose process is unknown. The only known process with these words is that client, if it has no open
+    /// connection or made the connection's last request.
     fn of_words(&mut self, words: Words, connection: ConnectionId) -> Option<ClientId> {
         if let Some(Speakers { number: 1, last }) = self.by_words.get(&words)
             && (self.on(connection) == Some(*last) || self.known.get(last).is_some_and(|client| client.open_connections == 0))
@@ -233,7 +234,7 @@ impl Clients {
         Some(id)
     }
 
-    /// Drops the client that left first; whether there was one.
+    /// Drops the client that left first. Returns whether there was one.
     fn forget_one(&mut self) -> bool {
         let Some((_, gone)) = self.gone.pop_first() else { return false };
         if let Some(client) = self.known.remove(&gone) {
@@ -275,7 +276,7 @@ impl Clients {
         }
     }
 }
-/// kubectl is a process of its own for each command: who calls it again and again is one client, and may be a poller.
+/// Each kubectl command is a process of its own. A user or script that repeats it counts as one client, and may be a poller.
 fn is_of_one_command(request: &RequestLine) -> bool {
     request.kubectl_command.is_some() || request.user_agent.as_deref().is_some_and(|user_agent| user_agent.starts_with("kubectl"))
 }

@@ -1,4 +1,4 @@
-//! What makes a reflector the same one from request to request.
+//! The identity of a reflector, which its requests have in common.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::exchange::{Exchange, of_texts};
 use crate::k8s::{Resource, Verb};
 use crate::observation::UpstreamName;
 
-/// A reflector, numbered from 1 in the order in which they were first seen.
+/// A reflector, numbered from 1 in order of first appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ReflectorId(pub u64);
@@ -20,21 +20,21 @@ impl fmt::Display for ReflectorId {
     }
 }
 
-/// What a client wants to get of each object (`as=` in `Accept`, kubernetes/apimachinery pkg/runtime/negotiate.go).
+/// How much of each object a client asks for (`as=` in `Accept`, kubernetes/apimachinery pkg/runtime/negotiate.go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Representation {
-    /// All of it.
+    /// The full object.
     #[default]
     Object,
-    /// Its metadata (`PartialObjectMetadata`, `PartialObjectMetadataList`).
+    /// Metadata only (`PartialObjectMetadata`, `PartialObjectMetadataList`).
     Metadata,
-    /// A row for people (`Table`).
+    /// A row of columns, as kubectl prints them (`Table`).
     Table,
 }
 
 impl Representation {
-    /// What the first media type of `Accept` asks for. A list and the watch behind it name different kinds and mean the same.
+    /// Reads the first media type of `Accept`. A list and its watch name different kinds with the same meaning.
     fn of(accept: Option<&str>) -> Self {
         let first = accept.and_then(|accept| accept.split(',').next()).unwrap_or_default();
         let kind = first.split(';').find_map(|parameter| parameter.trim().strip_prefix("as=")).unwrap_or_default();
@@ -46,7 +46,7 @@ impl Representation {
     }
 }
 
-/// Everything in which two requests of one reflector agree. One client may have several reflectors with the same key.
+/// The properties that all requests of one reflector share. One client may have several reflectors with the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Key {
     pub client: ClientId,
@@ -60,13 +60,13 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Whether a request is a list or a watch, and not of something below an object.
+    /// Whether a request is a list or a watch, and not of a subresource.
     pub(super) fn is_of_interest(exchange: &Exchange) -> bool {
         let info = exchange.request.info.as_ref();
         info.is_some_and(|info| matches!(info.verb, Verb::List | Verb::Watch) && info.subresource.is_empty())
     }
 
-    /// About how much memory its texts take, in bytes.
+    /// Estimated memory of its texts, in bytes.
     pub(super) fn memory(&self) -> usize {
         let Self { client: _, upstream, resource, namespace, label_selector, field_selector, shard_selector, representation: _ } =
             self;
@@ -74,7 +74,7 @@ impl Key {
         of_texts([upstream.0.as_str(), group, version, resource, namespace, label_selector, field_selector, shard_selector])
     }
 
-    /// The key of a list or a watch.
+    /// The key of a list or a watch; `None` without a resource.
     pub(super) fn of(exchange: &Exchange, client: ClientId) -> Option<Self> {
         let info = exchange.request.info.as_ref()?;
         let options = &exchange.request.options;

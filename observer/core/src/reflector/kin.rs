@@ -1,4 +1,4 @@
-//! Reflectors that only their history tells apart.
+//! Reflectors with the same key, which only their history distinguishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -6,43 +6,44 @@ use std::time::Duration;
 use super::identity::ReflectorId;
 use crate::time::Timestamp;
 
-/// Reflectors that are looked at for a request. Thousands of replicas may have one key; most of those that fit are alike.
+/// Number of candidates that are checked for a request, per index. Thousands of replicas may share a key; most of those that fit
+/// are alike.
 const LOOKED_AT: usize = 64;
 
-/// A place in the index: when the reflector was last seen, and the revision that it had then.
+/// An entry of the index: when the reflector was last seen, and its revision at that time.
 pub(super) type Place = (Timestamp, Option<u64>);
 
-/// All reflectors with one key: how many, and those that have no request under way.
+/// All reflectors with one key: their number, and those without a request under way.
 #[derive(Debug, Default)]
 pub(super) struct Kin {
     all: usize,
-    /// Since when so many more than one are busy: the first since two are.
+    /// Element *n* is the time since which at least *n* + 2 reflectors are busy.
     together: Vec<Timestamp>,
-    /// Most that were busy at once for long.
+    /// Highest number of reflectors that were busy at once for at least [`TOGETHER`].
     most_together: usize,
     idle: BTreeSet<(Timestamp, ReflectorId)>,
     at_revision: BTreeMap<u64, BTreeSet<(Timestamp, ReflectorId)>>,
 }
 
-/// More of one process are not told apart: they are far too many.
+/// Bound for the number of simultaneous reflectors that is counted; more are far too many anyway.
 const MOST_TOGETHER: usize = 64;
-/// Shorter times are those of a watch whose end is not seen yet, and the next one of the same reflector.
+/// Shorter overlaps do not count: the end of a watch may be observed only after the next watch of the same reflector began.
 const TOGETHER: Duration = Duration::from_secs(3);
 
 impl Kin {
-    /// One more, which asks for something at `at`.
+    /// Adds a reflector, with a request at `at`.
     pub(super) fn join(&mut self, at: Timestamp) {
         self.all += 1;
         self.note(at);
     }
 
-    /// Most that were busy at once for three seconds, until `now`; at most one where they took turns.
+    /// Highest number of reflectors that were busy at once for at least 3 s, until `now`; 1 if they took turns.
     pub(super) fn most_together(&self, now: Timestamp) -> usize {
         let present = self.together.iter().take_while(|since| now.since(**since) >= TOGETHER).count();
         self.most_together.max(present.saturating_add(1))
     }
 
-    /// Some began or ceased to be busy at `at`.
+    /// Updates the times after reflectors became busy or idle at `at`.
     fn note(&mut self, at: Timestamp) {
         let busy = self.all.saturating_sub(self.idle.len());
         let more_than_one = busy.saturating_sub(1).min(MOST_TOGETHER);
@@ -52,14 +53,14 @@ impl Kin {
         self.together.resize(more_than_one, at);
     }
 
-    /// One is forgotten that was at `place`; whether it was the last.
+    /// Removes a reflector with index entry `place`. Returns whether it was the last one.
     pub(super) fn leave(&mut self, id: ReflectorId, place: Option<Place>) -> bool {
         self.all = self.all.saturating_sub(1);
         self.take_up(id, place);
         self.all == 0
     }
 
-    /// It has had nothing under way since `seen`.
+    /// Marks a reflector as idle since `seen`.
     pub(super) fn rest(&mut self, id: ReflectorId, (seen, revision): Place) {
         self.idle.insert((seen, id));
         self.note(seen);
@@ -68,13 +69,13 @@ impl Kin {
         }
     }
 
-    /// It asks for something at `at`, and was at `place` before.
+    /// Marks a reflector as busy since `at`; `place` was its index entry.
     pub(super) fn begin(&mut self, id: ReflectorId, place: Option<Place>, at: Timestamp) {
         self.take_up(id, place);
         self.note(at);
     }
 
-    /// It is not at `place` any more.
+    /// Removes the index entry `place`.
     pub(super) fn take_up(&mut self, id: ReflectorId, place: Option<Place>) {
         let Some((seen, revision)) = place else { return };
         self.idle.remove(&(seen, id));
@@ -88,7 +89,8 @@ impl Kin {
         }
     }
 
-    /// Those that may have made a request that names `revision`: who has that, the last seen first, and then who was seen last.
+    /// Reflectors that may have made a request at `revision`: first those with this revision, then all idle ones, each latest
+    /// first.
     pub(super) fn candidates(&self, revision: Option<u64>) -> impl Iterator<Item = ReflectorId> {
         let there = revision.and_then(|revision| self.at_revision.get(&revision));
         let there = there.into_iter().flat_map(|there| there.iter().rev().take(LOOKED_AT));

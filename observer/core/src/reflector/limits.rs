@@ -1,32 +1,32 @@
-//! The bounds of the tables of reflectors.
+//! Bounds of the tables of reflectors.
 
-/// How much is kept of reflectors.
+/// Bounds for the data kept about reflectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReflectorLimits {
-    /// Reflectors.
+    /// Number of reflectors.
     pub reflectors: usize,
-    /// Clients.
+    /// Number of clients.
     pub clients: usize,
-    /// Their open connections.
+    /// Number of open connections of clients.
     pub connections: usize,
-    /// Versions of objects, over all reflectors: at up to 39 bytes each. Who comes when they are used up keeps a sample, and its numbers are
-    /// estimates; so many as would be its even share it may keep in any case.
+    /// Object versions over all reflectors, at up to 39 bytes each. When they are used up, a reflector keeps a sample, and its
+    /// counts are estimates. Each reflector may keep an equal share in any case.
     pub objects: usize,
-    /// API servers.
+    /// Number of API servers.
     pub servers: usize,
-    /// Resources of all of them whose newest revision is kept.
+    /// Number of resources, over all API servers, whose newest revision is kept.
     pub resources: usize,
-    /// Bytes that reflectors take together, about, without the versions of their objects.
+    /// Estimated bytes of all reflectors together, without their object versions.
     pub memory: usize,
-    /// Bytes that clients take together, about.
+    /// Estimated bytes of all clients together.
     pub clients_memory: usize,
 }
 
 impl ReflectorLimits {
-    /// The same, and tables that take about `memory` bytes at most, all together.
+    /// Reduces the limits so that all tables together take about `memory` bytes at most.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
-        /// What a version takes, and a connection.
+        /// Bytes of an object version, and of a connection.
         const VERSION: usize = 39;
         const CONNECTION: usize = 256;
         Self {

@@ -1,4 +1,4 @@
-//! A list until it is whole: its attempts, its pages, or the initial events of a watch.
+//! A list until it is complete: its attempts, its pages, or the initial events of a watch.
 
 use super::cause::RelistCause;
 use super::moment::Moment;
@@ -15,11 +15,11 @@ use crate::wire::ObjectRef;
 /// Why a reflector lists.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// It had nothing before.
+    /// It had no list before.
     Initial,
-    /// It lists without having watched since, as a poller does.
+    /// It has not watched since its last list, like a poller.
     Plain,
-    /// It had, and lists again.
+    /// It relists.
     Again { cause: RelistCause, evidence: Vec<Moment> },
 }
 
@@ -30,31 +30,31 @@ pub(super) struct Listing {
     pub began: Timestamp,
     /// The options of the latest attempt's first page.
     pub options: ListOptions,
-    /// Items and repeats before the latest request: what it brought does not count if it fails.
+    /// Items and repeats before the latest request, to restore if it fails.
     before: (u64, RepeatCounter),
-    /// The request that is under way.
+    /// The request under way.
     pub exchange: Option<ExchangeId>,
-    /// Requests for it.
+    /// Number of requests, pages and retries included.
     pub requests: u64,
     /// How the latest attempt failed.
     pub failure: Option<Failure>,
-    /// A whole page came that is not the last.
+    /// A complete page arrived that is not the last.
     pub awaits_page: bool,
-    /// The token of the next page, if it can be read.
+    /// Token of the next page; `None` if it cannot be decoded.
     token: Option<ContinueToken>,
     pub items: u64,
-    /// Bytes of the answers, content coding included; of a streaming list those of its events, without.
+    /// Response bytes with content coding. For a streaming list, bytes of its events without content coding.
     pub bytes: u64,
-    /// Whether some of the answer was not seen, or not understood.
+    /// Whether part of a response was not observed or not decoded.
     pub is_partial: bool,
     pub repeats: RepeatCounter,
-    /// What the reflector has once this is whole.
+    /// Object versions that the reflector has once the list is complete.
     pub objects: Versions,
     pub revision: Option<u64>,
-    /// When the request was made whose answer first showed the revision: the server chose it then, or later.
+    /// Time of the request whose response first showed the revision. The server chose the revision then or later.
     pub chosen: Timestamp,
     pub served_from: Option<(ServedFrom, &'static str, Certainty)>,
-    /// With which status a streaming list was refused before this.
+    /// Status or `ERROR` code with which a streaming list failed before this list.
     pub fallback: Option<u16>,
 }
 
@@ -65,20 +65,20 @@ pub(super) struct Failure {
     /// The HTTP status or the code of the `ERROR` event; `None` when the connection broke.
     pub code: Option<u16>,
     pub kind: FailureKind,
-    /// Whether it was a page behind the first.
+    /// Whether the request was for a page after the first.
     pub is_page: bool,
 }
 
-/// What a failure means for the next list.
+/// The meaning of a failure for the next list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FailureKind {
     /// The server has not reached the revision.
     TooLarge,
-    /// The server has no longer the revision.
+    /// The server no longer has the revision.
     Expired,
-    /// The connection broke, or the client gave up.
+    /// The connection broke, or the client cancelled the request.
     Broken,
-    /// Anything else.
+    /// Any other refusal.
     Refused,
 }
 
@@ -106,8 +106,8 @@ impl Listing {
         }
     }
 
-    /// Whether a list with `options` is one more attempt at this one. A client whose list was refused, or broke, asks for the same again, in
-    /// whatever form; one whose revision was too new, or gone, asks for something else.
+    /// Whether a list with `options` retries this one. After a refusal or a broken connection any list does. After a revision that
+    /// is too new, only a list at the same revision does; after an expired revision, none.
     pub(super) fn is_tried_again_by(&self, options: &ListOptions) -> bool {
         self.failure.as_ref().is_some_and(|failure| match failure.kind {
             FailureKind::TooLarge => self.options.resource_version == options.resource_version,
@@ -116,17 +116,17 @@ impl Listing {
         })
     }
 
-    /// Whether a list in the old form takes the place of this streaming one, which was refused or broke.
+    /// Whether a plain list replaces this streaming list, which failed.
     pub(super) fn is_replaced_by(&self, is_watch: bool) -> bool {
         self.options.ends_state_with_bookmark() && !is_watch
     }
 
-    /// Whether it is the state with which a watch without a revision begins: no bookmark ends it, and the list has no revision of its own.
+    /// Whether it is the initial state of a watch without a revision: no bookmark ends it, and the list has no revision of its own.
     pub(super) fn is_without_end(&self) -> bool {
         self.options.watch && !self.options.ends_state_with_bookmark()
     }
 
-    /// Whether `token` is that of the page that is to be asked for, as far as both can be read.
+    /// Whether `token` is that of the next page. True if either token cannot be decoded.
     pub(super) fn announces(&self, token: &Continue) -> bool {
         self.token.as_ref().is_none_or(|announced| match token {
             Continue::Token(token) => token == announced,
@@ -134,12 +134,12 @@ impl Listing {
         })
     }
 
-    /// Whether a further page is to be asked for, or asked for again.
+    /// Whether another page, or a retry of a failed one, is expected.
     pub(super) fn expects_page(&self) -> bool {
         self.awaits_page || self.failure.as_ref().is_some_and(|failure| failure.is_page)
     }
 
-    /// Another request for the same list: nothing of the attempt before counts.
+    /// Starts another attempt: discards the previous one.
     pub(super) fn attempt(&mut self, exchange: &Exchange) {
         self.options.clone_from(&exchange.request.options);
         self.items = 0;
@@ -154,7 +154,7 @@ impl Listing {
         self.next(exchange);
     }
 
-    /// The next page, or the one that failed once more: those before it stand.
+    /// Requests the next page, or retries the failed one. Earlier pages remain valid.
     pub(super) fn next_page(&mut self, exchange: &Exchange) {
         if self.failure.is_some() {
             (self.items, self.repeats) = self.before;
@@ -170,14 +170,15 @@ impl Listing {
         self.requests = self.requests.saturating_add(1);
     }
 
-    /// Takes an object of the list. `had` is what the reflector was sent before, `until` the revision up to which that had reached it.
+    /// Adds an object of the list. `had` holds the versions sent to the reflector before; those up to revision `until` have
+    /// arrived.
     pub(super) fn take(&mut self, object: &ObjectRef, had: &Versions, until: Option<u64>) {
         self.items = self.items.saturating_add(1);
         self.repeats.note(had.before(object, until), had.weight());
         self.objects.take(object);
     }
 
-    /// The request under way is over; whether the list is whole now.
+    /// Ends the request under way. Returns whether the list is complete now.
     pub(super) fn end(&mut self, exchange: &Exchange, ended: Timestamp) -> bool {
         self.exchange = None;
         self.bytes = self.bytes.saturating_add(exchange.response_bytes);
@@ -188,7 +189,7 @@ impl Listing {
         }
         let revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok());
         if revision.is_some() && revision != self.revision {
-            // Further pages are of the revision that the first one chose.
+            // All pages have the revision of the first page.
             (self.revision, self.chosen) = (revision, exchange.started);
         }
         let token = exchange.list.as_ref().map(|list| list.continue_token.as_str()).unwrap_or_default();
@@ -197,7 +198,7 @@ impl Listing {
         !self.awaits_page
     }
 
-    /// Takes who answered, and whether all of it was understood.
+    /// Notes the verdict, and whether the response was decoded completely.
     pub(super) fn note_answer(&mut self, exchange: &Exchange) {
         self.is_partial |= exchange.missed_bytes > 0 || exchange.not_read.is_some();
         if let Some(verdict) = &exchange.verdict {
@@ -207,13 +208,13 @@ impl Listing {
 }
 
 impl Failure {
-    /// How a streaming list failed whose watch ended before it was whole.
+    /// Failure of a streaming list whose watch ended before the list was complete.
     pub(super) fn of_streaming(watch: &PastWatch) -> Self {
         Self { at: watch.ended, code: watch.end.code(), kind: watch.failure.unwrap_or(FailureKind::Broken), is_page: false }
     }
 }
 
-/// How the list of `exchange` failed; nothing if it is whole.
+/// Failure of the list of `exchange`; `None` if it is complete.
 fn failure(exchange: &Exchange, at: Timestamp) -> Option<Failure> {
     let is_page = exchange.request.options.continue_token != Continue::Unset;
     if let Some(code) = exchange.status_code().filter(|status| *status >= 300) {
@@ -229,8 +230,8 @@ fn failure(exchange: &Exchange, at: Timestamp) -> Option<Failure> {
     broke.then_some(Failure { at, code: None, kind: FailureKind::Broken, is_page })
 }
 
-/// What a refusal means (kubernetes/apimachinery pkg/api/errors/errors.go, `IsTooLargeResourceVersion`, `IsResourceExpired`, `IsGone`).
-/// Servers before 1.18.6 name no cause; their message is the only sign.
+/// The meaning of a refusal (kubernetes/apimachinery pkg/api/errors/errors.go, `IsTooLargeResourceVersion`, `IsResourceExpired`,
+/// `IsGone`). Servers before 1.18.6 send no cause; only their message shows it.
 pub(super) fn kind(code: u16, status: Option<&Status>) -> FailureKind {
     let names_it = |status: &Status| {
         status.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge")

@@ -1,4 +1,4 @@
-//! What a list says of a reflector.
+//! State changes of a reflector on the requests and responses of lists.
 
 use super::cause::{RelistCause, UnknownCause};
 use super::listing::{Failure, FailureKind, Listing, Origin};
@@ -15,7 +15,7 @@ use crate::k8s::{Continue, ListOptions, ResourceVersion, Status};
 use crate::time::{Timestamp, microseconds};
 
 impl Reflector {
-    /// A list is asked for, or a streaming one.
+    /// Processes a request for a list, or for a watch with initial events.
     pub(super) fn lists(&mut self, exchange: &Exchange, context: &Context<'_>, told: &mut dyn FnMut(Told)) {
         let (at, options) = (exchange.started, &exchange.request.options);
         let is_page = options.continue_token != Continue::Unset;
@@ -44,7 +44,7 @@ impl Reflector {
         self.timeline.push(at, what);
     }
 
-    /// One more request for a list that is not whole, or another list in its place.
+    /// Continues an incomplete list with another request, or starts another list in its place.
     fn list_on(
         &mut self,
         mut listing: Box<Listing>,
@@ -63,13 +63,13 @@ impl Reflector {
         if is_replaced {
             listing.fallback = listing.failure.as_ref().and_then(|failure| failure.code);
         }
-        // Before the first list was whole, whatever is asked for is an attempt at it.
+        // Until the first list is complete, any list is an attempt at it.
         if is_replaced || listing.is_tried_again_by(options) || (has_failed && matches!(listing.origin, Origin::Initial)) {
             listing.attempt(exchange);
             return listing;
         }
         if !has_failed {
-            // It had enough of the first pages.
+            // The client dropped the remaining pages.
             self.polls.whole();
             let origin = if matches!(listing.origin, Origin::Initial) { Origin::Initial } else { Origin::Plain };
             return Box::new(Listing::begin(origin, exchange));
@@ -80,14 +80,14 @@ impl Reflector {
 
     fn begin_list(&mut self, exchange: &Exchange, context: &Context<'_>, told: &mut dyn FnMut(Told)) -> Listing {
         let last_list = self.list_failure.as_ref().map_or(self.revision_since, |failure| failure.at);
-        // What made a revision expire lies between that revision and now, not behind the watch that found it gone.
+        // The reason for an expiry lies after that revision, not after the watch that reported the expiry.
         let idle_since = self
             .past_watch
             .as_ref()
             .map_or(last_list, |watch| if watch.failure == Some(FailureKind::Expired) { self.expires_from() } else { watch.ended });
         let refusal = context.refused_between(idle_since, exchange.started);
         let options = &exchange.request.options;
-        // Who lists again may be a poller; who watches from nothing has all objects sent again, whatever it has.
+        // Another list may come from a poller. A watch without a revision makes the server resend all objects.
         let without_end = options.watch && !options.ends_state_with_bookmark();
         let went_wrong = self.watched_since_list || self.list_failure.is_some() || refusal.is_some();
         let origin = match (self.had_a_list && (self.has_watched() || without_end), went_wrong || without_end) {
@@ -151,7 +151,7 @@ impl Reflector {
         Origin::Again { cause, evidence }
     }
 
-    /// From when on something can have made its revision expire.
+    /// Start of the time in which its revision can have expired.
     fn expires_from(&self) -> Timestamp {
         let delivered = self.useful_watch.as_ref().map(|watch| watch.ended);
         self.revision_chosen.or(delivered).unwrap_or(self.revision_since)
@@ -209,7 +209,7 @@ impl Reflector {
         }
     }
 
-    /// The reflector has all of a list now.
+    /// Completes a list: updates the reflector and reports the list.
     pub(super) fn whole(&mut self, listing: Listing, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let counts = &mut self.counts;
         counts.items = counts.items.saturating_add(listing.items);
@@ -219,7 +219,7 @@ impl Reflector {
             counts.fallbacks = counts.fallbacks.saturating_add(1);
             self.spells.happen(Trouble::StreamingRefused, at);
         }
-        // A list from any state may be of an older one, if another API server of the same etcd answers (kubernetes issue 59848).
+        // A list with `resourceVersion=0` may be older if another API server of the same etcd answers (kubernetes issue 59848).
         let asked_for_this = matches!(listing.options.resource_version, ResourceVersion::At(_) | ResourceVersion::Unset);
         if asked_for_this && !listing.is_without_end() && listing.revision.is_some() && listing.revision < self.revision {
             counts.went_back = counts.went_back.saturating_add(1);
@@ -229,7 +229,7 @@ impl Reflector {
         let at_least = listing.is_partial || self.objects.is_partial;
         counts.repeats_at_least |= at_least;
         if let Some(revision) = listing.revision {
-            // A revision that the request names is older than the request, and so is that of an object.
+            // A revision that the request names is older than the request, and so is the revision of an object in an initial state.
             let named = self.revision_chosen.filter(|_| self.revision == Some(revision));
             let is_older = listing.options.is_exact() || listing.is_without_end();
             self.revision_chosen = if is_older { named } else { Some(listing.chosen) };

@@ -1,6 +1,6 @@
-//! Reflectors, followed from the wire: which requests belong to one list-and-watch, and why it listed again.
+//! Reflectors, reconstructed from traffic: which requests belong to one list-and-watch, and why it relisted.
 //!
-//! Upstream: client-go tools/cache/reflector.go, 1.15 to 1.36; what other libraries do, §6.7 of the semantics reference.
+//! Upstream: client-go tools/cache/reflector.go, 1.15 to 1.36. For other libraries, see §6.7 of docs/semantics.md.
 
 mod alarms;
 mod at_shutdown;

@@ -1,4 +1,4 @@
-//! What happened to a reflector, one thing after another: its time line, and the evidence of a relist.
+//! The timeline of a reflector, which is also the evidence of a relist.
 
 use std::collections::VecDeque;
 
@@ -9,68 +9,68 @@ use crate::k8s::{ResourceVersion, Status};
 use crate::observation::{Blockage, ExchangeId};
 use crate::time::Timestamp;
 
-/// Moments that are kept of a reflector, the latest.
+/// Number of moments that are kept of a reflector, the latest.
 const MAX_MOMENTS: usize = 32;
-/// Longest message of a `Status` that is kept, in bytes.
+/// Bound for the message of a `Status`, in bytes.
 const MAX_MESSAGE: usize = 160;
 
-/// Something that happened, and when.
+/// An event with its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moment {
-    /// When; of several events the first.
+    /// Time of the event; of several events, the first.
     pub at: Timestamp,
-    /// What.
+    /// The event itself.
     #[serde(flatten)]
     pub what: Happened,
 }
 
-/// What happened to a reflector.
+/// An event in the life of a reflector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "moment")]
 pub enum Happened {
-    /// It asked for a list, or a page of one.
+    /// The client requested a list, or a page of one.
     ListAsked {
-        /// Which exchange.
+        /// The exchange of the request.
         exchange: ExchangeId,
-        /// From which state on.
+        /// `resourceVersion` of the request.
         resource_version: ResourceVersion,
-        /// Most items in the answer; 0 is no limit.
+        /// `limit` of the request; 0 means no limit.
         limit: u64,
-        /// Whether it is a page behind the first.
+        /// Whether it is a page after the first.
         is_page: bool,
     },
-    /// A list, or a page of it, came.
+    /// A list, or a page of it, arrived.
     ListCame {
-        /// Items.
+        /// Number of items in the response.
         items: u64,
-        /// Its revision; empty when it says none.
+        /// Its revision; empty if the list has none.
         resource_version: String,
     },
-    /// It asked for a watch.
+    /// The client requested a watch.
     WatchAsked {
-        /// Which exchange.
+        /// The exchange of the request.
         exchange: ExchangeId,
-        /// From which state on.
+        /// `resourceVersion` of the request.
         resource_version: ResourceVersion,
-        /// Whether all objects are to come first, as events: in a streaming list, or a watch without a revision.
+        /// Whether all objects come first, as events: in a streaming list, or a watch without a revision.
         initial_events: bool,
     },
     /// The watch was granted.
     WatchOpened,
-    /// The initial events of a streaming list are over.
+    /// The initial events of a streaming list, or of a watch without a revision, are complete.
     InitialEventsEnded {
-        /// Events among them.
+        /// Number of items in these events.
         items: u64,
     },
-    /// Events and bookmarks came.
+    /// Events and bookmarks arrived.
     Delivered {
         /// Events about objects.
         events: u64,
-        /// Bookmarks.
+        /// Bookmarks among them.
         bookmarks: u64,
-        /// The newest revision.
+        /// The reflector's newest revision.
         resource_version: Option<u64>,
-        /// When the last of them came.
+        /// When the last of them arrived.
         until: Timestamp,
     },
     /// A list or a watch was refused, or the watch sent an `ERROR` event.
@@ -80,35 +80,35 @@ pub enum Happened {
         /// `reason` of the `Status`.
         #[serde(skip_serializing_if = "String::is_empty")]
         reason: String,
-        /// Its message, which names the revisions that a read is about. Cut at 160 bytes.
+        /// `message` of the `Status`, which names the revisions of the read; cut at 160 bytes.
         #[serde(skip_serializing_if = "String::is_empty")]
         message: String,
     },
-    /// The list broke off before its end.
+    /// The response to a list ended before the list was complete.
     ListBroke,
-    /// The watch ended.
+    /// The watch ended or was refused.
     WatchEnded {
-        /// How.
+        /// The manner of the end.
         end: WatchEnd,
     },
     /// The API server refused connections, and so did the tap.
     ServerRefused {
-        /// Until when; `None` while it does.
+        /// End of the refusal; `None` while it lasts.
         until: Option<Timestamp>,
     },
-    /// It does not read, so that the server cannot send; that is told once it has lasted a second.
+    /// The client does not read, so the server cannot send. Reported once this has lasted a second.
     Stalled {
-        /// What keeps the server from sending.
+        /// The reason why the server cannot send.
         by: Blockage,
-        /// Since when.
+        /// Start of the stall.
         since: Timestamp,
     },
-    /// It reads again, or what it read is over.
+    /// The client reads again, or the response ended.
     ReadAgain {
-        /// How long it had not, in microseconds.
+        /// Length of the stall, in microseconds.
         after_us: u64,
     },
-    /// Observing lost sight of the reflector; what it did until the next moment is not known.
+    /// Part of the traffic was not observed. The reflector's actions until the next moment are unknown.
     OutOfSight,
 }
 
@@ -141,7 +141,7 @@ impl Timeline {
         self.moments.push_back(Moment { at, what });
     }
 
-    /// Events in a row are one moment.
+    /// Adds a delivery; merges consecutive deliveries into one moment.
     pub(super) fn push_delivery(&mut self, at: Timestamp, events: u64, bookmarks: u64, resource_version: Option<u64>) {
         if let Some(Moment {
             what: Happened::Delivered { events: before, bookmarks: marks, resource_version: newest, until },
@@ -157,17 +157,17 @@ impl Timeline {
         self.push(at, Happened::Delivered { events, bookmarks, resource_version, until: at });
     }
 
-    /// All that is kept, the oldest first.
+    /// All kept moments, the oldest first.
     pub(super) fn moments(&self) -> Vec<Moment> {
         self.moments.iter().cloned().collect()
     }
 
-    /// How many older ones were dropped.
+    /// Number of older moments that were dropped.
     pub(super) const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// What led to a request that is not among the moments yet: all since something last came.
+    /// The moments since the last delivery, as evidence for a request that is not in the timeline yet.
     pub(super) fn since_last_delivery(&self) -> Vec<Moment> {
         let came = |moment: &Moment| {
             matches!(moment.what, Happened::Delivered { .. } | Happened::InitialEventsEnded { .. } | Happened::ListCame { .. })

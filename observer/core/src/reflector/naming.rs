@@ -1,6 +1,6 @@
-//! Naming a relist: what was seen before it, and what that means.
+//! Determines the cause of a relist from the observations before it.
 //!
-//! The rules are those of §6.5 of the semantics reference; upstream they are spread over client-go tools/cache/reflector.go
+//! The rules are those of §6.5 of docs/semantics.md; upstream they are spread over client-go tools/cache/reflector.go
 //! (`ListAndWatch`, `watchHandler`) and rest/request.go.
 
 use std::time::Duration;
@@ -15,38 +15,38 @@ use crate::k8s::{ListOptions, ResourceVersion};
 use crate::routing::{EventWindow, SURELY_HELD};
 use crate::time::Timestamp;
 
-/// A client that did not watch for longer than this was stalled, or gone: client-go pauses for less than 60 s between two attempts (client-go
-/// tools/cache/reflector.go, `backoffManager`: at most 30 s, times a number below 2).
+/// A client that did not watch for longer than this was stalled or gone. client-go pauses for less than 60 s between two attempts
+/// (client-go tools/cache/reflector.go, `backoffManager`: at most 30 s, times a number below 2).
 const STALLED: Duration = Duration::from_secs(75);
 
-/// What is known of a reflector when it lists again.
+/// The facts about a reflector when it relists.
 #[derive(Debug)]
 pub(super) struct Past<'r> {
-    /// How the list before failed, if nothing came after it.
+    /// Failure of the previous list, if nothing came after it.
     pub list_failure: Option<&'r Failure>,
     /// The latest watch, if it came after the latest list.
     pub watch: Option<&'r PastWatch>,
-    /// The latest watch that delivered.
+    /// The latest watch that was of use.
     pub useful_watch: Option<&'r PastWatch>,
-    /// When the server chose the reflector's revision, at the earliest; `None` if that was not seen.
+    /// Earliest time at which the server can have chosen the reflector's revision; `None` if that was not observed.
     pub revision_chosen: Option<Timestamp>,
-    /// Since when it has had that revision at least.
+    /// Time from which the reflector is known to have that revision.
     pub revision_since: Timestamp,
-    /// From when on something can have made that revision expire.
+    /// Start of the time in which that revision can have expired.
     pub expires_from: Timestamp,
-    /// How many later revisions the server has shown since.
+    /// Number of later revisions that the server has shown; 0 if unknown.
     pub revisions_since: u64,
-    /// Whether the server refused connections since it last did anything.
+    /// Whether the server refused connections since the reflector's last watch or list.
     pub refused: bool,
-    /// Whether observing lost sight of it since.
+    /// Whether part of the traffic since then was not observed.
     pub out_of_sight: bool,
-    /// Whether all connections of the client had ended since the watch did, and it is not known to be the same process.
+    /// Whether the client had no connection left and reconnected after the watch ended, and its process is unknown.
     pub may_be_another_process: bool,
-    /// What the requests before showed of the client's age.
+    /// The client-go release, inferred from earlier requests.
     pub age: Option<ClientAge>,
 }
 
-/// The one cause of a list with `options`.
+/// The cause of a relist with `options`.
 pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Server>) -> RelistCause {
     if past.out_of_sight {
         return RelistCause::Unknown { reason: UnknownCause::OutOfSight };
@@ -86,13 +86,13 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
             RelistCause::WatchWithoutRevision
         }
         (WatchEnd::StreamReset { .. }, _) => RelistCause::StreamReset,
-        // A client that ends its connection and goes on from where it was had no answer to its pings.
+        // A client that closes its connection and lists from its own revision had no answer to its pings.
         (WatchEnd::ConnectionLost { .. } | WatchEnd::ClientLeft, _) => RelistCause::ConnectionLost,
         (WatchEnd::TimedOut | WatchEnd::Early, _) => RelistCause::Unknown { reason: UnknownCause::WatchEndedWell },
     }
 }
 
-/// Of a list that failed otherwise, another is one more attempt.
+/// Covers the failures after which another list is a relist. After any other failure it is a retry.
 const fn after_failed_list(failure: &Failure) -> RelistCause {
     match (failure.kind, failure.is_page) {
         (FailureKind::TooLarge, _) => RelistCause::TooLargeResourceVersion,
@@ -101,8 +101,9 @@ const fn after_failed_list(failure: &Failure) -> RelistCause {
     }
 }
 
-/// The watch could not be resumed while the server refused. client-go until 1.15 lists from the cache then; it does not ask for bookmarks
-/// (client-go 0.15 tools/cache/reflector.go). Later ones go on trying to watch, and list, from where they were, if an attempt is cut off.
+/// The cause of a relist after the server refused connections, so that the client could not resume. client-go up to 1.15 then lists
+/// from the cache and does not request bookmarks (client-go 0.15 tools/cache/reflector.go). Later releases retry the watch, and
+/// relist from their own revision if an attempt is cut off.
 fn after_refusal(past: &Past<'_>, options: &ListOptions, begins_from_nothing: bool) -> RelistCause {
     let asks_for_bookmarks = past.watch.or(past.useful_watch).is_some_and(|watch| watch.allows_bookmarks);
     let is_of_its_form = options.resource_version == ResourceVersion::Any && options.limit > 0;
@@ -122,7 +123,7 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
     }
     let was_not_read = past.useful_watch.is_some_and(|watch| watch.stalled);
     let age = past.revision_chosen.map(|chosen| expired.ended.since(chosen));
-    // What comes late to a client that does not read is older than it seems.
+    // For a client that does not read, a revision is older than its arrival suggests.
     if let Some(age) = age.filter(|age| *age < SURELY_HELD && !was_not_read) {
         return match expired.window {
             EventWindow::Absent => Stale::Unknown,
@@ -130,7 +131,7 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
             EventWindow::Grows | EventWindow::Fixed | EventWindow::Unknown => Stale::WindowPassed,
         };
     }
-    // Between the pages of its list a client does not watch either.
+    // A client does not watch between the pages of its list either.
     let unwatched_from =
         past.useful_watch.map(|watch| watch.ended).filter(|ended| *ended <= expired.asked).max(past.revision_chosen);
     if was_not_read || unwatched_from.is_some_and(|from| expired.asked.since(from) >= STALLED) {

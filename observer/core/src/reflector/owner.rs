@@ -1,4 +1,4 @@
-//! All reflectors: which request belongs to which, and bounds for their number and memory.
+//! All reflectors: assigns requests to them, and bounds their number and memory.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,31 +21,31 @@ use crate::k8s::{Continue, ListOptions, ResourceVersion, Verb};
 use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
 use crate::time::Timestamp;
 
-/// What fell out of the tables of reflectors.
+/// Data that was dropped from the tables of reflectors to keep their bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ReflectorsMissed {
-    /// Reflectors that were forgotten for others.
+    /// Reflectors that were dropped to make room.
     pub forgotten: u64,
-    /// Requests that belong to no reflector, because there was no room for another one.
+    /// Requests of no reflector, because there was no room for another one.
     pub requests: u64,
-    /// How often half of the versions of a reflector were dropped, so that its spurious updates are estimated.
+    /// How often half of a reflector's object versions were dropped, so that its spurious updates are estimates.
     pub thinned: u64,
-    /// Own writes that were not waited for any longer, and clients whose times of own writes were forgotten, for others.
+    /// Own writes, and measured times of own writes, that were dropped to make room.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub own_writes: u64,
-    /// Clients that were forgotten for others, so that their own limit of requests a second may not be found.
+    /// Clients whose request times or rate limit were dropped to make room, so that a limit may be missed.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub rate_limits: u64,
 }
 
 impl ReflectorsMissed {
-    /// Whether nothing did.
+    /// Whether nothing was dropped.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// All reflectors.
+/// All reflectors, with their clients and API servers.
 #[derive(Debug)]
 pub struct Reflectors {
     limits: ReflectorLimits,
@@ -55,9 +55,9 @@ pub struct Reflectors {
     known: BTreeMap<ReflectorId, Box<Reflector>>,
     memory: MemoryUse,
     of_exchange: BTreeMap<ExchangeId, ReflectorId>,
-    /// Versions of objects that all of them keep.
+    /// Number of object versions that all reflectors keep together.
     objects: usize,
-    /// When what is under way will have shown what it is.
+    /// Timers for facts that only time reveals.
     alarms: Alarms,
     propagation: Propagation,
     pacing: Pacing,
@@ -85,22 +85,22 @@ impl Reflectors {
         }
     }
 
-    /// A client connected.
+    /// Notes a new connection, and the process of its client.
     pub fn connected(&mut self, connection: ConnectionId, process: Option<Process>) {
         self.clients.connected(connection, process);
     }
 
-    /// A connection is over.
+    /// Notes the end of a connection.
     pub fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {
         self.clients.disconnected(connection, at);
     }
 
-    /// An API server began or ceased to refuse.
+    /// Notes that an API server started or stopped refusing connections.
     pub fn listener(&mut self, upstream: &UpstreamName, state: ListenerState, at: Timestamp) {
         self.servers.listener(upstream, state, at);
     }
 
-    /// A request began.
+    /// Assigns a new request to a reflector, if it is a list or a watch.
     pub fn requested(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
         let client = self.clients.of(exchange.id.connection, &exchange.request, exchange.started);
         if let Some(client) = client {
@@ -141,7 +141,7 @@ impl Reflectors {
         self.objects = (self.objects + now).saturating_sub(kept);
     }
 
-    /// The head of an answer came.
+    /// Processes the head of a response.
     pub fn answered(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let Some(reflector) = self.of(exchange.id) else { return };
         reflector.answered(exchange, at, told);
@@ -155,7 +155,7 @@ impl Reflectors {
         }
     }
 
-    /// What a request of a reflector delivers has to wait for its reader, or can go on.
+    /// Processes the start or end of a blockage of a reflector's response.
     pub fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let Some(reflector) = self.of(exchange.id) else { return };
         let before = reflector.stalling;
@@ -169,7 +169,7 @@ impl Reflectors {
         }
     }
 
-    /// Time has come to `at`.
+    /// Advances time to `at`.
     pub fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
         while let Some(id) = self.alarms.next(at) {
             if let Some(reflector) = self.known.get_mut(&id) {
@@ -183,12 +183,12 @@ impl Reflectors {
         }
     }
 
-    /// Whether something will be told once time has passed.
+    /// Whether a timer is pending.
     pub fn awaits_time(&self) -> bool {
         !self.alarms.is_empty()
     }
 
-    /// A part of a body was understood.
+    /// Processes a decoded part of a body.
     pub fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, told: &mut dyn FnMut(Told)) {
         let options = &exchange.request.options;
         if let (Some(revision), Some(resource)) = (body.newest_revision(options.resource_version), exchange.request.resource()) {
@@ -200,7 +200,7 @@ impl Reflectors {
         let all = self.objects;
         let Some(reflector) = self.of(exchange.id) else { return };
         let kept = reflector.kept_objects();
-        // It may have what the others leave, and its share in any case.
+        // It may use the room that the others leave, and at least an equal share.
         let mut room = Room { versions: (limit + kept).saturating_sub(all).max(share), exceeded: 0 };
         reflector.understood(exchange, at, body, &mut room, told);
         let (client, now) = (reflector.key.client, reflector.kept_objects());
@@ -211,7 +211,7 @@ impl Reflectors {
         }
     }
 
-    /// A request is over.
+    /// Processes the end of a request.
     pub fn ended(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
         if Propagation::is_write(exchange) {
             if let Some(client) = self.clients.on(exchange.id.connection) {
@@ -233,12 +233,12 @@ impl Reflectors {
         }
     }
 
-    /// Nothing is known of what happened until now: a capture lacks it.
+    /// Notes that observations before `at` are missing from the capture.
     pub fn lose_sight(&mut self, at: Timestamp) {
         self.known.values_mut().for_each(|reflector| reflector.lose_sight(at));
     }
 
-    /// All of them, without what they did one by one: what is stuck, then what listed again most often, then what cost most.
+    /// All reflectors without their moments: stuck ones first, then by number of relists, then by bytes.
     pub fn rows(&self, now: Timestamp) -> Vec<ReflectorRow> {
         let mut worst: Vec<&Reflector> = self.known.values().map(Box::as_ref).collect();
         worst.sort_by_key(|reflector| {
@@ -248,7 +248,7 @@ impl Reflectors {
         let row = |reflector: &Reflector| {
             let client = self.clients.get(reflector.key.client);
             let process = client.and_then(|client| client.process.clone());
-            // Looked up for those only of whom it is told.
+            // Only looked up for rows that report it.
             let kin = (process.is_some() && reflector.has_watched()).then(|| self.by_key.get(&reflector.key)).flatten();
             let together = kin.map_or(1, |kin| kin.most_together(now));
             let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream), now);
@@ -259,12 +259,12 @@ impl Reflectors {
         worst.into_iter().map(row).collect()
     }
 
-    /// How many are stuck, of clients that are connected.
+    /// Number of stuck reflectors with connected clients.
     pub fn stuck(&self) -> u64 {
         self.known.values().filter(|reflector| reflector.is_stuck() && !self.client_left(reflector)).count() as u64
     }
 
-    /// Adds to `row` what its reflector did, and the evidence of its last relist.
+    /// Adds its moments and the evidence of its last relist to `row`.
     pub fn add_detail(&self, row: &mut ReflectorRow) {
         if let Some(reflector) = self.known.get(&row.reflector) {
             row.last_relist.clone_from(&reflector.last_relist);
@@ -273,17 +273,17 @@ impl Reflectors {
         }
     }
 
-    /// How long clients wait for their own writes to come back, the slowest first.
+    /// How long clients wait for their own writes to arrive on their watches, the slowest first.
     pub fn propagation(&self) -> Vec<PropagationRow> {
         self.propagation.rows()
     }
 
-    /// Clients that hold their own requests back.
+    /// Clients with a rate limit of their own.
     pub fn rate_limits(&self) -> Vec<RateLimit> {
         self.pacing.limits()
     }
 
-    /// What fell out.
+    /// Data that was dropped to keep the bounds.
     pub const fn missed(&self) -> ReflectorsMissed {
         ReflectorsMissed { own_writes: self.propagation.forgotten(), rate_limits: self.pacing.forgotten(), ..self.missed }
     }
@@ -292,7 +292,7 @@ impl Reflectors {
         self.clients.get(reflector.key.client).is_none_or(|client| client.open_connections == 0)
     }
 
-    /// When its client left; nothing while it is there. Of a client that was forgotten that is long ago.
+    /// When its client disconnected; `None` while it is connected. The zero timestamp for a client that was dropped.
     pub(super) fn left(&self, reflector: &Reflector) -> Option<Timestamp> {
         self.clients.get(reflector.key.client).map_or(Some(Timestamp::default()), |client| client.left)
     }
@@ -306,14 +306,14 @@ impl Reflectors {
         self.known.get_mut(id).map(Box::as_mut)
     }
 
-    /// Which reflector of those with `key` makes a request: of those that can be expected to, the one that fits best.
+    /// The reflector with `key` that makes this request: the best fit among those that are idle.
     fn find(&self, key: &Key, exchange: &Exchange, is_list: bool) -> Option<ReflectorId> {
         let options = &exchange.request.options;
         let fits = |id: ReflectorId| {
             let reflector = self.known.get(&id).filter(|reflector| !reflector.is_busy())?;
             let same_connection = reflector.connection == exchange.id.connection;
             let fit = if is_list { fit_of_list(reflector, options, same_connection)? } else { fit_of_watch(reflector, options)? };
-            // Of equals the one that was there last: others may be of clients that are gone.
+            // Among equals the one that was seen last: the others may belong to clients that have left.
             Some((fit, same_connection, reflector.last_seen, Reverse(id)))
         };
         self.by_key.get(key)?.candidates(options.resource_version.revision()).filter_map(fits).max().map(|(.., Reverse(id))| id)
@@ -335,7 +335,7 @@ impl Reflectors {
         Some(id)
     }
 
-    /// Makes room by dropping those that have done nothing for longest, a sixteenth of all that there may be or are; whether there were any.
+    /// Makes room by dropping the reflectors that have been idle for longest, a sixteenth of all. Returns whether any was dropped.
     fn forget_some(&mut self) -> bool {
         let mut idle: Vec<(Timestamp, ReflectorId)> = self
             .known
@@ -364,10 +364,10 @@ impl Reflectors {
     }
 }
 
-/// How well a list fits what a reflector did before; nothing if it does not at all. Greater is better.
+/// How well a request fits the history of a reflector. Greater is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
-    /// The very request that failed, or the page that was announced.
+    /// It retries a failed list, requests an announced page, or is a watch after another watch.
     is_expected: bool,
     names_its_revision: bool,
     /// It never watched, and listed in this form before.
@@ -380,7 +380,7 @@ fn fit_of_list(reflector: &Reflector, options: &ListOptions, same_connection: bo
     let names_its_revision =
         matches!(options.resource_version, ResourceVersion::At(revision) if reflector.revision == Some(revision));
     let is_poller = !options.watch && !reflector.has_watched() && reflector.last_form == Some(Form::of(options));
-    // Who polls and watches without a revision does two things at once.
+    // A watch without a revision does not belong to a polling loop of the same client.
     let is_anothers = options.watch && !options.ends_state_with_bookmark() && reflector.polls.again();
     let fit = |is_expected, likely| Some(Fit { is_expected, names_its_revision, is_poller, likely });
     match &reflector.state {
@@ -393,7 +393,7 @@ fn fit_of_list(reflector: &Reflector, options: &ListOptions, same_connection: bo
         State::Waiting => fit(false, 2),
         State::Listed if is_anothers => None,
         State::Listed => fit(false, 1),
-        // It had enough of the pages, and begins again.
+        // The client dropped the remaining pages and starts a new list.
         State::Listing(..) if is_poller && same_connection => fit(false, 0),
         State::Listing(..) | State::Watching(_) => None,
     }
@@ -406,11 +406,11 @@ fn fit_of_watch(reflector: &Reflector, options: &ListOptions) -> Option<Fit> {
     }
     let (names_its_revision, likely) = match (options.resource_version, reflector.revision) {
         (ResourceVersion::At(from), Some(own)) if from == own => (true, 3),
-        // What was under way when the watch broke did not reach the client.
+        // Events under way when the watch broke did not reach the client.
         (ResourceVersion::At(from), Some(own)) if from < own => (false, 2),
-        // Revisions that are no numbers cannot be compared here.
+        // Revisions that are not numbers cannot be compared.
         (ResourceVersion::At(_), _) | (ResourceVersion::Invalid, None) => (false, 1),
-        // A client without a list.
+        // The client has no list.
         (ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid, _) => {
             if is_waiting {
                 (false, 1)

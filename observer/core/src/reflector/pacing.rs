@@ -1,4 +1,4 @@
-//! Clients that hold their own requests back.
+//! Rate limits that clients apply to their own requests.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -7,33 +7,33 @@ use super::clients::ClientId;
 use crate::exchange::{Client, Exchange};
 use crate::time::{PerSecond, Timestamp};
 
-/// Clients that are followed; those that asked for nothing for longest are forgotten for others.
+/// Bound for the clients that are followed. The client that has been idle for longest is dropped to make room.
 const MAX_FOLLOWED: usize = 1_024;
-/// Requests of each whose times are kept: more than the burst of client-go's default (10) and of controller-runtime's (30), and what is even
-/// behind them.
+/// Number of request times kept per client: more than the default burst of client-go (10) and of controller-runtime (30), plus the
+/// evenly spaced requests after it.
 const KEPT: usize = 64;
-/// So many requests in a row at even distances are no accident.
+/// Number of consecutive even gaps between requests that is no accident.
 const EVEN: usize = 8;
-/// The densest requests that a limit of their number is looked for in, and the sparsest.
+/// Shortest and longest mean gap that can show a rate limit.
 const SHORTEST: Duration = Duration::from_millis(5);
 const LONGEST: Duration = Duration::from_millis(500);
-/// Fewer requests close together are no burst.
+/// Minimum number of close requests that counts as a burst.
 const BURST: usize = 4;
 
-/// A limit of a client's own: a token bucket, as client-go has it (`rest.Config`, `QPS` and `Burst`).
+/// A client's own rate limit: a token bucket, as in client-go (`rest.Config`, `QPS` and `Burst`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     /// The number of the client.
     pub client_id: ClientId,
-    /// The client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// Requests a second that it lets through for long.
+    /// Sustained requests per second, `QPS` of the bucket.
     pub qps: PerSecond,
-    /// Requests that it lets through at once.
+    /// Requests that it lets through at once, `Burst` of the bucket.
     pub burst: u64,
 }
 
-/// When clients asked for something, and the limits that it shows.
+/// Latest request times of clients, and the rate limits that they show.
 #[derive(Debug)]
 pub(super) struct Pacing {
     recent: BTreeMap<ClientId, VecDeque<Timestamp>>,
@@ -46,7 +46,7 @@ impl Pacing {
         Self { recent: BTreeMap::new(), limits: BTreeMap::new(), forgotten: 0 }
     }
 
-    /// A client asked for something.
+    /// Notes a request of a client.
     pub(super) fn asked(&mut self, client_id: ClientId, exchange: &Exchange) {
         if self.recent.len() >= MAX_FOLLOWED && !self.recent.contains_key(&client_id) {
             let idle = self.recent.iter().min_by_key(|(_, times)| times.back().copied()).map(|(id, _)| *id);
@@ -60,7 +60,7 @@ impl Pacing {
         times.push_back(exchange.started);
         if let Some((every, burst)) = limit(times) {
             if self.limits.len() >= MAX_FOLLOWED && !self.limits.contains_key(&client_id) {
-                // The one that was first seen.
+                // Drops the client that was first seen.
                 self.limits.pop_first();
                 self.forgotten = self.forgotten.saturating_add(1);
             }
@@ -69,18 +69,18 @@ impl Pacing {
         }
     }
 
-    /// How many clients were forgotten for others.
+    /// Number of clients that were dropped to make room.
     pub(super) const fn forgotten(&self) -> u64 {
         self.forgotten
     }
 
-    /// The limits that were seen.
+    /// The rate limits found so far.
     pub(super) fn limits(&self) -> Vec<RateLimit> {
         self.limits.values().cloned().collect()
     }
 }
 
-/// How far apart requests are let through and how many at once, where the last ones came evenly behind a burst.
+/// The mean gap and the burst size, if the last requests came evenly after a burst.
 fn limit(times: &VecDeque<Timestamp>) -> Option<(Duration, u64)> {
     let gaps: Vec<Duration> = times.iter().zip(times.iter().skip(1)).map(|(before, after)| after.since(*before)).collect();
     let (_, tail) = gaps.split_at_checked(gaps.len().checked_sub(EVEN)?)?;
@@ -94,7 +94,7 @@ fn limit(times: &VecDeque<Timestamp>) -> Option<(Duration, u64)> {
         return None;
     }
     let dense = gaps.iter().rev().skip(even).take_while(|gap| **gap <= every / 4).count();
-    // The first of a burst has no gap before it, and the last of it is the first of what is even.
+    // The first request of a burst has no gap before it. The last one starts the even gaps.
     (dense + 1 >= BURST).then_some((every, dense as u64 + 1))
 }
 
@@ -121,10 +121,10 @@ mod tests {
             (&[(9, 1), (7, 200)][..], None),
             (&[(29, 0), (20, 50)][..], Some((50, 30))),
             (&[(3, 1), (40, 200)][..], Some((200, 4))),
-            // A loop, a poller and a burst alone have no limit that shows.
+            // A loop, a poller and a burst alone show no limit.
             (&[(40, 200)][..], None),
             (&[(9, 1), (20, 10_000)][..], None),
-            // Five objects are made, and then somebody asks every second whether they are ready.
+            // A client creates five objects, then checks every second whether they are ready.
             (&[(4, 20), (20, 1_000)][..], None),
             (&[(40, 1)][..], None),
             (&[(9, 1), (1, 5_000), (10, 200)][..], None),

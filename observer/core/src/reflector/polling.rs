@@ -1,4 +1,4 @@
-//! Lists that come again and again without a watch.
+//! Polling: repeated lists without a watch.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,55 +7,55 @@ use serde::Serialize;
 
 use crate::time::{Timestamp, microseconds};
 
-/// Intervals that are looked at, the latest.
+/// Number of latest intervals that are examined.
 const INTERVALS: usize = 16;
-/// Whole lists without a watch until they are called polling: three intervals that are alike are no accident.
+/// Number of complete lists without a watch that makes a poller: three similar intervals are no accident.
 const POLLS: u64 = 4;
-/// Intervals are alike if their mean distance from the median is at most one part in so many of it.
+/// Intervals are similar if their mean deviation from the median is at most the median divided by this.
 const ALIKE: u32 = 4;
-/// Lists without a watch, and less than [`HOT`] apart, until they are called a hot loop.
+/// Number of lists without a watch, less than [`HOT`] apart, that makes a hot loop.
 const HOT_LISTS: u64 = 10;
 const HOT: Duration = Duration::from_secs(1);
-/// The longest wait: a series of even lists that lasts longer is a poller.
+/// The longest wait: a longer series of even lists is a poller.
 ///
-/// Five minutes, the usual timeout of whoever waits for a condition by listing (kubernetes test/e2e/framework/timeouts.go: `PodStart`, `ClaimProvision`),
-/// to which one interval is added for the last attempt.
+/// Five minutes is the usual timeout for tests that wait for a condition by listing (kubernetes test/e2e/framework/timeouts.go:
+/// `PodStart`, `ClaimProvision`). One interval is added for the last attempt.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
-/// A series of even lists is over when no other came for so many of its intervals.
+/// A series of even lists has ended after this many intervals without another list.
 const OVER_AFTER: u32 = 4;
 
-/// What a series of lists without a watch is.
+/// The kind of a series of lists without a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PollingKind {
-    /// It ended by itself within five minutes: somebody waited for a condition.
+    /// It ended by itself within five minutes: the client waited for a condition.
     Wait,
-    /// It lasts for less than five minutes: a wait, or a poller.
+    /// It has lasted less than five minutes so far: a wait, or a poller.
     Polls,
-    /// It lasts, or lasted, for longer.
+    /// It lasts, or lasted, longer than five minutes.
     Poller,
-    /// It has no pause: faster than once a second.
+    /// It has no pause: less than a second between lists.
     HotLoop,
 }
 
 /// How a client polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Polling {
-    /// What it is.
+    /// The kind of the series.
     pub kind: PollingKind,
     /// Lists since its last watch, or since the series began.
     pub lists: u64,
-    /// The median time from one to the next, in microseconds.
+    /// Median interval between lists, in microseconds.
     pub every_us: u64,
-    /// The mean distance of the intervals from it, in microseconds.
+    /// Mean deviation of the intervals from the median, in microseconds.
     pub jitter_us: u64,
-    /// When the first of them was asked for.
+    /// When the first list was requested.
     pub since: Timestamp,
-    /// When the last was.
+    /// When the last list was requested.
     pub last: Timestamp,
 }
 
-/// Takes the times of lists.
+/// Detects polling from the times of lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PollClock {
     lists: u64,
@@ -63,7 +63,7 @@ pub(super) struct PollClock {
     first: Timestamp,
     last: Option<Timestamp>,
     intervals: VecDeque<Duration>,
-    /// The worst of the series that are over.
+    /// The worst of the series that have ended.
     past: Option<Polling>,
 }
 
@@ -75,7 +75,7 @@ struct Pace {
 }
 
 impl PollClock {
-    /// A list is asked for.
+    /// Notes a request for a list.
     pub(super) fn list(&mut self, at: Timestamp) {
         if self.is_over(at) {
             *self = Self { past: worse(self.past, self.series(at)), ..Self::default() };
@@ -92,7 +92,7 @@ impl PollClock {
         }
     }
 
-    /// A list is whole, or as much of it came as the client wanted.
+    /// Notes a complete list, or one of which the client wanted only the first pages.
     pub(super) const fn whole(&mut self) {
         self.whole = self.whole.saturating_add(1);
     }
@@ -102,12 +102,12 @@ impl PollClock {
         self.lists > 1
     }
 
-    /// A watch is asked for: this is no poller, or no longer.
+    /// Notes a request for a watch: the client does not poll, or no longer.
     pub(super) fn watch(&mut self) {
         *self = Self::default();
     }
 
-    /// How the client polls at `now`, if it does: in the series that lasts, or in one before that was worse.
+    /// How the client polls at `now`: the current series, or an earlier one that was worse. `None` if it does not poll.
     pub(super) fn polling(&self, now: Timestamp) -> Option<Polling> {
         worse(self.past, self.series(now))
     }
@@ -143,19 +143,19 @@ impl PollClock {
 }
 
 impl Polling {
-    /// The same of a client that has left: what lasted is over.
+    /// The same for a client that has left: its series has ended.
     #[must_use]
     pub(super) fn of_one_that_left(self) -> Self {
         Self { kind: if self.kind == PollingKind::Polls { PollingKind::Wait } else { self.kind }, ..self }
     }
 
-    /// From the first list to the last.
+    /// Time from the first list to the last.
     pub fn lasted(&self) -> Duration {
         self.last.since(self.since)
     }
 }
 
-/// The worse of two; of equals the later.
+/// The worse of two series; of equals, the later.
 fn worse(before: Option<Polling>, after: Option<Polling>) -> Option<Polling> {
     before.into_iter().chain(after).max_by_key(|polling| polling.kind)
 }
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(kind(&times, 509_000), (PollingKind::Poller, 200, 398), "it paused once");
     }
 
-    /// What it is, how many lists it has, and how many seconds it lasted.
+    /// Kind, number of lists, and length in seconds.
     fn kind(millis: &[u64], now: u64) -> (PollingKind, u64, u64) {
         let polling = clock(millis).polling(Timestamp::from_nanos(now * 1_000_000)).unwrap();
         (polling.kind, polling.lists, polling.lasted().as_secs())

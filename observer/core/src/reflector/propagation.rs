@@ -1,4 +1,4 @@
-//! How long a client waits for its own writes to come back by its own watch.
+//! How long a client waits until its own writes arrive on its own watches.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -13,41 +13,41 @@ use crate::observation::{ExchangeEnd, ExchangeId};
 use crate::time::{Latency, Timestamp};
 use crate::wire::{EventType, WatchFrame};
 
-/// Clients that write, and pairs of a client and a resource, that are followed.
+/// Bound for the clients that write, and for the measured pairs of client and resource.
 const MAX_FOLLOWED: usize = 1_024;
-/// Writes under way, and written revisions that have not come back, of one client.
+/// Bound per client for writes under way, for awaited revisions, and for early events.
 const MAX_AWAITED: usize = 256;
-/// The same of all clients together.
+/// Bound for awaited revisions and early events of all clients together.
 const MAX_AWAITED_IN_ALL: usize = 4_096;
 
-/// How long a write is waited for.
+/// How long a write is awaited.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Own writes of one client to one resource that came back by a watch of the same client.
+/// Own writes of one client to one resource that arrived on a watch of the same client.
 ///
-/// The time is that from the end of the write's answer to the event with the same revision: for so long the client knows of its write, and
-/// its cache does not. Often the event is there before the answer is; those count as no time.
+/// The time runs from the end of the write's response to the event with the same revision. Meanwhile the client knows of its write,
+/// but its cache does not. Often the event arrives before the response; such a write counts as 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PropagationRow {
     /// The number of the client.
     pub client_id: ClientId,
-    /// The client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// What it writes and watches.
+    /// The resource that it writes and watches.
     pub resource: String,
-    /// Writes that came back.
+    /// Writes that arrived on a watch.
     pub writes: u64,
-    /// Those among them that came before the answer.
+    /// Those among them that arrived before the end of the response.
     pub before_answer: u64,
-    /// Median of the time, in microseconds (two significant digits, as in the next two).
+    /// Median time in microseconds, with two significant digits like the next two.
     pub median_us: u64,
-    /// What 99 of 100 are not above, in microseconds.
+    /// 99th percentile of the time, in microseconds.
     pub p99_us: u64,
-    /// The longest, in microseconds.
+    /// Longest time, in microseconds.
     pub max_us: u64,
 }
 
-/// All of them, bounded; beyond the bounds those that were first seen are forgotten.
+/// All measurements, bounded. Above the bounds, the entries of the client that was first seen are dropped.
 #[derive(Debug)]
 pub(super) struct Propagation {
     writers: BTreeMap<ClientId, Writer>,
@@ -55,16 +55,16 @@ pub(super) struct Propagation {
     forgotten: u64,
 }
 
-/// What a revision is of: group and plural name.
+/// Resource of a revision: group and plural name.
 type Written = (String, String);
 
-/// A client that has written, as long as something of that is under way.
+/// A client with writes that are under way or awaited.
 #[derive(Debug, Default)]
 struct Writer {
     under_way: BTreeSet<ExchangeId>,
-    /// Written, and when the answer was over, in this order.
+    /// Resource, revision and end of response of the awaited writes, in this order.
     awaited: VecDeque<(Written, u64, Timestamp)>,
-    /// Events that came while a write was under way.
+    /// Events that arrived while a write was under way.
     early: VecDeque<(Written, u64)>,
 }
 
@@ -82,7 +82,7 @@ impl Propagation {
         Self { writers: BTreeMap::new(), measured: BTreeMap::new(), forgotten: 0 }
     }
 
-    /// Whether a request writes an object whose new revision its answer tells.
+    /// Whether a request writes an object, so that its response carries the new revision.
     pub(super) fn is_write(exchange: &Exchange) -> bool {
         matches!(exchange.verb(), Some(Verb::Create | Verb::Update | Verb::Patch))
             && exchange
@@ -92,10 +92,10 @@ impl Propagation {
                 .is_some_and(|info| info.resource.is_some() && matches!(info.subresource.as_str(), "" | "status" | "scale"))
     }
 
-    /// A write was asked for.
+    /// Notes a request to write.
     pub(super) fn asked(&mut self, client: ClientId, exchange: &Exchange) {
         if self.writers.len() >= MAX_FOLLOWED && !self.writers.contains_key(&client) {
-            // The one that was first seen; who still writes is followed again.
+            // Drops the client that was first seen. Its next write adds it again.
             if let Some((forgotten, writer)) = self.writers.pop_first() {
                 writer.awaited.into_iter().for_each(|(of, ..)| self.count_forgotten(forgotten, of));
             }
@@ -108,7 +108,7 @@ impl Propagation {
         }
     }
 
-    /// A write is over.
+    /// Processes the end of a write.
     pub(super) fn written(&mut self, client: ClientId, exchange: &Exchange) {
         let is_full = self.is_full();
         let Some(writer) = self.writers.get_mut(&client).filter(|writer| writer.under_way.contains(&exchange.id)) else { return };
@@ -141,7 +141,7 @@ impl Propagation {
         }
     }
 
-    /// Events of a watch came.
+    /// Processes events of a watch.
     pub(super) fn delivered(&mut self, client: ClientId, watch: &Exchange, frames: &[WatchFrame], at: Timestamp) {
         let is_full = self.is_full();
         let Some(writer) = self.writers.get_mut(&client) else { return };
@@ -173,13 +173,13 @@ impl Propagation {
         }
     }
 
-    /// How many writes were not waited for any longer, and times of clients dropped, for others. Writes to what the client was never seen to
-    /// watch do not count: they would not have come back.
+    /// Number of awaited writes, and of measurements, that were dropped to make room. Excludes writes to resources that the client
+    /// was never seen to watch: their events would not arrive.
     pub(super) const fn forgotten(&self) -> u64 {
         self.forgotten
     }
 
-    /// All that was measured, the slowest first.
+    /// All measurements, the slowest first.
     pub(super) fn rows(&self) -> Vec<PropagationRow> {
         let row = |((client_id, _), measured): (&(ClientId, Written), &Measured)| PropagationRow {
             client_id: *client_id,
@@ -196,7 +196,7 @@ impl Propagation {
         rows
     }
 
-    /// Whether all clients together have as many as they may.
+    /// Whether all clients together have reached their bound.
     fn is_full(&self) -> bool {
         self.writers.values().map(|writer| writer.awaited.len() + writer.early.len()).sum::<usize>() >= MAX_AWAITED_IN_ALL
     }
@@ -206,7 +206,7 @@ impl Propagation {
         self.forgotten = self.forgotten.saturating_add(u64::from(would_come_back));
     }
 
-    /// `delay` is nothing where the event came before the answer.
+    /// `delay` is `None` if the event arrived before the response ended.
     fn measure(&mut self, client: ClientId, exchange: &Exchange, resource: &Resource, delay: Option<Duration>) {
         let key = (client, written(resource));
         if self.measured.len() >= MAX_FOLLOWED && !self.measured.contains_key(&key) {
@@ -227,14 +227,14 @@ impl Propagation {
 }
 
 impl Measured {
-    /// The histogram knows nothing shorter than a microsecond.
+    /// The histogram starts at 1 µs, which counts as 0.
     fn quantile_us(&self, share: f64) -> u64 {
         Some(self.latency.quantile_us(share)).filter(|micros| *micros > 1).unwrap_or(0)
     }
 }
 
 impl Writer {
-    /// What has not come back for so long will not: it is not watched, or nothing was changed.
+    /// Drops writes that have waited too long: the resource is not watched, or nothing was changed.
     fn forget_before(&mut self, now: Timestamp) {
         while self.awaited.front().is_some_and(|(_, _, written)| now.since(*written) > LONGEST) {
             self.awaited.pop_front();

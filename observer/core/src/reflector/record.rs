@@ -20,19 +20,19 @@ use crate::k8s::ResourceVersion;
 use crate::observation::{Blockage, Process};
 use crate::time::{PerSecond, Timestamp, microseconds};
 
-/// What a reflector is about.
+/// State of a reflector, as reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReflectorState {
-    /// It asks in vain for a revision that the server does not reach.
+    /// It repeatedly asks for a revision that the server does not reach.
     Stuck,
-    /// It lists, or tries to.
+    /// It lists, or retries a list.
     Listing,
     /// It has a list and does not watch.
     Listed,
-    /// Its watch is over, and nothing followed yet.
+    /// Its watch ended or was refused, and no request followed.
     Waiting,
-    /// It watches, and has not read for a second or more: the server cannot send.
+    /// It watches, but has not read for at least 1 s, so the server cannot send.
     Stalled,
     /// It watches.
     Watching,
@@ -45,136 +45,138 @@ pub struct ReflectorRow {
     pub reflector: ReflectorId,
     /// The number of its client.
     pub client_id: ClientId,
-    /// Its client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// The client's process, if it is one of this machine.
+    /// The client's process; `None` if it is not on this machine or is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<Process>,
-    /// What it lists and watches.
+    /// Resource, objects and options of its lists and watches.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Group and version in which it asks for it: `v1`, `apps/v1`.
+    /// Group and version of the resource in its requests: `v1`, `apps/v1`.
     pub api_version: String,
     /// How much of each object it gets.
     pub representation: Representation,
-    /// What its requests show of the client's age.
+    /// The client's client-go release, inferred from its requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age: Option<ClientAge>,
-    /// What it is about.
+    /// Its current state.
     pub state: ReflectorState,
-    /// Since when.
+    /// When this state began.
     pub since: Timestamp,
     /// When it was first seen.
     pub first_seen: Timestamp,
-    /// When it last asked for something or got something.
+    /// When it last sent a request or received something.
     pub last_seen: Timestamp,
-    /// The newest revision that it was given.
+    /// The newest revision that it received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<u64>,
-    /// Of one that is stuck: the revision that the API server has, as it says.
+    /// The API server's own revision, from its last refusal; `None` unless the reflector is stuck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_revision: Option<u64>,
-    /// How far that is behind the newest revision seen of its resource, in revisions.
+    /// How far `resource_version` is behind the newest revision seen of this resource, in revisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<u64>,
-    /// How far it is behind the newest revision seen of anything in the same etcd: a watch cache that begins anew begins there.
+    /// How far `resource_version` is behind the newest revision seen in the same etcd. A watch cache that is reset starts at that
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind_store: Option<u64>,
-    /// Objects that it has; an estimate where [`Repeats::error`] says that not all are kept.
+    /// Number of objects that it has; an estimate if [`Repeats::error`] is above 0.
     pub objects: u64,
-    /// Bytes of its last whole list.
+    /// Bytes of its last complete list.
     pub last_list_bytes: u64,
-    /// When the last event about an object came.
+    /// When the last event about an object arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_event: Option<Timestamp>,
-    /// Events about objects, of late.
+    /// Recent rate of events about objects.
     #[serde(skip_serializing_if = "PerSecond::is_none")]
     pub events_per_second: PerSecond,
-    /// The mean time between bookmarks of its watch, in microseconds; nothing before the second.
+    /// Mean time between bookmarks of the open watch, in microseconds; `None` before the second bookmark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bookmark_every_us: Option<u64>,
-    /// When the last bookmark of its watch came.
+    /// When the last bookmark of the open watch arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_bookmark: Option<Timestamp>,
-    /// Lists of a revision below the one that it had.
+    /// Lists with a lower revision than the reflector already had.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub went_back: u64,
-    /// What keeps the server from sending to it, where it has not read for a second or more.
+    /// The cause of its current stall; `None` unless it has not read for at least 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled_by: Option<Blockage>,
-    /// How often it had not read for a second or more, the present time not counted.
+    /// Number of stalls of at least 1 s, without the current one.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub stalls: u64,
-    /// How long it has not read, all together and until now, in microseconds.
+    /// Total time of its stalls in microseconds, the current one included.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub stalled_us: u64,
-    /// Watches that the server ended early in or after such a time.
+    /// Watches that the server ended early during or shortly after a stall.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub ended_stalled: u64,
-    /// The most watches in a row that ended within a second, before any event.
+    /// Highest number of consecutive watches that ended within a second, before any event.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub short_watches: u64,
-    /// Lists in place of streaming lists that were refused.
+    /// Lists that replaced refused streaming lists.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub fallbacks: u64,
-    /// Requests for lists, pages and repetitions included.
+    /// Requests for lists, pages and retries included.
     pub list_requests: u64,
     /// Requests for watches.
     pub watch_requests: u64,
-    /// Watches that went on where the one before had ended.
+    /// Watches that resumed from the last resource version.
     pub resumes: u64,
-    /// Lists although it had one.
+    /// Relists of a client that still had its state.
     pub relists: u64,
-    /// Lists of a client that had forgotten what it had: it was started anew, or began from nothing.
+    /// Relists of a client that had lost its state: its process was restarted, or it rebuilt its informer.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub beginnings: u64,
     /// Whether its last five relists were within ten minutes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub relists_in_a_loop: bool,
-    /// How many others of its process listed or watched the same at the same time, for three seconds and more; nought where the process is not known.
+    /// Number of other reflectors of the same process that listed or watched the same for at least 3 s at the same time; 0 if the
+    /// process is unknown.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub duplicates: u64,
-    /// Whether its client has no connection any more.
+    /// Whether its client has no open connection.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub client_left: bool,
-    /// The same by cause.
+    /// Relists and beginnings by cause.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub causes: BTreeMap<String, u64>,
     /// Events about objects.
     pub events: u64,
-    /// Bookmarks.
+    /// Bookmarks received.
     pub bookmarks: u64,
-    /// Items of whole lists.
+    /// Items of complete lists.
     pub items: u64,
-    /// Those of them that came as events, of watches that begin with all objects.
+    /// The items among them that arrived as initial events of a watch.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub streamed_items: u64,
-    /// Bytes of all answers that are over.
+    /// Bytes of all responses that have ended.
     pub bytes: u64,
-    /// Objects that came, and those that the reflector had in the very version.
+    /// Objects received, and those among them that were unchanged since the last delivery.
     pub repeats: Repeats,
-    /// What was wrong with it, and when.
+    /// Its troubles, with counts and times.
     #[serde(skip)]
     pub spells: BTreeMap<Trouble, Spell>,
     /// The revision at which it is stuck, or was last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck_at: Option<u64>,
-    /// From which revision it last listed.
+    /// The revision that its last list asked for.
     #[serde(skip)]
     pub lists_from: Option<ListsFrom>,
-    /// How it polls; nothing if it does not.
+    /// How it polls; `None` if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub polling: Option<Polling>,
-    /// How its last watch ended; nothing while none has, or a list followed.
+    /// How its last watch ended; `None` before the first end, and after a later list or resume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_end: Option<WatchEnd>,
     /// Its last relist, with the evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_relist: Option<Box<ListTold>>,
-    /// What it did, the latest moments.
+    /// Its latest moments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<Moment>,
-    /// How many moments before them are not kept.
+    /// Number of earlier moments that were dropped.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub timeline_dropped: u64,
 }
@@ -241,7 +243,7 @@ impl ReflectorRow {
         }
     }
 
-    /// Where there is one API server, nobody needs to hear its name.
+    /// Removes the API server's name, for runs with only one API server.
     pub fn drop_upstream_name(&mut self) {
         self.shape.upstream = None;
         if let Some(relist) = &mut self.last_relist {
@@ -249,7 +251,7 @@ impl ReflectorRow {
         }
     }
 
-    /// Whether it watches `events`, for which the API server has no watch cache.
+    /// Whether it lists or watches `events`, for which the API server has no watch cache.
     pub fn is_of_events(&self) -> bool {
         matches!(self.shape.resource.as_str(), "events" | "events.events.k8s.io")
     }
@@ -259,7 +261,7 @@ impl ReflectorRow {
         matches!(self.state, ReflectorState::Watching | ReflectorState::Stalled)
     }
 
-    /// Whether it is a reflector, or something like it: it has watched.
+    /// Whether it has requested a watch. A client that only lists is no reflector.
     pub const fn has_watched(&self) -> bool {
         self.watch_requests > 0
     }

@@ -1,4 +1,4 @@
-//! What is known of the API servers that reflectors watch, and what decides why a revision was gone or a watch lost.
+//! API servers: facts that show why a revision expired or a watch was lost.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,32 @@ pub(super) struct Refusal {
     pub until: Option<Timestamp>,
 }
 
-/// All of them, bounded.
+/// All API servers, bounded.
 #[derive(Debug)]
 pub(super) struct Servers {
     known: BTreeMap<UpstreamName, Server>,
     limit: usize,
-    /// Resources of all of them.
+    /// Bound for the resources of all API servers together.
     resources: usize,
 }
 
-/// One of them.
+/// One API server.
 #[derive(Debug, Default)]
 pub(super) struct Server {
-    /// The last time in which it refused.
+    /// The last time in which it refused connections.
     refusal: Option<Refusal>,
-    /// The newest revision that was seen of each resource, by group and plural name, and since when.
+    /// Newest revision seen per resource (group and plural name), and when it was first seen.
     newest: BTreeMap<(String, String), (u64, Timestamp)>,
-    /// The newest of all that share an etcd as they do unless flags say otherwise.
+    /// Newest revision of all resources that share an etcd by default.
     newest_of_all: Option<u64>,
 }
 
-/// A revision that an answer showed.
+/// A revision that a response showed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
     pub revision: u64,
     pub at: Timestamp,
-    /// When the newest state was asked for, where the answer is of that.
+    /// Time of the request, if it asked for the newest state.
     pub newest_at: Option<Timestamp>,
 }
 
@@ -63,8 +63,8 @@ impl Servers {
         }
     }
 
-    /// Takes a revision that an answer showed. Where the newest one is below what was shown before, etcd was restored: what was shown of that time
-    /// is gone.
+    /// Notes a revision that a response showed. If the newest state is below a revision shown earlier, etcd was restored, and the
+    /// higher revisions are dropped.
     pub(super) fn shown(&mut self, name: &UpstreamName, resource: &Resource, shown: Shown) {
         let others: usize = self.known.iter().filter(|(other, _)| *other != name).map(|(_, server)| server.newest.len()).sum();
         let room = self.resources.saturating_sub(others);
@@ -100,24 +100,24 @@ impl Servers {
 }
 
 impl Server {
-    /// The time in which it refused, if some of that lies between `from` and `until`.
+    /// The refusal that overlaps the time from `from` to `until`, if any.
     pub(super) fn refused_between(&self, from: Timestamp, until: Timestamp) -> Option<Refusal> {
         self.refusal.filter(|refusal| refusal.from <= until && refusal.until.is_none_or(|end| end >= from))
     }
 
-    /// The newest revision that was seen where `resource` is stored.
+    /// The newest revision seen in the etcd that stores `resource`.
     pub(super) fn newest_beside(&self, resource: &Resource) -> Option<u64> {
         if is_in_one_etcd(resource) { self.newest_of_all } else { self.newest(resource) }
     }
 
-    /// The newest revision that was seen of `resource`.
+    /// The newest revision seen of `resource`.
     pub(super) fn newest(&self, resource: &Resource) -> Option<u64> {
-        // A key of references would need a type of its own; this is asked once per row of a snapshot.
+        // Borrowed keys would need a type of their own; this runs only once per row of a snapshot.
         self.newest.get(&(resource.group.clone(), resource.resource.clone())).map(|(newest, _)| *newest)
     }
 }
 
-/// All resources share an etcd unless flags say otherwise, as they often do for events.
+/// Whether a resource is in the etcd that all resources share by default. Flags often move events to another one.
 fn is_in_one_etcd(resource: &Resource) -> bool {
     resource.resource != "events"
 }

@@ -1,4 +1,4 @@
-//! When something was wrong with a reflector, and how often: what is over is not forgotten.
+//! Troubles of a reflector, past ones included: how often and when they occurred.
 
 use std::collections::BTreeMap;
 
@@ -7,57 +7,57 @@ use serde::Serialize;
 use super::cause::RelistCause;
 use crate::time::{Timestamp, microseconds};
 
-/// Kinds of trouble that are kept of a reflector; causes with codes of their own are many.
+/// Bound for the kinds of trouble kept per reflector; causes with status codes can be many.
 const MAX_TROUBLES: usize = 24;
 
-/// Something that is wrong for a while, or at a moment.
+/// A disturbance that lasts, or that happens at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
-    /// It asks in vain for a revision that the server does not reach.
+    /// It repeatedly asks for a revision that the server does not reach.
     Stuck,
-    /// Its watches end within a second.
+    /// Several consecutive watches ended within a second, before any event.
     ShortWatches,
-    /// It lists again and again.
+    /// It relisted five times within ten minutes.
     RelistLoop,
     /// It does not read its watch.
     Stalled,
-    /// It listed again, for this cause.
+    /// It relisted for this cause.
     Relisted(RelistCause),
-    /// Its streaming list was refused.
+    /// Its streaming list was refused, and a plain list replaced it.
     StreamingRefused,
-    /// A list was of a revision below the one before.
+    /// A list had a lower revision than the reflector already had.
     WentBack,
 }
 
-/// How often, and when.
+/// The occurrences of a trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spell {
-    /// How often.
+    /// Number of occurrences.
     pub times: u64,
-    /// When it first began.
+    /// Start of the first occurrence.
     pub since: Timestamp,
-    /// When it last was over; nothing while it lasts.
+    /// End of the last occurrence; `None` while it lasts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// How long it lasted in all, as far as it is over, in microseconds.
+    /// Total length of the occurrences that have ended, in microseconds.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub lasted_us: u64,
-    /// When it last began.
+    /// Start of the last occurrence.
     #[serde(skip)]
     latest: Timestamp,
 }
 
-/// All of a reflector.
+/// All troubles of a reflector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spells(BTreeMap<Trouble, Spell>);
 
 impl Spell {
-    /// So many moments, the first and the last of which are these.
+    /// `times` moments, the first at `since` and the last at `until`.
     pub const fn of_moments(times: u64, since: Timestamp, until: Timestamp) -> Self {
         Self { times, since, until: Some(until), lasted_us: 0, latest: until }
     }
 
-    /// This and what another one had: of several reflectors.
+    /// Merges the spells of two reflectors; keeps the longer total length.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -69,13 +69,13 @@ impl Spell {
         }
     }
 
-    /// How long it lasted in all until `now`, in microseconds.
+    /// Total length of all occurrences until `now`, in microseconds.
     pub fn lasted_us(&self, now: Timestamp) -> u64 {
         let now = if self.until.is_some() { 0 } else { microseconds(now.since(self.latest)) };
         self.lasted_us.saturating_add(now)
     }
 
-    /// The same, over since then where it lasts.
+    /// Ends an ongoing occurrence at `until`.
     #[must_use]
     pub fn over_at(self, until: Timestamp) -> Self {
         let lasted_us = self.lasted_us(until);
@@ -84,7 +84,7 @@ impl Spell {
 }
 
 impl Spells {
-    /// It begins, unless it lasts.
+    /// Starts an occurrence, unless one is ongoing.
     pub(super) fn begin(&mut self, trouble: Trouble, at: Timestamp) {
         if let Some(spell) = self.0.get_mut(&trouble) {
             if spell.until.take().is_some() {
@@ -96,7 +96,7 @@ impl Spells {
         }
     }
 
-    /// It is over, if it lasted.
+    /// Ends the ongoing occurrence, if any.
     pub(super) fn end(&mut self, trouble: Trouble, at: Timestamp) {
         if let Some(spell) = self.0.get_mut(&trouble).filter(|spell| spell.until.is_none()) {
             spell.until = Some(at);
@@ -104,13 +104,12 @@ impl Spells {
         }
     }
 
-    /// It happens.
+    /// Notes an occurrence of one moment.
     pub(super) fn happen(&mut self, trouble: Trouble, at: Timestamp) {
         self.begin(trouble, at);
         self.end(trouble, at);
     }
 
-    /// All of them.
     pub(super) fn all(&self) -> BTreeMap<Trouble, Spell> {
         self.0.clone()
     }

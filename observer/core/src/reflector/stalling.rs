@@ -1,4 +1,4 @@
-//! A reflector that does not read.
+//! Stalls of a reflector: times in which the client does not read.
 
 use super::moment::Happened;
 use super::spells::Trouble;
@@ -8,24 +8,24 @@ use crate::exchange::{Exchange, Stall};
 use crate::observation::Blockage;
 use crate::time::{Timestamp, microseconds};
 
-/// The server cannot send.
+/// A blockage of the reflector's response, so that the server cannot send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stalling {
     pub since: Timestamp,
     pub by: Blockage,
-    /// Whether it has lasted so long that it was told.
+    /// Whether it has lasted long enough and was reported.
     pub told: bool,
 }
 
 impl Stalling {
-    /// When it has lasted long enough to be told.
+    /// When it has lasted long enough to be reported.
     pub(super) fn due(&self) -> Timestamp {
         self.since.plus(Stall::SHORTEST)
     }
 }
 
 impl Reflector {
-    /// What it reads has to wait, or can go on.
+    /// Processes the start or end of a blockage.
     pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
         match (exchange.stall.now(), &mut self.stalling) {
             (Some((since, by)), stalling @ None) => *stalling = Some(Stalling { since, by, told: false }),
@@ -34,7 +34,7 @@ impl Reflector {
         }
     }
 
-    /// The server can send again, or has nothing more to send.
+    /// Ends the stall: the server can send again, or has nothing more to send.
     pub(super) fn end_stall(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let Some(stalling) = self.stalling.take() else { return };
         let lasted = at.since(stalling.since);
@@ -51,7 +51,7 @@ impl Reflector {
         told(Told::StallEnded(self.stall_told(stalling, at)));
     }
 
-    /// Tells a stall that has lasted long enough.
+    /// Reports a stall once it has lasted long enough.
     pub(super) fn pass_stall(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
         if let Some(stalling) = self.stalling.filter(|stalling| !stalling.told && stalling.due() <= at) {
             self.stalling = Some(Stalling { told: true, ..stalling });

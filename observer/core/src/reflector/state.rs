@@ -1,4 +1,4 @@
-//! One reflector, and what the requests that it makes say of it.
+//! One reflector: its state, and everything that its requests reveal about it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -21,10 +21,11 @@ use crate::k8s::{ListOptions, ResourceVersion, ResourceVersionMatch};
 use crate::observation::{Body, ConnectionId};
 use crate::time::{Rate, Timestamp};
 
-/// A list and a watch after it, again and again, as client-go's `Reflector` does (client-go tools/cache/reflector.go), and others like it.
+/// A list followed by a watch, repeatedly, as in client-go's `Reflector` (client-go tools/cache/reflector.go) and similar
+/// libraries.
 ///
 /// ```text
-///            list asked                 whole list            watch asked            granted, events
+///            list asked                complete list          watch asked            granted, events
 ///   (none) ─────────────► Listing ─────────────────► Listed ─────────────► Watching ────────────┐
 ///              │           ▲  ▲ │ failed, next page    │ list asked          │   ▲ ▲            │
 ///              │           │  └─┘                      │ (a poller)          │   │ └────────────┘
@@ -42,12 +43,12 @@ pub(super) struct Reflector {
     pub client: Client,
     pub shape: Shape,
     pub state: State,
-    /// The newest revision that it was given.
+    /// The newest revision that it received.
     pub revision: Option<u64>,
     pub revision_since: Timestamp,
-    /// When the server chose that revision, at the earliest: so old it may be. `None` if that was not seen.
+    /// Earliest time at which the server can have chosen that revision, so a bound for its age. `None` if that was not observed.
     pub revision_chosen: Option<Timestamp>,
-    /// The revision of its last complete list, and when the server chose that.
+    /// Revision of its last complete list, and the earliest time at which the server can have chosen it.
     pub listed_revision: Option<(u64, Timestamp)>,
     pub objects: Versions,
     pub timeline: Timeline,
@@ -55,48 +56,48 @@ pub(super) struct Reflector {
     pub spells: Spells,
     pub age: Option<ClientAge>,
     pub first_seen: Timestamp,
-    /// When it last asked for something, got something, or lost a watch.
+    /// Time of its last request, its last delivery, or the end of its last watch.
     pub last_seen: Timestamp,
     pub last_relist: Option<Box<ListTold>>,
-    /// Its first list, until its first watch shows that it is a reflector's.
+    /// Its first list, kept until its first watch shows that it is a reflector.
     pub first_list: Option<Box<ListTold>>,
-    /// The revision at which it asks in vain, how often, and since when.
+    /// The revision that the server refuses as not reached yet; `None` while it refuses none.
     pub stuck: Option<Stuck>,
-    /// The revision at which it was last stuck.
+    /// Revision at which it was last stuck.
     pub last_stuck_at: Option<u64>,
     pub polls: PollClock,
-    /// The last watch of use, if none followed it, and how many attempts did.
+    /// The last watch that was of use, and the number of failed attempts since; `None` once a resume is confirmed.
     pub interrupted: Option<Interrupted>,
-    /// The resume that is told once the watch shows that it is one.
+    /// The resume to report once the watch is confirmed.
     pub resuming: Option<Box<ResumeTold>>,
-    /// Whether it asked for a watch since its last whole list.
+    /// Whether it requested a watch after its last complete list.
     pub watched_since_list: bool,
-    /// In which form it last listed.
+    /// Form of its last list.
     pub last_form: Option<Form>,
-    /// Where it is found while it has nothing under way.
+    /// Its place in the index of idle reflectors; `None` while it is busy.
     pub place: Option<Place>,
-    /// On which connection it last asked for something.
+    /// Connection of its last request.
     pub connection: ConnectionId,
-    /// Whether it has had a whole list, seen or not: who watches from a revision has one.
+    /// Whether it has had a complete list, observed or not. A watch from a revision implies one.
     pub had_a_list: bool,
     pub list_failure: Option<Failure>,
     pub past_watch: Option<PastWatch>,
     pub useful_watch: Option<PastWatch>,
     pub stalling: Option<Stalling>,
     pub events_rate: Rate,
-    /// When the last event about an object came.
+    /// When the last event about an object arrived.
     pub last_event: Option<Timestamp>,
     pub out_of_sight: bool,
 }
 
-/// A watch that ended, and what was tried since.
+/// An interrupted watch, and the attempts since.
 #[derive(Clone, Debug)]
 pub(super) struct Interrupted {
     pub past: PastWatch,
     pub attempts: u64,
 }
 
-/// In which form a client lists.
+/// Options of a list request, without its revision number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Form {
     limit: u64,
@@ -105,14 +106,14 @@ pub(super) struct Form {
     revision_match: ResourceVersionMatch,
 }
 
-/// From which revision a list is asked for.
+/// The revision that a list asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListsFrom {
-    /// None is named: the newest.
+    /// `resourceVersion` is unset: the newest state.
     Newest,
-    /// `resourceVersion=0`: any that the API server has at hand.
+    /// `resourceVersion=0`: any state that the API server has at hand.
     Any,
-    /// One that is named.
+    /// Any other `resourceVersion`.
     Named,
 }
 
@@ -135,16 +136,16 @@ impl Form {
     }
 }
 
-/// How many versions of objects a reflector may keep.
+/// Bound for the object versions of a reflector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub versions: usize,
-    /// How often it was exceeded.
+    /// How often the bound was exceeded.
     pub exceeded: u64,
 }
 
 impl Room {
-    /// Whether so many are too many, so that half of them go.
+    /// Whether `kept` versions exceed the bound, so that the caller drops half of them. Counts this.
     pub(super) const fn is_exceeded_by(&mut self, kept: usize) -> bool {
         let is_exceeded = kept > self.versions;
         if is_exceeded {
@@ -154,81 +155,82 @@ impl Room {
     }
 }
 
-/// What is known beside a reflector when it asks for something.
+/// Facts from outside a reflector that apply to its request.
 #[derive(Debug)]
 pub(super) struct Context<'c> {
     pub server: Option<&'c Server>,
-    /// When its client came back after all of its connections had ended, if it is known by its words only.
+    /// When its client returned after all of its connections had ended; `None` if it did not, or if its process is known.
     pub client_returned: Option<Timestamp>,
 }
 
 impl Context<'_> {
-    /// The time in which the server refused, if some of that lies between the two.
+    /// The refusal of the server that overlaps this time, if any.
     pub(super) fn refused_between(&self, from: Timestamp, until: Timestamp) -> Option<Refusal> {
         self.server.and_then(|server| server.refused_between(from, until))
     }
 }
 
-/// What a reflector is about.
+/// The state of a reflector's list-and-watch.
 #[derive(Debug)]
 pub(super) enum State {
-    /// It lists, or is about to try again. Of a streaming list the watch is there too.
+    /// It lists, or is about to retry. A streaming list also has its watch.
     Listing(Box<Listing>, Option<Box<Watching>>),
-    /// It has a whole list and has not watched since.
+    /// It has a complete list and has not watched since.
     Listed,
     /// It watches.
     Watching(Box<Watching>),
-    /// Its watch is over, and nothing followed.
+    /// Its watch ended or was refused, and no request followed.
     Waiting,
 }
 
-/// What its requests show of a client's age (§6.1 of the semantics reference). That is inferred, not said: other libraries may look alike.
+/// The client-go release of a client, inferred from its requests (§6.1 of docs/semantics.md). Other libraries may look the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientAge {
-    /// It lists again from `resourceVersion=0` with a limit: client-go until 1.17.
+    /// It relists from `resourceVersion=0` with a limit: client-go up to 1.17.
     Until1_17,
-    /// It lists again from its own revision without a limit: client-go from 1.18 on.
+    /// It relists from its own revision without a limit: client-go since 1.18.
     From1_18,
-    /// It asks for streaming lists: client-go from 1.35 on, or from 1.27 on with `WatchListClient`.
+    /// It requests streaming lists: client-go since 1.35, or since 1.27 with `WatchListClient`.
     WatchList,
 }
 
-/// Numbers of a reflector.
+/// Counters of a reflector.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     pub list_requests: u64,
     pub watch_requests: u64,
-    /// Lists although it had one; those of clients that had forgotten it are beginnings.
+    /// Relists of a client that still had its state. Relists of a client that had lost it count as `beginnings`.
     pub relists: u64,
     pub beginnings: u64,
-    /// When the last relists began.
+    /// Start times of the last relists, at most [`RELISTS_KEPT`].
     pub last_relists: VecDeque<Timestamp>,
     pub resumes: u64,
     pub events: u64,
     pub bookmarks: u64,
     pub items: u64,
-    /// Those of them that came as events of a watch.
+    /// The items among them that arrived as events of a watch.
     pub streamed_items: u64,
     pub bytes: u64,
-    /// Bytes of the last whole list.
+    /// Bytes of the last complete list.
     pub last_list_bytes: u64,
-    /// Events and lists of a revision below the one before.
+    /// Lists with a lower revision than the reflector already had.
     pub went_back: u64,
-    /// Watches in a row that ended within a second, before any event.
+    /// Current number of consecutive watches that ended within a second, before any event.
     pub short_watches: u64,
-    /// The most of them in a row.
+    /// Highest number of such consecutive watches.
     pub most_short_watches: u64,
-    /// Streaming lists that were refused, so that a list in the old form followed.
+    /// Refused streaming lists that a plain list replaced.
     pub fallbacks: u64,
-    /// Times of a second and more in which it did not read, and how long they lasted.
+    /// Stalls of at least 1 s that have ended, and their total length.
     pub stalls: u64,
     pub stalled_us: u64,
-    /// Watches that the server ended early in or after such a time.
+    /// Watches that the server ended early during or shortly after a stall.
     pub ended_stalled: u64,
     pub causes: BTreeMap<RelistCause, u64>,
     pub repeats: RepeatCounter,
-    /// Whether some of the traffic that it counts was not seen.
+    /// Whether some of the traffic was not observed, so that `repeats` is a lower bound.
     pub repeats_at_least: bool,
 }
 
@@ -254,9 +256,9 @@ impl Counts {
     }
 }
 
-/// Over which time events are counted for their rate.
+/// Time over which the event rate is averaged.
 const EVENTS_OVER: Duration = Duration::from_secs(10);
-/// Times of relists that are kept of a reflector: so many within a short time are a loop.
+/// Number of relist times kept per reflector. This many within [`LOOP`] are a relist loop.
 const RELISTS_KEPT: usize = 5;
 const LOOP: Duration = Duration::from_mins(10);
 
@@ -264,15 +266,15 @@ const LOOP: Duration = Duration::from_mins(10);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stuck {
     pub revision: u64,
-    /// The revision that the server had when it refused it last.
+    /// The server's own revision, as its last refusal reports it.
     pub current: Option<u64>,
     pub since: Timestamp,
     pub refusals: u64,
     pub told: bool,
 }
 
-/// Refusals at one revision until a reflector counts as stuck: one more than a client's transport repeats a request before the reflector hears
-/// of it.
+/// Number of refusals at one revision that makes a reflector stuck. A client's transport makes up to 11 attempts before the
+/// reflector sees a refusal; this is one more.
 pub(super) const STUCK_AFTER: u64 = 12;
 
 impl Reflector {
@@ -316,15 +318,15 @@ impl Reflector {
         }
     }
 
-    /// About how much memory it takes, in bytes, without the versions of its objects. It does not change.
+    /// Estimated memory in bytes, without the versions of its objects. It is constant.
     pub(super) fn memory(&self) -> usize {
         /// Its list or watch, its last relist, and its latest moments.
         const BESIDE: usize = 1_024;
-        // The index has the key once more; the last relist has client and shape, a list that is under way its selectors.
+        // The index has a second copy of the key. The last relist has client and shape; a list under way has its selectors.
         of_structure::<Self>() + BESIDE + 2 * (self.key.memory() + self.client.memory() + self.shape.memory())
     }
 
-    /// Whether a request of it is under way.
+    /// Whether one of its requests is under way.
     pub(super) fn is_busy(&self) -> bool {
         match &self.state {
             State::Listing(listing, watching) => listing.exchange.is_some() || watching.is_some(),
@@ -333,17 +335,17 @@ impl Reflector {
         }
     }
 
-    /// Whether it has ever watched; what only lists is no reflector.
+    /// Whether it has ever watched. A client that only lists is no reflector.
     pub(super) const fn has_watched(&self) -> bool {
         self.counts.watch_requests > 0
     }
 
-    /// Whether it asks again and again for a revision that the server does not reach.
+    /// Whether it keeps asking for a revision that the server does not reach.
     pub(super) fn is_stuck(&self) -> bool {
         self.stuck.is_some_and(|stuck| stuck.told)
     }
 
-    /// What was wrong until `now`. A loop is over once its last relist is long ago.
+    /// Its troubles until `now`. A relist loop ends with its last relist once that is more than ten minutes ago.
     pub(super) fn spells_at(&self, now: Timestamp) -> BTreeMap<Trouble, Spell> {
         let mut spells = self.spells.all();
         let last = self.counts.last_relists.back().copied().filter(|last| now.since(*last) > LOOP);
@@ -353,19 +355,19 @@ impl Reflector {
         spells
     }
 
-    /// What it asked for in vain has come, or it asks for something else.
+    /// Ends the stuck state: the server reached the revision, or the reflector asks for another one.
     pub(super) fn end_stuck(&mut self, at: Timestamp) {
         self.stuck = None;
         self.spells.end(Trouble::Stuck, at);
     }
 
-    /// Whether its client ended its last watch by leaving.
+    /// Whether its client ended its last watch by disconnecting.
     pub(super) fn client_may_be_gone(&self) -> bool {
         self.past_watch.as_ref().is_some_and(|watch| watch.end == WatchEnd::ClientLeft)
     }
 
-    /// Time has come to `at`: a watch that was granted and still lives goes on from where the one before had ended, and what was not read for
-    /// long is a stall.
+    /// Advances time to `at`. Confirms a resume once its watch has lasted a second. Also completes an initial state after a pause,
+    /// and reports a blockage of a second as a stall.
     pub(super) fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let lived = |resume: &ResumeTold| at.since(resume.at).as_nanos() >= u128::from(WatchEnd::VERY_SHORT_NANOS);
         if self.resuming.as_deref().is_some_and(lived) {
@@ -375,7 +377,7 @@ impl Reflector {
         self.pass_stall(at, told);
     }
 
-    /// Versions of objects that are kept for it.
+    /// Number of object versions kept for it.
     pub(super) fn kept_objects(&self) -> usize {
         let listed = match &self.state {
             State::Listing(listing, _) => listing.objects.len(),
@@ -384,7 +386,7 @@ impl Reflector {
         self.objects.len() + listed
     }
 
-    /// Keeps half of them.
+    /// Keeps half of the object versions.
     pub(super) fn thin(&mut self) {
         self.objects.thin();
         if let State::Listing(listing, _) = &mut self.state {
@@ -392,7 +394,7 @@ impl Reflector {
         }
     }
 
-    /// A part of a body came.
+    /// Processes a decoded part of a body.
     pub(super) fn understood(
         &mut self,
         exchange: &Exchange,
@@ -410,7 +412,7 @@ impl Reflector {
                 if let State::Listing(listing, None) = &mut self.state
                     && listing.exchange == Some(exchange.id)
                 {
-                    // How far the client says that it has come, or is known to.
+                    // The revision that the client has reached: by its own request, or else as observed.
                     let until = listing.options.resource_version.revision().or(self.revision);
                     for item in items {
                         listing.take(item, &self.objects, until);
@@ -427,7 +429,7 @@ impl Reflector {
         }
     }
 
-    /// A request of it is over.
+    /// Processes the end of one of its requests.
     pub(super) fn ended(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
         let Some((at, _)) = exchange.ended else { return };
         self.last_seen = at;
@@ -463,7 +465,7 @@ impl Reflector {
         }
     }
 
-    /// What is under way goes on unseen.
+    /// Marks that part of its traffic was not observed.
     pub(super) fn lose_sight(&mut self, at: Timestamp) {
         self.out_of_sight = true;
         self.objects.is_partial = true;

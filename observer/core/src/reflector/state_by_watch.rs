@@ -1,7 +1,7 @@
-//! The state with which a watch without a revision begins: a list, whose end nothing in the stream shows.
+//! The initial state of a watch without a revision: a list whose end the stream does not show.
 //!
-//! The server sends an `ADDED` event for each object there is, and then what changes. Streaming lists (`sendInitialEvents=true`) do the same and end
-//! that with a bookmark; there [`super::watches`] sees it.
+//! The server sends an `ADDED` event for each object, then the changes. A streaming list (`sendInitialEvents=true`) does the same,
+//! but ends the initial state with a bookmark, which [`super::watches`] handles.
 
 use std::time::Duration;
 
@@ -13,40 +13,40 @@ use crate::exchange::Exchange;
 use crate::time::Timestamp;
 use crate::wire::{EventType, WatchFrame};
 
-/// The state is complete once nothing came for so long: the server sends it in one go.
+/// The state is complete once nothing has arrived for this long: the server sends it without a pause.
 const PAUSE: Duration = Duration::from_secs(1);
-/// After so long it counts as complete, whatever comes: where objects are only added, nothing tells the new ones from the others.
+/// After this long the state counts as complete in any case. Where objects are only added, new objects look like initial ones.
 const LONGEST: Duration = Duration::from_secs(30);
 
 impl Reflector {
-    /// When to look again whether the state is complete that is being sent; always later than `now`.
+    /// When to check whether the state is complete, always later than `now`; `None` if no state is being sent.
     pub(super) fn state_due(&self, now: Timestamp) -> Option<Timestamp> {
         self.state_complete_at().map(|due| if due > now { due } else { now.plus(PAUSE) })
     }
 
-    /// Time has come to `at`.
+    /// Completes the state if it is due at `at`.
     pub(super) fn pass_state(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
-        // While the client does not read, a pause shows nothing.
+        // While the client does not read, a pause proves nothing.
         if self.stalling.is_none() && self.state_complete_at().is_some_and(|due| due <= at) {
             self.end_state(None, told);
         }
     }
 
-    /// When the state that is being sent is complete, unless something comes before.
+    /// When the state being sent counts as complete, unless more arrives before.
     fn state_complete_at(&self) -> Option<Timestamp> {
         let State::Listing(listing, Some(watching)) = &self.state else { return None };
         let opened = watching.opened.filter(|_| listing.is_without_end())?;
         Some(watching.latest.unwrap_or(opened).plus(PAUSE).min(opened.plus(LONGEST)))
     }
 
-    /// Whether `frame` is about something that happened behind the state.
+    /// Whether `frame` reports a change after the initial state.
     pub(super) fn is_behind_state(&self, frame: &WatchFrame) -> bool {
         let State::Listing(listing, Some(_)) = &self.state else { return false };
         listing.is_without_end()
             && matches!(frame.event_type, EventType::Modified | EventType::Deleted | EventType::Bookmark | EventType::Unknown)
     }
 
-    /// The watch of `exchange` is over; where it ended as it should, the state had come.
+    /// Completes the state at the end of its watch, if the watch ended normally.
     pub(super) fn end_state_with(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
         let is_of_it = matches!(&self.state, State::Listing(_, Some(watching)) if watching.exchange == exchange.id);
         if is_of_it && matches!(WatchEnd::of(exchange), Some(WatchEnd::TimedOut | WatchEnd::Early)) {
@@ -54,7 +54,7 @@ impl Reflector {
         }
     }
 
-    /// All of the state came. `exchange` is at hand unless only time passed.
+    /// Completes the state. `exchange` is `None` if only time passed.
     pub(super) fn end_state(&mut self, exchange: Option<&Exchange>, told: &mut dyn FnMut(Told)) {
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, Some(watching)) if listing.is_without_end() => {

@@ -1,4 +1,4 @@
-//! What reflectors tell as it happens.
+//! Reports that reflectors make as events happen.
 
 use serde::Serialize;
 
@@ -13,160 +13,160 @@ use crate::observation::Blockage;
 use crate::routing::{Certainty, ServedFrom};
 use crate::time::Timestamp;
 
-/// Something that a reflector did.
+/// A report of a reflector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// It has its first list, and watches.
+    /// Its first list is complete, and it watches.
     InitialList(Box<ListTold>),
-    /// It begins to list again.
+    /// It started a relist.
     RelistBegan(Box<RelistBegan>),
-    /// It has listed again.
+    /// Its relist is complete.
     Relist(Box<ListTold>),
-    /// It watches again from where it was, without a list.
+    /// It resumed its watch, without a list.
     Resumed(Box<ResumeTold>),
-    /// It asks for a revision that the server does not reach, again and again.
+    /// It is stuck: it repeatedly asks for a revision that the server does not reach.
     Stuck(Box<StuckTold>),
-    /// It does not read, so that the server cannot send.
+    /// It does not read, so the server cannot send.
     Stalled(Box<StallTold>),
-    /// It reads again, or the response is over.
+    /// It reads again, or the response ended.
     StallEnded(Box<StallTold>),
 }
 
-/// A reflector that begins to list again.
+/// The start of a relist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RelistBegan {
-    /// When.
+    /// Time of the request.
     pub at: Timestamp,
-    /// Which.
+    /// Number of the reflector that relists.
     pub reflector: ReflectorId,
     /// The number of its client.
     pub client_id: ClientId,
-    /// Its client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// What it lists.
+    /// Resource, objects and options of the list.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Why.
+    /// Cause of the relist.
     pub cause: RelistCause,
-    /// Whether the API server refused connections since it last watched.
+    /// Whether the API server refused connections since the reflector's last watch or list.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub server_refused: bool,
 }
 
 impl RelistBegan {
-    /// About how much memory it takes, in bytes.
+    /// Estimated memory in bytes.
     pub(crate) fn memory(&self) -> usize {
         of_structure::<Self>() + self.client.memory() + self.shape.memory()
     }
 }
 
-/// A whole list of a reflector: what it cost, and what of it was news.
+/// A complete list of a reflector: its cost, and its share of unchanged objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListTold {
-    /// When it was first asked for.
+    /// When it was first requested.
     pub at: Timestamp,
-    /// When it was whole.
+    /// When it was complete.
     pub ended_at: Timestamp,
-    /// By which reflector.
+    /// Number of the reflector.
     pub reflector: ReflectorId,
-    /// Of which client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// What it lists.
+    /// Resource, objects and options of the list.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Why it listed again; nothing of a first list.
+    /// Cause of the relist; `None` for a first list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<RelistCause>,
-    /// What led to it, in order: all since its last watch.
+    /// Moments that led to the relist, in order: all since the last delivery. Empty for a first list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Moment>,
-    /// Requests for it: pages, and repetitions of what failed.
+    /// Number of requests, pages and retries included.
     pub requests: u64,
     /// Items of all pages.
     pub items: u64,
-    /// Bytes of all answers, content coding included.
+    /// Response bytes with content coding. For a streaming list, bytes of its events without content coding.
     pub bytes: u64,
-    /// Which layer answered the first page.
+    /// Layer that answered the first page; `None` without a verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub served_from: Option<ServedFrom>,
-    /// By which rule.
+    /// Identifier of the verdict's rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<&'static str>,
-    /// How sure that is.
+    /// Certainty of the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certainty: Option<Certainty>,
-    /// From the first request to the end, in microseconds.
+    /// Time from the first request to the end, in microseconds.
     pub took_us: u64,
-    /// How many of its items the reflector had in the very version: spurious updates.
+    /// Number of items, and of those that were unchanged since the last delivery: spurious updates.
     pub repeats: Repeats,
-    /// The status with which a streaming list was refused before, so that this list took its place.
+    /// Status or `ERROR` code with which a streaming list failed before this list replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_after: Option<u16>,
 }
 
-/// A watch that goes on where the one before ended.
+/// A resume: a watch that continues from the last resource version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResumeTold {
-    /// When it was granted.
+    /// When the watch was granted.
     pub at: Timestamp,
-    /// Of which reflector.
+    /// Number of the reflector.
     pub reflector: ReflectorId,
-    /// Of which client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// What it watches.
+    /// Resource, objects and options of the watch.
     #[serde(flatten)]
     pub shape: Shape,
-    /// From which revision on.
+    /// Revision from which it resumes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<u64>,
-    /// How the watch before ended.
+    /// How the previous watch ended.
     pub after: WatchEnd,
-    /// Attempts between them that came to nothing.
+    /// Failed attempts between the two watches.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub attempts: u64,
-    /// From the end of the watch before until it was asked for, in microseconds.
+    /// Time from the end of the previous watch to the request of this one, in microseconds.
     pub paused_us: u64,
 }
 
-/// A reflector that asks in vain.
+/// A stuck reflector: it repeatedly asks for a revision that the server does not reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StuckTold {
-    /// When that became clear.
+    /// Time of the refusal that made it stuck.
     pub at: Timestamp,
-    /// Which reflector.
+    /// Number of the reflector.
     pub reflector: ReflectorId,
-    /// Of which client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// What it lists.
+    /// Resource, objects and options of the list.
     #[serde(flatten)]
     pub shape: Shape,
     /// The revision that it asks for.
     pub resource_version: u64,
-    /// The revision that the API server has, as it says.
+    /// The API server's own revision; `None` if its last refusal does not state it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<u64>,
-    /// Since when.
+    /// Time of the first refusal.
     pub since: Timestamp,
-    /// How often it was refused.
+    /// Number of refusals.
     pub refusals: u64,
 }
 
-/// A reflector that does not read.
+/// A stall: the reflector does not read, so the server cannot send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StallTold {
-    /// When that is told.
+    /// Time of the report.
     pub at: Timestamp,
-    /// Which reflector.
+    /// Number of the reflector.
     pub reflector: ReflectorId,
-    /// Of which client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// What it lists or watches.
+    /// Resource, objects and options of the list or watch.
     #[serde(flatten)]
     pub shape: Shape,
-    /// What keeps the server from sending.
+    /// The reason why the server cannot send.
     pub by: Blockage,
-    /// Since when.
+    /// Start of the stall.
     pub since: Timestamp,
-    /// Until `at`, in microseconds.
+    /// Length until `at`, in microseconds.
     pub lasted_us: u64,
 }

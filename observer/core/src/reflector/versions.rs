@@ -1,4 +1,4 @@
-//! Which version of each object a reflector has: what tells a spurious update from news.
+//! The version of each object that a reflector has, which distinguishes spurious updates from news.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -8,48 +8,49 @@ use serde::Serialize;
 use crate::k8s::ResourceVersion;
 use crate::wire::ObjectRef;
 
-/// The versions of a reflector's objects, keyed by namespace and name, as the store of a client is.
+/// The versions of a reflector's objects, keyed by namespace and name, like the store of a client.
 ///
-/// Both are hashes of 64 bits: of a million objects, two are taken for one with a probability of 3 in 10⁸. When the memory
-/// for all reflectors is used up, [`Versions::thin`] keeps half of the objects, chosen by their hashes, and numbers become
-/// estimates ([`Repeats`]) until a list comes for which there is room.
+/// Keys are hashes of 64 bits: among a million objects, two share a key with a probability of 3 in 10⁸. When the memory for all
+/// reflectors is used up, [`Versions::thin`] keeps half of the objects, chosen by their hashes. Counts are then estimates
+/// ([`Repeats`]), until a list arrives for which there is room.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Versions {
     by_object: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
     /// One object in 2 to the power of this is kept.
     thinned: u32,
-    /// Whether some of what the reflector was given was not seen, so that something is missing here.
+    /// Whether part of the reflector's traffic was not observed, so that versions may be missing.
     pub is_partial: bool,
 }
 
-/// How an object's version relates to the one that the reflector had.
+/// How an object's version relates to the version that the reflector had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// It had the same one.
+    /// It had the same version.
     Same,
-    /// It had another one, or did not have the object.
+    /// It had another version, or did not have the object.
     Other,
     /// The object is not in the sample.
     NotSampled,
 }
 
 impl Versions {
-    /// How many objects are kept.
+    /// Number of objects kept.
     pub(super) fn len(&self) -> usize {
         self.by_object.len()
     }
 
-    /// How many objects there are.
+    /// Estimated number of objects of the reflector.
     pub(super) fn estimated_len(&self) -> u64 {
         (self.len() as u64).saturating_mul(self.weight())
     }
 
-    /// How many objects one that is kept stands for.
+    /// Number of objects that each kept object stands for.
     pub(super) fn weight(&self) -> u64 {
         1_u64.checked_shl(self.thinned).unwrap_or(u64::MAX)
     }
 
-    /// What there is of `object`. What was sent is not always what arrived: a version above `until` counts as not had.
+    /// Compares `object` with the version that was sent before. A version above `until` does not count: it was sent, but may not
+    /// have arrived.
     pub(super) fn before(&self, object: &ObjectRef, until: Option<u64>) -> Before {
         if object.name.is_empty() {
             return Before::Other;
@@ -64,7 +65,7 @@ impl Versions {
         if is_same && arrived { Before::Same } else { Before::Other }
     }
 
-    /// Takes the version of `object`.
+    /// Adds or replaces the version of `object`.
     pub(super) fn take(&mut self, object: &ObjectRef) {
         let key = key(object);
         if !object.name.is_empty() && self.keeps(key) {
@@ -72,12 +73,12 @@ impl Versions {
         }
     }
 
-    /// `object` is gone.
+    /// Drops `object`, which was deleted.
     pub(super) fn remove(&mut self, object: &ObjectRef) {
         self.by_object.remove(&key(object));
     }
 
-    /// Keeps half of the objects, and of those to come the same share.
+    /// Keeps half of the objects, and the same share of future objects.
     pub(super) fn thin(&mut self) {
         self.thinned = self.thinned.saturating_add(1);
         let thinned = self.thinned;
@@ -98,13 +99,13 @@ fn key(object: &ObjectRef) -> u64 {
     hash(&[&object.namespace, &object.name])
 }
 
-/// Numbers stand for themselves; of other text, of which clients may do no more than compare, the hash.
+/// A number stands for itself. Other text, which clients may only compare, is hashed.
 fn version(object: &ObjectRef) -> u64 {
     object.resource_version.parse().unwrap_or_else(|_| hash(&[&object.resource_version]))
 }
 
-/// FNV-1a of 64 bits over the words and a byte that is in no text behind each, then the finalizer of `SplitMix64`, so that all bits depend on
-/// all bytes. The same in every build: a capture replayed years later keeps the same objects.
+/// FNV-1a of 64 bits over the words, each followed by a byte that no text contains. The finalizer of `SplitMix64` then makes all
+/// bits depend on all bytes. The result is the same in every build, so a capture replayed years later keeps the same objects.
 fn hash(words: &[&str]) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -115,7 +116,7 @@ fn hash(words: &[&str]) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Keys are hashes.
+/// A hasher for keys that are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
 struct AlreadyHashed(u64);
 
@@ -127,7 +128,7 @@ impl Hasher for AlreadyHashed {
     }
 
     fn write_u64(&mut self, key: u64) {
-        // The low bits are alike in a sample.
+        // All keys of a sample have the same low bits.
         self.0 = key.rotate_left(32);
     }
 
@@ -136,35 +137,35 @@ impl Hasher for AlreadyHashed {
     }
 }
 
-/// How many of the objects that came were known in the very version: the spurious updates of a handler.
+/// How many of the received objects were unchanged since the last delivery: the spurious updates of an event handler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repeats {
-    /// Objects that came.
+    /// Objects received.
     pub objects: u64,
-    /// Those among them that the reflector had in the same version: exact, or estimated.
+    /// Those among them that were unchanged since the last delivery, exact or estimated.
     pub repeated: u64,
-    /// How far the estimate may be off, either way, at 95 % confidence; 0 when `repeated` is exact.
+    /// Largest error of the estimate, either way, at 95 % confidence; 0 if `repeated` is exact.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub error: u64,
-    /// Whether some of the traffic was not seen, or not understood, so that both numbers are lower bounds.
+    /// Whether some of the traffic was not observed or not decoded, so that both numbers are lower bounds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
 }
 
-/// Counts what becomes [`Repeats`].
+/// Accumulates [`Repeats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RepeatCounter {
     objects: u64,
-    /// Those in the same version, each with the number of objects that it stands for (Horvitz and Thompson, 1952).
+    /// Unchanged objects, each with the number of objects that it stands for as weight (Horvitz and Thompson, 1952).
     same: u64,
-    /// The variance of that number.
+    /// Variance of `same`.
     variance: u128,
-    /// The most that one stood for.
+    /// The highest weight so far.
     heaviest: u64,
 }
 
 impl RepeatCounter {
-    /// Takes an object, of a table of which one object stands for `weight`.
+    /// Counts an object, compared with a table whose objects stand for `weight` objects each.
     pub(super) fn note(&mut self, before: Before, weight: u64) {
         self.objects = self.objects.saturating_add(1);
         self.heaviest = self.heaviest.max(weight);
@@ -174,7 +175,7 @@ impl RepeatCounter {
         }
     }
 
-    /// Takes the numbers of another counter, too.
+    /// Adds the counts of another counter.
     pub(super) fn add(&mut self, other: &Self) {
         self.objects = self.objects.saturating_add(other.objects);
         self.same = self.same.saturating_add(other.same);
@@ -186,7 +187,7 @@ impl RepeatCounter {
         Repeats { objects: self.objects, repeated: self.same.min(self.objects), error: self.error(), at_least }
     }
 
-    /// Twice the standard deviation; and where hardly anything was sampled, what three of the heaviest stand for.
+    /// Twice the standard deviation, but at least three times the highest weight, for very small samples.
     fn error(&self) -> u64 {
         if self.heaviest <= 1 {
             return 0;
@@ -236,7 +237,7 @@ mod tests {
             (0..thinned).for_each(|_| versions.thin());
             let expected = objects.len() >> thinned;
             assert!(versions.len().abs_diff(expected) <= 4 * expected.isqrt(), "{} of {expected}", versions.len());
-            // A third changed.
+            // A third of the objects changed.
             let mut counter = RepeatCounter::default();
             for (number, object) in objects.iter().enumerate() {
                 let changed = ObjectRef { resource_version: "1000000".to_owned(), ..object.clone() };

@@ -1,4 +1,4 @@
-//! How a watch ended, as far as it decides what its client does next.
+//! How a watch ended, as far as this decides the client's next request.
 
 use serde::Serialize;
 
@@ -11,13 +11,13 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "how")]
 pub enum WatchEnd {
-    /// By the server, after the time that the client had asked for (`timeoutSeconds`).
+    /// By the server, after the requested time (`timeoutSeconds`).
     TimedOut,
-    /// By the server, before that time, as a whole response.
+    /// By the server before that time, with a complete response.
     Early,
-    /// By the server within a second, before any event: the client takes it for a failure.
+    /// By the server within a second, before any event: the client treats this as a failure.
     VeryShort,
-    /// By an `ERROR` event.
+    /// By an `ERROR` event, such as 410 `Expired`.
     ErrorEvent {
         /// `code` of its `Status`.
         code: u16,
@@ -32,29 +32,30 @@ pub enum WatchEnd {
         /// The error code of RFC 9113 §7.
         code: u32,
     },
-    /// The connection ended; the server's end came first, or nobody's.
+    /// The connection ended. The server ended it first, or the first end is unknown.
     ConnectionLost {
-        /// How the server ended it.
+        /// How the server ended it; `None` if unknown.
         manner: Option<EndManner>,
     },
     /// The client reset the stream.
     Cancelled,
     /// The client ended the connection.
     ClientLeft,
-    /// watchtap ended.
+    /// watchtap ended the connection.
     ByWatchtap,
-    /// Observing lost sight of it; it may go on.
+    /// Observation of the watch ended before the watch did, which may still continue.
     OutOfSight,
 }
 
 impl WatchEnd {
-    /// The client gives up a watch that delivered nothing within this time (client-go tools/cache/reflector.go, `VeryShortWatchError`).
+    /// A client treats a watch without events as failed if it ends within this time (client-go tools/cache/reflector.go,
+    /// `VeryShortWatchError`).
     pub(super) const VERY_SHORT_NANOS: u64 = 1_000_000_000;
-    /// The server may end a watch this much before `timeoutSeconds` are over as the client counts them: its clock begins later, its timers
-    /// are exact to milliseconds, and the client measures whole seconds.
+    /// A server may end a watch this much before `timeoutSeconds` have passed for the client. The two clocks start at different
+    /// times, server timers are exact to milliseconds, and the client has a resolution of one second.
     const TIMEOUT_SLACK_NANOS: u64 = 1_000_000_000;
 
-    /// How the watch of `exchange` ended; nothing while it goes on.
+    /// How the watch of `exchange` ended; `None` while it is open.
     pub(super) fn of(exchange: &Exchange) -> Option<Self> {
         let (ended, end) = exchange.ended?;
         if let Some(error) = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref()) {
@@ -89,7 +90,7 @@ impl WatchEnd {
         }
     }
 
-    /// The HTTP status, or the code of the `ERROR` event, by which the server ended it.
+    /// The HTTP status or `ERROR` code with which the server ended it; `None` for any other end.
     pub(super) const fn code(self) -> Option<u16> {
         match self {
             Self::Refused { status: code } | Self::ErrorEvent { code } => Some(code),
@@ -105,7 +106,7 @@ impl WatchEnd {
         }
     }
 
-    /// In words, as the end of "the watch …".
+    /// Describes the end, to follow the words "the watch".
     pub fn in_words(self) -> String {
         match self {
             Self::TimedOut => "ended after the time it asked for".to_owned(),

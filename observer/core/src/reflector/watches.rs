@@ -1,4 +1,4 @@
-//! What a watch says of a reflector.
+//! State changes of a reflector on the requests, events and ends of watches.
 
 use super::listing::kind;
 use super::moment::Happened;
@@ -13,11 +13,11 @@ use crate::k8s::ResourceVersion;
 use crate::time::{Timestamp, microseconds};
 use crate::wire::{EventType, WatchFrame};
 
-/// Watches in a row that ended within a second, until that is a trouble.
+/// Number of consecutive very short watches that counts as a trouble.
 const SHORT_WATCHES: u64 = 3;
 
 impl Reflector {
-    /// A watch is asked for from a revision, or from anywhere.
+    /// Processes a request for a watch that does not count as a list.
     pub(super) fn watches(&mut self, exchange: &Exchange) {
         let at = exchange.started;
         self.last_seen = at;
@@ -28,10 +28,11 @@ impl Reflector {
         self.timeline.push(at, Happened::WatchAsked { exchange: exchange.id, resource_version, initial_events: false });
         self.state = State::Watching(Box::new(Watching::begin(exchange)));
         match resource_version {
-            // All objects come as events: this is a beginning, not a continuation.
+            // A `/watch/` path sends all objects as events; `sendInitialEvents=false` starts at any revision. Neither continues
+            // earlier state.
             ResourceVersion::Unset | ResourceVersion::Any => self.forget_what_was(),
             ResourceVersion::At(revision) => {
-                // The client knows best how far it came: what was under way when the watch before broke may not have reached it.
+                // The client's own revision decides: events under way when the previous watch broke may not have reached it.
                 if self.revision != Some(revision) {
                     let listed = self.listed_revision.filter(|(listed, _)| *listed == revision);
                     self.advance(at, revision, listed.map(|(_, chosen)| chosen));
@@ -45,7 +46,7 @@ impl Reflector {
         }
     }
 
-    /// Who watches from a revision has had a list, seen or not.
+    /// A watch from a revision implies an earlier list, observed or not.
     const fn continues_unseen(&mut self) {
         if !std::mem::replace(&mut self.had_a_list, true) {
             self.objects.is_partial = true;
@@ -57,14 +58,14 @@ impl Reflector {
         self.forget_watches();
     }
 
-    /// What comes next does not follow from the watches before.
+    /// Drops the earlier watches, which do not explain the next request.
     pub(super) fn forget_watches(&mut self) {
         self.past_watch = None;
         self.interrupted = None;
         self.resuming = None;
     }
 
-    /// The head of an answer came.
+    /// Processes the head of a response.
     pub(super) fn answered(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
         if !exchange.response.as_ref().is_some_and(|(_, response)| response.is_granted()) {
             return;
@@ -100,7 +101,8 @@ impl Reflector {
         }
     }
 
-    /// The watch that was granted is one: it delivered, or it lived. An expired one is granted, too, and refused by its first event.
+    /// Confirms a granted watch as a resume: it delivered, or it lasted. The server also grants an expired watch, but its first
+    /// event refuses it.
     pub(super) fn confirm_resume(&mut self, told: &mut dyn FnMut(Told)) {
         if let Some(resume) = self.resuming.take() {
             self.interrupted = None;
@@ -149,14 +151,14 @@ impl Reflector {
                 EventType::Unknown => events += 1,
             }
             match (ResourceVersion::number(&frame.object.resource_version), &mut self.state) {
-                // The client has none of a streaming list before it is whole.
+                // The client has no revision of a streaming list before the list is complete.
                 (Some(revision), State::Listing(listing, _)) => {
                     let before = listing.revision.filter(|_| listing.is_without_end());
                     listing.revision = before.max(Some(revision));
                 }
                 (Some(revision), State::Listed | State::Waiting) => self.advance(at, revision, Some(at)),
                 (Some(revision), State::Watching(watching)) => {
-                    // What comes first happened before the watch began, nobody knows how long before.
+                    // The first events may have happened at any time before the watch began.
                     let chosen = if watching.catches_up(at) { self.revision_chosen } else { Some(at) };
                     self.advance(at, revision, chosen);
                 }
@@ -170,7 +172,7 @@ impl Reflector {
         self.note_delivery(at, &mut events, &mut bookmarks);
     }
 
-    /// An object of a watch: news, part of a streaming list, or what the reflector has already.
+    /// Processes the object of an event: part of an initial state, or news.
     fn take(&mut self, frame: &WatchFrame) {
         match &mut self.state {
             State::Listing(listing, Some(_)) if frame.event_type == EventType::Deleted => listing.objects.remove(&frame.object),
@@ -179,7 +181,7 @@ impl Reflector {
                 if frame.event_type == EventType::Deleted {
                     self.objects.remove(&frame.object);
                 } else {
-                    // What follows a revision is news.
+                    // Any event after a revision is news.
                     self.counts.repeats.note(Before::Other, 1);
                     self.objects.take(&frame.object);
                 }
@@ -224,7 +226,7 @@ impl Reflector {
         }
     }
 
-    /// Counts watches in a row that ended within a second.
+    /// Counts consecutive watches that ended within a second.
     fn note_length(&mut self, end: WatchEnd, at: Timestamp) {
         if end != WatchEnd::VeryShort {
             self.counts.short_watches = 0;

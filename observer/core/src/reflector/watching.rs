@@ -1,4 +1,4 @@
-//! A watch of a reflector, and what remains of it when it is over.
+//! A watch of a reflector, and the facts kept after its end.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::observation::ExchangeId;
 use crate::routing::EventWindow;
 use crate::time::Timestamp;
 
-/// For how long after it was granted a watch may deliver what happened before it was asked for.
+/// For this long after its start, a watch may deliver events from before its request.
 const CATCHES_UP: Duration = Duration::from_secs(1);
 
-/// A watch that was asked for.
+/// A requested watch.
 #[derive(Clone, Debug)]
 pub(super) struct Watching {
     pub exchange: ExchangeId,
@@ -22,16 +22,16 @@ pub(super) struct Watching {
     /// How far back the server can begin a watch.
     pub window: EventWindow,
     pub events: u64,
-    /// When the last event or bookmark came.
+    /// When the last event or bookmark arrived.
     pub latest: Option<Timestamp>,
     pub bookmarks: u64,
     pub first_bookmark: Option<Timestamp>,
     pub last_bookmark: Option<Timestamp>,
-    /// Of a streaming list: when it was whole, and how many events and bookmarks had come until then.
+    /// For a streaming list: when it was complete, and the number of events and bookmarks until then.
     pub listed: Option<(Timestamp, u64)>,
 }
 
-/// A watch that is over.
+/// A watch that has ended.
 #[derive(Clone, Debug)]
 pub(super) struct PastWatch {
     pub asked: Timestamp,
@@ -40,11 +40,11 @@ pub(super) struct PastWatch {
     pub allows_bookmarks: bool,
     pub window: EventWindow,
     pub bookmarks: u64,
-    /// Whether it was granted.
+    /// Whether the server granted it.
     pub opened: bool,
-    /// Whether the client did not read for a second or more, just before the end.
+    /// Whether the client did not read for at least 1 s shortly before the end.
     pub stalled: bool,
-    /// What its refusal or its `ERROR` event means, if it had one.
+    /// Meaning of its refusal or `ERROR` event, if it had one.
     pub failure: Option<FailureKind>,
 }
 
@@ -66,13 +66,13 @@ impl Watching {
         }
     }
 
-    /// The list that it began with is whole: from here on the client counts as it does with any watch.
+    /// Marks the initial list as complete. From here on, a client treats the watch like any other.
     pub(super) const fn is_listed(&mut self, at: Timestamp) {
         self.listed = Some((at, self.came()));
     }
 
-    /// How the watch of `exchange` ended at `at`. A client takes it for a very short one if that was soon after the list it began with, too
-    /// (client-go tools/cache/reflector.go: `handleWatch` starts its clock and its count behind `watchList`).
+    /// How the watch of `exchange` ended at `at`. After a streaming list, a client measures a very short watch from the end of that
+    /// list (client-go tools/cache/reflector.go: `handleWatch` starts its clock and its count after `watchList`).
     pub(super) fn end(&self, exchange: &Exchange, at: Timestamp) -> Option<WatchEnd> {
         let end = WatchEnd::of(exchange)?;
         let is_whole = matches!(end, WatchEnd::Early | WatchEnd::TimedOut);
@@ -82,7 +82,7 @@ impl Watching {
         Some(if is_whole && is_very_short { WatchEnd::VeryShort } else { end })
     }
 
-    /// Whether an event that comes at `at` may be of before the watch.
+    /// Whether an event that arrives at `at` may be older than the watch.
     pub(super) fn catches_up(&self, at: Timestamp) -> bool {
         self.opened.is_none_or(|opened| at.since(opened) < CATCHES_UP)
     }
@@ -101,7 +101,7 @@ impl Watching {
         }
     }
 
-    /// The mean time between its bookmarks, once there are two.
+    /// Mean time between its bookmarks; `None` before the second bookmark.
     pub(super) fn bookmark_every(&self) -> Option<Duration> {
         let (first, last) = self.first_bookmark.zip(self.last_bookmark)?;
         let between = self.bookmarks.checked_sub(1).filter(|between| *between > 0)?;
@@ -124,7 +124,7 @@ impl Watching {
 }
 
 impl PastWatch {
-    /// Whether it was granted, and not refused by its first event.
+    /// Whether it was granted, and neither very short nor refused by its first event.
     pub(super) fn was_of_use(&self) -> bool {
         match self.end {
             WatchEnd::TimedOut

@@ -1,6 +1,6 @@
 //! The columns of the tables: the classes that requests and servers fall into, and the conditions that a row puts on them.
 //!
-//! A condition named like a class admits that class only; the others say what they admit. `Any` includes "not given".
+//! A condition named like a class admits only that class; the others state what they admit. `Any` includes "not given".
 
 use super::gates::Gate;
 
@@ -20,7 +20,7 @@ pub(super) enum Token {
 pub(super) enum TokenIs {
     Any,
     Absent,
-    /// Given, whatever it is.
+    /// Given, with any value.
     Set,
     Positive,
     Negative,
@@ -40,14 +40,14 @@ pub(super) enum Match {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchIs {
     Any,
-    /// Given, whatever it is.
+    /// Given, with any value.
     Set,
     Unset,
     Exact,
     NotOlder,
     /// Unset or `NotOlderThan`.
     NotExact,
-    /// Given, but not `NotOlderThan`, or not given.
+    /// Anything but `NotOlderThan`, unset included.
     NotNotOlder,
     Invalid,
     /// `Exact`, or unset with a limit ("legacy exact").
@@ -102,9 +102,9 @@ pub(super) enum KeysAre {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Snapshot {
     Held,
-    /// The revision lies above the cache's own.
+    /// The revision is above that of the cache.
     Ahead,
-    /// The revision lies below every snapshot.
+    /// The revision is below every snapshot.
     Gone,
 }
 
@@ -117,7 +117,7 @@ pub(super) enum SnapshotIs {
     Gone,
 }
 
-/// How a watch came by `sendInitialEvents`.
+/// How a watch got its `sendInitialEvents`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InitialEvents {
     Unset,
@@ -132,7 +132,7 @@ pub(super) enum InitialEvents {
 pub(super) enum InitialIs {
     Any,
     Unset,
-    /// Given, whatever it is.
+    /// Given, with any value.
     Set,
     False,
     True,

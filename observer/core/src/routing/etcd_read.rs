@@ -1,4 +1,4 @@
-//! What one request reads from etcd (§4.1 of the semantics reference; kubernetes/apiserver `pkg/storage/etcd3/store.go` and
+//! Reads of etcd by one request (§4.1 of docs/semantics.md; kubernetes/apiserver `pkg/storage/etcd3/store.go` and
 //! `watcher.go`).
 
 use std::fmt;
@@ -12,7 +12,8 @@ use super::rules::ReadsOf;
 use super::version::Release;
 use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, ResourceVersion, Verb};
 
-/// Page of the list inside a deletecollection (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `deleteCollectionPageSize`).
+/// Page of the list inside a deletecollection (kubernetes/apiserver `pkg/registry/generic/registry/store.go`
+/// `deleteCollectionPageSize`).
 const DELETE_PAGE: u64 = 10_000;
 
 /// Objects in one page of an etcd watch's initial list, from 1.29 on.
@@ -21,22 +22,22 @@ const WATCH_PAGE: u64 = 10_000;
 /// One call to etcd. All reads are linearizable, in every version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct EtcdRead {
-    /// Which call.
+    /// Method of etcd's API.
     pub operation: EtcdOperation,
-    /// What for.
+    /// Whether it reads objects or only a revision.
     pub purpose: Purpose,
     /// The key, or the first key of a range.
     pub key: String,
-    /// The key that ends the range and is not part of it; `None` for a single key.
+    /// The exclusive end of the range; `None` for a single key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range_end: Option<String>,
-    /// Most keys in one answer.
+    /// Most keys in one answer; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// The revision to read at, or to start from; `None` is the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<RevisionAt>,
-    /// Whether the call is repeated, each time from the last key on, until the limit is met or the range is exhausted.
+    /// Whether the call is repeated, each time after the last key, until the limit is met or the range is exhausted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
 }
@@ -52,29 +53,29 @@ pub enum EtcdOperation {
     Watch,
 }
 
-/// What a call is for.
+/// Why a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Purpose {
-    /// Objects.
+    /// For objects.
     Data,
-    /// The revision in the answer's header; the key does not exist.
+    /// For the revision in the answer's header; the key does not exist.
     CurrentRevision,
 }
 
-/// A revision of a call.
+/// The revision that a call reads at, or watches from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum RevisionAt {
-    /// Read as it was at this one.
+    /// Reads at this revision.
     At(u64),
-    /// Read as it was at the one that the call before stated.
+    /// Reads at the revision that the previous call returned.
     Stated,
-    /// Watched from this one on.
+    /// Watches from this revision on.
     From(u64),
-    /// Watched from the one behind that of the call before.
+    /// Watches from the revision after that of the previous call.
     AfterStated,
 }
 
-/// The calls that answering by a rule makes.
+/// The calls that the API server makes when it answers by a rule.
 pub(super) fn etcd_reads(reads: ReadsOf, info: &RequestInfo, options: &ListOptions, facts: &Facts<'_>) -> Vec<EtcdRead> {
     let Some(resource) = &info.resource else { return Vec::new() };
     match (reads, info.verb) {
@@ -92,13 +93,13 @@ pub(super) fn etcd_reads(reads: ReadsOf, info: &RequestInfo, options: &ListOptio
     }
 }
 
-/// One key that does not exist: the resource's prefix without its slash (§1.7). 1.37 asks without a limit, which is the same.
+/// Reads one key that does not exist: the resource's prefix without its slash (§1.7). 1.37 sets no limit, with the same effect.
 fn current_revision(resource: &Resource, facts: &Facts<'_>) -> EtcdRead {
     let limit = (facts.release < Release::new(37, 0)).then_some(1);
     EtcdRead { limit, ..EtcdRead::of(Purpose::CurrentRevision, resource_prefix(resource)) }
 }
 
-/// One object by name. 1.32 and later say that they want one key.
+/// Reads one object by name. 1.32 and later set a limit of one key.
 fn object(resource: &Resource, info: &RequestInfo, facts: &Facts<'_>) -> EtcdRead {
     let limit = (facts.release >= Release::new(32, 0)).then_some(1);
     EtcdRead { limit, ..EtcdRead::of(Purpose::Data, format!("{}{}", scope_prefix(resource, info, None), info.name)) }
@@ -110,7 +111,7 @@ fn list(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &
     if facts.keys == Keys::One {
         return EtcdRead { revision, ..read };
     }
-    // A deletecollection without a limit has one all the same.
+    // A deletecollection without a limit uses its page size.
     let page = if options.limit > 0 { options.limit } else { DELETE_PAGE };
     let limit = facts.limit.then_some(page);
     let streams = facts.release >= Release::new(37, 0) && !facts.limit && options.continue_token == Continue::Unset;
@@ -122,7 +123,7 @@ fn list(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &
     EtcdRead { operation, key, limit, revision, repeated: facts.limit && facts.selective, ..read }
 }
 
-/// An initial list where no revision is given, then the client's own watch in etcd.
+/// An initial list if no revision is given, then the client's own watch in etcd.
 fn watch(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &Facts<'_>) -> Vec<EtcdRead> {
     let initial = collection(resource, info, options, facts);
     let watch = EtcdRead { operation: EtcdOperation::Watch, ..initial.clone() };
@@ -153,7 +154,8 @@ fn collection(resource: &Resource, info: &RequestInfo, options: &ListOptions, fa
     }
 }
 
-/// The revision that etcd is asked for. 1.16 reads any revision exactly; a legacy exact read of one key reads the latest state.
+/// The revision that etcd is asked for; `None` for the current one. 1.16 reads any revision exactly; a legacy exact read of one key
+/// reads the latest state.
 fn list_revision(options: &ListOptions, facts: &Facts<'_>) -> Option<u64> {
     let revision = named_revision(options)?;
     let is_range = facts.keys == Keys::Many;
@@ -165,8 +167,8 @@ fn list_revision(options: &ListOptions, facts: &Facts<'_>) -> Option<u64> {
     (is_exact || options.continue_token != Continue::Unset).then_some(revision)
 }
 
-/// `/registry/pods/` or `/registry/pods/default/`. `selected` is the namespace that a field selector demands: it counts where the
-/// path has none and the resource has namespaces.
+/// `/registry/pods/` or `/registry/pods/default/`. `selected` is the namespace that a field selector demands. It applies if the
+/// path has no namespace and the resource is not cluster-scoped.
 fn scope_prefix(resource: &Resource, info: &RequestInfo, selected: Option<String>) -> String {
     let prefix = resource_prefix(resource);
     let has_namespaces = scope_of(resource) != Scope::Cluster;

@@ -1,4 +1,4 @@
-//! What the etcd behind an API server can do.
+//! Capabilities of the etcd behind an API server.
 
 use std::fmt;
 use std::str::FromStr;
@@ -66,21 +66,21 @@ impl From<EtcdVersion> for String {
     }
 }
 
-/// What is known of the etcd behind an API server. With several endpoints the oldest decides, the events' own etcd included.
+/// The known version of the etcd behind an API server. Of several endpoints the oldest decides, including an etcd of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EtcdSupport {
-    /// Its version.
+    /// The version of the oldest endpoint.
     Version(EtcdVersion),
-    /// Nothing; taken to answer progress requests.
+    /// The version is unknown; etcd is assumed to answer progress requests.
     #[default]
     AssumedSound,
-    /// Nothing, and nothing is assumed.
+    /// The version is unknown, and nothing is assumed.
     Unknown,
 }
 
 impl EtcdSupport {
-    /// Whether it answers progress requests; `None` when that is not known.
+    /// Whether it answers progress requests; `None` when that is unknown.
     pub fn supports_progress_requests(self) -> Option<bool> {
         match self {
             Self::Version(version) => Some(version.supports_progress_requests()),

@@ -1,4 +1,4 @@
-//! What one write does in etcd (§4.1 and §4.5 of the semantics reference; kubernetes/apiserver `pkg/storage/etcd3/store.go`,
+//! Calls to etcd by one write (§4.1 and §4.5 of docs/semantics.md; kubernetes/apiserver `pkg/storage/etcd3/store.go`,
 //! `lease_manager.go`, and `pkg/registry/generic/registry/store.go` and `dryrun.go`, v0.16 to v0.36).
 
 use std::fmt;
@@ -9,14 +9,14 @@ use super::keys::{Scope, is_virtual, resource_prefix, scope_of};
 use super::profile::ServerProfile;
 use crate::k8s::{RequestInfo, Resource, Verb};
 
-/// Stands for a name that only the request's body says.
+/// Placeholder for a name that only the request's body has.
 const NAME_OF_BODY: &str = "{name}";
-/// Stands for a namespace that the request's path does not say.
+/// Placeholder for a namespace that the request's path does not have.
 const EACH_NAMESPACE: &str = "{namespace}";
-/// Stands for each name of a collection.
+/// Placeholder for each name of a collection.
 const EACH_NAME: &str = "{each name}";
 
-/// Subresources by which nothing that is stored is written: they connect to a node or a pod, or answer a question.
+/// Subresources that write no stored object: they connect to a node or a pod, or answer a question.
 const NOT_STORED: [&str; 6] = ["attach", "exec", "log", "portforward", "proxy", "token"];
 
 const COMPARE_READ: &str = "mod_revision = the one that was read";
@@ -30,32 +30,32 @@ const ONCE_MORE: &str = "Range of the key, and once more";
 pub enum EtcdWrite {
     /// One key is read.
     Range {
-        /// The key.
+        /// Key that is read.
         key: String,
-        /// What for.
+        /// Why it is read, in words.
         purpose: &'static str,
     },
-    /// A lease is granted, or one that was granted less than a minute ago is used for this object, too.
+    /// A lease is granted, or one that was granted less than a minute ago is used again.
     LeaseGrant {
-        /// How long objects under it live.
+        /// Time to live of the objects under it.
         ttl: &'static str,
     },
-    /// The write itself, which happens only if nobody else wrote first.
+    /// The write itself, which succeeds only if no other write came first.
     Txn {
-        /// The key.
+        /// Key that is written.
         key: String,
-        /// What has to be true of it.
+        /// Condition on the key.
         compare: &'static str,
-        /// What is done then.
+        /// Operation if the condition holds.
         then: &'static str,
-        /// What is done otherwise; empty for nothing.
+        /// Operation if it does not hold; empty for none.
         #[serde(rename = "else", skip_serializing_if = "str::is_empty")]
         otherwise: &'static str,
     },
 }
 
-/// The calls of a create, update, patch, delete, or behind the list of a deletecollection for each of its objects. Empty for what reads, and
-/// for what is stored nowhere. `query` is the request's: with `dryRun` nothing is written.
+/// The calls of a create, update, patch or delete. For a deletecollection: the calls for each object, after its list. Empty for
+/// reads, and for resources that are not stored. `query` is that of the request: with `dryRun` nothing is written.
 pub fn etcd_writes(info: &RequestInfo, query: &str, profile: &ServerProfile) -> Vec<EtcdWrite> {
     let Some(resource) = &info.resource else { return Vec::new() };
     let is_stored = !is_virtual(resource) && !profile.is_aggregated(resource) && !NOT_STORED.contains(&info.subresource.as_str());
@@ -69,7 +69,7 @@ pub fn etcd_writes(info: &RequestInfo, query: &str, profile: &ServerProfile) -> 
             vec![EtcdWrite::Range { key, purpose: "nothing is written: dryRun looks only whether the object is there" }]
         }
         Verb::Create if info.subresource == "eviction" => evicted(info, key),
-        // Such as a binding: it changes the object that it belongs to.
+        // Such as a binding, which changes the object that it belongs to.
         Verb::Create if !info.subresource.is_empty() => changed(resource, key, profile, PUT),
         Verb::Create => created(resource, key),
         Verb::Update | Verb::Patch => changed(resource, key, profile, PUT),
@@ -83,12 +83,13 @@ fn created(resource: &Resource, key: String) -> Vec<EtcdWrite> {
     lease(resource).into_iter().chain([put]).collect()
 }
 
-/// Events live as long as their lease, which every write of one renews (kubernetes `pkg/registry/core/event/storage/storage.go` `TTLFunc`).
+/// An event lives as long as its lease, and every write of the event renews it (kubernetes
+/// `pkg/registry/core/event/storage/storage.go` `TTLFunc`).
 fn lease(resource: &Resource) -> Option<EtcdWrite> {
     is_event(resource).then_some(EtcdWrite::LeaseGrant { ttl: "--event-ttl, 1 h" })
 }
 
-/// The budget that covers the pod, if one does, is counted down first (kubernetes `pkg/registry/core/pod/storage/eviction.go`, v1.34).
+/// If a budget covers the pod, it is decremented first (kubernetes `pkg/registry/core/pod/storage/eviction.go`, v1.34).
 fn evicted(info: &RequestInfo, pod: String) -> Vec<EtcdWrite> {
     let budget = format!("/registry/poddisruptionbudgets/{}/{{its budget}}", info.namespace);
     vec![
@@ -97,7 +98,7 @@ fn evicted(info: &RequestInfo, pod: String) -> Vec<EtcdWrite> {
     ]
 }
 
-/// The object comes from the watch cache, where there is one; who is late reads it from etcd and tries again.
+/// The object comes from the watch cache, if there is one. After a conflict, the API server reads it from etcd and retries.
 fn changed(resource: &Resource, key: String, profile: &ServerProfile, then: &'static str) -> Vec<EtcdWrite> {
     let read = EtcdWrite::Range { key: key.clone(), purpose: "the object as it is: it has no watch cache" };
     let txn = EtcdWrite::Txn { key, compare: COMPARE_READ, then, otherwise: ONCE_MORE };

@@ -7,10 +7,11 @@ use super::profile::ServerProfile;
 use super::version::{Release, ServerVersion};
 use crate::k8s::Resource;
 
-/// The first release whose window grows (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, `resizeCacheLocked`, v0.19 to v0.37; until
-/// v0.18 its length is that of `--watch-cache-sizes` and `--default-watch-cache-size`).
+/// The first release whose window grows (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, `resizeCacheLocked`, v0.19 to
+/// v0.37; until v0.18 its length is that of `--watch-cache-sizes` and `--default-watch-cache-size`).
 const GROWS_SINCE: Release = Release::new(19, 0);
-/// Most events of a window that grows, unless the server keeps them for longer than usual (the same file, `defaultUpperBoundCapacity`).
+/// Most events of a window that grows, unless the server keeps them for longer than usual (the same file,
+/// `defaultUpperBoundCapacity`).
 const LARGEST: u64 = 100 * 1024;
 
 /// How many events the watch cache of a resource keeps.
@@ -19,16 +20,16 @@ pub enum EventWindow {
     /// The server's version is unknown.
     #[default]
     Unknown,
-    /// A number that never changes, however old the events are.
+    /// A fixed number, however old the events are.
     Fixed,
-    /// As many as come in 75 s, and at most 102 400.
+    /// The events of the last 75 s, at most 102 400.
     Grows,
     /// The resource has no watch cache: etcd answers its watches.
     Absent,
 }
 
 impl EventWindow {
-    /// That of `resource` on the server of `profile`.
+    /// The window of `resource` on the server of `profile`.
     pub fn of(profile: &ServerProfile, resource: &Resource) -> Self {
         if !profile.is_cached(resource) {
             return Self::Absent;
@@ -40,8 +41,8 @@ impl EventWindow {
         }
     }
 
-    /// Whether it certainly reaches back to a revision of this age, behind which so many others were seen: no more events than these can have pushed
-    /// it out.
+    /// Whether the window certainly reaches back to a revision of this age. `revisions_since` revisions were seen after it; no more
+    /// events can have pushed it out.
     pub fn holds(self, age: Duration, revisions_since: u64) -> bool {
         match self {
             Self::Grows => age < SURELY_HELD && revisions_since < LARGEST,

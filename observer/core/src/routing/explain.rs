@@ -1,4 +1,4 @@
-//! How other versions would answer, and what would be cheaper.
+//! How other versions would answer a request, and which requests would be cheaper.
 
 use serde::Serialize;
 
@@ -13,17 +13,17 @@ use super::version::{Release, ServerVersion, Versions};
 use crate::k8s::{Continue, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::time::Timestamp;
 
-/// Versions that answer a request alike.
+/// Consecutive versions that answer a request alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VersionSpan {
-    /// Which.
+    /// The first and the last of them.
     pub versions: Versions,
     /// The verdict of the first of them.
     pub verdict: Verdict,
 }
 
-/// How every version that was read would answer, oldest first; empty for what is not routed. Gates and etcd are those of
-/// `template`, where a version has them; the cache is ready, and nothing is known of revisions.
+/// How every version that the tables cover would answer, oldest first; empty for requests without a verdict. Gates and etcd are
+/// those of `template`, if a version has them. The cache is assumed ready, and revisions unknown.
 pub fn across_versions(info: &RequestInfo, options: &ListOptions, template: &ServerProfile) -> Vec<VersionSpan> {
     let mut spans: Vec<VersionSpan> = Vec::new();
     for release in boundaries() {
@@ -43,7 +43,7 @@ pub fn across_versions(info: &RequestInfo, options: &ListOptions, template: &Ser
     spans
 }
 
-/// What would spare etcd, a phrase each; empty where the request reads no objects from etcd anyway.
+/// Changes that would spare etcd, one phrase each; empty if the request reads no objects from etcd anyway.
 pub fn cheaper(asked: &Question<'_>) -> Vec<String> {
     let reads_objects = |verdict: &Verdict| verdict.served_from.layers().contains(&Layer::Etcd);
     if !route(asked).is_some_and(|verdict| reads_objects(&verdict)) {
@@ -100,7 +100,7 @@ fn may_be_cached(served_from: &ServedFrom) -> bool {
     is_cached(served_from) || served_from.layers().contains(&Layer::Snapshot)
 }
 
-/// Certainty and reads aside.
+/// Compares layer, rule and second outcome only.
 fn is_alike(one: &Verdict, other: &Verdict) -> bool {
     let key = |verdict: &Verdict| -> (ServedFrom, RuleId, Option<Otherwise>) {
         (verdict.served_from.clone(), verdict.rule, verdict.otherwise)

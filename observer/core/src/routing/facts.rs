@@ -15,7 +15,7 @@ const KNOWS_INITIAL_EVENTS: Release = Release::new(27, 0);
 /// (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `ListPredicate`: absent in v0.26.0, there in v0.27.0).
 const READS_NAMESPACE_SELECTOR: Release = Release::new(27, 0);
 
-/// One way in which all that is not known can be.
+/// One possible combination of the unknown facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct World {
     pub(super) release: Release,
@@ -25,7 +25,7 @@ pub(super) struct World {
     pub(super) snapshot: Snapshot,
 }
 
-/// What the tables' conditions are held against.
+/// The facts that the tables' conditions are checked against.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a column of its own, and all their combinations occur")]
 pub(super) struct Facts<'q> {
@@ -42,7 +42,7 @@ pub(super) struct Facts<'q> {
     pub(super) selective: bool,
     pub(super) initial: InitialEvents,
     pub(super) bookmarks: bool,
-    /// The truth of the `watch` parameter: whether the options are validated as a watch's.
+    /// Value of the `watch` parameter: whether the options are validated as those of a watch.
     pub(super) as_watch: bool,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn names_one(info: &RequestInfo, options: &ListOptions) -> bool {
     !info.name.is_empty() || options.exact_field("metadata.name").is_some_and(|name| !name.is_empty())
 }
 
-/// The keys that a collection request can read in `release`; both when it is not known whether the resource has namespaces (§1.1).
+/// The keys that a collection request can read in `release`; both if it is unknown whether the resource has namespaces (§1.1).
 pub(super) fn possible_keys(info: &RequestInfo, options: &ListOptions, release: Release) -> Vec<Keys> {
     if options.continue_token != Continue::Unset || !names_one(info, options) {
         return vec![Keys::Many];
@@ -112,7 +112,7 @@ pub(super) fn possible_keys(info: &RequestInfo, options: &ListOptions, release: 
     }
 }
 
-/// The namespace that the field selector demands, where the server narrows the scope to it.
+/// The namespace that the field selector demands, if the server narrows the scope to it.
 pub(super) fn selected_namespace(options: &ListOptions, release: Release) -> Option<String> {
     let narrows = release >= READS_NAMESPACE_SELECTOR && options.continue_token == Continue::Unset;
     options.exact_field("metadata.namespace").filter(|namespace| narrows && !namespace.is_empty())

@@ -1,4 +1,4 @@
-//! What a page of `/metrics` says of a server (§5.2 of the semantics reference).
+//! Facts about a server on a page of `/metrics` (§5.2 of docs/semantics.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,30 +8,31 @@ use super::profile::{Basis, ServerProfile};
 use super::version::ServerVersion;
 use crate::metrics::Sample;
 
-/// Most resources that are told apart; a large cluster has some hundred types.
+/// Most resources that are distinguished; a large cluster has a few hundred types.
 const MAX_RESOURCES: usize = 4096;
 
 /// Facts about a server's configuration, gathered from the samples of one page.
 ///
 /// Upstream: kubernetes/component-base `metrics/prometheus/feature/metrics.go`, v0.26 and later (`kubernetes_feature_enabled`);
-/// kubernetes/apiserver `pkg/storage/cacher/metrics/metrics.go` (`watch_cache_capacity`, v0.21 and later, with Go types in place of names
-/// of resources up to v0.25; `apiserver_watch_cache_consistent_read_total`, v0.31 and later) and `pkg/storage/etcd3/metrics/metrics.go`
-/// (`apiserver_storage_objects`, v0.21 to v0.36; `apiserver_resource_objects`, v0.34 and later).
+/// kubernetes/apiserver `pkg/storage/cacher/metrics/metrics.go` (`watch_cache_capacity`, v0.21 and later, with Go types in place of
+/// names of resources up to v0.25; `apiserver_watch_cache_consistent_read_total`, v0.31 and later) and
+/// `pkg/storage/etcd3/metrics/metrics.go` (`apiserver_storage_objects`, v0.21 to v0.36; `apiserver_resource_objects`, v0.34 and
+/// later).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FromMetrics {
     gates: BTreeMap<Gate, bool>,
-    /// Some consistent read was answered by a cache, so etcd answers progress requests.
+    /// Whether a cache answered a consistent read, so that etcd answers progress requests.
     read_consistently: bool,
     stored: BTreeSet<String>,
     cached: BTreeSet<String>,
-    /// The caches were named after Go types, which tell nothing of resources.
+    /// Whether the caches were named after Go types, which do not identify resources.
     caches_by_type: bool,
     /// The version of the server that wrote the page.
     built: Option<ServerVersion>,
 }
 
 impl FromMetrics {
-    /// Takes a sample; most say nothing here.
+    /// Takes a sample; most have no effect.
     pub fn note(&mut self, sample: &Sample<'_>) {
         let label = |name| sample.label(name).unwrap_or_default();
         match sample.name {
@@ -51,14 +52,14 @@ impl FromMetrics {
         }
     }
 
-    /// Adds what was found to `profile`. What is not on the page stays as it was; so does everything when another version wrote the page:
-    /// behind one address there are then several servers.
+    /// Adds the facts to `profile`. Facts that are not on the page stay unchanged. If another version wrote the page, several
+    /// servers share one address, and nothing changes.
     pub fn add_to(self, profile: &mut ServerProfile) {
         if self.built.is_some() && self.built != profile.version {
             return;
         }
         if !self.gates.is_empty() {
-            // A server reports its locked gates, too, which nobody can have set.
+            // A server also reports its locked gates, which cannot have been set.
             let release = profile.version.as_ref().map(ServerVersion::release);
             let can_be_set = |gate: Gate| release.is_none_or(|release| gate.state(release).stage.is_settable());
             profile.gates.extend(self.gates.into_iter().filter(|(gate, _)| can_be_set(*gate)));
@@ -88,7 +89,7 @@ fn insert(resources: &mut BTreeSet<String>, sample: &Sample<'_>) {
     }
 }
 
-/// Events never have a watch cache, which no flag and no page has to say.
+/// Events never have a watch cache, so no flag and no page needs to state it.
 fn is_event(resource: &str) -> bool {
     matches!(resource, "events" | "events.events.k8s.io")
 }

@@ -14,7 +14,7 @@ use super::version::Release;
 pub enum Gate {
     /// Lists without resourceVersion are answered from the watch cache.
     ConsistentListFromCache,
-    /// A consistent list whose cache is late gets 429 instead of an etcd read.
+    /// A consistent list whose cache lags gets 429 instead of an etcd read.
     ConsistentListFromCacheSkipTimeoutFallback,
     /// Exact and continued lists are answered from snapshots of the watch cache.
     ListFromCacheSnapshot,
@@ -26,7 +26,7 @@ pub enum Gate {
     WatchList,
 }
 
-/// What a release lets people do with a gate.
+/// Stage of a gate in a release: whether it exists and can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateStage {
@@ -38,7 +38,7 @@ pub enum GateStage {
     Beta,
     /// Known, but cannot be changed.
     Locked,
-    /// Removed: its last behaviour is permanent, and a server that is given it does not start.
+    /// Removed: its last behaviour is permanent. A server that is given the gate does not start.
     Gone,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for GateStage {
     }
 }
 
-/// A gate in one release.
+/// State of a gate in one release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateState {
     /// Whether setting it has an effect.
@@ -63,7 +63,7 @@ pub struct GateState {
     pub default: bool,
 }
 
-/// From `from` on, until the next row of the same gate.
+/// The state of a gate since `from`, until the next row of the same gate.
 struct GateRow {
     gate: Gate,
     from: Release,
@@ -82,7 +82,7 @@ macro_rules! gate_rows {
     (@ off) => { false };
 }
 
-/// §1.2 of the semantics reference, one line for each change. Gate, minor and patch, stage, default.
+/// §1.2 of docs/semantics.md, one line for each change. Gate, minor and patch, stage, default.
 const GATES: &[GateRow] = gate_rows! {
     ConsistentListFromCache                     28 . 0   Alpha   off;
     ConsistentListFromCache                     31 . 0   Beta    on;
@@ -108,7 +108,7 @@ const GATES: &[GateRow] = gate_rows! {
 };
 
 impl Gate {
-    /// All of them.
+    /// Every gate with an effect on routing.
     pub const ALL: [Self; 6] = [
         Self::ConsistentListFromCache,
         Self::ConsistentListFromCacheSkipTimeoutFallback,
@@ -146,7 +146,7 @@ impl Gate {
 }
 
 impl GateStage {
-    /// Whether a setting is obeyed.
+    /// Whether setting the gate has an effect.
     pub const fn is_settable(self) -> bool {
         matches!(self, Self::Alpha | Self::Beta)
     }

@@ -1,42 +1,41 @@
-//! Which revisions a run has seen as current: what decides whether a snapshot of one can still be there.
+//! Revisions that a run has seen as current. They decide whether a snapshot of a revision can still exist.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// A revision that was current this long ago is still held: the event window of the watch cache
-/// (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, 75 s in v0.19 to v0.37; §1.4 of the reference).
+/// A revision that was current at most this long ago is still held: the event window of the watch cache (kubernetes/apiserver
+/// `pkg/storage/cacher/watch_cache.go`, 75 s in v0.19 to v0.37; §1.4 of the reference).
 pub const SURELY_HELD: Duration = Duration::from_secs(75);
 /// A revision that was current this long ago is compacted: twice the default of `--etcd-compaction-interval`.
 pub const SURELY_COMPACTED: Duration = Duration::from_mins(10);
 
-/// Finest distance of two revisions that are kept of the last [`SURELY_HELD`].
+/// Shortest time between two revisions that are kept of the last [`SURELY_HELD`].
 const RECENT_EVERY: Duration = Duration::from_secs(1);
-/// Finest distance of two older revisions that are kept.
+/// Shortest time between two older revisions that are kept.
 const OLDER_EVERY: Duration = Duration::from_secs(10);
 
 /// Whether the watch cache holds a snapshot of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// It does: the revision was current at most 75 s ago. (A resource that was not written since etcd's last compaction has lost
-    /// its snapshots all the same: v0.34 to v0.37 drop all below the compacted revision, the newest too. The wire does not show
-    /// that.)
+    /// It does: the revision was current at most 75 s ago. (Exception: a resource not written since etcd's last compaction has lost
+    /// its snapshots. v0.34 to v0.37 drop all below the compacted revision, the newest included. The traffic does not show that.)
     Held,
-    /// The revision is newer than all that was seen, of which some was seen at most 75 s ago: the cache has it, or waits for it.
+    /// The revision is newer than every one seen, and one was seen at most 75 s ago: the cache has it, or waits for it.
     Ahead,
     /// It does not, nor does etcd: the revision is at least two compaction intervals old.
     Gone,
-    /// What was seen does not tell.
+    /// The revisions seen do not decide it.
     Undecided,
 }
 
 /// The revisions of one resource of one API server, and when they were current. At most about 140 are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RevisionHistory {
-    /// By whole seconds, the first one seen of each.
+    /// The first revision seen in each second.
     recent: BTreeMap<u64, Seen>,
-    /// By tens of seconds, the last one seen of each.
+    /// The last revision seen in each ten seconds.
     older: BTreeMap<u64, Seen>,
     /// The newest revision that fell out of `older`.
     compacted: Option<u64>,
@@ -52,7 +51,7 @@ struct Seen {
 impl RevisionHistory {
     /// Learns that `revision` was current at `at`: from a list that named no revision, a bookmark, a new event.
     ///
-    /// A revision below one that is known already proves nothing (the answer came late, or from a cache that lags) and is left out.
+    /// A revision below a known one proves nothing, because the answer came late, or from a cache that lags. It is left out.
     pub fn note(&mut self, revision: u64, at: Timestamp) {
         if self.newest.is_some_and(|newest| newest.revision > revision) {
             return;
@@ -69,7 +68,7 @@ impl RevisionHistory {
         }
     }
 
-    /// What is known at `now` about a snapshot of `revision`.
+    /// Whether the revisions seen show that a snapshot of `revision` is held at `now`.
     pub fn coverage(&self, revision: u64, now: Timestamp) -> Coverage {
         let fresh = self.recent.values().filter(|seen| now.since(seen.at) <= SURELY_HELD).map(|seen| seen.revision).min();
         let old = self.older.values().filter(|seen| now.since(seen.at) >= SURELY_COMPACTED).map(|seen| seen.revision);
@@ -84,7 +83,7 @@ impl RevisionHistory {
         }
     }
 
-    /// Forgets everything: the server was restarted, or its watch cache was filled anew, and the snapshots are lost.
+    /// Forgets everything, after a restart of the server or a reset of its watch cache: the snapshots are lost.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Where objects lie in etcd (§4.4 of the semantics reference).
+//! Keys of objects in etcd (§4.4 of docs/semantics.md).
 //!
 //! Upstream: kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` (special prefixes, cohabitation),
 //! kubernetes/apiextensions-apiserver `pkg/apiserver/customresource_handler.go`, kubernetes/kube-aggregator
@@ -9,7 +9,7 @@ use crate::k8s::{self, Resource};
 /// The default of `--etcd-prefix`.
 const ROOT: &str = "/registry";
 
-/// Groups of kube-apiserver itself, whose keys hold no group. Any other group is that of custom resources.
+/// Groups of kube-apiserver itself whose keys do not contain the group. Other groups, except those below, hold custom resources.
 const BUILT_IN_GROUPS: &[&str] = &[
     "",
     "admissionregistration.k8s.io",
@@ -37,10 +37,10 @@ const BUILT_IN_GROUPS: &[&str] = &[
     "storagemigration.k8s.io",
 ];
 
-/// Groups of kube-apiserver itself whose keys hold the group.
+/// Groups of kube-apiserver itself whose keys contain the group.
 const BUILT_IN_GROUPS_IN_KEYS: &[&str] = &["apiextensions.k8s.io", "apiregistration.k8s.io"];
 
-/// Built-in resources that do not lie under their plural name.
+/// Built-in resources whose keys do not contain their plural name, and the name that they contain.
 const SPECIAL_PREFIXES: &[(&str, &str)] = &[
     ("replicationcontrollers", "controllers"),
     ("services", "services/specs"),
@@ -50,7 +50,7 @@ const SPECIAL_PREFIXES: &[(&str, &str)] = &[
     ("podsecuritypolicies", "podsecuritypolicy"),
 ];
 
-/// Resources that are computed and lie nowhere.
+/// Resources that are computed and not stored.
 const VIRTUAL: &[&str] = &[
     "bindings",
     "componentstatuses",
@@ -67,7 +67,7 @@ const VIRTUAL: &[&str] = &[
 pub(super) enum Scope {
     Namespaced,
     Cluster,
-    /// A custom resource, or one that is newer than what was read: its definition says it.
+    /// A custom resource, or one newer than the tables: only its definition states its scope.
     Unknown,
 }
 
@@ -79,18 +79,18 @@ pub(super) fn scope_of(resource: &Resource) -> Scope {
     }
 }
 
-/// Whether `resource` lies nowhere, so that neither cache nor etcd answers.
+/// Whether `resource` is not stored, so that neither cache nor etcd answers.
 pub(super) fn is_virtual(resource: &Resource) -> bool {
     is_built_in(resource) && VIRTUAL.contains(&resource.resource.as_str())
 }
 
-/// Whether `resource` lies in the etcd that most resources share, and counts its revisions. Events and leases are often kept in one of their
-/// own (`--etcd-servers-overrides`), and of custom and aggregated resources it is not known.
+/// Whether `resource` is stored in the etcd that most resources share, and uses its revisions. Events and leases often have an etcd
+/// of their own (`--etcd-servers-overrides`). `false` for custom and aggregated resources, for which it is unknown.
 pub fn is_in_main_etcd(resource: &Resource) -> bool {
     is_built_in(resource) && !["events", "leases"].contains(&resource.resource.as_str())
 }
 
-/// The key that all objects of `resource` begin with, without the slash behind it: `/registry/pods`, with the default of `--etcd-prefix`.
+/// The key prefix of all objects of `resource`, without a slash at its end: `/registry/pods`, with the default of `--etcd-prefix`.
 pub fn resource_prefix(resource: &Resource) -> String {
     let Resource { group, resource: plural, .. } = resource;
     if !BUILT_IN_GROUPS.contains(&group.as_str()) {
@@ -100,8 +100,7 @@ pub fn resource_prefix(resource: &Resource) -> String {
     format!("{ROOT}/{}", special.unwrap_or(plural))
 }
 
-/// The key that ends the range of all keys beginning with `prefix`, which ends in a slash: the slash becomes `0`, the byte after
-/// it.
+/// The exclusive end of the range of all keys under `prefix`, which ends in a slash. The slash becomes `0`, the next byte.
 pub(super) fn end_of_prefix(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
 }

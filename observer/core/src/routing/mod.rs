@@ -1,8 +1,8 @@
 //! Which layer of kube-apiserver answers a list, get or watch: watch cache, snapshot or etcd.
 //!
-//! The decision is data, to be held beside the semantics reference: [`rules`] say why, `tables` say when, [`Gate`] what each
-//! version does by default. [`route`] sorts a request into the classes of the tables' columns and looks it up; where something is
-//! not known it looks up every possibility, and answers [`ServedFrom::Unknown`] with the layers that remain when they differ.
+//! The decision is data that can be compared with docs/semantics.md. [`rules`] state why, `tables` when, and [`Gate`] the
+//! defaults of each version. [`route`] sorts a request into the classes of the tables' columns and looks it up. Where a fact is
+//! unknown, it looks up every possibility. If the results differ, it returns [`ServedFrom::Unknown`] with the layers that remain.
 
 mod etcd_support;
 mod gates;

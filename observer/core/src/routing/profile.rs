@@ -1,4 +1,4 @@
-//! What is known of an API server, and what that rests on.
+//! The known facts about an API server, and their basis.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,27 +10,27 @@ use super::gates::{Gate, GateStage};
 use super::version::{Release, ServerVersion};
 use crate::k8s::Resource;
 
-/// Groups that are served by extension servers wherever they are served at all.
+/// Groups that only extension servers serve.
 const COMMONLY_AGGREGATED: [&str; 3] = ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"];
 
-/// What a fact rests on.
+/// Where a fact comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// A flag of ours. Outranks everything.
+    /// A flag of watchtap. Outranks everything.
     Flag,
     /// The server's own answer to `GET /version`.
     VersionEndpoint,
-    /// The server's own answer to a client that asked for `/version`.
+    /// The server's own answer to a client's `GET /version`.
     ClientTraffic,
     /// The server's own metrics.
     Metrics,
     /// The default of the server's minor version.
     MinorDefault,
-    /// Nothing: it is what most servers are.
+    /// Nothing: the value that most servers have.
     #[default]
     Assumed,
-    /// Nothing, and nothing is assumed: it is not known.
+    /// Nothing, and nothing is assumed: the fact is unknown.
     NotKnown,
 }
 
@@ -48,19 +48,19 @@ impl fmt::Display for Basis {
     }
 }
 
-/// What each fact of a profile rests on.
+/// Basis of each fact in a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Provenance {
-    /// Of the version.
+    /// Basis of [`ServerProfile::version`].
     pub version: Basis,
-    /// Of the gates that are not in [`ServerProfile::gates`].
+    /// Basis of the gates that are not in [`ServerProfile::gates`].
     pub gates: Basis,
-    /// Of what etcd can do.
+    /// Basis of [`ServerProfile::etcd`].
     pub etcd: Basis,
-    /// Of the resources without a watch cache.
+    /// Basis of [`ServerProfile::watch_cache`] and [`ServerProfile::uncached`].
     pub watch_cache: Basis,
-    /// Of the aggregated groups.
+    /// Basis of [`ServerProfile::aggregated`].
     pub aggregated: Basis,
 }
 
@@ -76,19 +76,19 @@ impl Default for Provenance {
     }
 }
 
-/// One API server, as far as it decides which layer answers. Every value is legal.
+/// The facts about one API server that decide which layer answers. Every value is legal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct ServerProfile {
-    /// `None` when it was not learned.
+    /// `None` when it is unknown.
     pub version: Option<ServerVersion>,
-    /// Gates that are set, or that the server reported. One that cannot be set in that version has no effect.
+    /// Gates that are set, or that the server reported. A gate that cannot be set in that version has no effect.
     pub gates: BTreeMap<Gate, bool>,
-    /// Gates that answers showed not to be at their default ([`super::lesson`]). One that is not in `gates` as well was shown on and off: behind
-    /// one address are several servers.
+    /// Gates that answers showed not to be at their default ([`super::lesson`]). If `gates` lacks one of them, answers showed it on
+    /// and off: several servers share one address.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub gates_by_answers: BTreeSet<Gate>,
-    /// What the etcd behind it can do.
+    /// Capabilities of the etcd behind it.
     pub etcd: EtcdSupport,
     /// `--watch-cache`: whether anything is cached at all.
     pub watch_cache: bool,
@@ -96,7 +96,7 @@ pub struct ServerProfile {
     pub uncached: BTreeSet<String>,
     /// API groups that an extension server serves.
     pub aggregated: BTreeSet<String>,
-    /// What all that rests on.
+    /// Basis of all these facts.
     pub provenance: Provenance,
 }
 
@@ -121,8 +121,8 @@ impl ServerProfile {
         Self { version: Some(version), provenance: Provenance { version: basis, ..Provenance::default() }, ..Self::default() }
     }
 
-    /// What is known of a server of `version`, as a client learned it, where `self` is known of the servers at its address. Gates that
-    /// another version's page of metrics or its answers told are not this one's; storage is the same.
+    /// The profile of a server of `version`, as a client learned it, at the address of `self`. Gates do not apply to it if metrics
+    /// or answers of another version showed them. The storage is the same.
     #[must_use]
     pub fn of_another_version(&self, version: ServerVersion) -> Self {
         let mut other = Self { version: Some(version), ..self.clone() };
@@ -135,14 +135,14 @@ impl ServerProfile {
         other
     }
 
-    /// Whether `gate` is on in `release`: as set where that is possible, else the default.
+    /// Whether `gate` is on in `release`: its setting if it can be set, else its default.
     pub fn gate(&self, gate: Gate, release: Release) -> bool {
         let state = gate.state(release);
         let set = self.gates.get(&gate).copied().filter(|_| state.stage.is_settable());
         set.unwrap_or(state.default)
     }
 
-    /// Takes what an answer has shown of a gate. Where another answer has shown the opposite, its default holds again.
+    /// Notes the state of a gate that an answer showed. If another answer showed the opposite, its default applies again.
     pub(crate) fn note_answer(&mut self, gate: Gate, on: bool) {
         if self.gates_by_answers.insert(gate) {
             self.gates.insert(gate, on);
@@ -151,7 +151,7 @@ impl ServerProfile {
         }
     }
 
-    /// Gates that are set but have no effect in the server's version, with the reason.
+    /// Gates that are set but have no effect in the server's version, with their stage.
     pub fn gates_without_effect(&self) -> Vec<(Gate, GateStage)> {
         let Some(version) = &self.version else { return Vec::new() };
         let release = version.release();
@@ -159,7 +159,7 @@ impl ServerProfile {
         stages.filter(|(_, stage)| !stage.is_settable()).collect()
     }
 
-    /// Whether an extension server answers for `resource`.
+    /// Whether an extension server serves `resource`.
     pub fn is_aggregated(&self, resource: &Resource) -> bool {
         self.aggregated.contains(&resource.group)
     }
@@ -171,7 +171,7 @@ impl ServerProfile {
         self.watch_cache && !is_event && !self.uncached.contains(&resource.to_string())
     }
 
-    /// What verdicts about this server rest on, a phrase each: `version v1.34.4 (/version)`.
+    /// The assumptions of verdicts about this server, one phrase each: `version v1.34.4 (/version)`.
     pub fn assumptions(&self) -> Vec<String> {
         let basis = &self.provenance;
         let version = match &self.version {
@@ -199,7 +199,7 @@ impl ServerProfile {
         phrases
     }
 
-    /// A server reports all its gates, of which only those are news that differ from their default.
+    /// Gates for output. `/metrics` has all gates of a server, so only those that differ from their default are worth a phrase.
     fn gates_to_tell(&self) -> impl Iterator<Item = (&Gate, &bool)> {
         let release = self.version.as_ref().map(ServerVersion::release).filter(|_| self.provenance.gates == Basis::Metrics);
         self.gates.iter().filter(move |(gate, on)| release.is_none_or(|release| gate.state(release).default != **on))

@@ -1,5 +1,5 @@
-//! From a question to its verdict: every world that what is known leaves possible is looked up in the tables, and worlds that
-//! agree are one verdict.
+//! From a question to its verdict. Every world that the known facts leave possible is looked up in the tables. Worlds that agree
+//! give one verdict.
 
 use std::collections::BTreeSet;
 
@@ -15,23 +15,23 @@ use super::verdict::{Alternative, CacheState, Question, Verdict};
 use super::version::{Release, ServerVersion};
 use crate::k8s::{Resource, ResourceVersion, Verb};
 
-/// Subresources whose get reads the object, then connects to a node or a pod. All others read the object and answer with it or a
-/// part.
+/// Subresources whose get reads the object, then connects to a node or a pod. Others return the object or a part of it.
 const CONNECTING: [&str; 6] = ["attach", "exec", "log", "metrics", "portforward", "proxy"];
 
-/// The first release whose deletecollection lists in pages of 10 000 where no limit is given, which makes a list at a revision an exact one
-/// (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `deleteCollectionPageSize`, v0.28 to v0.37; absent in v0.27.0).
+/// The first release whose deletecollection lists in pages of 10 000 if no limit is given. The limit makes a list at a revision an
+/// exact one (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `deleteCollectionPageSize`, v0.28 to v0.37; absent in
+/// v0.27.0).
 const DELETES_IN_PAGES: Release = Release::new(28, 0);
 
-/// The first release that looks whether the watch cache is ready before it asks etcd for its current revision (kubernetes/apiserver
-/// `pkg/storage/cacher/delegator.go` `GetList`, v0.34 and later; watches look first in every version).
+/// The first release that checks whether the watch cache is ready before it asks etcd for its current revision
+/// (kubernetes/apiserver `pkg/storage/cacher/delegator.go` `GetList`, v0.34 and later; watches check first in every version).
 const LOOKS_FIRST: Release = Release::new(34, 0);
 
-/// A test proves that the tables never give it.
+/// The tables never return it, as a test proves.
 const NO_RULE: ServedFrom = ServedFrom::Unknown { reason: UnknownReason::NoRule, remaining: Vec::new() };
 
-/// Which layer answers; `None` for what reads no stored objects for its client: requests that are not about a resource, writes
-/// (whose reads are their own affair), the legacy `/proxy/` prefix, and resources that are stored nowhere.
+/// Which layer answers. `None` if the request returns no stored objects: non-resource requests, writes (their own reads do not
+/// count), the legacy `/proxy/` prefix, and resources that are not stored.
 pub fn route(question: &Question<'_>) -> Option<Verdict> {
     let resource = question.info.resource.as_ref()?;
     let reads = matches!(question.info.verb, Verb::Get | Verb::List | Verb::Watch | Verb::DeleteCollection);
@@ -60,13 +60,13 @@ pub fn route(question: &Question<'_>) -> Option<Verdict> {
     Some(verdict)
 }
 
-/// The verdict on a request that was made before its connection was observed, or of which not enough could be read on such a connection.
+/// The verdict on a request that was sent before its connection was observed, or that cannot be read for that reason.
 pub fn attached_late() -> Verdict {
     let reason = UnknownReason::AttachedLate;
     Verdict::certain(ServedFrom::Unknown { reason, remaining: Vec::new() }, rules::rule_of(reason))
 }
 
-/// The verdict that all worlds share, or an unknown one with what each of them says.
+/// The verdict that all worlds share, or an unknown one with the decision of each world.
 fn agree(question: &Question<'_>, resource: &Resource, worlds: &[World]) -> Verdict {
     let decisions: Vec<Decision> = worlds.iter().map(|world| decide(question, resource, *world)).collect();
     let (Some(first), Some(world)) = (decisions.first(), worlds.first()) else {
@@ -96,7 +96,7 @@ fn unknown(question: &Question<'_>, resource: &Resource, reason: UnknownReason, 
     Verdict { alternatives, ..Verdict::certain(ServedFrom::Unknown { reason, remaining }, rules::rule_of(reason)) }
 }
 
-/// The first thing that is not known and on which alone two worlds disagree.
+/// The first unknown fact on which alone two worlds disagree.
 fn reason(worlds: &[World], decisions: &[Decision]) -> UnknownReason {
     let known: Vec<(&World, &Decision)> = worlds.iter().zip(decisions).collect();
     let depends_on = |same_but_for: fn(World, World) -> World| {
@@ -177,7 +177,7 @@ fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, 
 }
 
 impl World {
-    /// Every world that what is known leaves possible; in each thing that is not known, the cheaper answer first.
+    /// Every world that the known facts leave possible. For each unknown fact, the cheaper value comes first.
     fn all(question: &Question<'_>, resource: &Resource, releases: impl IntoIterator<Item = Release>) -> Vec<Self> {
         let progress = question.profile.etcd.supports_progress_requests().map_or(vec![true, false], |known| vec![known]);
         let snapshots = possible_snapshots(question);
@@ -193,7 +193,7 @@ impl World {
         worlds
     }
 
-    /// What sets this world apart, for a person.
+    /// The condition that distinguishes this world, in words.
     fn condition(self, reason: UnknownReason) -> String {
         match reason {
             UnknownReason::VersionUnknown | UnknownReason::VersionTooOld | UnknownReason::PatchUnknown => {
@@ -215,7 +215,7 @@ impl World {
     }
 }
 
-/// Where the request names a revision: what can be true of its snapshot. Otherwise it does not matter.
+/// The possible states of the snapshot at the named revision. Without a named revision, the snapshot does not matter.
 fn possible_snapshots(question: &Question<'_>) -> Vec<Snapshot> {
     let Some(revision) = named_revision(question.options) else { return vec![Snapshot::Held] };
     match question.history.map_or(Coverage::Undecided, |history| history.coverage(revision, question.now)) {

@@ -5,30 +5,30 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where an answer comes from (§0.2 of the semantics reference). JSON has the names of the variants.
+/// Where an answer comes from (§0.2 of docs/semantics.md). JSON uses the names of the variants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ServedFrom {
-    /// The watch cache's present state, perhaps after waiting up to 3 s for a revision. Nothing is read from etcd.
+    /// The watch cache's current state, after waiting up to 3 s for a revision if needed. Nothing is read from etcd.
     Cache,
-    /// The watch cache, once it has reached the revision that etcd states as current. No object is read from etcd.
+    /// The watch cache, once it has reached the current revision of etcd. No object is read from etcd.
     CacheConsistent,
     /// An older state that the watch cache keeps. Nothing is read from etcd.
     Snapshot,
-    /// etcd.
+    /// The objects are read from etcd.
     Etcd,
-    /// An extension server: the API server only passes the request on.
+    /// An extension server: the API server only proxies the request.
     Proxied,
-    /// Nobody: the request is refused, and no object is delivered.
+    /// No layer: the request is refused, and no object is returned.
     Rejected {
         /// The HTTP status, or the code of the `ERROR` event in a watch that was answered with 200.
         status: u16,
-        /// Whether etcd was asked for its current revision before; after a failure that does not show how far the request came, whether it may have
-        /// been asked.
+        /// Whether etcd was asked for its current revision before. If a failure does not show how far the request came: whether
+        /// etcd may have been asked.
         etcd_touched: bool,
     },
-    /// What is known does not decide it.
+    /// The known facts do not decide the layer.
     Unknown {
-        /// What would have to be known.
+        /// The fact that is missing.
         reason: UnknownReason,
         /// The layers that remain possible, in order.
         remaining: Vec<Layer>,
@@ -52,33 +52,33 @@ pub enum Layer {
     Rejected,
 }
 
-/// Why a verdict cannot be given.
+/// Why a verdict is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UnknownReason {
-    /// The server's version is not known.
+    /// The server's version is unknown.
     VersionUnknown,
-    /// The server is older than every version that was read.
+    /// The server is older than every version that the tables cover.
     VersionTooOld,
-    /// The patch of the server's version is not known, and patches differ.
+    /// The patch of the server's version is unknown, and patches differ.
     PatchUnknown,
-    /// Whether etcd answers progress requests is not known.
+    /// It is unknown whether etcd answers progress requests.
     EtcdUnknown,
-    /// Whether the resource has namespaces is not known, and with it whether the list reads one key.
+    /// It is unknown whether the resource has namespaces, and so whether the list reads one key.
     ScopeUnknown,
-    /// Whether the watch cache still holds a snapshot of the revision is not known.
+    /// It is unknown whether the watch cache still holds a snapshot of the revision.
     SnapshotUnknown,
     /// No row of the tables covers the request.
     NoRule,
-    /// The answer contradicts what was predicted, and leaves more than one layer, or none.
+    /// The answer contradicts the prediction, and leaves more than one layer, or none.
     Contradicted,
-    /// The request was made before its connection was observed, or cannot be read for want of what was sent before.
+    /// The request was sent before its connection was observed, or cannot be read without earlier bytes.
     AttachedLate,
 }
 
 /// How sure a verdict is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Certainty {
-    /// It follows from the request and what is known of the server.
+    /// It follows from the request and the known facts about the server.
     Predicted,
     /// The response proved it.
     Confirmed,
@@ -86,23 +86,23 @@ pub enum Certainty {
     Contradicted,
 }
 
-/// The second outcome of a request, when the first does not come about.
+/// The second outcome of a request, if the first does not happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Otherwise {
-    /// The condition.
+    /// The condition, in words.
     pub when: &'static str,
-    /// What happens then.
+    /// The outcome under this condition.
     pub then: Fallback,
 }
 
-/// What happens instead.
+/// Kinds of second outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Fallback {
     /// The answer is read from etcd.
     Etcd,
     /// The request is refused.
     Rejected {
-        /// With this HTTP status.
+        /// HTTP status of the refusal.
         status: u16,
     },
     /// The watch is answered with 200 and one `ERROR` event.
@@ -145,7 +145,7 @@ impl Otherwise {
 }
 
 impl fmt::Display for ServedFrom {
-    /// In the words of every screen.
+    /// The words of every screen.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Cache => "cache",

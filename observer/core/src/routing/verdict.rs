@@ -17,20 +17,20 @@ pub enum CacheState {
     /// It is.
     #[default]
     Ready,
-    /// It is not: the server just started, or the cache is filled anew.
+    /// It is not: the server just started, or its cache was reset.
     NotReady,
 }
 
-/// What is to be decided.
+/// Everything that a verdict depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The request.
     pub info: &'q RequestInfo,
-    /// Its options.
+    /// The list options of the request.
     pub options: &'q ListOptions,
     /// The server.
     pub profile: &'q ServerProfile,
-    /// What is assumed of the watch cache.
+    /// The assumed state of the watch cache.
     pub cache: CacheState,
     /// The revisions of this resource that were seen as current; `None` when nothing was seen.
     pub history: Option<&'q RevisionHistory>,
@@ -41,33 +41,33 @@ pub struct Question<'q> {
 /// Which layer answers, why, and how sure that is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// The layer.
+    /// The layer that answers.
     pub served_from: ServedFrom,
     /// The rule that fired.
     pub rule: RuleId,
     /// How sure it is; `Predicted` until a response was seen.
     pub certainty: Certainty,
-    /// What in the answer confirmed or contradicted it.
+    /// The proof in the answer that confirmed or contradicted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofId>,
-    /// What was predicted, if the answer contradicts it; `served_from` is then what the answer shows, `rule` what was wrong here.
+    /// The prediction, if the answer contradicts it. `served_from` is then the layer that the answer shows, `rule` the wrong rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<Box<ServedFrom>>,
     /// The second outcome, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,
-    /// What is read from etcd, in order, without what a second outcome reads. Empty for an unknown layer.
+    /// Reads of etcd, in order, without those of a second outcome. Empty for an unknown layer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<EtcdRead>,
-    /// What remains possible when the layer is unknown; empty when that is for want of the version: then every version answers
-    /// ([`across_versions`](super::across_versions)).
+    /// The verdicts that remain possible when the layer is unknown. Empty without a version: then
+    /// [`across_versions`](super::across_versions) gives the answers of all versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<Alternative>,
-    /// What else is worth knowing.
+    /// Remarks on the verdict, one phrase each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<&'static str>,
-    /// Whether the server may ask etcd for its current revision before it looks whether the watch cache is ready; it matters once the
-    /// answer is that it was not.
+    /// Whether the server may ask etcd for its current revision before it checks whether the watch cache is ready. This matters
+    /// once the answer shows that the cache was not ready.
     #[serde(skip)]
     pub(super) asks_before_ready: bool,
 }
@@ -75,16 +75,16 @@ pub struct Verdict {
 /// One of the verdicts that remain possible.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Alternative {
-    /// On which condition.
+    /// Condition of this verdict.
     pub when: String,
-    /// The layer.
+    /// The layer that answers.
     pub served_from: ServedFrom,
-    /// The rule.
+    /// The rule of this verdict.
     pub rule: RuleId,
     /// The second outcome, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,
-    /// What is read from etcd then.
+    /// Reads of etcd, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<EtcdRead>,
 }

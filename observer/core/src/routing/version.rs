@@ -1,4 +1,4 @@
-//! Versions of kube-apiserver: what a server says of itself, and the releases that the tables speak of.
+//! Versions of kube-apiserver: as a server states them, and the releases that the tables cover.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,11 +19,11 @@ pub struct Release {
 }
 
 impl Release {
-    /// The newest patch of a minor.
+    /// Stands for the newest patch of a minor.
     pub const LAST_PATCH: u16 = u16::MAX;
-    /// The oldest release whose rules were read.
+    /// The oldest release that the tables cover.
     pub const OLDEST: Self = Self::new(16, 0);
-    /// The newest release whose rules were read; of 1.37 only a beta was.
+    /// The newest release that the tables cover. The rules of 1.37 come from a beta.
     pub const NEWEST: Self = Self::new(37, Self::LAST_PATCH);
 
     /// 1.`minor`.`patch`.
@@ -31,12 +31,12 @@ impl Release {
         Self { minor, patch }
     }
 
-    /// Whether only a pre-release of this minor was read.
+    /// Whether the rules of this minor come from a pre-release only.
     pub const fn is_provisional(self) -> bool {
         self.minor == Self::NEWEST.minor
     }
 
-    /// The first release behind this one.
+    /// The first release after this one.
     pub(super) const fn next(self) -> Self {
         if self.patch == Self::LAST_PATCH {
             Self::new(self.minor.saturating_add(1), 0)
@@ -75,7 +75,7 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// Every release that was read.
+    /// Every release that the tables cover.
     pub const ALL: Self = Self { first: Release::OLDEST, last: Release::NEWEST };
 
     /// All patches of the minors `first` to `last`.
@@ -100,7 +100,7 @@ impl Versions {
 }
 
 impl Serialize for Versions {
-    /// As the text that people read.
+    /// As its `Display` text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -158,22 +158,22 @@ impl ServerVersion {
         self.patch
     }
 
-    /// The newest release that was read, when this version is newer still: its rules are borrowed.
+    /// The release whose rules are borrowed, when this version is newer than the tables cover.
     pub fn borrowed_from(&self) -> Option<Release> {
         (self.minor > Release::NEWEST.minor).then_some(Release::NEWEST)
     }
 
-    /// The release whose rules it follows; without a patch the newest of its minor.
+    /// The release whose rules apply; without a patch, the newest of its minor.
     pub fn release(&self) -> Release {
         self.borrowed_from().unwrap_or(Release::new(self.minor, self.patch.unwrap_or(Release::LAST_PATCH)))
     }
 
-    /// Whether it is older than every release that was read.
+    /// Whether it is older than every release that the tables cover.
     pub fn is_too_old(&self) -> bool {
         self.minor < Release::OLDEST.minor
     }
 
-    /// Every release that it can be: one, or without a patch all of `known` that are of its minor.
+    /// Every release that it can be: one, or without a patch all of `known` in its minor.
     pub(super) fn releases(&self, known: fn() -> BTreeSet<Release>) -> Vec<Release> {
         if let Some(newest) = self.borrowed_from() {
             return vec![newest];

@@ -1,15 +1,15 @@
-//! What the lists of a storm cost.
+//! The cost of a storm's lists.
 
 use std::collections::BTreeMap;
 
 use super::record::StormMember;
 use crate::reflector::ListTold;
 
-/// What lists cost.
+/// Counts, items and bytes of lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cost {
     pub relists: u64,
-    /// Those of them that are complete.
+    /// Number of complete lists.
     pub complete: u64,
     pub requests: u64,
     pub items: u64,
@@ -33,7 +33,7 @@ impl Cost {
         Self { relists: 0, complete: 0, requests: 0, items: 0, bytes: 0, repeated: 0, served_from: BTreeMap::new() }
     }
 
-    /// Of a list that is complete.
+    /// The cost of one complete list.
     pub(super) fn of(list: &ListTold) -> Self {
         let layer = list.served_from.as_ref().map(|served_from| (served_from.to_string(), 1));
         Self {

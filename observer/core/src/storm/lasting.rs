@@ -1,4 +1,4 @@
-//! A storm while it lasts, and while members of it are still without a list.
+//! A storm while it is ongoing, and after its end while some members lack a complete list.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,25 +12,26 @@ use crate::observation::UpstreamName;
 use crate::reflector::{ClientId, ListTold, ReflectorId, RelistBegan, RelistCause};
 use crate::time::{Rate, Timestamp};
 
-/// Members that are kept of a storm that is over, and told of any: those with the most bytes, and those without a complete list.
+/// Bound for the members kept of a past storm, and for those reported with any storm: the ones with the most bytes, and the ones
+/// without a complete list.
 pub(super) const MEMBERS_TOLD: usize = 32;
 
-/// Over how long the peak rate is taken.
+/// Time over which the peak rate is averaged.
 const PEAK_OVER: Duration = Duration::from_secs(1);
 
-/// A storm that lasts.
+/// An ongoing storm.
 #[derive(Debug)]
 pub(super) struct Storm {
     id: StormId,
     began: Timestamp,
     named: Timestamp,
-    /// When the last of them joined.
+    /// When the last member joined.
     pub last: Timestamp,
     reflectors: BTreeSet<ReflectorId>,
-    /// Those of them that are kept one by one.
+    /// Members that are kept individually.
     members: BTreeMap<ReflectorId, StormMember>,
     memory: MemoryUse,
-    /// Those of them whose latest list is not complete.
+    /// Members whose latest list is not complete.
     unlisted: BTreeSet<ReflectorId>,
     clients: BTreeSet<ClientId>,
     votes: Votes,
@@ -40,11 +41,11 @@ pub(super) struct Storm {
     peak: f64,
 }
 
-/// A storm that is over.
+/// A storm that has ended, with its final record.
 #[derive(Debug)]
 pub(super) struct PastStorm {
     record: StormRecord,
-    /// Its members that have not listed since.
+    /// Members that have not completed a list since.
     unlisted: BTreeMap<ReflectorId, StormMember>,
 }
 
@@ -68,7 +69,7 @@ impl Storm {
         }
     }
 
-    /// A member begins to list, or has done so before the storm was named.
+    /// Adds a relist of a member, or the relists of a reflector from before the storm was declared.
     pub(super) fn add(&mut self, began: &RelistBegan, cost: &Cost, is_listed: bool, members: usize) {
         if self.reflectors.insert(began.reflector) {
             self.last = self.last.max(began.at);
@@ -103,7 +104,7 @@ impl Storm {
         self.cost.add(cost);
     }
 
-    /// A reflector, perhaps a member, has all of a list.
+    /// Notes a complete list of a reflector, which may be a member.
     pub(super) fn listed(&mut self, reflector: ReflectorId, cost: &Cost) {
         if !self.reflectors.contains(&reflector) {
             return;
@@ -147,7 +148,7 @@ impl Storm {
         }
     }
 
-    /// It is over since `ended`; whoever has no complete list yet may still get one.
+    /// Ends the storm at `ended`. Members without a complete list may still complete one.
     pub(super) fn end(mut self, upstream: &UpstreamName, ended: Timestamp) -> PastStorm {
         let record = self.record(upstream, Some(ended), MEMBERS_TOLD);
         let unlisted = self.unlisted.iter().filter_map(|reflector| self.members.remove_entry(reflector)).collect();
@@ -156,18 +157,18 @@ impl Storm {
 }
 
 impl PastStorm {
-    /// Bytes that its members take, about.
+    /// Estimated bytes of its members.
     pub(super) fn memory(&self) -> usize {
         let StormRecord { members, unlisted, .. } = &self.record;
         members.iter().chain(unlisted).chain(self.unlisted.values()).map(StormMember::memory).sum()
     }
 
-    /// What it came to; lists that members completed after its end belong to it.
+    /// Its record, with the lists that members completed after its end.
     pub(super) const fn record(&self) -> &StormRecord {
         &self.record
     }
 
-    /// A reflector, perhaps a member that had no list yet, has all of one.
+    /// Notes a complete list of a reflector, which may be a member that lacked one.
     pub(super) fn listed(&mut self, list: &ListTold, cost: &Cost) {
         if self.unlisted.remove(&list.reflector).is_none() {
             return;
@@ -175,7 +176,7 @@ impl PastStorm {
         let record = &mut self.record;
         record.without_list = record.without_list.saturating_sub(1);
         record.unlisted = self.unlisted.values().take(MEMBERS_TOLD).cloned().collect();
-        // A list that it began later is none of the storm's.
+        // A list that began after the storm does not belong to it.
         if record.ended.is_none_or(|ended| list.at > ended) {
             return;
         }

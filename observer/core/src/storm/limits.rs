@@ -1,28 +1,29 @@
-//! When many relists are a storm.
+//! The definition of a storm, in numbers.
 
 use std::time::Duration;
 
-/// When many relists are a storm, and how much of it is kept.
+/// How many reflectors must relist in how much time to make a storm, and how much of it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StormLimits {
-    /// So many different reflectors.
+    /// Number of different reflectors.
     ///
-    /// Ten: a controller of the usual size has fewer, so that its own mishap is a relist or some; a node, a manager of many controllers,
-    /// or a laptop with a handful of clients has more.
+    /// Ten: a controller of the usual size has fewer, so that its own failure is one relist or a few. A node, a manager of many
+    /// controllers, or a laptop with several clients has more.
     pub reflectors: usize,
-    /// Within so much time.
+    /// Time in which they must begin to relist.
     ///
-    /// Ten seconds: client-go waits 0.8 to 1.6 s before it lists again, then twice as long and twice again, each time by chance; three attempts lie
-    /// within it (client-go tools/cache/reflector.go, `backoffManager`). A storm is over when no other reflector has joined for as long, and less than
-    /// half as many as make one have begun to list. It is as long as its members took to join: one that cannot list does not prolong it.
+    /// Ten seconds: client-go waits 0.8 to 1.6 s before its first relist, then twice as long, and then twice again, each with
+    /// random jitter. Three attempts fit (client-go tools/cache/reflector.go, `backoffManager`). A storm ends after the same time
+    /// without a new member, if less than half of `reflectors` have begun to list in that time. Its length is the time in which its
+    /// members joined: a member that cannot list does not prolong it.
     pub window: Duration,
-    /// Members of each storm that are kept one by one; the others are counted.
+    /// Number of members per storm that are kept individually; the others are only counted.
     pub members: usize,
-    /// Bytes that what is kept of members takes, about, in each storm and before it.
+    /// Bytes, estimated, for the members of each storm, for the recent relists of each API server, and for all past storms.
     pub memory: usize,
-    /// Storms that are over, the latest.
+    /// Number of past storms that are kept, the latest.
     pub past: usize,
-    /// API servers.
+    /// Number of API servers.
     pub servers: usize,
 }
 
@@ -33,7 +34,7 @@ impl Default for StormLimits {
 }
 
 impl StormLimits {
-    /// The same, and tables that take about `memory` bytes at most, all together.
+    /// Reduces the memory bound to at most `memory` bytes.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
         Self { memory: self.memory.min(memory), ..self }

@@ -1,4 +1,4 @@
-//! Storms: many reflectors that list again at once, told as one thing.
+//! Storms: simultaneous relists of many reflectors, reported as one event.
 
 mod cost;
 mod lasting;

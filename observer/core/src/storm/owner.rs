@@ -1,4 +1,4 @@
-//! All storms: from relists, one after another, to what they are together.
+//! All storms: groups relists into storms.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::observation::UpstreamName;
 use crate::reflector::{ListTold, ReflectorId, RelistBegan};
 use crate::time::Timestamp;
 
-/// What storms tell as it happens.
+/// A report on a storm, made as it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// A storm begins.
+    /// A storm was declared.
     Began(Box<StormRecord>),
-    /// A storm is over.
+    /// A storm ended.
     Ended(Box<StormRecord>),
 }
 
-/// All storms.
+/// The ongoing and past storms of all API servers.
 #[derive(Debug)]
 pub struct Storms {
     limits: StormLimits,
@@ -30,19 +30,19 @@ pub struct Storms {
     named: u64,
 }
 
-/// What happens before one API server.
+/// Recent relists and the ongoing storm of one API server.
 #[derive(Debug, Default)]
 struct Front {
-    /// Reflectors that began to list within the window, each with its account since.
+    /// Reflectors that began to relist within the window, each with its cost since.
     recent: BTreeMap<ReflectorId, Recent>,
-    /// Bytes that these take, about.
+    /// Estimated bytes of `recent`.
     memory: usize,
-    /// The same by the time at which each began last, the earliest first.
+    /// The same reflectors by the start of their latest relist, the earliest first.
     order: BTreeSet<(Timestamp, ReflectorId)>,
     storm: Option<Storm>,
 }
 
-/// A reflector that began to list within the window.
+/// A reflector that began to relist within the window.
 #[derive(Debug)]
 struct Recent {
     began: RelistBegan,
@@ -57,8 +57,8 @@ impl Storms {
         Self { limits, fronts: BTreeMap::new(), past: VecDeque::new(), next: 1, named: 0 }
     }
 
-    /// A reflector begins to list again. A client that was started anew, or that begins from nothing of its own accord, takes no part: that
-    /// is a rollout, and there nothing went wrong.
+    /// Notes the start of a relist. A client whose process was restarted, or that rebuilt its informer, takes no part: that is a
+    /// rollout, not a failure.
     pub fn began(&mut self, began: RelistBegan, told: &mut dyn FnMut(Told)) {
         let at = began.at;
         self.pass(at, told);
@@ -85,7 +85,7 @@ impl Storms {
         }
     }
 
-    /// A reflector has listed again.
+    /// Notes the end of a relist.
     pub fn listed(&mut self, list: &ListTold) {
         let upstream = list.shape.upstream.clone().unwrap_or_default();
         let cost = Cost::of(list);
@@ -102,7 +102,7 @@ impl Storms {
         }
     }
 
-    /// Time has come to `at`: what is over is told.
+    /// Advances time to `at`, and reports storms that have ended.
     pub fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
         let limits = self.limits;
         for (upstream, front) in &mut self.fronts {
@@ -121,25 +121,25 @@ impl Storms {
         self.fronts.retain(|_, front| front.storm.is_some() || !front.recent.is_empty());
     }
 
-    /// Those that go on, with `most` members each, then the latest of those that are over, the last first.
+    /// Ongoing storms with at most `most` members each, then the past storms that are kept, the latest first.
     pub fn records(&self, most: usize) -> Vec<StormRecord> {
         let open = self.fronts.iter().filter_map(|(upstream, front)| Some(front.storm.as_ref()?.record(upstream, None, most)));
         open.chain(self.past.iter().rev().map(PastStorm::record).cloned()).collect()
     }
 
-    /// Whether there is one now.
+    /// Whether a storm is ongoing.
     pub fn any_goes_on(&self) -> bool {
         self.fronts.values().any(|front| front.storm.is_some())
     }
 
-    /// How many there were.
+    /// Number of storms declared so far.
     pub const fn named(&self) -> u64 {
         self.named
     }
 }
 
 impl Front {
-    /// Where they take more than `memory` bytes, those that began first are forgotten early.
+    /// Notes a relist. If `recent` takes more than `memory` bytes, drops the reflectors that relisted first.
     fn note(&mut self, began: RelistBegan, memory: usize) {
         let (at, reflector) = (began.at, began.reflector);
         let cost = match self.take(reflector) {
@@ -176,8 +176,8 @@ impl Front {
         Some(recent)
     }
 
-    /// When its storm is over unless more happens: nobody has joined for as long as makes a storm, and hardly anybody lists. A member that cannot
-    /// list is not waited for. It depends on what happened only, and not on when somebody looks.
+    /// End of its storm, unless more happens: after the window without a new member, and with few relists in it. A member that
+    /// cannot list does not delay the end. The result depends on events only, not on the time of the call.
     fn over_since(&self, limits: &StormLimits) -> Option<Timestamp> {
         let storm = self.storm.as_ref()?;
         let few = limits.reflectors.div_ceil(2);
@@ -185,7 +185,7 @@ impl Front {
         Some(storm.last.max(last_of_many.unwrap_or_default()).plus(limits.window))
     }
 
-    /// Those that began within the window are a storm.
+    /// Makes a storm of the reflectors in `recent`.
     fn name(&mut self, id: StormId, at: Timestamp, limits: &StormLimits) -> Storm {
         let began = self.order.first().map_or(at, |(began, _)| *began);
         let mut storm = Storm::new(id, began, at, limits.memory);

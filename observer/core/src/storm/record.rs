@@ -11,7 +11,7 @@ use crate::observation::UpstreamName;
 use crate::reflector::{ClientId, ReflectorId};
 use crate::time::Timestamp;
 
-/// A storm, numbered from 1 in the order in which they began.
+/// A storm, numbered from 1 in order of their declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct StormId(pub u64);
@@ -22,105 +22,105 @@ impl fmt::Display for StormId {
     }
 }
 
-/// Whose reflectors take part.
+/// Whether one client or several take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StormKind {
-    /// Those of one client.
+    /// All reflectors belong to one client.
     Client,
-    /// Those of several.
+    /// The reflectors belong to several clients.
     Clients,
 }
 
 /// A reflector in a storm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StormMember {
-    /// Which.
+    /// Its number.
     pub reflector: ReflectorId,
     /// The number of its client.
     pub client_id: ClientId,
-    /// Its client.
+    /// Its client, as its requests identify it.
     pub client: Client,
-    /// What it lists.
+    /// Resource, objects and options of its lists.
     #[serde(flatten)]
     pub shape: Shape,
-    /// How often it began to list in the storm.
+    /// Number of relists that it began in the storm.
     pub relists: u64,
-    /// Requests of the lists that are whole.
+    /// Requests of its complete lists.
     pub requests: u64,
-    /// Their items.
+    /// Items of its complete lists.
     pub items: u64,
-    /// Their bytes.
+    /// Response bytes of its complete lists.
     pub bytes: u64,
-    /// Items that it had in the very version.
+    /// Items that were unchanged since the last delivery.
     pub repeated: u64,
 }
 
 impl StormMember {
-    /// About how much memory it takes, in bytes.
+    /// Estimated memory in bytes.
     pub(super) fn memory(&self) -> usize {
         of_structure::<Self>() + self.client.memory() + self.shape.memory()
     }
 }
 
-/// A storm.
+/// An ongoing or past storm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StormRecord {
     /// Its number.
     pub storm: StormId,
-    /// Whose reflectors take part.
+    /// Whether one client or several take part.
     pub kind: StormKind,
-    /// What set it off.
+    /// The event that set it off.
     pub trigger: Trigger,
-    /// On which API server; nothing where there is one.
+    /// Its API server; empty if clients used only one.
     #[serde(skip_serializing_if = "UpstreamName::is_empty")]
     pub upstream: UpstreamName,
-    /// When its first member began to list.
+    /// Start of its first relist.
     pub began: Timestamp,
-    /// When it was named: with the reflector that makes it a storm.
+    /// When it was declared a storm: with the relist that completed the required number.
     pub named: Timestamp,
-    /// When its last member joined: began to list for the first time in it. The storm is as long as that took.
+    /// When its last member joined, with its first relist in the storm. The length of the storm is the time until then.
     pub last: Timestamp,
-    /// When it was over: nobody had joined for as long as makes a storm; nothing while somebody may.
+    /// When it ended, after enough time without a new member; `None` while it is ongoing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
-    /// Reflectors in it.
+    /// Number of its members.
     pub reflectors: u64,
-    /// Clients in it.
+    /// Number of its members' clients.
     pub clients: u64,
-    /// Lists that its members began.
+    /// Number of relists that its members began.
     pub relists: u64,
-    /// Those of them that are complete.
+    /// Number of these relists that are complete.
     pub complete: u64,
-    /// The most lists a second, over about a second.
+    /// Highest rate of relists per second, averaged over about a second.
     pub peak_per_second: u64,
-    /// Items of the lists that are whole.
+    /// Items of the complete lists.
     pub items: u64,
-    /// Their bytes.
+    /// Response bytes of the complete lists.
     pub bytes: u64,
-    /// Their items that the reflectors had in the very version.
+    /// Items that were unchanged since the last delivery.
     pub repeated: u64,
-    /// Lists that are whole, by the layer that answered.
+    /// Number of complete lists, by the layer that answered.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub served_from: BTreeMap<String, u64>,
-    /// Lists by cause.
+    /// Number of relists, by cause.
     pub causes: BTreeMap<String, u64>,
     /// Its members, those with the most bytes first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<StormMember>,
-    /// Members that are not among them.
+    /// Number of members that `members` omits.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub members_not_told: u64,
-    /// Members whose list is not complete yet, perhaps after many attempts.
+    /// Number of members whose latest list is not complete yet, perhaps after many attempts.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub without_list: u64,
-    /// Some of them.
+    /// Some of these members.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<StormMember>,
 }
 
 impl StormRecord {
-    /// Where there is one API server, nobody needs to hear its name.
+    /// Removes the API server's name, for runs with only one API server.
     pub fn drop_upstream_name(&mut self) {
         self.upstream = UpstreamName::default();
         self.members.iter_mut().chain(&mut self.unlisted).for_each(|member| member.shape.upstream = None);

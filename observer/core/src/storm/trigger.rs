@@ -1,4 +1,4 @@
-//! What sets a storm off.
+//! The trigger of a storm, inferred from the causes of its relists.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,23 +7,23 @@ use serde::Serialize;
 
 use crate::reflector::{RelistCause, Stale};
 
-/// What set a storm off, by what most of its members saw.
+/// The event that set off a storm, as most of its relists show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// The API server refused connections, or its caches began anew.
+    /// The API server refused connections, or its caches were reset.
     ApiServerRestart,
-    /// The revisions to watch from were gone, and no restart was seen.
+    /// The revisions to watch from were gone, and no restart was observed.
     MassExpiry,
-    /// Connections broke, and no server refused.
+    /// Connections broke, and the server did not refuse connections.
     Network,
-    /// The server refused watches or lists, or ended them with errors: it has too much to do, or a part of it is broken.
+    /// The server refused watches or lists, or ended them with errors: it is overloaded, or a part of it has failed.
     ServerErrors,
-    /// Most members saw something else, or nothing.
+    /// Most relists show no trigger, or no trigger has a majority.
     Unknown,
 }
 
-/// How many members saw what.
+/// Number of relists per trigger that they show.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Votes {
     by_trigger: BTreeMap<Trigger, u64>,
@@ -41,7 +41,7 @@ impl Votes {
         self.all = self.all.saturating_add(1);
     }
 
-    /// What more than half of them saw.
+    /// The trigger that more than half of the relists show.
     pub(super) fn trigger(&self) -> Trigger {
         let majority = self.by_trigger.iter().find(|(_, votes)| votes.saturating_mul(2) > self.all);
         majority.map_or(Trigger::Unknown, |(trigger, _)| *trigger)
@@ -51,7 +51,7 @@ impl Votes {
 fn vote(cause: RelistCause, server_refused: bool) -> Trigger {
     match cause {
         _ if server_refused => Trigger::ApiServerRestart,
-        // A server that knows less than its clients has been set back, or has just begun.
+        // A server with a lower revision than its clients was restored, or has just started.
         RelistCause::Expired { because: Stale::CacheRestarted }
         | RelistCause::RefusedMisread
         | RelistCause::TooLargeResourceVersion => Trigger::ApiServerRestart,

@@ -1,4 +1,4 @@
-//! How long requests took, many of them in a few kilobytes.
+//! A distribution of request durations, in a few kilobytes.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use hdrhistogram::Histogram;
 
 use super::microseconds;
 
-/// A distribution of durations, from 1 µs to 24 h with two significant digits; what is longer counts as 24 h.
+/// A distribution of durations, from 1 µs to 24 h with two significant digits; longer ones count as 24 h.
 ///
-/// It takes memory from the first duration on, and as much as the longest needs: 4 KiB up to 16 ms, 16 KiB for 24 h. There is one in each row
-/// of the tables, and most rows are of quick requests.
+/// Memory is allocated with the first duration, and depends on the longest: 4 KiB up to 16 ms, 16 KiB for 24 h. Each table row has
+/// one, and most rows are of quick requests.
 #[derive(Debug, Default)]
 pub(crate) struct Latency(Option<Histogram<u32>>);
 
@@ -20,35 +20,36 @@ impl Latency {
     pub(crate) fn record(&mut self, duration: Option<Duration>) {
         let Some(duration) = duration else { return };
         if self.0.is_none() {
-            // The digits are within the library's limits; without a histogram the median would read 0.
+            // The digits are within the library's limits, so this does not fail; otherwise nothing would be recorded.
             self.0 = Histogram::new(Self::DIGITS).ok();
         }
         let value = microseconds(duration).clamp(1, Self::MAX_US);
         if let Some(histogram) = &mut self.0
             && histogram.record(value).is_err()
         {
-            // It could not grow, which it can up to far more than our limit.
+            // The histogram could not grow, although it can grow far beyond our limit.
             histogram.saturating_record(value);
         }
     }
 
-    /// Takes all durations of another one.
+    /// Adds all durations of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         let Some(more) = &other.0 else { return };
         match &mut self.0 {
-            // Both take what is up to 24 h, so that there is room for all.
+            // Both accept values up to 24 h, so there is room for all.
             Some(histogram) => drop(histogram.add(more)),
             None => self.0 = Some(more.clone()),
         }
     }
 
-    /// The median in microseconds, if there is one.
+    /// The median in microseconds; `None` before the first duration.
     pub(crate) fn median_us(&self) -> Option<u64> {
         let histogram = self.0.as_ref().filter(|histogram| !histogram.is_empty())?;
         Some(histogram.value_at_quantile(0.5))
     }
 
-    /// What so large a share is not above, in microseconds; 0 while there is none.
+    /// The smallest value that at least this share (0 to 1) of the durations does not exceed, in microseconds; 0 before the first
+    /// duration.
     pub(crate) fn quantile_us(&self, share: f64) -> u64 {
         self.0.as_ref().filter(|histogram| !histogram.is_empty()).map_or(0, |histogram| histogram.value_at_quantile(share))
     }

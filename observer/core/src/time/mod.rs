@@ -1,4 +1,4 @@
-//! Points in time, and what happens in a span of it.
+//! Points in time, durations and rates.
 
 mod latency;
 mod microseconds;

@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// How often a second something happens, to a thousandth; a number in JSON.
+/// Occurrences per second, to a thousandth; a number in JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PerSecond {
     thousandths: u64,
 }
 
 impl PerSecond {
-    /// Rounded to a thousandth; nothing below that, and nothing of what is no number.
+    /// Rounds to a thousandth. A negative rate and NaN give zero.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -21,19 +21,19 @@ impl PerSecond {
         Self { thousandths: (per_second * 1_000.0).round() as u64 }
     }
 
-    /// How often in a thousand seconds.
+    /// Occurrences in a thousand seconds.
     pub const fn thousandths(self) -> u64 {
         self.thousandths
     }
 
-    /// Whether it is less than half a thousandth.
+    /// Whether the rate rounds to zero: below half a thousandth.
     pub const fn is_none(&self) -> bool {
         self.thousandths == 0
     }
 }
 
 impl fmt::Display for PerSecond {
-    /// Two digits where it is below ten, whole numbers above.
+    /// Two digits below ten, integers above.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = self.thousandths.saturating_add(50) / 100;
         match tenths {

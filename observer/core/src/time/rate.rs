@@ -1,35 +1,35 @@
-//! How often something happens.
+//! The rate of an event, over its recent past.
 
 use std::time::Duration;
 
 use super::Timestamp;
 
-/// How often something happens, as an exponentially decayed counter: what is a time constant ago counts 1/e of what is now.
+/// The rate of an event, as an exponentially decayed counter: an occurrence one time constant ago counts 1/e of one now.
 ///
-/// It needs two words, whatever the rate. Something that happens evenly shows its true rate after three time constants; something
-/// that happened once and never again fades.
+/// It needs constant memory, whatever the rate. An event that occurs evenly shows its true rate after three time constants; a
+/// single occurrence fades.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// Happenings, each weighed by its age.
+    /// Occurrences, each weighted by its age.
     weight: f64,
     at: Timestamp,
     time_constant: Duration,
 }
 
 impl Rate {
-    /// Nothing has happened.
+    /// A rate of zero.
     pub const fn new(time_constant: Duration) -> Self {
         Self { weight: 0.0, at: Timestamp::from_nanos(0), time_constant }
     }
 
-    /// It happened `times` times at `at`.
+    /// Records `times` occurrences at `at`.
     #[expect(clippy::cast_precision_loss, reason = "a rate is no count")]
     pub fn note(&mut self, at: Timestamp, times: u64) {
         self.weight = self.weight_at(at) + times as f64;
         self.at = self.at.max(at);
     }
 
-    /// How often a second it happens at `at`.
+    /// Occurrences per second, as of `at`.
     pub fn per_second(&self, at: Timestamp) -> f64 {
         let seconds = self.time_constant.as_secs_f64();
         if seconds > 0.0 { self.weight_at(at) / seconds } else { 0.0 }

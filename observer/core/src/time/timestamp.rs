@@ -1,4 +1,4 @@
-//! Points in time, as the taps stamp them.
+//! Points in time, as taps stamp them.
 
 use std::fmt;
 use std::time::{Duration, UNIX_EPOCH};
@@ -8,14 +8,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A moment of a run: nanoseconds since the Unix epoch, by the wall clock as it was set when the run began.
 ///
-/// A tap derives it from one wall-clock reading and a clock that counts steadily, so within a run it never goes backwards, and differences
-/// are time that passed. Where the machine's wall clock was set since, a stamp also has by how much, which decides nothing but what
-/// is shown. The core only receives it. As text, in JSON too, it is RFC 3339 in UTC with nanoseconds, by the wall clock as it was set
-/// at that moment: `2026-01-31T12:00:01.204000000Z`.
+/// A tap derives it from one wall-clock reading and a steady clock. So it never goes backwards within a run, and differences are
+/// elapsed time. If the machine's wall clock has been set since, the stamp also holds the difference, which affects only the
+/// display. The core only receives timestamps.
+///
+/// As text, also in JSON, it is RFC 3339 in UTC with nanoseconds, by the wall clock of that moment:
+/// `2026-01-31T12:00:01.204000000Z`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     nanos: u64,
-    /// Nanoseconds by which the wall clock was ahead of `nanos`, negative where it was behind.
+    /// Nanoseconds by which the wall clock was ahead of `nanos`, negative if it was behind.
     wall_ahead: i64,
 }
 
@@ -30,24 +32,24 @@ impl Timestamp {
         self.nanos
     }
 
-    /// By how many nanoseconds the wall clock was ahead of [`Self::as_nanos`]: what it was set forward since the run began.
+    /// Nanoseconds by which the wall clock was ahead of [`Self::as_nanos`]: how far it has been set forward since the run began.
     pub const fn wall_ahead(self) -> i64 {
         self.wall_ahead
     }
 
-    /// The same moment, at which the wall clock was `nanos` ahead.
+    /// The same moment, with the wall clock `nanos` ahead.
     #[must_use]
     pub const fn with_wall_ahead(self, nanos: i64) -> Self {
         Self { nanos: self.nanos, wall_ahead: nanos }
     }
 
-    /// The same moment, shown by the wall clock as it was set at `other`.
+    /// The same moment, displayed by the wall clock of `other`.
     #[must_use]
     pub const fn by_clock_of(self, other: Self) -> Self {
         self.with_wall_ahead(other.wall_ahead)
     }
 
-    /// The time that passed from `earlier` to `self`; zero when `earlier` is the later one.
+    /// The time from `earlier` to `self`; zero if `earlier` is the later one.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.nanos.saturating_sub(earlier.nanos))
     }
@@ -62,7 +64,7 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // 2^64 nanoseconds end in the year 2554, which both std and the formatter can take.
+        // 2^64 nanoseconds end in the year 2554, which both std and the formatter support.
         let shown = Duration::from_nanos(self.nanos.saturating_add_signed(self.wall_ahead));
         write!(formatter, "{}", humantime::format_rfc3339_nanos(UNIX_EPOCH + shown))
     }
@@ -83,8 +85,9 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// A stamp as captures hold it, for `#[serde(flatten, with = "…")]`: the moment of the run as `at`, and beside it what the wall clock was
-/// set forward, where it was. An earlier reader skips the second and shows the time by the clock of the beginning.
+/// A stamp in a capture, for `#[serde(flatten, with = "…")]`: `at` is the moment of the run. Beside it, `wall_ahead_nanos` holds
+/// the change of the wall clock, unless it is 0. An earlier reader skips that field, and shows the time by the clock at the start
+/// of the run.
 pub(crate) mod recorded {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -111,7 +114,7 @@ pub(crate) mod recorded {
     }
 }
 
-/// A stamp that shares the clock of the observation that it is in, as captures hold it: the moment of the run only.
+/// A stamp in a capture that shares the clock of its observation: only the moment of the run.
 pub(crate) mod recorded_beside {
     use serde::{Serialize, Serializer};
 

@@ -1,4 +1,4 @@
-//! What an answer said, as far as it tells which layer gave it.
+//! The facts of an answer that show which layer gave it.
 
 use serde::Serialize;
 
@@ -12,12 +12,12 @@ pub struct Answer {
     /// The revision of the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// Items of the list.
+    /// Number of items in the list.
     pub items: u64,
-    /// Items that a page says are left behind it.
+    /// Number of items after this page, as the page states (`remainingItemCount`).
     #[serde(skip)]
     pub remaining: u64,
-    /// The token of its next page.
+    /// The continue token of the next page.
     #[serde(skip)]
     pub continue_token: Option<String>,
     /// The newest revision of an item.
@@ -26,18 +26,18 @@ pub struct Answer {
     /// Namespace and name of the first item.
     #[serde(skip)]
     pub first_item: Option<(String, String)>,
-    /// Events of the watch that are about objects.
+    /// Number of watch events about objects.
     pub events: u64,
     /// The code of a watch's `ERROR` event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_event: Option<u16>,
-    /// What a refusal said.
+    /// Message of the `Status` in a refusal or an `ERROR` event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl Answer {
-    /// An answer whose head has come.
+    /// An answer of which only the head has come.
     pub fn of_status(status: u16) -> Self {
         Self { status, ..Self::default() }
     }

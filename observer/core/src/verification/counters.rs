@@ -1,4 +1,4 @@
-//! What a server counts about its reads of one resource.
+//! A server's own counts of its reads of one resource.
 
 use std::borrow::Cow;
 use std::ops::{Add, Sub};
@@ -10,18 +10,18 @@ use crate::logs::RangeRead;
 use crate::metrics::Sample;
 use crate::routing::resource_prefix;
 
-/// In front of the keys of all objects; metrics leave it out.
+/// Prefix of the keys of all objects; metrics leave it out.
 const ROOT: &str = "/registry/";
 
 /// Counts since the server started, or their difference between two pages.
 ///
-/// Upstream: kubernetes/apiserver `pkg/storage/cacher/metrics/metrics.go` and `pkg/storage/etcd3/metrics/metrics.go`, v0.23 and later, and
-/// `pkg/storage/metrics/metrics.go` of v0.37, where one family has both layers (§5.2 of the semantics reference).
+/// Upstream: kubernetes/apiserver `pkg/storage/cacher/metrics/metrics.go` and `pkg/storage/etcd3/metrics/metrics.go`, v0.23 and
+/// later, and `pkg/storage/metrics/metrics.go` of v0.37, where one family has both layers (§5.2 of docs/semantics.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
     /// Lists that a watch cache answered.
     pub cache_lists: i64,
-    /// Lists that the storage behind it answered; up to 1.36 the question for etcd's current revision counts as one.
+    /// Lists that the storage behind the cache answered. Up to 1.36 a request for etcd's current revision counts as one.
     pub storage_lists: i64,
     /// Requests to etcd for one key: objects, and up to 1.36 its current revision.
     pub etcd_gets: i64,
@@ -29,20 +29,20 @@ pub struct Counters {
     pub etcd_lists: i64,
     /// Lists from a cache that had first caught up with etcd.
     pub consistent_reads: i64,
-    /// Those for which it did not catch up in time, and which etcd answered.
+    /// Consistent reads whose cache did not catch up in time, so that etcd answered.
     pub fallbacks: i64,
-    /// Events that a watch cache made of its present state for a watch.
+    /// Events that a watch cache made of its current state for a watch.
     pub initial_events: i64,
-    /// Messages on watches to etcd: of all resources, as it is not counted by resource. One opens a watch; a server that waits for a
-    /// revision sends others.
+    /// Messages on watches to etcd, of all resources: servers do not count them by resource. One message opens a watch. A server
+    /// that waits for a revision sends others.
     pub etcd_watch_messages: i64,
 }
 
-/// One page of `/metrics`, as far as it tells of some resources.
+/// The counters of some resources on one page of `/metrics`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricsPage {
     resources: Vec<Counted>,
-    /// Whether the page has the counters without which nothing can be measured.
+    /// Whether the page has the counters that every measurement needs.
     lists_are_counted: bool,
     /// `git_version` of the server that wrote it.
     pub version: Option<String>,
@@ -50,16 +50,16 @@ pub struct MetricsPage {
     pub started: Option<f64>,
 }
 
-/// What is counted of one resource.
+/// The counters of one resource.
 #[derive(Clone, Debug, PartialEq)]
 struct Counted {
     names: Names,
     counters: Counters,
-    /// Lists from a watch cache by the name that they have up to 1.36; 1.37 counts them by both, if it is told to show the old one.
+    /// Lists from a watch cache, under the metric's name up to 1.36. 1.37 can be configured to count under both names.
     old_cache_lists: i64,
 }
 
-/// What a resource is called in the labels of any version.
+/// The names of a resource in the labels of all versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Names {
     resource: Resource,
@@ -72,14 +72,14 @@ struct Names {
 }
 
 impl MetricsPage {
-    /// A page that is to be read for those resources.
+    /// An empty page that will count these resources.
     pub fn of(resources: &[Resource]) -> Self {
         let counted = |resource| Counted { names: Names::of(resource), counters: Counters::default(), old_cache_lists: 0 };
         let resources = resources.iter().map(counted).collect();
         Self { resources, lists_are_counted: false, version: None, started: None }
     }
 
-    /// Takes a sample; most say nothing here.
+    /// Takes a sample; most have no effect.
     pub fn note(&mut self, sample: &Sample<'_>) {
         match sample.name {
             "kubernetes_build_info" => self.version = sample.label("git_version").map(Cow::into_owned),
@@ -94,13 +94,13 @@ impl MetricsPage {
         }
     }
 
-    /// What was counted of `resource`.
+    /// The counters of `resource`; zero for a resource that the page does not count.
     pub fn counters(&self, resource: &Resource) -> Counters {
         let counted = self.resources.iter().find(|counted| counted.names.resource == *resource);
         counted.map(Counted::counters).unwrap_or_default()
     }
 
-    /// Whether this server counts what has to be known: 1.23 and later do, by the names of resources from 1.26 on.
+    /// Whether this server has the counters that measurements need. 1.23 and later do, by the names of resources from 1.26 on.
     pub fn counts_lists(&self) -> bool {
         self.lists_are_counted
     }
@@ -127,7 +127,7 @@ fn counter_of(sample: &Sample<'_>) -> Option<fn(&mut Counted) -> &mut i64> {
         "apiserver_cache_list_total" => Some(|counted| &mut counted.old_cache_lists),
         "apiserver_storage_list_total" if has("storage", "watchcache") => Some(|counted| &mut counted.counters.cache_lists),
         "apiserver_storage_list_total" => Some(|counted| &mut counted.counters.storage_lists),
-        // Of every server since 1.16; `etcd_requests_total` is younger.
+        // Every server since 1.16 has it; `etcd_requests_total` is newer.
         "etcd_request_duration_seconds_count" if has("operation", "get") || has("operation", "getCurrentResourceVersion") => {
             Some(|counted| &mut counted.counters.etcd_gets)
         }
@@ -150,7 +150,7 @@ impl Counted {
 }
 
 impl Names {
-    /// Events of `events.k8s.io` are those of the core group, by whose name they are counted (kubernetes
+    /// Events of `events.k8s.io` are counted under the name of the core group (kubernetes
     /// `pkg/registry/core/event/storage/storage.go`).
     fn of(resource: &Resource) -> Self {
         let is_event = resource.group == "events.k8s.io" && resource.resource == "events";
@@ -207,7 +207,7 @@ impl Sub for Counters {
 }
 
 impl Counters {
-    /// The same with the reads that etcd's own log tells of, where they are more than the server counted: some are not counted.
+    /// Raises the counts to the reads in etcd's own log, where these are more: a server does not count all of its reads.
     #[must_use]
     pub fn with_etcd_reads(self, resource: &Resource, reads: &[RangeRead]) -> Self {
         let prefix = resource_prefix(resource);
@@ -220,7 +220,7 @@ impl Counters {
         Self { etcd_gets: self.etcd_gets.max(gets), etcd_lists: self.etcd_lists.max(lists), ..self }
     }
 
-    /// Whether nothing was read of the resource. Messages on watches may be of any resource.
+    /// Whether no counter of the resource moved. Messages on watches do not matter, because they may be of any resource.
     pub fn is_still(self) -> bool {
         Self { etcd_watch_messages: 0, ..self } == Self::default()
     }

@@ -1,4 +1,4 @@
-//! Whether a row agrees.
+//! Judges whether a row agrees with its prediction.
 
 use std::fmt;
 
@@ -10,43 +10,43 @@ use super::measured::Measured;
 use super::prediction::Prediction;
 use crate::routing::{Fallback, Layer, ServedFrom};
 
-/// One time that a row was asked.
+/// One attempt to measure a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Attempt {
-    /// What it came to.
+    /// The measured result.
     pub measured: Measured,
     /// By how much the counters moved.
     pub moved: Counters,
-    /// What was answered.
+    /// The server's answer.
     pub answer: Answer,
-    /// By how much they moved in a window as long in which nothing was asked; `None` where none was needed, because the row agreed.
+    /// Movement of the counters in an equally long window without a request; `None` when the row agreed without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<Counters>,
-    /// Requests of others for the resource meanwhile, where an audit log tells.
+    /// Number of requests by other clients for the resource meanwhile; `None` without an audit log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<usize>,
 }
 
-/// What comes of a row.
+/// The result of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Judgement {
-    /// The rules said what the counters say.
+    /// The prediction of the rules and the counters agree.
     Agree,
-    /// They said something else, more than once, while nobody else read.
+    /// The counters contradict the rules, more than once, while no other client read.
     Disagree,
-    /// Somebody else read the resource each time.
+    /// Other clients may have read the resource, or no contradiction came twice.
     Noisy,
-    /// The server gives no way to ask so, such as no second page, or does not let us.
+    /// The server offers no way to make the request, such as no second page, or denies it.
     NotProvoked,
 }
 
-/// Times that a row which does not agree has to show the same before it disagrees.
+/// Number of equal measurements that a row needs before it disagrees.
 const TIMES: usize = 2;
 
-/// Refusals that say who asks or how busy the server is, not who would have answered.
+/// Statuses of refusals that depend on the client or on the server's load, not on the layer.
 const NOT_ABOUT_THE_LAYER: [u16; 6] = [401, 403, 429, 500, 502, 503];
 
-/// Compares what was predicted with what was measured; no attempt at all is a row that was not provoked.
+/// Compares the prediction with the attempts; a row without attempts was not provoked.
 pub fn judge(prediction: &Prediction, attempts: &[Attempt]) -> Judgement {
     if attempts.is_empty() {
         return Judgement::NotProvoked;
@@ -63,7 +63,7 @@ pub fn judge(prediction: &Prediction, attempts: &[Attempt]) -> Judgement {
     if is_settled { Judgement::Disagree } else { Judgement::Noisy }
 }
 
-/// Whether what was measured is the predicted answer, or the second outcome that was predicted with it.
+/// Whether the measurement is the predicted answer, or its predicted second outcome.
 pub fn agrees(prediction: &Prediction, measured: &Measured) -> bool {
     let served_from = &prediction.verdict.served_from;
     let otherwise = prediction.verdict.otherwise.map(|otherwise| otherwise.then);
@@ -88,7 +88,7 @@ pub fn agrees(prediction: &Prediction, measured: &Measured) -> bool {
     }
 }
 
-/// Whether nobody else can have moved the counters, and the answer tells of a layer at all.
+/// Whether no other client can have moved the counters, and the answer shows a layer at all.
 fn is_undisturbed(attempt: &Attempt) -> bool {
     let tells = match attempt.measured {
         Measured::Refused { status, .. } => !NOT_ABOUT_THE_LAYER.contains(&status),
@@ -99,7 +99,7 @@ fn is_undisturbed(attempt: &Attempt) -> bool {
 }
 
 impl Attempt {
-    /// Whether we may not ask so.
+    /// Whether the server denied the request (401 or 403).
     pub fn is_denied(&self) -> bool {
         matches!(self.measured, Measured::Refused { status: 401 | 403, .. })
     }

@@ -1,4 +1,4 @@
-//! What the counters say was done for one request.
+//! Derives from the counters which layer answered one request.
 
 use std::fmt;
 
@@ -10,34 +10,34 @@ use super::prediction::Prediction;
 use crate::k8s::Verb;
 use crate::routing::Layer;
 
-/// Who answered, by the counters.
+/// The layer that answered, by the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Measured {
-    /// This layer. A snapshot is a list at one revision that no etcd was read for: counters do not tell it from the present state.
+    /// This layer. A list at one revision without a read of etcd is a snapshot: the counters alone do not show that.
     Layer(Layer),
-    /// The watch cache or etcd: of watches that begin at a revision, only the messages to etcd are counted, and not by resource.
+    /// The watch cache or etcd. For a watch from a revision, servers count only messages to etcd, and not by resource.
     CacheOrEtcd,
     /// etcd, after the cache did not catch up in time.
     AfterWaiting,
-    /// Nobody.
+    /// No layer: the request was refused.
     Refused {
         /// The HTTP status.
         status: u16,
         /// Whether etcd was asked for something before.
         etcd_touched: bool,
     },
-    /// Nobody, which a watch says in its only event.
+    /// No layer: the only event of the watch is an `ERROR`.
     ErrorEvent {
         /// The code of its `Status`.
         code: u16,
     },
-    /// No counter moved, as where another server answers.
+    /// No counter moved, as when another server answers.
     NotCounted,
-    /// Counters moved as one request alone cannot move them.
+    /// Counters moved in a way that one request alone cannot cause.
     Noise,
 }
 
-/// What `moved` says of the request that was answered so between two readings.
+/// The layer that `moved` shows, for a request with this answer between two readings.
 pub fn measure(prediction: &Prediction, answer: &Answer, moved: Counters) -> Measured {
     if prediction.is_proxied() {
         return if moved.is_still() { Measured::NotCounted } else { Measured::Noise };
@@ -85,7 +85,7 @@ fn list(answer: &Answer, moved: Counters, is_exact: bool) -> Measured {
     }
 }
 
-/// `begins_with_objects`: whether the objects that there are have to come first, which a watch cache counts.
+/// `begins_with_objects`: whether the existing objects come first, which a watch cache counts.
 fn watch(answer: &Answer, moved: Counters, begins_with_objects: bool) -> Measured {
     let Counters { cache_lists, storage_lists, etcd_gets, etcd_lists, .. } = moved;
     match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
@@ -102,8 +102,8 @@ fn watch(answer: &Answer, moved: Counters, begins_with_objects: bool) -> Measure
     }
 }
 
-/// A watch cache and etcd find a revision too old in words of their own (§1.10 of the semantics reference; kubernetes/apiserver
-/// `pkg/storage/cacher/watch_cache.go` and `pkg/storage/etcd3/errors.go`, v0.17 and later).
+/// A watch cache and etcd report a revision that is too old in different words (§1.10 of docs/semantics.md;
+/// kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` and `pkg/storage/etcd3/errors.go`, v0.17 and later).
 fn error_event(code: u16, answer: &Answer) -> Measured {
     const GONE: u16 = 410;
     let is_of_cache = answer.message.as_ref().is_some_and(|message| message.starts_with("too old resource version"));

@@ -1,9 +1,10 @@
-//! Holding verdicts against a live server's own counters: what to ask, what the counters then say was done, and whether the rules had said
-//! so.
+//! Checks verdicts against a live server's own counters: which requests to make, which layer the counters show, and whether the
+//! rules predicted it.
 //!
-//! A [`Shape`] is one way to ask for the objects of a [`Target`]; all together they reach every rule that reads alone can reach on a server
-//! whose watch caches are ready. A row asks it once between two readings of the [`Counters`], and [`measure`] tells from the difference which
-//! layer answered: only what one request alone can have moved is believed, everything else is [`Measured::Noise`]. [`judge`] compares.
+//! A [`Shape`] is one way to ask for the objects of a [`Target`]. Together the shapes reach every rule that reads alone can reach
+//! on a server whose watch caches are ready. A row makes its request once, between two readings of the [`Counters`]. From the
+//! difference, [`measure`] derives which layer answered. It accepts only changes that one request alone can cause; everything else
+//! is [`Measured::Noise`]. [`judge`] compares the result with the prediction.
 
 mod target;
 

@@ -1,4 +1,4 @@
-//! One row of the result, and all of them together.
+//! One row of the result, and the tally of all rows.
 
 use serde::Serialize;
 
@@ -8,40 +8,40 @@ use super::prediction::Prediction;
 use super::shape::Shape;
 use crate::routing::{Otherwise, RuleId, ServedFrom};
 
-/// A shape, what was predicted for it, and what was measured.
+/// A shape, its prediction and its measurements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// The shape's title.
     pub shape: &'static str,
-    /// Path and query that were asked for; empty where there was no way to ask.
+    /// Path and query of the request; empty when it could not be made.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub request: String,
-    /// Which layer the rules name.
+    /// The layer that the rules predict.
     pub predicted: Option<ServedFrom>,
-    /// The second outcome that they name.
+    /// The second outcome that the rules predict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,
-    /// The rule that says so.
+    /// The rule of the prediction.
     pub rule: Option<RuleId>,
-    /// What was found, in the order of asking; the last one counts unless an earlier one agrees.
+    /// All attempts, in order; every one counts.
     pub attempts: Vec<Attempt>,
-    /// What came of it.
+    /// The result of the row.
     pub judgement: Judgement,
-    /// Whether it could have come out otherwise: one layer was named, and one was measured.
+    /// Whether the row can prove something: the rules name one layer, and one was measured.
     pub decided: bool,
-    /// What else is to be said of it, a sentence.
+    /// A remark on the row, one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// How many rows came to what.
+/// Number of rows by judgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Rows in all.
+    /// All rows.
     pub shapes: usize,
     /// See [`Judgement::Agree`].
     pub agree: usize,
-    /// Of those, the rows that could not have come out otherwise.
+    /// Rows that agree but prove nothing, because any answer would have agreed.
     pub undecided: usize,
     /// See [`Judgement::Disagree`].
     pub disagree: usize,
@@ -52,7 +52,7 @@ pub struct Tally {
 }
 
 impl Row {
-    /// A row that was asked.
+    /// A row whose request could be made.
     pub fn asked(shape: &Shape, request: String, prediction: &Prediction, attempts: Vec<Attempt>) -> Self {
         Self {
             shape: shape.title,
@@ -67,7 +67,7 @@ impl Row {
         }
     }
 
-    /// A row that the server gave no way to ask.
+    /// A row whose request could not be made.
     pub fn not_provoked(shape: &Shape, reason: String) -> Self {
         Self {
             shape: shape.title,

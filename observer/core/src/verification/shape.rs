@@ -1,15 +1,15 @@
-//! The catalogue of requests.
+//! The catalogue of requests that verification makes.
 
 use super::target::{Known, Scope, Target};
 
-/// One way to ask.
+/// One way to ask for objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// What people read: `list, RV=N, limit`.
+    /// Title for people: `list, RV=N, limit`.
     pub title: &'static str,
-    /// For which objects.
+    /// The objects that it asks for.
     pub scope: Scope,
-    /// The query; in braces what is known of the target only later.
+    /// The query, with placeholders in braces for facts about the target.
     query: &'static str,
 }
 
@@ -17,7 +17,7 @@ const fn shape(title: &'static str, scope: Scope, query: &'static str) -> Shape 
     Shape { title, scope, query }
 }
 
-/// Every shape, in the order in which they are asked. `RV=N` is a revision that the watch cache has reached.
+/// Every shape, in the order of the requests. `RV=N` is a revision that the watch cache has reached.
 pub const SHAPES: &[Shape] = &[
     shape("list, RV unset", Scope::All, ""),
     shape("list, RV unset, one namespace", Scope::Namespace, ""),

@@ -1,21 +1,21 @@
-//! Whose objects are asked for, and what is known of them.
+//! The resource that verification asks for, and the known facts about it.
 
 use crate::k8s::{ContinueToken, Resource};
 
-/// How far ahead of everything a revision lies that no server reaches in the seconds of one request.
+/// Distance to a future revision that no server reaches within the seconds of one request.
 const FAR: u64 = 1_000_000_000;
 
-/// A name that no object has: names are lower case, but a valid name is wanted.
+/// A name that no object has. An upper-case name would be safer, but invalid.
 const ABSENT_NAME: &str = "watchtap-verify-no-such-object";
 
-/// Which objects a request is for.
+/// The objects that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// All of the resource.
     All,
-    /// Those of one namespace; nothing for a resource without namespaces.
+    /// Those of one namespace; impossible for a resource without namespaces.
     Namespace,
-    /// Those of one namespace, or all of a resource without namespaces: where a name alone decides.
+    /// Those of one namespace, or all of a resource without namespaces. Within it, a name alone identifies an object.
     Narrowest,
     /// One object that exists.
     Object,
@@ -26,27 +26,27 @@ pub enum Scope {
 /// A resource with objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Which.
+    /// The resource that is asked for.
     pub resource: Resource,
-    /// The namespace of an object of it; `None` when the resource has none.
+    /// The namespace of one of its objects; `None` when the resource has no namespaces.
     pub namespace: Option<String>,
     /// The name of that object.
     pub name: String,
 }
 
-/// What the first lists of the target told.
+/// Facts from the first lists of the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The revision of a list that named none.
+    /// The revision of a list without a `resourceVersion`.
     pub revision: u64,
     /// The revision of a list from the watch cache.
     pub cached: u64,
-    /// The token of a first page.
+    /// The continue token of a first page; `None` when there is no second page.
     pub continue_token: Option<String>,
 }
 
 impl Target {
-    /// The path of the whole collection: `/apis/apps/v1/deployments`.
+    /// The path of the complete collection: `/apis/apps/v1/deployments`.
     pub fn collection(resource: &Resource) -> String {
         format!("{}/{}", Self::group_version(resource), resource.resource)
     }
@@ -59,7 +59,7 @@ impl Target {
         }
     }
 
-    /// The path of a scope; `None` where the resource has no namespaces and one is meant.
+    /// The path of a scope; `None` for [`Scope::Namespace`] of a resource without namespaces.
     pub(super) fn path(&self, scope: Scope) -> Option<String> {
         let narrowest = match &self.namespace {
             Some(namespace) => format!("{}/namespaces/{namespace}/{}", Self::group_version(&self.resource), self.resource.resource),
@@ -80,7 +80,7 @@ impl Known {
         self.revision.max(self.cached).saturating_add(FAR)
     }
 
-    /// The token as a 410 would replace it.
+    /// The token to continue at the latest revision, as a server offers it with a 410.
     pub(super) fn latest_token(&self) -> Option<String> {
         ContinueToken::decode(self.continue_token.as_ref()?).ok()?.at_latest()
     }

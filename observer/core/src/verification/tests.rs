@@ -12,7 +12,7 @@ use crate::metrics::MetricsReader;
 use crate::routing::{Basis, Layer, RevisionHistory, ServerProfile};
 use crate::time::Timestamp;
 
-/// A token at revision 700, behind `default/a`.
+/// A token at revision 700, after `default/a`.
 const TOKEN: &str = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NzAwLCJzdGFydCI6ImRlZmF1bHQvYVx1MDAwMCJ9";
 
 #[test]

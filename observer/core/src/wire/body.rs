@@ -8,16 +8,16 @@ use super::protobuf::Protobuf;
 use super::syntax::{Root, Syntax};
 use super::{ContentCoding, Fact, MediaType, Unsupported};
 
-/// What the request makes us expect of a body.
+/// The form of a body, as its request implies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// One document: a list, a single object or a `Status`; which of them, its members tell.
+    /// One document: a list, a single object or a `Status`. Its members decide which.
     Document,
     /// A stream of watch events.
     Watch,
-    /// A stream of watch events in messages, as a WebSocket carries them: in protobuf each message is an event, without the length that
-    /// else stands before it; in JSON and CBOR the messages one after another are a [`Self::Watch`]
-    /// (kubernetes/apiserver `pkg/endpoints/handlers/watch.go` `HandleWS`, v0.29 to v0.36: a message is what an encoder writes at once).
+    /// A stream of watch events in messages, as a WebSocket carries them. In protobuf, each message is one event, without the
+    /// length prefix of a stream. In JSON and CBOR, the messages joined are a [`Self::Watch`] (kubernetes/apiserver
+    /// `pkg/endpoints/handlers/watch.go` `HandleWS`, v0.29 to v0.36: a message is one write of an encoder).
     Messages,
 }
 
@@ -45,7 +45,7 @@ impl BodyReader {
         Ok(Self { reader, inflater })
     }
 
-    /// The same, but a compressed body may inflate to `cap` bytes instead of 4 GiB.
+    /// The same reader, but a compressed body may inflate to `cap` bytes instead of 4 GiB.
     #[must_use]
     pub fn with_inflate_cap(self, cap: u64) -> Self {
         Self { inflater: self.inflater.map(|_| Inflater::new(cap)), ..self }
@@ -72,9 +72,9 @@ impl BodyReader {
         }
     }
 
-    /// Notes `length` missing bytes: the facts after them are lost, but for what provably lies behind the value in which the gap is. That is,
-    /// without content coding, an event of a watch in JSON or protobuf, and an item or the metadata of a list in protobuf. It tells nothing
-    /// itself, as the caller knows of the gap.
+    /// Notes `length` missing bytes. The facts after them are lost, except those after a value that certainly contains the gap.
+    /// Without content coding, such a value is a watch event in JSON or protobuf, or an item or the metadata of a list in protobuf.
+    /// The gap itself gives no fact, as the caller knows of it.
     pub fn gap(&mut self, length: u64) {
         if length == 0 {
             return;

@@ -6,7 +6,7 @@ use crate::k8s::Status;
 
 /// An object's identity and version, from its `metadata`.
 ///
-/// Every field is empty when the object does not carry it. Strings are cut at [`ObjectRef::MAX_TEXT`].
+/// A field is empty if the object does not have it. Strings are cut at [`ObjectRef::MAX_TEXT`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ObjectRef {
@@ -19,7 +19,7 @@ pub struct ObjectRef {
     /// `metadata.uid`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
-    /// `metadata.resourceVersion`, as text: opaque to clients, a number in every API server that exists.
+    /// `metadata.resourceVersion`, as text: opaque to clients, a number in every existing API server.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub resource_version: String,
 }
@@ -28,9 +28,9 @@ impl ObjectRef {
     /// Longest string kept of each field, in bytes.
     pub const MAX_TEXT: usize = 512;
 
-    /// About how much memory it takes, in bytes.
+    /// Approximate memory use, in bytes.
     pub fn memory(&self) -> usize {
-        /// What an allocator adds to a text.
+        /// Allocator overhead of one string, in bytes.
         const EACH: usize = 16;
         let texts = [&self.namespace, &self.name, &self.uid, &self.resource_version];
         let lengths = texts.into_iter().filter(|text| !text.is_empty()).map(|text| text.len() + EACH);
@@ -48,7 +48,7 @@ pub struct ListMeta {
     /// Token for the next page; empty on the last one. Cut at [`ListMeta::MAX_CONTINUE`].
     #[serde(rename = "continue", skip_serializing_if = "String::is_empty")]
     pub continue_token: String,
-    /// Items left behind this page, when the server says so.
+    /// Number of items after this page, if the server reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_item_count: Option<i64>,
 }
@@ -62,22 +62,22 @@ impl ListMeta {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum EventType {
-    /// An object came into the watched set.
+    /// An object entered the watched set.
     Added,
     /// An object changed.
     Modified,
     /// An object left the watched set.
     Deleted,
-    /// Only the resource version moved on.
+    /// Only the resource version advanced.
     Bookmark,
     /// The watch failed; the object is a `Status`.
     Error,
-    /// A type that no version read so far defines.
+    /// A type that no known version defines.
     Unknown,
 }
 
 impl EventType {
-    /// The type that `word` names, in the exact case that servers use.
+    /// The type for `word`, in the exact case that servers use.
     pub(super) fn of(word: &str) -> Self {
         match word {
             "ADDED" => Self::Added,
@@ -93,10 +93,10 @@ impl EventType {
 /// One event of a watch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchFrame {
-    /// What happened.
+    /// The kind of change.
     #[serde(rename = "type")]
     pub event_type: EventType,
-    /// The object; of a bookmark only its resource version, of an `ERROR` nothing. Of a `Table` its (first) row's object.
+    /// The object. A bookmark has only its resource version, an `ERROR` nothing. Of a `Table`, the object of its first row.
     pub object: ObjectRef,
     /// Whether a bookmark carries the annotation `k8s.io/initial-events-end: "true"`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -104,48 +104,51 @@ pub struct WatchFrame {
     /// The `Status` of an `ERROR` event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Box<Status>>,
-    /// Bytes of the frame, as decoded (after content coding), from the end of the one before: so in JSON the newline between two frames
-    /// counts to the second, and in protobuf its length in front to the frame. A frame is told as soon as its last byte is there.
+    /// Length of the frame in bytes after content decoding, from the end of the frame before. In JSON, the newline between two
+    /// frames counts toward the second; in protobuf, a frame's length prefix counts toward the frame. A frame is emitted as soon as
+    /// its last byte has come.
     pub bytes: u64,
 }
 
 impl WatchFrame {
-    /// About how much memory it takes, in bytes.
+    /// Approximate memory use, in bytes.
     pub fn memory(&self) -> usize {
         let beside_object = size_of::<Self>() - size_of::<ObjectRef>();
         beside_object + self.object.memory() + self.status.as_ref().map_or(0, |status| status.memory())
     }
 }
 
-/// One thing that a body says, in the order in which the bytes say it.
+/// One fact of a body, in the order of the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// `kind` and `apiVersion` of the top-level object, in protobuf of its envelope, as soon as both (or the end of the object) are there. Either may be empty.
+    /// `kind` and `apiVersion` of the top-level object; in protobuf, those of its envelope. Emitted once both are read, or at the
+    /// end of the object. Either may be empty.
     Kind {
         /// Such as `PodList`, `Table`, `Status`.
         kind: String,
         /// Such as `v1`, `meta.k8s.io/v1`.
         api_version: String,
     },
-    /// A list's `metadata` object is complete, and `items` (or `rows`) show that it is a list's. In lists of custom resources, and in
+    /// The complete `metadata` of a list, once `items` (or `rows`) show that it is a list. In lists of custom resources, and in
     /// CBOR, it may come after the items.
     ListMeta(ListMeta),
-    /// One element of `items` (or of a Table's `rows`: its `object`) is complete. Empty if it carries no metadata, as the rows of a
-    /// Table with `includeObject=None`.
+    /// One complete element of `items`; of a Table, the `object` of one of its `rows`. Empty if it has no metadata, as in a Table
+    /// with `includeObject=None`.
     Item(ObjectRef),
-    /// `metadata` of a single object; told at its end, as a later `items` would make it a list's.
+    /// `metadata` of a single object. Emitted at the end of the object, as a later `items` would make it a list.
     Object(ObjectRef),
-    /// A watch event is complete.
+    /// One complete watch event.
     Frame(WatchFrame),
     /// The body is a `Status`.
     Status(Box<Status>),
-    /// The document is complete, in protobuf at the end of the body, which alone says so; for watches, never. Only a [`Fact::Malformed`] may follow: garbage, or a wrong checksum.
+    /// The document is complete; never emitted for watches. In protobuf, only the end of the body shows it. Only a
+    /// [`Fact::Malformed`] may follow, for garbage or a wrong checksum.
     Complete,
-    /// From here on the body is not understood; nothing more will be said about it.
+    /// The body is not understood from here on, and no further facts follow.
     Malformed {
-        /// Offset in the body after content coding.
+        /// Offset in the body, after content decoding.
         at: u64,
-        /// What is wrong, in words.
+        /// The error, in words.
         what: &'static str,
     },
 }

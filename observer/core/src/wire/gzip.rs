@@ -1,40 +1,40 @@
-//! Inflating a gzip body (RFC 1952), bounded in memory and in output.
+//! Inflates a gzip body (RFC 1952), bounded in memory and in output.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::proportion::SoFar;
 
-/// Most inflated bytes that are held at a time: an inflater is the faster the more there is room for.
+/// Most inflated bytes held at once: with more room, an inflater is faster.
 const MOST_AT_ONCE: usize = 64 * 1024;
 
-/// Room for what little comes in: the text of Kubernetes objects seldom shrinks to less than a sixteenth.
+/// Least inflated bytes held at once, for short input: the text of Kubernetes objects seldom shrinks to less than a sixteenth.
 const LEAST_AT_ONCE: usize = 4 * 1024;
 const EXPECTED_RATIO: usize = 16;
 
-/// The largest window of deflate, as the power of two.
+/// The largest window of deflate, as a power of two.
 const WINDOW_BITS: u8 = 15;
 
-/// Inflates one body of one or several members, checking their checksums.
+/// Inflates one body of one or several members, and verifies their checksums.
 #[derive(Debug)]
 pub(super) struct Inflater {
-    /// The member that is being read; `None` between members, so that an idle reader costs nothing.
+    /// The current member; `None` between members, so that an idle reader holds no memory.
     member: Option<Decompress>,
     so_far: SoFar,
     cap: u64,
 }
 
 impl Inflater {
-    /// Most bytes that a body may inflate to, unless told otherwise.
+    /// Most bytes that a body may inflate to by default.
     pub(super) const DEFAULT_CAP: u64 = 4 << 30;
 
-    /// An inflater that gives up after `cap` bytes of output, or earlier where the output is out of proportion to the input.
+    /// An inflater that fails after `cap` bytes of output, or earlier if the output is out of proportion to the input.
     pub(super) fn new(cap: u64) -> Self {
         Self { member: None, so_far: SoFar::default(), cap }
     }
 
-    /// Inflates `bytes` into `sink`, until it says that it wants no more; the error is what is wrong with them.
+    /// Inflates `bytes` into `sink`, until `sink` wants no more. The error describes the invalid bytes.
     ///
-    /// What precedes an error goes to `sink` first.
+    /// The output before an error goes to `sink` first.
     pub(super) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u8]) -> Wanted) -> Result<(), &'static str> {
         let mut buffer = vec![0; bytes.len().saturating_mul(EXPECTED_RATIO).clamp(LEAST_AT_ONCE, MOST_AT_ONCE)];
         let mut rest = bytes;
@@ -49,7 +49,7 @@ impl Inflater {
         Ok(())
     }
 
-    /// Notes the end of the body; the error is that it is in the middle of a member.
+    /// Notes the end of the body; an error if it is within a member.
     pub(super) fn finish(&mut self) -> Result<(), &'static str> {
         if self.member.take().is_some() { Err("ends in the middle of a gzip member") } else { Ok(()) }
     }
@@ -106,11 +106,11 @@ impl Inflater {
 /// Whether to continue inflating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Yes; the latest bytes held so many facts.
+    /// Yes; the latest bytes contained this many facts.
     More {
-        /// How many.
+        /// Number of facts in the latest bytes.
         facts: u64,
     },
-    /// Nobody reads the rest.
+    /// No: all further facts would be ignored.
     Nothing,
 }

@@ -1,11 +1,11 @@
-//! Text that is kept of a body, bounded.
+//! Bounded text from a body.
 
 use std::borrow::Cow;
 use std::str;
 
 use crate::unshown::Unshown;
 
-/// At most `limit` bytes of text. Invalid UTF-8 becomes U+FFFD, as in Go's encoder of JSON.
+/// At most `limit` bytes of text. Invalid UTF-8 becomes U+FFFD, as in Go's JSON encoder.
 #[inline]
 pub(super) fn text(bytes: &[u8], limit: usize) -> Cow<'_, str> {
     let kept = bytes.get(..limit).unwrap_or(bytes);
@@ -40,13 +40,13 @@ impl Kept {
         &self.bytes.0
     }
 
-    /// What was kept, as text.
+    /// The kept bytes as text.
     pub(super) fn decoded(&self) -> Cow<'_, str> {
         decode(&self.bytes.0, self.limit, self.cut)
     }
 }
 
-/// `bytes` as text of at most `limit` bytes; a character that the cut has split is left out.
+/// `bytes` as text of at most `limit` bytes, without a character that the cut has split.
 fn decode(bytes: &[u8], limit: usize, cut: bool) -> Cow<'_, str> {
     match str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

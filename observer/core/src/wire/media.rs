@@ -1,6 +1,6 @@
-//! What `Content-Type` and `Content-Encoding` say of a body.
+//! The media type and content coding of a body.
 
-/// The media type of a `Content-Type` value, as far as bodies are understood.
+/// A media type that is supported for bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaType {
     /// `application/json`.
@@ -12,8 +12,8 @@ pub enum MediaType {
 }
 
 impl MediaType {
-    /// The media type of a `Content-Type` value (RFC 9110 §8.3.1). Parameters change nothing about how a body is read: neither
-    /// `stream=watch` nor `as=Table`.
+    /// The media type of a `Content-Type` value (RFC 9110 §8.3.1). Parameters, such as `stream=watch` and `as=Table`, do not change
+    /// how a body is read.
     pub fn of(content_type: &str) -> Option<Self> {
         let essence = content_type.split(';').next()?.trim().to_ascii_lowercase();
         match essence.as_str() {
@@ -24,8 +24,8 @@ impl MediaType {
         }
     }
 
-    /// The media type of watch events that begin with this byte, where no header tells it: a WebSocket's handshake has no `Content-Type`. A
-    /// JSON object begins with a brace, an event in protobuf with its first field, one in CBOR with a tag or a map.
+    /// The media type of watch events that begin with this byte, if no header states it: a WebSocket's handshake has no
+    /// `Content-Type`. A JSON object begins with a brace, a protobuf event with its first field, a CBOR event with a tag or a map.
     pub const fn of_event(first: u8) -> Option<Self> {
         match first {
             b'{' => Some(Self::Json),
@@ -35,8 +35,8 @@ impl MediaType {
         }
     }
 
-    /// The media type of a watch whose next bytes are these, if they begin with an event that cannot be anything else: its type as the first field of a JSON
-    /// object, or of a `metav1.WatchEvent` behind its length (apimachinery `pkg/runtime/serializer/streaming`, v0.34).
+    /// The media type of a watch whose next bytes certainly begin an event. The event's type is the first field of a JSON object,
+    /// or of a `metav1.WatchEvent` after its length (apimachinery `pkg/runtime/serializer/streaming`, v0.34).
     pub fn of_watch(bytes: &[u8]) -> Option<Self> {
         const TYPES: [&[u8]; 5] = [b"ADDED", b"MODIFIED", b"DELETED", b"BOOKMARK", b"ERROR"];
         let of_json =
@@ -63,14 +63,14 @@ impl MediaType {
 /// The coding of a `Content-Encoding` value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentCoding {
-    /// None.
+    /// No coding: the value is empty or `identity`.
     Identity,
     /// gzip, one or several members.
     Gzip,
 }
 
 impl ContentCoding {
-    /// The coding of a `Content-Encoding` value (RFC 9110 §8.4.1); several in one value are not understood.
+    /// The coding of a `Content-Encoding` value (RFC 9110 §8.4.1); several codings in one value are not supported.
     pub fn of(content_encoding: &str) -> Option<Self> {
         let coding = content_encoding.trim();
         if coding.is_empty() || coding.eq_ignore_ascii_case("identity") {
@@ -86,9 +86,9 @@ impl ContentCoding {
 /// Why a body cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsupported {
-    /// The media type is not understood.
+    /// The media type is not supported.
     MediaType,
-    /// The content coding is not understood.
+    /// The content coding is not supported.
     ContentCoding,
 }
 

@@ -1,8 +1,10 @@
-//! What Kubernetes response bodies say: lists, watch frames, single objects, `Status`, read as a stream.
+//! The facts of Kubernetes response bodies, read as a stream: lists, watch frames, single objects, `Status`.
 //!
-//! A [`BodyReader`] is fed the bytes of one body in any chunking and tells [`Fact`]s. It holds no object: of an item only the
-//! four words of an [`ObjectRef`] exist, one item at a time, and memory does not grow with the list. What is read stands once, in `meaning`;
-//! how it is written, in the syntaxes `json`, `protobuf` and `cbor`, which drive it. Each may come plain or in gzip (several members).
+//! A [`BodyReader`] takes the bytes of one body in any chunking and emits [`Fact`]s. It holds no object: of an item only the four
+//! strings of an [`ObjectRef`] exist, one item at a time, so memory does not grow with the list.
+//!
+//! `meaning` defines, in one place, which values are read. The syntaxes `json`, `protobuf` and `cbor` know how values are written,
+//! and drive it. Each may come plain or in gzip (several members).
 
 mod body;
 mod fact;

@@ -1,24 +1,24 @@
-//! How much a compressed body may inflate to, and how many facts it may hold.
+//! Bounds on the inflated size of a compressed body, and on its number of facts.
 //!
-//! Deflate reaches 1:1032, so 61 KB may hold 63 million events. Nothing of that is kept, but each byte takes time, and each fact more. The text of
-//! Kubernetes objects shrinks to a hundredth at most, and each object has a UID of 16 random bytes. So a body that stays within these bounds
-//! has at most as many facts for each byte on the wire as one without content coding.
+//! Deflate reaches 1:1032, so 61 KB may contain 63 million events. None of them is kept, but each byte takes time, and each fact
+//! takes more. The text of Kubernetes objects shrinks to a hundredth at most, and each object has a UID of 16 random bytes. So a
+//! body within these bounds has at most as many facts per byte on the wire as one without content coding.
 //!
-//! The same bytes are given up at the same place whatever their chunking: the bounds grow by whole steps of compressed bytes, and are applied at
-//! whole blocks of inflated bytes.
+//! Any chunking of the same bytes fails at the same place: the bounds grow by complete steps of compressed bytes, and are applied
+//! at complete blocks of inflated bytes.
 
-/// Compressed bytes by which the bounds grow.
+/// Compressed bytes after which the bounds grow.
 const STEP: u64 = 1024;
 /// Inflated bytes after which the bounds are applied again.
 const BLOCK: u64 = 4096;
-/// Bytes that any body may inflate to: an object of 1 MiB that consists of one letter, many times.
+/// Bytes that any body may inflate to: 32 objects of 1 MiB, each made of one repeated letter.
 const FREE_BYTES: u64 = 32 << 20;
-/// Inflated bytes for each compressed one.
+/// Further inflated bytes per compressed byte.
 const RATIO: u64 = 256;
-/// Facts that any body may hold; beyond them one for each compressed byte.
+/// Facts that any body may contain; beyond them, one per compressed byte.
 const FREE_FACTS: u64 = 1024;
 
-/// What has passed of one body.
+/// The amounts of one body so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SoFar {
     pub(super) compressed: u64,
@@ -37,7 +37,7 @@ impl SoFar {
         usize::try_from(BLOCK - self.inflated % BLOCK).unwrap_or(usize::MAX)
     }
 
-    /// The error is which bound the body exceeds.
+    /// Applies the bounds; the error names the bound that the body exceeds.
     pub(super) fn judge(&self) -> Result<(), &'static str> {
         if !self.inflated.is_multiple_of(BLOCK) {
             return Ok(());

@@ -1,11 +1,11 @@
-//! Between the syntaxes, which know how values are written, and the meaning, which knows what they say.
+//! The interface between the syntaxes, which know how values are written, and `meaning`, which interprets them.
 
 use super::meaning::{Field, Place};
 
-/// How values are written: JSON, CBOR, protobuf. It walks the interesting places of what it is fed and skips everything else.
+/// A notation of values: JSON, CBOR, protobuf. It walks the interesting places of its input and skips everything else.
 ///
-/// A syntax reads one document, or one watch event after another, from chunks that may be cut anywhere; it keeps a few words and
-/// at most one string.
+/// A syntax reads one document, or a series of watch events, from chunks that may be cut anywhere. It keeps a few words and at most
+/// one string.
 pub(super) trait Syntax: Send + std::fmt::Debug {
     /// A reader of one document, or of watch events.
     fn new(root: Root) -> Self;
@@ -13,10 +13,11 @@ pub(super) trait Syntax: Send + std::fmt::Debug {
     /// Reads a chunk, at most up to the end of the document or the event.
     fn push(&mut self, bytes: &[u8], receiver: &mut impl Receiver) -> Progress;
 
-    /// Notes `length` missing bytes. They may reach beyond anything that can be counted.
+    /// Notes `length` missing bytes; adding them to an offset may overflow.
     fn gap(&mut self, length: u64) -> AfterGap;
 
-    /// Notes the end of a message that holds an event ([`Root::Messages`]). Where values say themselves how long they are, it tells nothing.
+    /// Notes the end of a message that contains an event ([`Root::Messages`]). By default, for values that contain their own
+    /// length, it has no effect.
     fn end_message(&mut self, _receiver: &mut impl Receiver) -> Progress {
         Progress::Pending
     }
@@ -24,23 +25,23 @@ pub(super) trait Syntax: Send + std::fmt::Debug {
     /// Notes the end of the body.
     fn finish(&mut self, receiver: &mut impl Receiver) -> Ending;
 
-    /// How many of the first `bytes` mean nothing behind a document.
+    /// How many of the first `bytes` may follow a document without meaning.
     fn meaningless(bytes: &[u8]) -> usize;
 }
 
-/// What a body is made of.
+/// The structure of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Root {
-    /// One document.
+    /// A list, a single object or a `Status`.
     Document,
     /// Watch events, one after another.
     Events,
-    /// Watch events, one after another, each in a message whose end is told.
+    /// Watch events, one after another, each in a message whose end the caller notes.
     Messages,
 }
 
 impl Root {
-    /// The outermost place.
+    /// The outermost place of the body.
     pub(super) const fn place(self) -> Place {
         match self {
             Self::Document => Place::Object,
@@ -49,50 +50,50 @@ impl Root {
     }
 }
 
-/// What became of a chunk.
+/// The result of reading a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// It was read to its end.
+    /// The chunk was read to its end.
     Pending,
     /// The document or event ended at this offset.
     Complete(usize),
-    /// After a gap: an event has proved to begin. Up to `offset` was read; of that, `begun` bytes are the event's, and may lie in the
-    /// chunk before.
+    /// After a gap, an event has provably begun. Up to `offset` was read. Of the bytes read so far, `begun` belong to the event;
+    /// some may lie in the chunk before.
     Resumed {
         /// Bytes of the chunk that were read.
         offset: usize,
         /// Bytes of the event among those that were read so far.
         begun: u64,
     },
-    /// The byte at this offset cannot be there.
+    /// The byte at this offset is invalid, for this reason.
     Malformed(usize, &'static str),
 }
 
-/// What a gap has done.
+/// The effect of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterGap {
-    /// It was in what means nothing, and what follows can be read.
+    /// The gap lay in skipped bytes, and reading continues.
     Reading,
-    /// An item or the metadata of a document is lost, as a whole, and what follows can be read.
+    /// An item or the metadata of a document is lost completely, and reading continues after it.
     Without(Place),
-    /// The event is lost; a later one will be found, if its beginning can be proved.
+    /// The event is lost; reading resumes at a later one whose beginning can be proved.
     Lost,
-    /// Where what follows belongs cannot be known.
+    /// The place of the following bytes is unknown.
     Blind,
 }
 
-/// Where the end of the body came.
+/// Where the body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// Before the document, or between two events.
     Between,
-    /// In the middle.
+    /// Within a document or an event.
     Inside,
-    /// At the end of the document, which does not say so itself, or of an event whose last bytes are missing and mean nothing.
+    /// At the end of a document that does not mark its own end, or of an event whose missing last bytes have no meaning.
     Complete,
 }
 
-/// Takes what a syntax finds.
+/// Takes the values that a syntax finds.
 pub(super) trait Receiver {
     /// The value at `place` begins.
     fn enter(&mut self, place: Place) -> Next;
@@ -100,26 +101,26 @@ pub(super) trait Receiver {
     fn leave(&mut self, place: Place) -> Next;
     /// A string in `place`, cut at the limit of its field.
     fn text(&mut self, place: Place, field: Field, text: &str) -> Next;
-    /// A whole number.
+    /// An integer.
     fn number(&mut self, field: Field, number: i64);
-    /// There is a value where `place` should be, but none of its shape.
+    /// The value at `place` does not have the shape of the place.
     fn misshapen(&mut self, place: Place, instead: Instead);
 }
 
-/// What is there instead of a value of the right shape.
+/// The value found instead of one with the right shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instead {
-    /// `null`.
+    /// `null`, which Go writes for an empty slice or map.
     Null,
-    /// Anything else.
+    /// Any other value.
     Value,
 }
 
-/// How to go on.
+/// How a syntax continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Read on.
+    /// Read the next value.
     Read,
-    /// Nothing more is wanted of `Place`, which is the current one or one around it: go to its end.
+    /// Skip to the end of this place, which is the current one or one around it.
     SkipToEndOf(Place),
 }

@@ -1,4 +1,4 @@
-//! How old a revision is when the server no longer has it, and what its age proves of the watch cache (§3.3 of the semantics reference).
+//! How old a revision is when the server no longer has it, and what its age proves of the watch cache (§3.3 of docs/semantics.md).
 
 use std::fmt::Write as _;
 

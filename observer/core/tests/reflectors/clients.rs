@@ -1,4 +1,4 @@
-//! Which reflector of which client: several informers, several connections, pollers (§6.4, §6.5, §6.7 of the semantics reference).
+//! Which reflector of which client: several informers, several connections, pollers (§6.4, §6.5, §6.7 of docs/semantics.md).
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Watches that expired, and what lies behind it (§6.4 of the semantics reference, T4; §6.5 (a)).
+//! Watches that expired, and what lies behind it (§6.4 of docs/semantics.md, T4; §6.5 (a)).
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Watches that a client gives up, or that nothing on the wire ended for it (§6.5, §6.7 of the semantics reference).
+//! Watches that a client gives up, or that nothing on the wire ended for it (§6.5, §6.7 of docs/semantics.md).
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! What is no cause, revisions that are odd, objects that say little (§6.4 of the semantics reference, T19, T20).
+//! What is no cause, revisions that are odd, objects that say little (§6.4 of docs/semantics.md, T19, T20).
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Lists in pages (§6.1, §6.4 of the semantics reference, T14).
+//! Lists in pages (§6.1, §6.4 of docs/semantics.md, T14).
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Lists that fail, and what clients of each age then ask (§6.3, §6.4 of the semantics reference, T11 to T13).
+//! Lists that fail, and what clients of each age then ask (§6.3, §6.4 of docs/semantics.md, T11 to T13).
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Clients that are started anew: rolled out, crashed, left (§6.4 of the semantics reference, T18; §6.5).
+//! Clients that are started anew: rolled out, crashed, left (§6.4 of docs/semantics.md, T18; §6.5).
 
 use expect_test::expect;
 

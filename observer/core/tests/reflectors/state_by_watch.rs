@@ -1,4 +1,4 @@
-//! Watches that begin with all objects, of clients that had them: lists in another form (§6.7 of the semantics reference, Python).
+//! Watches that begin with all objects, of clients that had them: lists in another form (§6.7 of docs/semantics.md, Python).
 
 use std::fmt::Write as _;
 

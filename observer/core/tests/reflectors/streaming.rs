@@ -1,4 +1,4 @@
-//! Streaming lists that come whole, relists as streaming lists, and the watches that they become (§6.3 to §6.5 of the semantics reference, T4 to T7, T10).
+//! Streaming lists that come whole, relists as streaming lists, and the watches that they become (§6.3 to §6.5 of docs/semantics.md, T4 to T7, T10).
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Streaming lists that are refused or end before their time, and what is asked for instead (§6.4 of the semantics reference, T12, T13, T15 to T17).
+//! Streaming lists that are refused or end before their time, and what is asked for instead (§6.4 of docs/semantics.md, T12, T13, T15 to T17).
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Watches that end with an ERROR event, break or are refused, and what clients of each age then ask (§6.4 of the semantics reference, T5 to T10).
+//! Watches that end with an ERROR event, break or are refused, and what clients of each age then ask (§6.4 of docs/semantics.md, T5 to T10).
 
 use expect_test::expect;
 

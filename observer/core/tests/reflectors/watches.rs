@@ -1,4 +1,4 @@
-//! How watches end, and how they are resumed (§6.4 of the semantics reference, T1 to T3, T8).
+//! How watches end, and how they are resumed (§6.4 of docs/semantics.md, T1 to T3, T8).
 
 use expect_test::expect;
 

@@ -1,14 +1,14 @@
-//! Reading a body by its framing.
+//! Reads a body by its framing.
 
 use super::chunked::Chunked;
 use super::fault::Fault;
 use super::input::Input;
 use crate::unshown::Unshown;
 
-/// What is left of a body.
+/// The unread rest of a body.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// So many bytes.
+    /// This many bytes.
     Length(u64),
     /// Chunks, then trailers.
     Chunked(Chunked),
@@ -16,7 +16,7 @@ pub(super) enum Body {
     UntilEnd,
 }
 
-/// What the next bytes of a body are.
+/// The next part of a body.
 #[derive(Debug)]
 pub(super) enum BodyStep<'a> {
     /// Content; never empty.
@@ -38,7 +38,7 @@ impl Body {
         Self::Chunked(Chunked::default())
     }
 
-    /// Reads on.
+    /// Reads the next part.
     pub(super) fn step<'a>(&mut self, input: &mut Input<'a>) -> BodyStep<'a> {
         match self {
             Self::Length(0) => BodyStep::Done,
@@ -52,8 +52,8 @@ impl Body {
         }
     }
 
-    /// How many of `missing` bytes are content for sure; they are taken as read. Less than `missing` when the hole reaches into
-    /// framing.
+    /// Takes those of `missing` bytes as read that are certainly content, and returns how many. Fewer than `missing` if the gap
+    /// reaches into framing.
     pub(super) fn skip(&mut self, missing: u64) -> u64 {
         match self {
             Self::Length(left) => {
@@ -66,7 +66,7 @@ impl Body {
         }
     }
 
-    /// Whether the end of the connection is its end.
+    /// Whether the end of the connection ends the body.
     pub(super) fn ends_with_connection(&self) -> bool {
         match self {
             Self::UntilEnd => true,
@@ -74,7 +74,7 @@ impl Body {
         }
     }
 
-    /// Bytes held of a line that is not complete.
+    /// Bytes held of an incomplete line.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         match self {

@@ -14,7 +14,7 @@ pub(super) struct Chunked {
     lines: Lines,
 }
 
-/// What comes next.
+/// The next part of the body.
 ///
 /// ```text
 ///   ┌──────────────────────────────────┐
@@ -29,18 +29,18 @@ enum Next {
     /// A line with a chunk size; extensions are ignored.
     #[default]
     Size,
-    /// So many bytes of the chunk.
+    /// This many bytes of the chunk.
     Data(u64),
-    /// CRLF or LF.
+    /// The CRLF or LF after a chunk.
     DataEnd,
-    /// LF, the CR was there.
+    /// The LF after a chunk, whose CR has come.
     DataEndLf,
-    /// Trailer lines up to an empty one; so many bytes of them have passed. They are not kept.
+    /// Trailer lines up to an empty one, of which this many bytes have passed. They are not kept.
     Trailers(u64),
 }
 
 impl Chunked {
-    /// Reads on.
+    /// Reads the next part.
     pub(super) fn step<'a>(&mut self, input: &mut Input<'a>) -> BodyStep<'a> {
         while !input.is_empty() {
             let step = match self.next {
@@ -56,7 +56,7 @@ impl Chunked {
         BodyStep::Wait
     }
 
-    /// How many of `missing` bytes lie in the current chunk; they are taken as read.
+    /// Takes those of `missing` bytes as read that lie in the current chunk, and returns how many.
     pub(super) fn skip(&mut self, missing: u64) -> u64 {
         match self.next {
             Next::Data(left) => {
@@ -68,7 +68,7 @@ impl Chunked {
         }
     }
 
-    /// Bytes held of a line that is not complete.
+    /// Bytes held of an incomplete line.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.lines.held()
@@ -128,7 +128,7 @@ fn chunk_size(line: &Line<'_>) -> Result<u64, &'static str> {
         return Err(TOO_LONG);
     }
     let size = line.text.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii_end();
-    // from_str_radix alone would take a sign.
+    // from_str_radix alone would accept a sign.
     let digits = str::from_utf8(size).ok().filter(|size| size.bytes().all(|byte| byte.is_ascii_hexdigit()));
     digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()).ok_or("chunk size is not a hexadecimal number")
 }

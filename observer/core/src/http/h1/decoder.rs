@@ -2,14 +2,14 @@
 //!
 //! # Starting in the middle
 //!
-//! Nothing is said until it is proved where a message begins. The only place where that can be is a *turn*: the first bytes of a
-//! direction after the other one spoke, or the first bytes of all. Turns do not depend on how a read was cut.
+//! Nothing is reported until the beginning of a message is proved. A message can only begin at a *turn*: the first bytes of a
+//! direction after the other one sent some, or the first bytes of all. Turns do not depend on how a read was cut.
 //!
-//! - Requests: if a whole, valid request head begins at a turn, it is taken for one. If not, the client is passed over until the
-//!   next turn.
-//! - Responses: if exactly one request waits and a whole, valid response head begins at a turn, it is taken for the answer. If other
-//!   bytes come, an earlier response was flowing: the waiting request stays without a known answer (nothing more is said of it), and
-//!   the next turn decides anew.
+//! - Requests: a complete, valid request head at a turn counts as one. Otherwise the client's bytes are skipped until the next
+//!   turn.
+//! - Responses: if exactly one request waits, a complete, valid response head at a turn counts as its answer. Any other bytes
+//!   belong to an earlier response. The waiting request then stays without a known answer, nothing more is reported about it, and
+//!   the next turn decides again.
 //!
 //! Once a direction is proved, it is decoded as from the beginning. This relies on clients that wait for an answer before they send
 //! the next request, as all Kubernetes clients do over HTTP/1.1.
@@ -47,8 +47,8 @@ impl Decoder {
         self.settle(sink);
     }
 
-    /// Notes a hole. It is an [`Event::BodyGap`] as far as it surely lies within a body; if it reaches further, the direction goes
-    /// dark.
+    /// Notes a gap. It gives an [`Event::BodyGap`] for the part that is certainly within a body; if it reaches further, the
+    /// direction goes dark.
     pub(in crate::http) fn gap(&mut self, direction: Direction, gap: Gap, sink: &mut dyn FnMut(Event<'_>)) {
         if gap.length == 0 {
             return;
@@ -70,13 +70,12 @@ impl Decoder {
         self.settle(sink);
     }
 
-    /// Bytes held for later.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.requests.held() + self.responses.held()
     }
 
-    /// Requests held until they are answered.
+    /// Number of requests that wait for an answer.
     #[cfg(test)]
     pub(super) fn unanswered(&self) -> usize {
         self.pairing.len()
@@ -99,7 +98,7 @@ impl Decoder {
         }
     }
 
-    /// What a response decides about the bytes of the client takes effect before the response is read on, whatever the chunking.
+    /// A response's decision about the client's bytes takes effect before the rest of the response is read, whatever the chunking.
     fn response_bytes(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
         let mut input = self.responses.input(bytes);
         while self.responses.step(&mut input, &mut self.pairing, sink).is_continue() {

@@ -1,15 +1,15 @@
-//! Why a message cannot be read on.
+//! Why a message cannot be read any further.
 
-/// What stops a direction.
+/// A reason to stop decoding a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The bytes are not HTTP/1.1.
     Malformed {
-        /// Offset in the direction where the offending line or message begins.
+        /// Offset in the direction at which the invalid line or message begins.
         at: u64,
-        /// What is wrong, in words.
+        /// The violation, in words.
         what: &'static str,
     },
-    /// They may be, but are longer than what is looked at.
+    /// The bytes may be HTTP/1.1, but exceed a bound of the decoder.
     Bound,
 }

@@ -1,4 +1,4 @@
-//! The field lines of a head: what is kept of them (RFC 9112 §5).
+//! The field lines of a head, and the parts of them that are kept (RFC 9112 §5).
 
 use super::framing::Framing;
 use super::lines::Line;
@@ -9,19 +9,19 @@ use crate::unshown::Unshown;
 
 /// The fields of one head so far.
 ///
-/// A value that is not on the allow-list is never copied out of its line, and neither is `Authorization`.
+/// A value off the allow-list is never copied out of its line, and neither is `Authorization`.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     /// Allow-listed fields.
     pub(super) headers: Headers,
-    /// What the first `Authorization` says.
+    /// The sender's identity, from the first `Authorization`.
     pub(super) identity: Field<Identity>,
     /// How the body is framed.
     pub(super) framing: Framing,
     open: Open,
-    /// The value of the open field if it is kept, at most [`MAX_VALUE`] bytes of it.
+    /// The kept value of the open field, at most [`MAX_VALUE`] bytes of it.
     value: Unshown<Vec<u8>>,
-    /// Whether it was longer.
+    /// Whether the value was longer.
     cut: bool,
 }
 
@@ -31,16 +31,16 @@ enum Open {
     /// No field line has been read.
     #[default]
     Nothing,
-    /// One that is not kept.
+    /// A field that is not kept.
     Dropped,
     /// The first `Authorization`.
     Authorization,
-    /// One whose value is put together.
+    /// A field whose value is being assembled.
     Kept(HeaderName),
 }
 
 impl Fields {
-    /// Reads a line that is not empty, or says what is wrong with it.
+    /// Reads a line that is not empty; the error describes an invalid one.
     pub(super) fn read(&mut self, line: &Line<'_>) -> Result<(), &'static str> {
         match line.text {
             [b' ' | b'\t', ..] => self.continue_field(line),
@@ -48,7 +48,7 @@ impl Fields {
         }
     }
 
-    /// Notes that the last line has been read.
+    /// Ends the last field, after the last line.
     pub(super) fn close(&mut self) -> Result<(), &'static str> {
         if let Open::Kept(name) = self.open {
             self.keep(name)?;
@@ -92,7 +92,7 @@ impl Fields {
         match self.open {
             Open::Nothing => return Err("first field line is a continuation"),
             Open::Dropped => {}
-            // The first line was read on its own and is gone.
+            // The first line was read on its own, and is gone.
             Open::Authorization => self.identity = Field::Unknown,
             Open::Kept(_) => {
                 self.append(b" ");

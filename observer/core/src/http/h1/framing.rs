@@ -1,4 +1,4 @@
-//! How long the body of a message is (RFC 9112 §6.3).
+//! Finds the length of a message's body (RFC 9112 §6.3).
 
 use super::body::Body;
 use super::pairing::Method;
@@ -16,7 +16,7 @@ enum ContentLength {
     #[default]
     Absent,
     Known(u64),
-    /// Not a number, or several that differ. An error only if the body is framed by it.
+    /// Not a number, or several that differ. An error only if it frames the body.
     Invalid,
 }
 
@@ -26,12 +26,12 @@ enum TransferCoding {
     #[default]
     Absent,
     Chunked,
-    /// Any other: its end cannot be found without knowing the coding.
+    /// Any other coding; its end cannot be found without decoding it.
     Other,
 }
 
 impl Framing {
-    /// Notes a `Content-Length`; the same length again, as a list or as a field, is harmless (RFC 9110 §8.6).
+    /// Notes a `Content-Length`. The same length again, in a list or in another field, is harmless (RFC 9110 §8.6).
     pub(super) fn note_content_length(&mut self, value: &[u8]) {
         for member in value.split(|byte| *byte == b',') {
             self.length = match (self.length, decimal(member.trim_ascii())) {
@@ -42,14 +42,14 @@ impl Framing {
         }
     }
 
-    /// Notes a `Transfer-Encoding`; several fields are one list.
+    /// Notes a `Transfer-Encoding`; several fields form one list.
     pub(super) fn note_transfer_encoding(&mut self, value: &[u8]) {
         for coding in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty()) {
             self.coding = if coding.eq_ignore_ascii_case(b"chunked") { TransferCoding::Chunked } else { TransferCoding::Other };
         }
     }
 
-    /// The body of a request, or why it has no end that can be found.
+    /// The body of a request; the error states why its end cannot be found.
     pub(super) fn of_request(&self, version: Version) -> Result<Body, &'static str> {
         match self.coding_in(version) {
             TransferCoding::Chunked => Ok(Body::chunked()),
@@ -58,7 +58,7 @@ impl Framing {
         }
     }
 
-    /// The body of a final response to a request with `method` (one that does not lead to a tunnel).
+    /// The body of a final response to a request with `method`, unless it opens a tunnel.
     pub(super) fn of_response(&self, version: Version, status: u16, method: Method) -> Result<Body, &'static str> {
         if method == Method::Head || matches!(status, 204 | 304) {
             return Ok(Body::EMPTY);
@@ -70,7 +70,7 @@ impl Framing {
         }
     }
 
-    /// HTTP/1.0 knows no transfer codings; net/http ignores the field there (`transfer.go`, `parseTransferEncoding`).
+    /// HTTP/1.0 has no transfer codings; net/http ignores the field there (`transfer.go`, `parseTransferEncoding`).
     fn coding_in(&self, version: Version) -> TransferCoding {
         match version {
             Version::Http10 => TransferCoding::Absent,

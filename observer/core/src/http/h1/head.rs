@@ -1,4 +1,4 @@
-//! Reading a head: start line, field lines, empty line.
+//! Reads a head: start line, field lines, empty line.
 
 use super::fault::Fault;
 use super::fields::Fields;
@@ -6,11 +6,11 @@ use super::input::Input;
 use super::lines::{Line, Lines};
 use super::start_line::StartLine;
 
-/// Longest head, in bytes: what Go's net/http reads with its default `MaxHeaderBytes`, which kube-apiserver leaves alone
-/// (`server.go`, `initialReadLimitSize`).
+/// Longest head, in bytes: the limit of Go's net/http with its default `MaxHeaderBytes`, which kube-apiserver keeps (`server.go`,
+/// `initialReadLimitSize`).
 pub(super) const MAX_HEAD: u64 = (1 << 20) + 4096;
 
-/// A head that is being read; the default is one before its first byte.
+/// A head that is being read; by default, before its first byte.
 #[derive(Debug)]
 pub(super) struct Head<S> {
     start: Option<(S, u64)>,
@@ -19,25 +19,25 @@ pub(super) struct Head<S> {
     size: u64,
 }
 
-/// A head that has been read.
+/// A head whose last line has been read.
 #[derive(Debug)]
 pub(super) struct CompleteHead<S> {
-    /// Its first line.
+    /// Its first line, without its offset.
     pub(super) start: S,
-    /// Its fields.
+    /// Its allow-listed fields, identity and framing.
     pub(super) fields: Fields,
-    /// Offset of its first line.
+    /// Offset of its first line in the direction.
     pub(super) at: u64,
 }
 
-/// What the next bytes make of a head.
+/// The result of reading the next bytes of a head.
 #[derive(Debug)]
 pub(super) enum HeadStep<S> {
     /// More bytes are needed.
     Wait,
-    /// It is complete.
+    /// The head is complete.
     Done(CompleteHead<S>),
-    /// It is no head.
+    /// The bytes are not a head.
     Fault(Fault),
 }
 
@@ -53,7 +53,7 @@ impl<S: StartLine> Head<S> {
         self.size == 0
     }
 
-    /// Reads on.
+    /// Reads on to the end of the head, or of `input`.
     pub(super) fn step(&mut self, input: &mut Input<'_>) -> HeadStep<S> {
         loop {
             let before = input.offset();
@@ -72,7 +72,7 @@ impl<S: StartLine> Head<S> {
         }
     }
 
-    /// Bytes held of a line that is not complete.
+    /// Bytes held of an incomplete line.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.lines.held()
@@ -96,7 +96,7 @@ fn read_line<S: StartLine>(start: &mut Option<(S, u64)>, fields: &mut Fields, li
     let malformed = |what| Fault::Malformed { at: line.at, what };
     match (&start, line.text) {
         (None, []) if S::MAY_FOLLOW_EMPTY_LINES => {}
-        // A target this long would have to be kept whole to find the version behind it.
+        // To find the version after a target this long, the complete target would have to be held.
         (None, _) if line.cut => return Err(Fault::Bound),
         (None, text) => *start = Some((S::parse(text).map_err(malformed)?, line.at)),
         (Some(_), []) => {

@@ -1,13 +1,13 @@
-//! The bytes of one call, and where they lie in their direction.
+//! The bytes of one call, and their offset in their direction.
 
-/// What is left of the bytes of a call.
+/// The unread bytes of one call.
 pub(super) struct Input<'a> {
     rest: &'a [u8],
     offset: u64,
 }
 
 impl<'a> Input<'a> {
-    /// `bytes`, the first of which is at `offset` of its direction.
+    /// `bytes`, which begin at `offset` of their direction.
     pub(super) fn new(bytes: &'a [u8], offset: u64) -> Self {
         Self { rest: bytes, offset }
     }
@@ -17,7 +17,6 @@ impl<'a> Input<'a> {
         self.offset
     }
 
-    /// Whether no byte is left.
     pub(super) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
@@ -30,7 +29,7 @@ impl<'a> Input<'a> {
         taken
     }
 
-    /// The bytes up to the next LF and `true`, or all that are left and `false`; the LF itself is consumed.
+    /// The bytes up to the next LF and `true`, or all remaining ones and `false`; the LF itself is consumed.
     pub(super) fn take_line(&mut self) -> (&'a [u8], bool) {
         let found = memchr::memchr(b'\n', self.rest).and_then(|at| self.rest.split_at_checked(at));
         let Some((line, [_, rest @ ..])) = found else { return (self.take(u64::MAX), false) };

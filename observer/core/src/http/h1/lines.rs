@@ -3,25 +3,24 @@
 use super::input::Input;
 use crate::http::held::HeldBytes;
 
-/// Longest part of a line that is looked at, in bytes. A header value beyond it is cut; kube-apiserver accepts lines of 1 MiB.
+/// Longest part of a line that is read, in bytes. A header value beyond it is cut; kube-apiserver accepts lines of 1 MiB.
 pub(super) const MAX_LINE: usize = 64 * 1024;
 
 /// One line without its end, which is CRLF or a bare LF (RFC 9112 §2.2).
 pub(super) struct Line<'a> {
     /// The line, or its first [`MAX_LINE`] bytes.
     pub(super) text: &'a [u8],
-    /// Whether it was longer.
+    /// Whether the line was longer.
     pub(super) cut: bool,
     /// Offset of its first byte in the direction.
     pub(super) at: u64,
 }
 
-/// Puts lines together. A line that lies in one call is not copied; one that does not is held until it has been read, then
-/// overwritten.
+/// Assembles lines. A line within one call is not copied. Any other is held until it has been read, and then overwritten.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     held: HeldBytes,
-    /// Bytes of the current line so far; more than are held when it is too long.
+    /// Bytes of the current line so far; if it is too long, more than are held.
     length: u64,
 }
 
@@ -43,17 +42,17 @@ impl Lines {
         Some(parsed)
     }
 
-    /// Offset where the line begins that `input` goes on with.
+    /// Offset at which the line begins that `input` continues.
     pub(super) fn start(&self, input: &Input<'_>) -> u64 {
         input.offset().saturating_sub(self.length)
     }
 
-    /// Whether the line that is being put together is longer than [`MAX_LINE`].
+    /// Whether the current line is longer than [`MAX_LINE`].
     pub(super) fn is_too_long(&self) -> bool {
         self.length > MAX_LINE as u64
     }
 
-    /// Bytes held of a line that is not complete.
+    /// Bytes held of an incomplete line.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.held.len()

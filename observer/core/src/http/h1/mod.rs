@@ -1,15 +1,15 @@
 //! HTTP/1.1 (RFC 9112), and 1.0 where it differs.
 //!
-//! Each direction is a machine of its own; what one must know of the other passes through [`pairing`]. Where the standard leaves a
-//! choice, Go's net/http decides, because it is what both kube-apiserver and client-go run.
+//! Each direction is a state machine of its own; [`pairing`] passes on the facts that one needs from the other. Where the standard
+//! leaves a choice, Go's net/http decides, because both kube-apiserver and client-go run it.
 //!
 //! Decisions worth knowing:
 //! - A request is answered or cut: when the response direction ends, each request without a complete response gets a `MessageCut`,
-//!   whether or not a byte of its response was there. A request head that was not complete has no stream, so its end is silent.
-//! - An answer of 101, and a 2xx to CONNECT, is a `Response` and then an `Upgraded`. The end of the response
-//!   direction is the `MessageEnd` of what was upgraded; the request's own `MessageEnd` came before.
-//! - A response that nobody asked for (a server may send 408 before it closes) is `Malformed`, since it belongs to no stream.
-//! - A head whose fields are in order but whose framing is not (RFC 9112 §6.3) is shown, and then the direction is dark.
+//!   even if no byte of the response came. An incomplete request head has no stream, so its end is not reported.
+//! - A response with 101, or with 2xx to CONNECT, gives a `Response` and then an `Upgraded`. The end of the response direction is
+//!   the `MessageEnd` of the upgraded exchange; the request's own `MessageEnd` came before.
+//! - A response without a request (a server may send 408 before it closes) is `Malformed`, since it belongs to no stream.
+//! - A head with valid fields but invalid framing (RFC 9112 §6.3) is reported, and then the direction goes dark.
 
 mod body;
 mod chunked;

@@ -1,4 +1,4 @@
-//! Which response belongs to which request: what passes between the two directions.
+//! Pairs requests with responses, and passes facts between the two directions.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::http::{Loss, StreamId};
 /// Most requests that may wait for their response.
 pub(super) const MAX_UNANSWERED: usize = 1024;
 
-/// The requests without a final response, oldest first (RFC 9112 §9.3.2), and what one direction knows of the other.
+/// The requests without a final response, oldest first (RFC 9112 §9.3.2), and the facts that one direction needs from the other.
 #[derive(Debug)]
 pub(super) struct Pairing {
     unanswered: VecDeque<Question>,
@@ -16,38 +16,38 @@ pub(super) struct Pairing {
     verdict: Option<Verdict>,
 }
 
-/// What of a request decides how its response is read.
+/// The facts of a request that decide how its response is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question {
     /// Which exchange.
     pub(super) stream: StreamId,
-    /// Its method.
+    /// The method, as far as it changes the response's framing.
     pub(super) method: Method,
     /// Whether it carries `Upgrade`.
     pub(super) upgrade: bool,
 }
 
-/// A method that changes how a response is framed, or another.
+/// A method that changes how a response is framed, or any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     /// The response has no body.
     Head,
     /// A successful response starts a tunnel.
     Connect,
-    /// All the rest.
+    /// Any other method.
     Other,
 }
 
-/// What became of a request to speak something else.
+/// The outcome of a request to switch protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The connection is not HTTP any more.
+    /// The connection is no longer HTTP.
     Granted,
-    /// It is.
+    /// The connection is still HTTP.
     Refused,
-    /// The responses are not decoded any more.
+    /// The responses are no longer decoded.
     Dark(Loss),
-    /// The response cannot be told from others.
+    /// The response cannot be assigned to its request.
     Unpaired,
 }
 
@@ -70,39 +70,38 @@ impl Method {
 }
 
 impl Question {
-    /// Whether what follows the request may be something other than HTTP.
+    /// Whether bytes of another protocol may follow the request.
     pub(super) fn may_switch(self) -> bool {
         self.upgrade || self.method == Method::Connect
     }
 }
 
 impl Pairing {
-    /// Nothing asked yet.
     pub(super) fn new() -> Self {
         Self { unanswered: VecDeque::new(), requests_lost: None, responses: Responding::Decoded, verdict: None }
     }
 
-    /// How many requests wait.
+    /// Number of waiting requests.
     pub(super) fn len(&self) -> usize {
         self.unanswered.len()
     }
 
-    /// Whether no more request may wait.
+    /// Whether no further request may wait.
     pub(super) fn is_full(&self) -> bool {
         self.len() >= MAX_UNANSWERED
     }
 
-    /// Whose response comes next.
+    /// The request that the next response answers.
     pub(super) fn first(&self) -> Option<Question> {
         self.unanswered.front().copied()
     }
 
-    /// Why requests may have passed unseen.
+    /// Why requests may have passed unseen; `None` if none have.
     pub(super) fn requests_lost(&self) -> Option<Loss> {
         self.requests_lost
     }
 
-    /// Adds a request, unless it is certain that its response will not be seen: then that is the answer.
+    /// Adds a request. If its response will certainly not be seen, returns that as the verdict instead.
     pub(super) fn ask(&mut self, question: Question) -> Option<Verdict> {
         match self.responses {
             Responding::Decoded => {
@@ -114,7 +113,7 @@ impl Pairing {
         }
     }
 
-    /// The oldest request has its final response.
+    /// Notes the final response to the oldest request.
     pub(super) fn answer(&mut self, question: Question, verdict: Verdict) {
         self.unanswered.pop_front();
         if question.may_switch() {
@@ -122,32 +121,32 @@ impl Pairing {
         }
     }
 
-    /// No waiting request can be told which response is its own.
+    /// Drops the waiting requests: their responses cannot be assigned.
     pub(super) fn unpair(&mut self) {
         self.unanswered = VecDeque::new();
         self.verdict = Some(Verdict::Unpaired);
     }
 
-    /// Requests are not decoded any more.
+    /// Notes that requests are no longer decoded.
     pub(super) fn lose_requests(&mut self, loss: Loss) {
         self.requests_lost = Some(loss);
     }
 
-    /// Responses are not decoded any more.
+    /// Notes that responses are no longer decoded.
     pub(super) fn lose_responses(&mut self, loss: Loss) {
         self.unanswered = VecDeque::new();
         self.responses = Responding::Dark(loss);
         self.verdict = Some(Verdict::Dark(loss));
     }
 
-    /// No more responses come; the requests that waited for one.
+    /// Notes the end of the responses; returns the requests that still waited.
     pub(super) fn end_responses(&mut self) -> VecDeque<Question> {
         self.responses = Responding::Ended;
         self.verdict = Some(Verdict::Refused);
         std::mem::take(&mut self.unanswered)
     }
 
-    /// What the response direction has decided since it was last asked.
+    /// The latest decision of the response direction; `None` if it was taken already.
     pub(super) fn take_verdict(&mut self) -> Option<Verdict> {
         self.verdict.take()
     }

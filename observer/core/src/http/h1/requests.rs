@@ -1,4 +1,4 @@
-//! The direction from the client.
+//! Decodes the direction from the client.
 
 use std::mem;
 use std::ops::ControlFlow;
@@ -13,18 +13,17 @@ use super::undecided::Undecided;
 use crate::http::{Direction, Event, Field, HeaderName, Headers, Loss, RequestHead, Start, StreamId};
 use crate::unshown::Unshown;
 
-/// Decodes requests.
 #[derive(Debug)]
 pub(super) struct Requests {
     state: State,
-    /// Whether it is certain that the state is where the client is.
+    /// Whether the state is proved to be that of the client.
     proved: bool,
     switching: Switching,
     offset: u64,
     asked: u64,
 }
 
-/// Where the client is.
+/// State of the client.
 ///
 /// ```text
 ///             turn                       no Upgrade, no CONNECT, or refused
@@ -34,7 +33,7 @@ pub(super) struct Requests {
 ///                             Undecided ─────────────────────────────────► Opaque
 /// ```
 ///
-/// `Dark` and `Ended` are reached from all and left by none.
+/// `Dark` and `Ended` are reached from all states and never left.
 #[derive(Debug)]
 enum State {
     Seeking,
@@ -46,7 +45,7 @@ enum State {
     Ended,
 }
 
-/// Whether the current request wants to speak something else.
+/// Whether the current request asks to switch protocols.
 #[derive(Clone, Copy, Debug)]
 enum Switching {
     No,
@@ -64,7 +63,7 @@ impl Requests {
         Self { state, proved, switching: Switching::No, offset: 0, asked: 0 }
     }
 
-    /// Notes that the next bytes are the first after the server spoke, where a request may begin.
+    /// Notes that the next bytes are the first after the server sent some, so a request may begin.
     pub(super) fn turn(&mut self) {
         match self.state {
             State::Seeking | State::Head(_) if !self.proved => self.state = State::Head(Box::default()),
@@ -85,7 +84,7 @@ impl Requests {
         self.offset = input.offset();
     }
 
-    /// Goes on behind `length` bytes that were not seen; `loss` is what to say if that cannot be done.
+    /// Continues after `length` bytes that were not seen; `loss` is the reason reported if that is impossible.
     pub(super) fn miss(&mut self, length: u64, loss: Loss, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         let mut left = length;
         while left > 0 {
@@ -105,7 +104,7 @@ impl Requests {
         self.state = State::Ended;
     }
 
-    /// Takes the answer to the request to speak something else, if one is waited for.
+    /// Takes the answer to a request to switch protocols, if one is awaited.
     pub(super) fn decide(&mut self, verdict: Verdict, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         let Switching::Asked = self.switching else { return };
         self.switching = Switching::Answered(verdict);
@@ -115,7 +114,6 @@ impl Requests {
         self.resume(&undecided, pairing, sink);
     }
 
-    /// Bytes held for later.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         match &self.state {
@@ -200,7 +198,7 @@ impl Requests {
         };
     }
 
-    /// Decides what comes behind a complete request.
+    /// Decides how to continue after a complete request.
     fn follow(&mut self, stream: StreamId, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         match self.switching {
             Switching::No | Switching::Answered(Verdict::Refused) => self.state = State::Head(Box::default()),
@@ -214,7 +212,7 @@ impl Requests {
         }
     }
 
-    /// Decodes, once it is known what they are, the bytes that were held.
+    /// Decodes the held bytes, now that the server's answer is known.
     fn resume(&mut self, undecided: &Undecided, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         self.offset = self.offset.saturating_sub(undecided.length());
         self.bytes(undecided.bytes(), pairing, sink);
@@ -263,7 +261,7 @@ impl Requests {
     }
 }
 
-/// Whether a request ends its connection with its response (RFC 9112 §9.3).
+/// Whether the connection closes after the response to this request (RFC 9112 §9.3).
 fn closes(version: Version, headers: &Headers) -> bool {
     let options = match headers.get(HeaderName::Connection) {
         Field::Known(options) => options,

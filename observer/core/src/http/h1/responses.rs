@@ -1,4 +1,4 @@
-//! The direction from the server.
+//! Decodes the direction from the server.
 
 use std::ops::ControlFlow;
 
@@ -14,16 +14,15 @@ use crate::unshown::Unshown;
 /// Longest `Upgrade` token that is kept, in bytes.
 const MAX_PROTOCOL: usize = 32;
 
-/// Decodes responses.
 #[derive(Debug)]
 pub(super) struct Responses {
     state: State,
-    /// Whether it is certain that the state is where the server is.
+    /// Whether the state is proved to be that of the server.
     proved: bool,
     offset: u64,
 }
 
-/// Where the server is.
+/// State of the server.
 ///
 /// ```text
 ///             turn                 final
@@ -33,7 +32,7 @@ pub(super) struct Responses {
 ///                  1xx  └─────────────────► Opaque
 /// ```
 ///
-/// `Dark` and `Ended` are reached from all and left by none.
+/// `Dark` and `Ended` are reached from all states and never left.
 #[derive(Debug)]
 enum State {
     Seeking,
@@ -54,7 +53,7 @@ impl Responses {
         Self { state, proved, offset: 0 }
     }
 
-    /// Notes that the next bytes are the first after the client spoke: where the response to its only request may begin.
+    /// Notes that the next bytes are the first after the client sent some, so the response to its only request may begin.
     pub(super) fn turn(&mut self, pairing: &mut Pairing) {
         match self.state {
             State::Seeking | State::Head(_) if !self.proved => {
@@ -68,7 +67,7 @@ impl Responses {
         }
     }
 
-    /// Notes that the client speaks again. Bytes that are no head by now were of an earlier response.
+    /// Notes that the client sends again. Bytes that are not a head by now belong to an earlier response.
     pub(super) fn interrupt(&mut self, pairing: &mut Pairing) {
         match &self.state {
             State::Head(head) if !self.proved && !head.is_fresh() => self.seek(pairing),
@@ -76,7 +75,7 @@ impl Responses {
         }
     }
 
-    /// The bytes of a call, to be given to [`Responses::step`] until it breaks.
+    /// The bytes of a call, to be passed to [`Responses::step`] until it breaks.
     pub(super) fn input<'a>(&self, bytes: &'a [u8]) -> Input<'a> {
         Input::new(bytes, self.offset)
     }
@@ -93,7 +92,7 @@ impl Responses {
         flow
     }
 
-    /// Goes on behind some of `missing` bytes that were not seen; how many that are, at least one.
+    /// Continues after some of `missing` bytes that were not seen; returns how many, at least one.
     pub(super) fn miss_some(&mut self, missing: u64, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) -> u64 {
         let covered = match &mut self.state {
             State::Body(stream, body) => {
@@ -124,7 +123,7 @@ impl Responses {
         covered
     }
 
-    /// Notes the end of the direction: of its body if that is framed so, and of all hope for the requests that wait.
+    /// Notes the end of the direction. It completes a body that is framed by it, and cuts the responses of all waiting requests.
     pub(super) fn end(&mut self, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         let direction = Direction::Response;
         match &self.state {
@@ -140,7 +139,6 @@ impl Responses {
         }
     }
 
-    /// Bytes held for later.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         match &self.state {
@@ -184,7 +182,7 @@ impl Responses {
         ControlFlow::Continue(())
     }
 
-    /// A response begins that no decoded request waits for.
+    /// Handles a response for which no decoded request waits.
     fn refuse_unasked(&mut self, at: u64, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         match pairing.requests_lost() {
             Some(loss) => self.go_dark(loss, pairing, sink),
@@ -255,7 +253,7 @@ impl Responses {
         }
     }
 
-    /// Bytes of a response flow whose request was not seen, so the one that waits will be answered behind them at an unknown place.
+    /// Skips a response whose request was not seen: the response to the waiting request follows it at an unknown place.
     fn seek(&mut self, pairing: &mut Pairing) {
         self.state = State::Seeking;
         pairing.unpair();

@@ -7,11 +7,11 @@ pub(super) trait StartLine: Sized {
     /// Whether empty lines may come before it (RFC 9112 §2.2).
     const MAY_FOLLOW_EMPTY_LINES: bool;
 
-    /// Reads the line, or says what is wrong with it.
+    /// Reads the line; the error describes an invalid one.
     fn parse(line: &[u8]) -> Result<Self, &'static str>;
 }
 
-/// What of the minor version changes how a message is read.
+/// The minor version, as far as it changes how a message is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     /// HTTP/1.0.
@@ -23,11 +23,11 @@ pub(super) enum Version {
 /// `method SP request-target SP HTTP-version`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RequestLine {
-    /// The method, `OTHER` where HTTP has none of that name.
+    /// The method; `OTHER` if HTTP defines no such method.
     pub(super) method: &'static str,
-    /// The target.
+    /// Path and allow-listed query.
     pub(super) target: Target,
-    /// The version.
+    /// The minor version of HTTP/1.
     pub(super) version: Version,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct RequestLine {
 pub(super) struct StatusLine {
     /// The status code, 100 to 999.
     pub(super) status: u16,
-    /// The version.
+    /// The minor version of HTTP/1.
     pub(super) version: Version,
 }
 
@@ -49,7 +49,7 @@ impl StartLine for RequestLine {
         if !is_token(word) {
             return Err("method is not a token");
         }
-        // Go's net/url refuses control characters too; a target with them could also steer a terminal.
+        // Go's net/url refuses control characters too; in a target they could also control a terminal.
         if target.is_empty() || target.iter().any(u8::is_ascii_control) {
             return Err("request target is empty or has control characters");
         }

@@ -1,14 +1,14 @@
-//! What a client sends between a request to speak something else and the answer to it.
+//! The client's bytes between a request to switch protocols and the answer to it.
 
 use crate::http::Loss;
 use crate::http::held::HeldBytes;
 
-/// Most bytes that are held, in bytes.
+/// Most bytes that are held.
 pub(super) const MAX_UNDECIDED: usize = 64 * 1024;
 
 /// Bytes that are opaque if the server agrees, and the next request if it does not.
 ///
-/// Clients wait for the answer as RFC 9110 §7.8 tells them to, so there are none as a rule.
+/// RFC 9110 §7.8 requires clients to wait for the answer, so there are usually no such bytes.
 #[derive(Debug)]
 pub(super) struct Undecided {
     held: HeldBytes,
@@ -18,12 +18,11 @@ pub(super) struct Undecided {
 }
 
 impl Undecided {
-    /// Nothing yet.
     pub(super) fn new() -> Self {
         Self { held: HeldBytes::default(), missing: 0, loss: Loss::Bound, ended: false }
     }
 
-    /// Adds bytes; those beyond [`MAX_UNDECIDED`], and all behind a hole, are only counted.
+    /// Adds bytes; those beyond [`MAX_UNDECIDED`], and all after a gap, are only counted.
     pub(super) fn hold(&mut self, bytes: &[u8]) {
         let room = if self.missing == 0 { MAX_UNDECIDED.saturating_sub(self.held.len()) } else { 0 };
         let (kept, beyond) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
@@ -31,7 +30,7 @@ impl Undecided {
         self.miss(beyond.len() as u64, Loss::Bound);
     }
 
-    /// Adds a hole.
+    /// Adds a gap; the first one sets the reason.
     pub(super) fn miss(&mut self, length: u64, loss: Loss) {
         if self.missing == 0 {
             self.loss = loss;
@@ -44,22 +43,21 @@ impl Undecided {
         self.ended = true;
     }
 
-    /// The bytes from the first on, as many as are there.
+    /// The held bytes, from the first on.
     pub(super) fn bytes(&self) -> &[u8] {
         self.held.as_slice()
     }
 
-    /// How many bytes are missing behind them, and why.
+    /// Number of missing bytes after the held ones, and the reason.
     pub(super) fn missing(&self) -> (u64, Loss) {
         (self.missing, self.loss)
     }
 
-    /// Whether the direction has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// All bytes, missing ones included.
+    /// Number of all bytes, including missing ones.
     pub(super) fn length(&self) -> u64 {
         self.missing.saturating_add(self.held.len() as u64)
     }

@@ -1,4 +1,4 @@
-//! Both directions of one connection into events.
+//! Decodes both directions of one connection into events.
 
 use super::super::{Direction, Event, Gap, HeaderFields, Loss, Start, StreamId};
 use super::flow::Flow;
@@ -11,19 +11,19 @@ use super::stream::{ResponseState, StreamError};
 use super::streams::Streams;
 use crate::unshown::Unshown;
 
-/// The stream identifier that stands for the connection as a whole (RFC 9113 §6.9).
+/// The stream identifier that stands for the connection itself (RFC 9113 §6.9).
 const CONNECTION: u32 = 0;
 
 /// Decodes an HTTP/2 connection.
 ///
-/// Each message of a stream whose request was told ends in one of `MessageEnd`, `MessageCut` and `Reset`, unless its direction goes dark
-/// before, or its end may have passed before the first boundary that was proved. A message that breaks a rule of RFC 9113 §8 is cut, with
-/// a `Malformed` before it; the rest of the connection goes on.
+/// Each message of a stream whose request was reported ends in one of `MessageEnd`, `MessageCut` and `Reset`. There are two
+/// exceptions: its direction goes dark before, or its end may have passed before the first proved boundary. A message that breaks a
+/// rule of RFC 9113 §8 is cut, with a `Malformed` before it; the rest of the connection continues.
 #[derive(Debug)]
 pub(in super::super) struct Decoder {
     sides: PerDirection<Side>,
     streams: Streams,
-    /// `None` when a part of the connection was not seen, as grants and DATA were in it.
+    /// `None` if a part of the connection was not seen, as it may have contained grants and DATA.
     flow: Option<Flow>,
 }
 
@@ -37,8 +37,8 @@ impl Decoder {
         Self { sides, streams: Streams::new(start), flow }
     }
 
-    /// How many bytes of DATA payload `direction` may still send, on `stream` or, for `None`, on the connection; at most 0: it has to
-    /// wait. `None` when that is not known, or the stream is not open.
+    /// How many bytes of DATA payload `direction` may still send, on `stream` or, for `None`, on the connection. At 0 or below, it
+    /// has to wait. `None` if it is unknown, or the stream is not open.
     pub(in super::super) fn send_window(&self, direction: Direction, stream: Option<u32>) -> Option<i64> {
         let flow = self.flow.as_ref()?;
         match stream {
@@ -47,7 +47,8 @@ impl Decoder {
         }
     }
 
-    /// Takes the plaintext of header fields whose blocks come next in one direction. Only what a block does not say itself is taken from them.
+    /// Takes plaintext header fields, whose blocks come next in one direction. They add only the facts that a block itself leaves
+    /// open.
     pub(in super::super) fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
         if self.streams.start() == Start::Middle && self.side(direction).life == Life::Decoded {
             self.side(direction).tell(fields);
@@ -75,7 +76,7 @@ impl Decoder {
         self.side(direction).end_bytes();
     }
 
-    /// Notes a hole in one direction.
+    /// Notes a gap in one direction.
     pub(in super::super) fn gap(&mut self, direction: Direction, gap: Gap, sink: &mut dyn FnMut(Event<'_>)) {
         if self.side(direction).life == Life::Over || gap.length == 0 {
             return;
@@ -198,7 +199,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// A header block is complete.
+    /// Handles a complete header block.
     fn block(&mut self, direction: Direction, block: Block, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), Stop> {
         let Block { stream, opens, fields, .. } = block;
         let end_stream = match opens {
@@ -265,7 +266,7 @@ impl Decoder {
         }
     }
 
-    /// Tells of the window of a stream, or of the connection, if it has become used up or has room again.
+    /// Reports the window of a stream, or of the connection, if it has been used up or has room again.
     fn tell_window(&mut self, direction: Direction, stream: u32, sink: &mut dyn FnMut(Event<'_>)) {
         let Some(flow) = &mut self.flow else { return };
         let change = if stream == CONNECTION {
@@ -279,7 +280,7 @@ impl Decoder {
         }
     }
 
-    /// Windows are not known any more: those that were used up are not waited for.
+    /// Discards all windows, and reports those that were used up as having room.
     fn forget_windows(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
         let Some(flow) = self.flow.take() else { return };
         for direction in [Direction::Request, Direction::Response] {

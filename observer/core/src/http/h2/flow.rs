@@ -1,12 +1,12 @@
 //! Flow-control windows (RFC 9113 §5.2 and §6.9).
 //!
-//! A window is what its direction may still send as DATA payload, as the other side has granted it: an update that is still under way counts
-//! as arrived.
+//! A window is the DATA payload that its direction may still send, as the other side has granted it. An update that is still under
+//! way counts as arrived.
 
 use super::super::Direction;
 use super::per_direction::PerDirection;
 
-/// The window of a connection, and of a stream until SETTINGS say otherwise.
+/// The initial window of a connection, and of a stream until SETTINGS change it, in bytes.
 const DEFAULT_WINDOW: i64 = 65_535;
 
 /// The windows of a connection, by the direction of the DATA.
@@ -17,7 +17,7 @@ pub(super) struct Flow {
     told: PerDirection<bool>,
 }
 
-/// What one stream's windows have over the initial window: granted less sent, by the direction of the DATA.
+/// The difference between one stream's windows and the initial window: granted less sent, by the direction of the DATA.
 ///
 /// So a change of `SETTINGS_INITIAL_WINDOW_SIZE` changes all streams at once (RFC 9113 §6.9.2).
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +54,7 @@ impl Flow {
         change(stream.told.of_mut(direction), used_up)
     }
 
-    /// Whether it was told that the window of the connection is used up.
+    /// Whether the window of the connection was last reported as used up.
     pub(super) fn is_told(&self, direction: Direction) -> bool {
         *self.told.of(direction)
     }
@@ -78,7 +78,7 @@ impl Flow {
 }
 
 impl StreamFlow {
-    /// Whether it was told that the window is used up.
+    /// Whether the window was last reported as used up.
     pub(super) fn is_told(&self, direction: Direction) -> bool {
         *self.told.of(direction)
     }

@@ -1,4 +1,4 @@
-//! Frame headers (RFC 9113 §4.1) and what each type asks of them (§6).
+//! Frame headers (RFC 9113 §4.1), and the rules of each frame type (§6).
 
 use super::super::Direction;
 use super::gather::Gather;
@@ -11,7 +11,6 @@ pub(super) const HEADER_LENGTH: usize = 9;
 /// The part of a frame header that has come so far.
 pub(super) type PartialHeader = Gather<HEADER_LENGTH>;
 
-/// The type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameType {
     Data,
@@ -28,7 +27,7 @@ pub(super) enum FrameType {
     Extension,
 }
 
-/// A flag; which frame types define it, RFC 9113 §6 says.
+/// A flag of a frame; RFC 9113 §6 defines which frame types have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flag {
     /// Of SETTINGS and PING.
@@ -43,20 +42,20 @@ pub(super) enum Flag {
     Priority,
 }
 
-/// The header of a frame.
+/// A decoded frame header (RFC 9113 §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameHeader {
     /// Length of the payload in bytes.
     pub(super) length: u32,
     pub(super) frame_type: FrameType,
     flags: u8,
-    /// Without the reserved bit.
+    /// The stream identifier, without the reserved bit.
     pub(super) stream: u32,
     reserved: bool,
 }
 
 impl FrameHeader {
-    /// Takes a header from the front of `bytes`, once it is whole.
+    /// Takes a header from the front of `bytes`, once it is complete.
     pub(super) fn take(partial: &mut PartialHeader, bytes: &mut &[u8]) -> Option<Self> {
         partial.take(bytes).map(Self::read)
     }
@@ -73,12 +72,12 @@ impl FrameHeader {
         }
     }
 
-    /// Whether `flag` is set, and one that this type of frame defines.
+    /// Whether `flag` is set, and defined for this type of frame.
     pub(super) fn has(&self, flag: Flag) -> bool {
         self.flags & self.frame_type.defined_flags() & flag.mask() != 0
     }
 
-    /// What an endpoint would end the connection for (RFC 9113 §6).
+    /// The violation for which an endpoint would end the connection (RFC 9113 §6).
     pub(super) fn violation(&self, direction: Direction) -> Option<&'static str> {
         match self.frame_type {
             FrameType::Data | FrameType::Headers | FrameType::Continuation | FrameType::Priority if self.stream == 0 => {
@@ -111,7 +110,7 @@ impl FrameHeader {
         }
     }
 
-    /// Whether nine bytes that were found somewhere look like a header: stricter than the standard, see [`super::search`].
+    /// Whether nine bytes at an unproved place look like a header: stricter than the standard, see [`super::search`].
     pub(super) fn is_plausible(&self, direction: Direction) -> bool {
         let undefined_flags = self.flags & !self.frame_type.defined_flags();
         !self.reserved && undefined_flags == 0 && self.violation(direction).is_none() && self.has_usual_shape()

@@ -1,4 +1,4 @@
-//! The bytes of one direction into frames.
+//! Splits the bytes of one direction into frames.
 
 use super::super::{Direction, Gap, Start};
 use super::frame::{FrameHeader, FrameType, HEADER_LENGTH, PREFACE, PartialHeader};
@@ -11,7 +11,7 @@ use crate::unshown::Unshown;
 pub(super) enum Part<'a> {
     /// A frame begins.
     Begin(FrameHeader),
-    /// A part of its content: the payload without padding and, where there are such, priority and promised stream.
+    /// A part of its content: the payload without padding, priority and promised stream.
     Piece(Piece<'a>),
     /// The frame is over.
     End,
@@ -19,7 +19,7 @@ pub(super) enum Part<'a> {
     Malformed(&'static str),
 }
 
-/// A gap that does not lie inside of the payload of one frame that can do without.
+/// A gap that is not within the payload of one frame that may lose bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FramingLost;
 
@@ -28,22 +28,22 @@ pub(super) struct FramingLost;
 pub(super) struct Framing {
     direction: Direction,
     state: State,
-    /// Bytes so far, missing ones included.
+    /// Bytes so far, including missing ones.
     offset: u64,
     frame_start: u64,
-    /// The frame in which the next byte is, when that is one of payload.
+    /// The frame of the next byte, if that byte is payload.
     current: Option<FrameHeader>,
-    /// Whether header blocks of the present bytes passed before a boundary was proved.
+    /// Whether header blocks of the current bytes passed before a boundary was proved.
     has_passed_block: bool,
 }
 
 #[derive(Debug)]
 enum State {
-    /// The next byte is one of the client's preface, of which so many have come.
+    /// The next byte is one of the client's preface, of which this many have come.
     Preface(usize),
-    /// A frame boundary is not proved yet.
+    /// No frame boundary is proved yet.
     Searching(Search),
-    /// The next byte is one of the first frame's header; that frame is SETTINGS (RFC 9113 §3.4).
+    /// The next byte is one of the first frame's header; that frame must be SETTINGS (RFC 9113 §3.4).
     FirstHeader(PartialHeader),
     /// The next byte is one of a frame header.
     Header(PartialHeader),
@@ -69,19 +69,19 @@ impl Framing {
         }
     }
 
-    /// Says, where boundaries are not known, which streams a header block is expected of in the bytes that come next.
+    /// While boundaries are unknown, sets the streams for which a header block is expected in the next bytes.
     pub(super) fn expect(&mut self, streams: Vec<u32>) {
         if let State::Searching(search) = &mut self.state {
             search.expect(streams);
         }
     }
 
-    /// Whether header blocks of the present bytes passed before a boundary was proved, once.
+    /// Returns, once, whether header blocks of the current bytes passed before a boundary was proved.
     pub(super) const fn take_passed_block(&mut self) -> bool {
         std::mem::replace(&mut self.has_passed_block, false)
     }
 
-    /// Where the frame began that is or was decoded last.
+    /// Offset of the frame that is, or was last, decoded.
     pub(super) fn frame_start(&self) -> u64 {
         self.frame_start
     }
@@ -99,10 +99,10 @@ impl Framing {
         part
     }
 
-    /// Skips a gap; what is missing of a frame's content.
+    /// Skips a gap; returns the missing part of a frame's content.
     ///
-    /// Only DATA may be named. Without a name the gap may lie in any payload whose loss leaves nothing but itself unknown: DATA, PING,
-    /// PRIORITY, extensions, and header blocks, as their loss is noted by [`super::hpack::Decoder::lose`].
+    /// Only DATA may be named. Without a stream, the gap may lie in any payload whose loss affects nothing else: DATA, PING,
+    /// PRIORITY, extensions, and header blocks, whose loss [`super::hpack::Decoder::lose`] notes.
     pub(super) fn skip(&mut self, gap: Gap) -> Result<Option<Piece<'static>>, FramingLost> {
         self.offset = self.offset.saturating_add(gap.length);
         if let State::Searching(search) = &mut self.state {

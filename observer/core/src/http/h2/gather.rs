@@ -1,4 +1,4 @@
-//! A few bytes that are needed together.
+//! A fixed number of bytes, gathered over several calls.
 
 use crate::unshown::Unshown;
 
@@ -14,7 +14,7 @@ impl<const N: usize> Gather<N> {
         Self { bytes: Unshown([0; N]), filled: 0 }
     }
 
-    /// Takes from the front of `bytes` what is needed. Returns all `N` bytes once they are there, and begins anew.
+    /// Takes the needed bytes from the front of `bytes`. Returns all `N` bytes once they have come, and starts over.
     pub(super) fn take(&mut self, bytes: &mut &[u8]) -> Option<[u8; N]> {
         if self.filled == 0
             && let Some((whole, rest)) = bytes.split_first_chunk()

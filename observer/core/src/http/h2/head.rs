@@ -1,4 +1,4 @@
-//! Field lines into the head of a message.
+//! Collects field lines into the head of a message.
 
 use super::super::headers::printable;
 use super::super::{Field, Headers, Identity, RequestHead, ResponseHead, Target};
@@ -16,19 +16,19 @@ pub(super) struct Fields {
     unknown_names: bool,
 }
 
-/// What a block in the direction of responses says about itself.
+/// The `:status` of a block in the direction of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatusField {
-    /// An interim or final head.
+    /// The status of an interim or final head.
     Known(u16),
-    /// There may be a `:status`.
+    /// The block may contain a `:status`.
     Unknown,
-    /// There is none: trailers.
+    /// The block has no `:status`: it is trailers.
     Absent,
 }
 
 impl Fields {
-    /// The fields of a whole block.
+    /// The fields of a complete block.
     pub(super) fn of(lines: &[FieldLine]) -> Self {
         let mut fields = Self::default();
         for line in lines {
@@ -37,7 +37,7 @@ impl Fields {
         fields
     }
 
-    /// Adds a field line. Of several with one name the first counts.
+    /// Adds a field line. Of several with one name, the first one counts.
     pub(super) fn add(&mut self, line: &FieldLine) {
         match line.name {
             Name::Method => fill(&mut self.method, || text(&line.value).map(printable)),
@@ -54,18 +54,18 @@ impl Fields {
         };
     }
 
-    /// Notes that there are fields of which not even the name is known.
+    /// Notes fields with unknown names.
     pub(super) fn note_unknown_name(&mut self) {
         self.unknown_names = true;
         self.headers.note_unknown_name();
     }
 
-    /// Whether a pseudo-header field was there for sure, so that these are no trailers.
+    /// Whether a pseudo-header field is certainly present, so that these are not trailers.
     pub(super) fn has_pseudo_header(&self) -> bool {
         self.pseudo_header
     }
 
-    /// Whether a `:status` is among the fields.
+    /// The `:status` among the fields so far.
     pub(super) fn status(&self) -> StatusField {
         match self.status {
             Field::Known(status) => StatusField::Known(status),
@@ -91,21 +91,21 @@ impl Fields {
     }
 }
 
-/// The head of a request of which nothing is known but that there is one.
+/// The head of a request of which nothing else is known.
 pub(super) fn unknown_request() -> RequestHead {
     let mut fields = Fields::default();
     fields.note_unknown_name();
     fields.into_request()
 }
 
-/// The head of a response of which nothing is known but that there is one.
+/// The head of a response of which nothing else is known.
 pub(super) fn unknown_response() -> ResponseHead {
     let mut fields = Fields::default();
     fields.note_unknown_name();
     fields.into_response()
 }
 
-/// A field that was not found may be one of those whose names are unknown.
+/// A field that was not found may be one of those with unknown names.
 fn settle<T>(field: Field<T>, unknown_names: bool) -> Field<T> {
     match field {
         Field::Absent if unknown_names => Field::Unknown,

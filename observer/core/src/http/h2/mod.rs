@@ -1,7 +1,7 @@
 //! HTTP/2 (RFC 9113), decoded passively: both directions of one connection.
 //!
-//! Nothing is answered here, so what an endpoint would treat as a stream error ends the message, and what it would treat as a
-//! connection error ends the decoding of that direction.
+//! The decoder answers nothing. An error that an endpoint would treat as a stream error ends the message. One that it would treat
+//! as a connection error ends the decoding of that direction.
 
 mod decoder;
 mod flow;

@@ -1,4 +1,4 @@
-//! The payload of one frame: what stands before its content, the content, the padding (RFC 9113 §6.1, §6.2, §6.6).
+//! The payload of one frame: fields before its content, the content, the padding (RFC 9113 §6.1, §6.2, §6.6).
 
 use super::frame::{Flag, FrameHeader, FrameType};
 use crate::unshown::Unshown;
@@ -6,21 +6,21 @@ use crate::unshown::Unshown;
 /// The rest of a frame's payload.
 #[derive(Debug)]
 pub(super) struct Payload {
-    /// Bytes to come, all told.
+    /// Bytes still to come, in total.
     remaining: u32,
-    /// How many of them stand before the content: pad length, priority, promised stream.
+    /// How many of them come before the content: pad length, priority, promised stream.
     prefix: u32,
     padding: Padding,
 }
 
-/// What is known of the padding at the end.
+/// The length of the padding at the end, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Padding {
     /// Its length is the next byte.
     Announced,
-    /// So many bytes.
+    /// This many bytes.
     Known(u32),
-    /// Its length was lost: any byte that is to come may be padding, and has been told as missing.
+    /// Its length was lost. Any remaining byte may be padding, and has been reported as missing.
     Lost,
 }
 
@@ -29,7 +29,7 @@ enum Padding {
 pub(super) enum Piece<'a> {
     /// Bytes of the content.
     Content(Unshown<&'a [u8]>),
-    /// So many bytes of the content were not seen, or are not known from padding.
+    /// This many bytes of the content were not seen, or may be padding.
     Missing(u32),
 }
 
@@ -50,7 +50,7 @@ impl Payload {
         self.remaining == 0
     }
 
-    /// Whether a gap of `length` bytes ends in this payload.
+    /// Whether a gap of `length` bytes ends within this payload.
     pub(super) fn covers(&self, length: u64) -> bool {
         length <= u64::from(self.remaining)
     }
@@ -73,8 +73,8 @@ impl Payload {
         Ok(None)
     }
 
-    /// Skips `length` bytes that were not seen and are [covered](Self::covers); how many of them are content. When the padding's length is
-    /// among them, all that is to come is counted at once, as it cannot be told from padding.
+    /// Skips `length` bytes that were not seen and are [covered](Self::covers), and returns how many of them are content. If the
+    /// padding's length is among them, all remaining bytes count at once, as content and padding cannot be distinguished.
     pub(super) fn skip(&mut self, length: u32) -> u32 {
         let missing = if length > 0 && self.padding == Padding::Announced {
             let doubtful = self.remaining.saturating_sub(self.prefix);

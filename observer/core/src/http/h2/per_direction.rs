@@ -1,4 +1,4 @@
-//! A thing that each direction has one of.
+//! A value for each direction.
 
 use super::super::Direction;
 

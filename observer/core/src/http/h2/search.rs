@@ -1,19 +1,23 @@
-//! Where frames begin, when decoding begins in the middle of a connection.
+//! Finds a frame boundary if decoding begins in the middle of a connection.
 //!
-//! The evidence: the first byte of a `bytes` call (one read or write of the endpoint, which mostly begins with a frame) is the first
-//! of [`PROOF`] headers in a row that are [plausible](FrameHeader::is_plausible), each at the end of the frame before. A plausible
-//! header has a type that RFC 9113 defines, only flags that its type defines, no reserved bit, a stream and a length that fit its
-//! type, and is no header block that goes on in a CONTINUATION; about one in 2¹⁶ of random headers is, and text has none, as it has
-//! no zero bytes. A header block of a stream that is known to be open, or about to be, needs no other header: one in 2³¹ of random
-//! streams is. Decoding begins with the last of these headers; the frames before it are not looked at, which is no loss
-//! of a kind that is not there anyway: the header table is of unknown content in either case.
+//! The evidence is a row of [`PROOF`] [plausible](FrameHeader::is_plausible) headers, each at the end of the frame before. The
+//! first one is at the first byte of a `bytes` call: one read or write of the endpoint, which mostly begins with a frame.
+//!
+//! A plausible header has a type that RFC 9113 defines, only flags that its type defines, and no reserved bit. Its stream and
+//! length fit its type, and it is not a header block that continues in a CONTINUATION. About one in 2¹⁶ random headers is
+//! plausible, and no text is, as text has no zero bytes.
+//!
+//! A header block of a stream that is known to be open, or about to be, needs no other header: one in 2³¹ random streams matches.
+//!
+//! Decoding begins with the last of these headers. The frames before it are skipped, which loses nothing more: the content of the
+//! header table is unknown in either case.
 //!
 //! Memory: one header.
 
 use super::super::Direction;
 use super::frame::{FrameHeader, FrameType, PartialHeader};
 
-/// How many plausible headers prove a boundary.
+/// Number of consecutive plausible headers that prove a boundary.
 const PROOF: u32 = 3;
 
 /// The search for a frame boundary in one direction.
@@ -21,24 +25,24 @@ const PROOF: u32 = 3;
 pub(super) struct Search {
     direction: Direction,
     candidate: Option<Candidate>,
-    /// Streams that a header block is expected of.
+    /// Streams for which a header block is expected.
     expected: Vec<u32>,
 }
 
-/// A boundary that is proved.
+/// A proved frame boundary.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proved {
     pub(super) header: FrameHeader,
-    /// Whether a header block that ends in the same bytes passed before it.
+    /// Whether a header block that ends in the same `bytes` call passed before it.
     pub(super) has_passed_block: bool,
 }
 
-/// A place that may be a boundary.
+/// A possible frame boundary.
 #[derive(Debug)]
 struct Candidate {
     /// Plausible headers so far.
     plausible: u32,
-    /// Bytes to the next header.
+    /// Bytes up to the next header.
     payload: u32,
     header: PartialHeader,
     has_passed_block: bool,
@@ -49,7 +53,7 @@ impl Search {
         Self { direction, candidate: None, expected: Vec::new() }
     }
 
-    /// Says which streams a header block is expected of.
+    /// Sets the streams for which a header block is expected, at the start of a `bytes` call.
     pub(super) fn expect(&mut self, streams: Vec<u32>) {
         self.expected = streams;
         if let Some(candidate) = &mut self.candidate {
@@ -57,8 +61,8 @@ impl Search {
         }
     }
 
-    /// Looks at the next bytes, which are those of one call. The header whose place is proved, with `bytes` behind it; otherwise no
-    /// bytes are left.
+    /// Examines the bytes of one call. Returns the header whose place is proved, and leaves the bytes after it in `bytes`;
+    /// otherwise consumes all.
     pub(super) fn push(&mut self, bytes: &mut &[u8]) -> Option<Proved> {
         let candidate = self.candidate.get_or_insert_with(Candidate::new);
         loop {
@@ -80,7 +84,7 @@ impl Search {
         None
     }
 
-    /// Gives the present candidate up: bytes are missing.
+    /// Drops the current candidate.
     pub(super) fn restart(&mut self) {
         self.candidate = None;
     }

@@ -1,16 +1,16 @@
 //! SETTINGS that bind one direction: those that the other side sends (RFC 9113 §6.5).
 //!
-//! A setting holds from its acknowledgement on, which comes in the direction that it binds; so what was sent before it and after it
-//! can be told apart exactly.
+//! A setting takes effect with its acknowledgement, which comes in the direction that it binds. So bytes sent before and after it
+//! can be distinguished exactly.
 
 use std::collections::VecDeque;
 
 use super::hpack;
 
-/// Most SETTINGS frames that wait for an acknowledgement; of more, the oldest counts as acknowledged.
+/// Most SETTINGS frames that wait for an acknowledgement; beyond it, the oldest counts as acknowledged.
 const MAX_PENDING: usize = 16;
 
-/// The settings that matter to an observer; `None` where a frame does not mention one.
+/// The settings that matter to an observer; `None` if a frame does not contain one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     /// `SETTINGS_HEADER_TABLE_SIZE`.
@@ -20,7 +20,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Adds one setting (RFC 9113 §6.5.1): of several with one identifier the last counts.
+    /// Adds one setting (RFC 9113 §6.5.1): of several with one identifier, the last one counts.
     pub(super) fn add(&mut self, setting: [u8; 6]) -> Result<(), &'static str> {
         let [identifier_high, identifier_low, value @ ..] = setting;
         let value = u32::from_be_bytes(value);
@@ -47,21 +47,21 @@ impl Settings {
         Self { table_size: hpack::INITIAL_SIZE, pending: VecDeque::new() }
     }
 
-    /// Notes a SETTINGS frame of the other side. Returns the change that has to be taken as acknowledged because too many wait.
+    /// Notes a SETTINGS frame of the other side. If too many wait, returns the oldest change, which then counts as acknowledged.
     pub(super) fn announce(&mut self, change: Change) -> Option<Change> {
         self.pending.push_back(change);
         if self.pending.len() > MAX_PENDING { self.acknowledge() } else { None }
     }
 
-    /// Notes an acknowledgement; the change that holds from here on. None when the frame it answers was not seen.
+    /// Notes an acknowledgement, and returns the change that takes effect. `None` if the acknowledged frame was not seen.
     pub(super) fn acknowledge(&mut self) -> Option<Change> {
         let change = self.pending.pop_front()?;
         self.table_size = change.table_size.unwrap_or(self.table_size);
         Some(change)
     }
 
-    /// The largest header table that the encoder of this direction may choose. Some encoders follow a setting before they acknowledge
-    /// it, so the pending ones count.
+    /// The largest header table that the encoder of this direction may choose. Some encoders apply a setting before they
+    /// acknowledge it, so pending ones count.
     pub(super) fn table_limit(&self) -> u32 {
         self.pending.iter().filter_map(|change| change.table_size).fold(self.table_size, u32::max)
     }

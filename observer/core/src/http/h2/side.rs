@@ -1,4 +1,4 @@
-//! What the decoder knows of one direction.
+//! The state of the decoder for one direction.
 
 use super::super::{Direction, HeaderFields, Start};
 use super::frame::{Flag, FrameHeader, FrameType, HEADER_LENGTH};
@@ -11,21 +11,21 @@ use super::settings::{Change, Settings};
 use super::told::Told;
 use crate::unshown::Unshown;
 
-/// Longest header block, in bytes with its frame headers: what kube-apiserver (Go's net/http, `DefaultMaxHeaderBytes`) takes of decoded
-/// fields. The frame headers count so that CONTINUATION frames without content have an end too.
+/// Longest header block, in bytes with its frame headers: as many as kube-apiserver accepts of decoded fields (Go's net/http,
+/// `DefaultMaxHeaderBytes`). The frame headers count, so that CONTINUATION frames without content are bounded too.
 const MAX_BLOCK: u64 = 1 << 20;
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Debug)]
 pub(super) struct Side {
     pub(super) framing: Framing,
     hpack: hpack::Decoder,
-    /// What was told of the blocks to come, once anything was.
+    /// The fields announced for later blocks; `None` until the first announcement.
     told: Option<Box<Told>>,
     block: Option<Block>,
-    /// The frame in whose payload the next byte is.
+    /// The frame whose payload contains the next byte.
     pub(super) frame: Frame,
-    /// What the other side has set for this direction.
+    /// Settings that the other side sent for this direction.
     pub(super) settings: Settings,
     pub(super) life: Life,
 }
@@ -38,10 +38,10 @@ pub(super) enum Life {
     Over,
 }
 
-/// A frame, and what has come of it.
+/// A frame, with the content gathered so far.
 #[derive(Debug)]
 pub(super) enum Frame {
-    /// None yet, or one whose content says nothing here.
+    /// No frame yet, or one whose content does not matter here.
     Skipped,
     Data {
         stream: u32,
@@ -67,7 +67,7 @@ pub(super) enum Frame {
     GoAway(Gather<8>),
 }
 
-/// A header block of which the end is to come.
+/// A header block whose end is still to come.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
@@ -77,12 +77,12 @@ pub(super) struct Block {
     lost: bool,
 }
 
-/// What a header block belongs to.
+/// The frame that opens a header block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opens {
     /// HEADERS: a head or trailers.
     Headers { end_stream: bool },
-    /// `PUSH_PROMISE`: a request that the server made up. Nothing is said of it.
+    /// `PUSH_PROMISE`: a request made by the server, which is not reported.
     Promise,
 }
 
@@ -111,7 +111,7 @@ impl Side {
         }
     }
 
-    /// Releases what is not needed once the direction is not decoded any more.
+    /// Frees the decoding state of a direction that is no longer decoded.
     pub(super) fn close(&mut self) {
         self.life = Life::Over;
         self.block = None;
@@ -119,7 +119,7 @@ impl Side {
         self.hpack.lose();
     }
 
-    /// A frame begins.
+    /// Begins a frame.
     pub(super) fn begin(&mut self, header: &FrameHeader) -> Result<(), Stop> {
         let expects_continuation = self.block.as_ref().map(|block| block.stream);
         match (expects_continuation, header.frame_type) {
@@ -147,7 +147,7 @@ impl Side {
         self.block.as_mut().map_or(Ok(()), |block| block.grow(header.length))
     }
 
-    /// A piece of a header block.
+    /// Takes a piece of a header block.
     pub(super) fn fragment(&mut self, piece: Piece<'_>) -> Result<(), Stop> {
         let Some(block) = &mut self.block else { return Ok(()) };
         match piece {
@@ -165,7 +165,7 @@ impl Side {
         }
     }
 
-    /// The header block is complete.
+    /// Takes the complete header block, with announced fields if they match.
     pub(super) fn take_block(&mut self) -> Result<Option<Block>, Stop> {
         self.hpack.finish().map_err(|error| Stop::Malformed(error.0))?;
         let mut block = self.block.take();
@@ -179,25 +179,25 @@ impl Side {
         Ok(block)
     }
 
-    /// Takes fields of the blocks to come.
+    /// Takes fields announced for later blocks.
     pub(super) fn tell(&mut self, fields: &HeaderFields) {
         self.hpack.trace();
         self.told.get_or_insert_default().add(fields);
     }
 
-    /// Streams of which a header block was told of that has not come.
+    /// Streams for which a header block is announced and has not come.
     pub(super) fn told_streams(&self) -> Vec<u32> {
         self.told.iter().flat_map(|told| told.streams()).collect()
     }
 
-    /// What was told of the bytes that come next was of these, or they are missing.
+    /// Drops the fields announced for the next bytes, which have come or are missing.
     pub(super) fn end_bytes(&mut self) {
         if let Some(told) = &mut self.told {
             told.end_bytes();
         }
     }
 
-    /// The settings that bind this direction have changed.
+    /// Applies changed settings that bind this direction.
     pub(super) fn follow_settings(&mut self) {
         self.hpack.limit_size(self.settings.table_limit());
     }

@@ -6,7 +6,7 @@ use super::super::{Direction, Event, ResponseHead, StreamId};
 use super::flow::StreamFlow;
 use super::head::{Fields, StatusField, unknown_response};
 
-/// The message breaks a rule that an endpoint resets the stream for (RFC 9113 §5.4.2); says which.
+/// The rule that a message breaks, for which an endpoint resets the stream (RFC 9113 §5.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StreamError(pub(super) &'static str);
 
@@ -27,7 +27,7 @@ enum RequestState {
     Over,
 }
 
-/// Where the response is.
+/// State of the response.
 ///
 /// ```text
 ///            ┌─ 1xx ─┐                   DATA, or trailers: it was final
@@ -40,15 +40,15 @@ enum RequestState {
 pub(super) enum ResponseState {
     /// Its final head is still to come.
     Awaited,
-    /// Frames in this direction are not found yet (the decoder began in the middle), so its head may have passed unseen.
+    /// Frame boundaries in this direction are not found yet (decoding began in the middle), so its head may have passed unseen.
     PerhapsBegun,
-    /// A head has come, but whether interim or final is unknown, as its status is.
+    /// A head has come, but its status is unknown, so it may be interim or final.
     Undecided(Box<ResponseHead>),
     /// A body or trailers may come.
     Open,
-    /// The same, but its head has passed unseen: only its end is told.
+    /// As `Open`, but its head has passed unseen: only its end is reported.
     Missed,
-    /// Ended, cut, or not observed any more.
+    /// Ended, cut, or no longer observed.
     Over,
 }
 
@@ -56,18 +56,18 @@ pub(super) enum ResponseState {
 enum Tunnel {
     /// The method is not CONNECT.
     None,
-    /// It is; the response will tell.
+    /// The method is CONNECT, and the response will decide.
     Requested,
-    /// DATA belongs to the tunnel, or may do.
+    /// DATA belongs to the tunnel, or may belong to it.
     Open,
 }
 
-/// What DATA means in one direction of a stream.
+/// The meaning of DATA in one direction of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carries {
     Body,
     Tunnel,
-    /// Nothing that could be told: the message is over, or its head was missed.
+    /// Nothing to report: the message is over, or its head was missed.
     Nothing,
 }
 
@@ -77,7 +77,7 @@ impl Stream {
         Self { id, request: RequestState::Open, response, tunnel, flow: StreamFlow::default() }
     }
 
-    /// A stream from before the decoder's start: of its request nothing more is told, and the head of its response may have passed.
+    /// A stream from before decoding began. Its request is not reported further, and the head of its response may have passed.
     pub(super) fn former(id: StreamId) -> Self {
         let response = ResponseState::Undecided(Box::new(unknown_response()));
         Self { id, request: RequestState::Over, response, tunnel: Tunnel::None, flow: StreamFlow::default() }
@@ -88,7 +88,7 @@ impl Stream {
         self.is_message_over(Direction::Request) && self.is_message_over(Direction::Response)
     }
 
-    /// What DATA in `direction` is.
+    /// The meaning of DATA in `direction`.
     pub(super) fn carries(&self, direction: Direction) -> Carries {
         let open = match direction {
             Direction::Request => self.request == RequestState::Open,
@@ -101,7 +101,7 @@ impl Stream {
         }
     }
 
-    /// A header block behind that of the request.
+    /// Handles a header block after that of the request.
     pub(super) fn request_trailers(&mut self, end_stream: bool, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), StreamError> {
         match self.request {
             RequestState::Over => Ok(()),
@@ -109,7 +109,7 @@ impl Stream {
         }
     }
 
-    /// A header block in the direction of responses.
+    /// Handles a header block in the direction of responses.
     pub(super) fn response_block(
         &mut self,
         fields: Fields,
@@ -139,7 +139,7 @@ impl Stream {
         }
     }
 
-    /// A DATA frame begins.
+    /// Handles the beginning of a DATA frame.
     pub(super) fn data(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), StreamError> {
         match (direction, &self.response) {
             (Direction::Response, ResponseState::Awaited) => return Err(StreamError("DATA before the head of the response")),
@@ -150,7 +150,7 @@ impl Stream {
         Ok(())
     }
 
-    /// `END_STREAM`.
+    /// Handles `END_STREAM`.
     pub(super) fn end(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) {
         if !self.is_message_over(direction) {
             sink(Event::MessageEnd { stream: self.id, direction });
@@ -158,7 +158,7 @@ impl Stream {
         }
     }
 
-    /// The message will not be completed; unless it was completed unseen.
+    /// Cuts a message that will not be completed, unless it was completed unseen.
     pub(super) fn cut(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) {
         let perhaps_complete = direction == Direction::Response && matches!(self.response, ResponseState::PerhapsBegun);
         if !self.is_message_over(direction) && !perhaps_complete {
@@ -167,7 +167,7 @@ impl Stream {
         self.lose(direction);
     }
 
-    /// Nothing more is said about the message.
+    /// Stops reporting the message.
     pub(super) fn lose(&mut self, direction: Direction) {
         match direction {
             Direction::Request => self.request = RequestState::Over,
@@ -218,7 +218,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Neither interim responses nor what stands before trailers has `END_STREAM`, which tells some of the cases apart.
+    /// Interim responses, and heads before trailers, have no `END_STREAM`, which distinguishes some of the cases.
     fn response_of_unknown_status(&mut self, fields: Fields, end_stream: bool, sink: &mut dyn FnMut(Event<'_>)) {
         match (&self.response, end_stream) {
             (ResponseState::PerhapsBegun, true) => self.end(Direction::Response, sink),
@@ -236,12 +236,12 @@ impl Stream {
         }
     }
 
-    /// What has come shows that the undecided head was the final one.
+    /// Reports the undecided head as final, which the next frame has proved.
     fn decide_final(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
         if let ResponseState::Undecided(head) = mem::replace(&mut self.response, ResponseState::Open) {
             self.final_head(*head, sink);
             if self.tunnel == Tunnel::Requested {
-                // Success or not is unknown, so what follows may be the tunnel's.
+                // Success is not certain, so the next bytes may belong to the tunnel.
                 self.tunnel = Tunnel::Open;
             }
         }

@@ -1,9 +1,11 @@
 //! The open streams of a connection.
 //!
-//! Only streams whose request head was seen are here, and on a connection that is decoded from its middle those that answer something: of their
-//! requests nothing is known. Frames of all others (pushed ones, or still under way after a reset) change the header table and the flow control, and nothing
-//! is said about them. A stream that is over leaves nothing behind: identifiers only grow (RFC 9113 §5.1.1), so one that is not above the highest
-//! and not open is over.
+//! They are the streams whose request head was seen. On a connection that is decoded from its middle, streams with a response but
+//! an unknown request are here too. Frames of all other streams (pushed, or still under way after a reset) change the header table
+//! and the flow control, and are not reported.
+//!
+//! A stream that is over needs no entry. Identifiers only grow (RFC 9113 §5.1.1), so one that is not open and not above the highest
+//! is over.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +14,11 @@ use super::head::{Fields, unknown_request};
 use super::payload::Piece;
 use super::stream::{Carries, ResponseState, Stream, StreamError};
 
-/// Most streams that are open at once: one API server allows 100 to 1000 on a connection.
+/// Most streams open at once; one API server allows 100 to 1000 on a connection.
 const MAX_OPEN: usize = 10_000;
 
-/// Most streams from before the decoder's start that are remembered as over; then no further ones are told, as one that is over could be
-/// told again.
+/// Most streams from before decoding began that are remembered as over. Beyond it, no further ones are reported, as one that is
+/// over could be reported again.
 const MAX_FORMER: usize = 10_000;
 
 /// More than [`MAX_OPEN`] streams are open.
@@ -28,11 +30,11 @@ pub(super) struct TooManyStreams;
 pub(super) struct Streams {
     start: Start,
     open: BTreeMap<u32, Stream>,
-    /// The first stream of which a request's head was seen.
+    /// The first stream whose request head was seen.
     lowest: Option<u32>,
-    /// The highest stream of which a header block was seen in the direction of requests.
+    /// The highest stream with a header block in the direction of requests.
     highest: u32,
-    /// Streams that are over and whose request was not seen.
+    /// Streams that are over, and whose request was not seen.
     former: BTreeSet<u32>,
 }
 
@@ -53,24 +55,24 @@ impl Streams {
         self.open.get_mut(&id)
     }
 
-    /// All of them.
+    /// Identifiers of all open streams, in ascending order.
     pub(super) fn ids(&self) -> Vec<u32> {
         self.open.keys().copied().collect()
     }
 
-    /// Whether a header block on `id` in the direction of requests begins a request; otherwise it is trailers, or of a stream that is
-    /// over, or of one from before the decoder's start.
+    /// Whether a header block on `id` in the direction of requests begins a request. Otherwise it is trailers, or belongs to a
+    /// stream that is over or from before decoding began.
     pub(super) fn begins_request(&self, id: u32, fields: &Fields) -> bool {
         let new = id > self.highest && !self.open.contains_key(&id);
         let head_for_sure = match self.start {
             Start::Beginning => true,
-            // Behind a request that was seen from its head on, each new stream is.
+            // After the first seen request head, each new stream begins with one.
             Start::Middle => fields.has_pseudo_header() || self.lowest.is_some_and(|lowest| id > lowest),
         };
         new && head_for_sure
     }
 
-    /// A request's head; `response` is where its response is.
+    /// Opens a stream with a request's head; `response` is the state of its response.
     pub(super) fn open(
         &mut self,
         id: u32,
@@ -89,7 +91,7 @@ impl Streams {
         Ok(())
     }
 
-    /// A frame of a response on `id`. Where it answers a request from before the decoder's start, that there was one is told now.
+    /// Handles a frame of a response on `id`. If it answers a request from before decoding began, reports that request now.
     pub(super) fn adopt(&mut self, id: u32, sink: &mut dyn FnMut(Event<'_>)) {
         let is_former = match self.start {
             Start::Beginning => false,
@@ -103,7 +105,7 @@ impl Streams {
         sink(Event::Request { stream, head: unknown_request() });
     }
 
-    /// Whether no request was seen on `id`, a stream of the client.
+    /// Whether `id` is a client's stream whose request was not seen.
     fn is_unseen(&self, id: u32) -> bool {
         let is_among_seen = self.lowest.is_some_and(|lowest| (lowest..=self.highest).contains(&id));
         !is_among_seen && !id.is_multiple_of(2)
@@ -120,7 +122,7 @@ impl Streams {
         self.highest = self.highest.max(id);
     }
 
-    /// A header block of an open stream, unless it is a request's head.
+    /// Handles a header block of an open stream, other than a request's head.
     pub(super) fn block(
         &mut self,
         direction: Direction,
@@ -138,12 +140,12 @@ impl Streams {
         Ok(())
     }
 
-    /// A DATA frame begins.
+    /// Handles the beginning of a DATA frame.
     pub(super) fn data(&mut self, direction: Direction, id: u32, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), StreamError> {
         self.open.get_mut(&id).map_or(Ok(()), |stream| stream.data(direction, sink))
     }
 
-    /// A piece of a DATA frame's content.
+    /// Handles a piece of a DATA frame's content.
     pub(super) fn piece(&self, direction: Direction, id: u32, piece: Piece<'_>, sink: &mut dyn FnMut(Event<'_>)) {
         let carries = self.open.get(&id).map_or(Carries::Nothing, |stream| stream.carries(direction));
         let stream = StreamId(u64::from(id));
@@ -160,7 +162,7 @@ impl Streams {
         }
     }
 
-    /// `END_STREAM`.
+    /// Handles `END_STREAM`.
     pub(super) fn end(&mut self, direction: Direction, id: u32, sink: &mut dyn FnMut(Event<'_>)) {
         if let Some(stream) = self.open.get_mut(&id) {
             stream.end(direction, sink);
@@ -168,7 +170,7 @@ impl Streams {
         self.forget_if_over(id);
     }
 
-    /// The message will not be completed.
+    /// Cuts a message that will not be completed.
     pub(super) fn cut(&mut self, direction: Direction, id: u32, sink: &mut dyn FnMut(Event<'_>)) {
         if let Some(stream) = self.open.get_mut(&id) {
             stream.cut(direction, sink);
@@ -176,7 +178,7 @@ impl Streams {
         self.forget_if_over(id);
     }
 
-    /// `RST_STREAM`.
+    /// Handles `RST_STREAM`.
     pub(super) fn reset(&mut self, by: Direction, id: u32, code: u32, sink: &mut dyn FnMut(Event<'_>)) {
         self.note_over(id);
         if self.open.remove(&id).is_some() {
@@ -184,7 +186,7 @@ impl Streams {
         }
     }
 
-    /// `direction` ended: no open message in it will be completed.
+    /// Cuts all open messages of `direction`, which has ended.
     pub(super) fn cut_all(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) {
         for stream in self.open.values_mut() {
             stream.cut(direction, sink);
@@ -192,7 +194,7 @@ impl Streams {
         self.open.retain(|_id, stream| !stream.is_over());
     }
 
-    /// `direction` is not observed any more: nothing more is said about its messages.
+    /// Stops reporting messages of `direction`, which is no longer observed.
     pub(super) fn lose_all(&mut self, direction: Direction) {
         for stream in self.open.values_mut() {
             stream.lose(direction);

@@ -1,17 +1,18 @@
-//! Header fields that were told ahead of the blocks that have them.
+//! Plaintext header fields that a tap announced ahead of the header blocks that carry them.
 //!
-//! They matter on a connection that is decoded from its middle only: there a block refers to entries of the dynamic table that were never seen.
-//! What a block says itself is held against them. Where they differ, none of them is believed: one that was lost on the way moves all others.
+//! They matter only if decoding began in the middle of a connection: a block then refers to entries of the dynamic table that were
+//! never seen. The readable parts of a block are compared with its announced fields. If they differ, none of the announced fields
+//! is used: one that was lost on the way shifts all others.
 
 use std::collections::VecDeque;
 
 use super::super::header_fields::{Blocks, HeaderFields};
 use super::hpack::{FieldLine, Trace};
 
-/// Streams whose fields wait for their block. The writer of a connection has one at a time.
+/// Most streams whose fields wait for their block. The writer of a connection has one at a time.
 const MAX_STREAMS: usize = 16;
 
-/// The fields of one direction that wait for their blocks; of their values only what may be kept.
+/// The announced fields of one direction that wait for their blocks, with only the values that may be kept.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     of_streams: VecDeque<(u32, Vec<FieldLine>)>,
@@ -32,23 +33,23 @@ impl Told {
         }
     }
 
-    /// Streams whose next header block is known to come.
+    /// Streams whose next header block is announced.
     pub(super) fn streams(&self) -> impl Iterator<Item = u32> {
         self.of_streams.iter().map(|(stream, _)| *stream)
     }
 
-    /// The fields of the block that has just ended; nothing where they were not told, or do not fit.
+    /// The announced fields of the block that has just ended; `None` if there are none, or they do not match the block.
     pub(super) fn explain(&mut self, stream: u32, block: Option<&Trace>) -> Option<Vec<FieldLine>> {
         let at = self.of_streams.iter().position(|(of, _)| *of == stream);
         let fields = match at {
-            // Blocks of one direction come in the order in which they were told: those before have passed unseen.
+            // Blocks of one direction come in the order of their announcements: the earlier ones have passed unseen.
             Some(at) => self.of_streams.drain(..=at).next_back().map(|(_, fields)| fields),
             None => self.take_next(block),
         };
         fields.filter(|fields| block.is_some_and(|block| block.agrees_with(fields.iter())))
     }
 
-    /// The bytes that were to come next have come, or are missing.
+    /// Drops the fields announced for the next bytes, which have come or are missing.
     pub(super) fn end_bytes(&mut self) {
         self.of_next_bytes.clear();
     }

@@ -1,37 +1,37 @@
 //! A walk over the frame headers of one direction, cheap enough for the forwarding path.
 //!
-//! It knows the 9 bytes of RFC 9113 §4.1 and nothing of HPACK or streams. A tap uses it to let DATA payload go first when the
-//! observing side lags, and to see a GOAWAY at once.
+//! It reads the 9 bytes of RFC 9113 §4.1, and knows nothing of HPACK or streams. A tap uses it to drop DATA payload first when the
+//! observing side lags, and to notice a GOAWAY at once.
 
 use super::frame::{FrameHeader, FrameType, PREFACE, PartialHeader};
 use crate::unshown::Unshown;
 
-/// A run of bytes between two decisions.
+/// A run of bytes that are all of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span<'a> {
-    /// Bytes without which the decoder would lose the framing or its header table: the connection preface, all frame headers, and
-    /// the payload of every frame but DATA.
+    /// Bytes that the decoder needs to keep the framing and its header table: the connection preface, all frame headers, and the
+    /// payload of every frame but DATA.
     Control(Unshown<&'a [u8]>),
     /// Payload of a DATA frame, padding included.
     Data {
-        /// Its stream.
+        /// Identifier of the frame's stream.
         stream: u32,
-        /// The bytes.
+        /// The next bytes of the payload; never empty.
         bytes: Unshown<&'a [u8]>,
     },
 }
 
 /// Follows the frame boundaries of one direction of an HTTP/2 connection from its first byte.
 ///
-/// Bytes that do not begin as HTTP/2 does (a wrong preface, or a first frame that is not SETTINGS: RFC 9113 §3.4), and all after them,
-/// are [`Span::Control`]: nothing that is not understood is offered for dropping.
+/// If the bytes do not begin as HTTP/2 (wrong preface, or a first frame other than SETTINGS: RFC 9113 §3.4), all of them are
+/// [`Span::Control`]: the walker offers no bytes for dropping that it does not understand.
 #[derive(Clone, Debug)]
 pub struct FrameWalker {
     state: State,
     goaway: bool,
 }
 
-/// What the next byte is.
+/// The position of the next byte in the framing.
 ///
 /// ```text
 ///  Preface ──► FirstHeader ──► Payload ◄──► Header
@@ -39,34 +39,34 @@ pub struct FrameWalker {
 /// ```
 #[derive(Clone, Debug)]
 enum State {
-    /// One of the client's preface, of which `matched` bytes have come.
+    /// In the client's preface, of which `matched` bytes have come.
     Preface { matched: usize },
-    /// One of the first frame's header.
+    /// In the header of the first frame.
     FirstHeader(PartialHeader),
-    /// One of a frame header.
+    /// In the header of a later frame.
     Header(PartialHeader),
-    /// One of `remaining` bytes of payload of a frame that is not DATA.
+    /// In the payload of a frame other than DATA, with `remaining` bytes to come.
     Payload { remaining: usize },
-    /// One of `remaining` bytes of payload of a DATA frame.
+    /// In the payload of a DATA frame, with `remaining` bytes to come.
     DataPayload { stream: u32, remaining: usize },
-    /// Anything: this is not HTTP/2.
+    /// Anywhere: the bytes are not HTTP/2.
     Lost,
 }
 
 impl FrameWalker {
-    /// A walker for what the client sends: the connection preface comes first.
+    /// A walker for the client's bytes, which begin with the connection preface.
     pub fn of_requests() -> Self {
         Self { state: State::Preface { matched: 0 }, goaway: false }
     }
 
-    /// A walker for what the server sends.
+    /// A walker for the server's bytes.
     pub fn of_responses() -> Self {
         Self { state: State::FirstHeader(PartialHeader::new()), goaway: false }
     }
 
     /// Cuts `bytes` into spans, in order and never empty; their lengths add up to `bytes.len()`.
     pub fn walk<'a>(&mut self, bytes: &'a [u8], mut span: impl FnMut(Span<'a>)) {
-        // `bytes` from the first byte on that is in no span yet, and from the first on that was not looked at.
+        // The part of `bytes` that is in no span yet, and the part of it that is not yet examined.
         let (mut open, mut rest) = (bytes, bytes);
         while !rest.is_empty() {
             if let State::DataPayload { stream, remaining } = self.state {
@@ -94,7 +94,7 @@ impl FrameWalker {
         self.goaway
     }
 
-    /// Whether what has passed so far is HTTP/2, as far as its frame headers tell.
+    /// Whether the bytes so far are HTTP/2, as far as the frame headers show.
     pub fn in_sync(&self) -> bool {
         match self.state {
             State::Preface { .. }
@@ -106,7 +106,7 @@ impl FrameWalker {
         }
     }
 
-    /// Moves over the bytes of the present state, which is none in which DATA payload comes.
+    /// Consumes the bytes of the current state, which is not `DataPayload`.
     fn control(&mut self, rest: &mut &[u8]) {
         match &mut self.state {
             State::Preface { matched } => {

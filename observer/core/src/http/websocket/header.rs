@@ -8,10 +8,10 @@ const MAX_HEADER: usize = 2 + 8 + 4;
 /// Most payload of a control frame, in bytes (RFC 6455 §5.5).
 const MAX_CONTROL: u64 = 125;
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opcode {
-    /// More of the message that was begun.
+    /// A further part of the message that was begun.
     Continuation,
     /// A message, or its beginning: text or binary.
     Data,
@@ -24,17 +24,17 @@ pub(super) enum Opcode {
 /// A frame's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    /// What the frame is.
+    /// The kind of the frame.
     pub(super) opcode: Opcode,
-    /// Whether it is the last of its message.
+    /// Whether the frame is the last of its message.
     pub(super) is_final: bool,
-    /// Bytes of its payload.
+    /// Length of its payload in bytes.
     pub(super) length: u64,
-    /// What the payload is masked with.
+    /// The key that masks the payload; `None` if it is not masked.
     pub(super) mask: Option<[u8; 4]>,
 }
 
-/// A header that is being read; the default is one before its first byte.
+/// A header that is being read; by default, before its first byte.
 #[derive(Debug, Default)]
 pub(super) struct HeaderReader {
     bytes: Unshown<[u8; MAX_HEADER]>,
@@ -42,7 +42,7 @@ pub(super) struct HeaderReader {
 }
 
 impl HeaderReader {
-    /// Takes the next byte: the header once it is complete, or what is wrong with it.
+    /// Takes the next byte. Returns the header once it is complete; the error describes an invalid one.
     pub(super) fn take(&mut self, byte: u8) -> Result<Option<Header>, &'static str> {
         if let Some(place) = self.bytes.0.get_mut(self.read) {
             *place = byte;

@@ -1,6 +1,6 @@
 //! WebSocket frames (RFC 6455 §5), read passively: one direction's bytes in, the payload of its messages out.
 //!
-//! Neither text nor compression is looked into: whether a text is UTF-8 is for its reader to judge, and kube-apiserver agrees to no extension
+//! Neither text nor compression is examined: checking UTF-8 is up to the receiver, and kube-apiserver agrees to no extension
 //! (golang.org/x/net `websocket/hybi.go`, v0.47).
 
 mod header;

@@ -1,9 +1,9 @@
-//! The payload of one frame: how much is left of it, and what it is masked with.
+//! The payload of one frame: the number of bytes left, and its mask.
 
-/// Bytes that are unmasked at a time.
+/// Number of bytes unmasked at a time.
 const UNMASKED: usize = 1024;
 
-/// What is left of a frame's payload.
+/// The rest of a frame's payload.
 #[derive(Debug)]
 pub(super) struct Payload {
     left: u64,
@@ -13,17 +13,15 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// A payload of `length` bytes.
     pub(super) const fn new(length: u64, mask: Option<[u8; 4]>) -> Self {
         Self { left: length, mask, turn: 0 }
     }
 
-    /// Whether nothing is left.
     pub(super) const fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// Takes what of `bytes` is payload, told unmasked; what follows it.
+    /// Takes the payload at the front of `bytes`, and passes it to `told` unmasked. Returns the bytes after it.
     pub(super) fn take<'a>(&mut self, bytes: &'a [u8], told: &mut dyn FnMut(&[u8])) -> &'a [u8] {
         let limit = usize::try_from(self.left).unwrap_or(usize::MAX);
         let (payload, rest) = bytes.split_at_checked(limit).unwrap_or((bytes, &[]));
@@ -46,7 +44,7 @@ impl Payload {
         rest
     }
 
-    /// Whether `missing` bytes from here on are all payload.
+    /// Whether the next `missing` bytes are all payload.
     pub(super) const fn covers(&self, missing: u64) -> bool {
         missing <= self.left
     }

@@ -1,40 +1,40 @@
-//! The frames of one direction, put together to messages.
+//! Joins the frames of one direction into messages.
 
 use super::header::{Header, HeaderReader, Opcode};
 use super::payload::Payload;
 use crate::unshown::Unshown;
 
-/// Reads one direction of a WebSocket, in any chunking, in bounded memory: of what passes nothing is held but a frame's header.
+/// Reads one direction of a WebSocket, in any chunking and in bounded memory: it holds only a frame's header.
 #[derive(Debug, Default)]
 pub struct WebSocket {
     state: State,
-    /// Whether a message was begun and not ended.
+    /// Whether a message has begun and not ended.
     in_message: bool,
     /// Bytes read or missed.
     position: u64,
 }
 
-/// One thing that the frames of a direction say.
+/// One part of the content of a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     /// The next bytes of a message, unmasked; never empty.
     Message(Unshown<&'a [u8]>),
-    /// So many bytes of a message were not seen.
+    /// This many bytes of a message were not seen.
     MessageGap(u64),
     /// The message is complete.
     MessageEnd,
-    /// A Close frame, with its status code (RFC 6455 §7.4), if it has one: nothing more is said about this direction.
+    /// A Close frame, with its status code (RFC 6455 §7.4) if it has one. Nothing more is reported about this direction.
     Close(Option<u16>),
-    /// These bytes are no WebSocket frames that can be read on: nothing more is said about this direction.
+    /// The bytes are not readable WebSocket frames. Nothing more is reported about this direction.
     Malformed {
         /// Offset in the direction, from the first byte after the handshake.
         at: u64,
-        /// What is wrong, in words.
+        /// The violation, in words.
         what: &'static str,
     },
 }
 
-/// Where in the frames the reader stands.
+/// State of the reader.
 ///
 /// ```text
 /// Header ──► Data ──► Header
@@ -46,17 +46,17 @@ pub enum Part<'a> {
 enum State {
     /// In a frame's header, or before it.
     Header(HeaderReader),
-    /// In bytes of a message; whether they end it.
+    /// In a message's bytes; `is_final` if the end of this frame ends the message.
     Data { payload: Payload, is_final: bool },
-    /// In what a ping or a pong carries.
+    /// In the payload of a ping or a pong.
     Beat(Payload),
-    /// In what a Close frame carries: its code, as far as it was read, and a reason.
+    /// In the payload of a Close frame: its code, as far as it was read, and a reason.
     Close { payload: Payload, code: Code },
     /// Nothing more is read.
     Over,
 }
 
-/// The first two bytes of what a Close frame carries.
+/// The first two bytes of a Close frame's payload.
 #[derive(Clone, Copy, Debug, Default)]
 struct Code {
     first: Option<u8>,
@@ -81,7 +81,8 @@ impl WebSocket {
         }
     }
 
-    /// Notes `length` missing bytes. If they reach beyond a payload, nothing more is said: where a frame begins cannot be found again.
+    /// Notes `length` missing bytes. If they reach beyond a payload, nothing more is reported, as no frame boundary can be found
+    /// after them.
     pub fn gap(&mut self, length: u64, sink: &mut dyn FnMut(Part<'_>)) {
         if length == 0 {
             return;
@@ -102,7 +103,7 @@ impl WebSocket {
         self.settle(sink);
     }
 
-    /// Whether nothing more will be said.
+    /// Whether nothing more will be reported.
     pub const fn is_over(&self) -> bool {
         matches!(self.state, State::Over)
     }
@@ -125,7 +126,7 @@ impl WebSocket {
         }
     }
 
-    /// A frame's payload begins.
+    /// Begins the payload of a frame.
     fn begin(&mut self, header: Header, sink: &mut dyn FnMut(Part<'_>)) {
         let payload = Payload::new(header.length, header.mask);
         match (header.opcode, self.in_message) {
@@ -140,7 +141,7 @@ impl WebSocket {
         }
     }
 
-    /// Goes on behind a frame that is complete.
+    /// Continues after a frame that is complete.
     fn settle(&mut self, sink: &mut dyn FnMut(Part<'_>)) {
         match &self.state {
             State::Data { payload, is_final } if payload.is_over() => {

@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// A frame, as good as any that a peer may write.
+/// One frame, masked if there is a `key`.
 fn frame(first: u8, payload: &[u8], key: Option<[u8; 4]>) -> Vec<u8> {
     let mask = if key.is_some() { 0x80 } else { 0 };
     let mut bytes = vec![first];
@@ -210,7 +210,7 @@ fn check(bytes: &[u8], expected: &Expect) {
     expected.assert_eq(&read(bytes));
 }
 
-/// A line for each part, the same for all at once and byte by byte.
+/// One line per part; all bytes at once and byte by byte must give the same.
 #[track_caller]
 fn read(bytes: &[u8]) -> String {
     let whole = read_in(bytes, &[usize::MAX]);

@@ -15,7 +15,7 @@ pub struct Proof {
     pub id: ProofId,
     /// What was seen and why it proves something, in words.
     pub sentence: &'static str,
-    /// Where the semantics reference states it.
+    /// Where docs/semantics.md states it.
     pub section: &'static str,
     /// The upstream source that decides it, with the versions that were read.
     pub upstream: &'static str,

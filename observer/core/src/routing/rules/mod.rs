@@ -1,4 +1,4 @@
-//! The rules that verdicts name: for each a stable identifier, a sentence, its place in the semantics reference, the upstream
+//! The rules that verdicts name: for each a stable identifier, a sentence, its place in docs/semantics.md, the upstream
 //! source, and what it reads from etcd.
 //!
 //! Which rule holds when is said by the rows of `tables`.

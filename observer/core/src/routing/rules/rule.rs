@@ -15,7 +15,7 @@ pub struct Rule {
     pub id: RuleId,
     /// The reason in words.
     pub sentence: &'static str,
-    /// Where the semantics reference states it.
+    /// Where docs/semantics.md states it.
     pub section: &'static str,
     /// The upstream source that decides it, with the versions that were read.
     pub upstream: &'static str,
@@ -23,7 +23,7 @@ pub struct Rule {
     pub reads: ReadsOf,
 }
 
-/// What answering by a rule reads from etcd (§4.1 of the semantics reference).
+/// What answering by a rule reads from etcd (§4.1 of docs/semantics.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadsOf {
     /// Nothing.

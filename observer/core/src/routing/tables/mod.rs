@@ -1,4 +1,4 @@
-//! The decision tables, row by row as the semantics reference has them: §1.3 in `list_eras`, §2.1 in `get`, §2.2 and §2.3 in
+//! The decision tables, row by row as docs/semantics.md has them: §1.3 in `list_eras`, §2.1 in `get`, §2.2 and §2.3 in
 //! `watch`, §1.5 in `not_ready`, §1.11 in `validation`.
 //!
 //! Within a table rows are tested top-down and the first match wins.

@@ -1,4 +1,4 @@
-//! Asking for a verdict in the words of a request line.
+//! Asks for a verdict by a request line.
 
 use crate::k8s::{ListOptions, RequestInfo};
 use crate::routing::{CacheState, Question, RevisionHistory, ServerProfile, Verdict, route};
@@ -29,7 +29,7 @@ impl Request {
     }
 }
 
-/// A server of this version, all else default.
+/// A server of this version; all else has its default.
 #[track_caller]
 pub(in crate::routing) fn server(version: &str) -> ServerProfile {
     ServerProfile { version: Some(version.parse().unwrap()), ..ServerProfile::default() }

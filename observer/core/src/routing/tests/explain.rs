@@ -1,4 +1,4 @@
-//! Other versions, and what would be cheaper.
+//! Other versions, and cheaper requests.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ fn paged_list_over_all_versions() {
     );
 }
 
-/// Asked of a real 1.33.2: `apiserver_cache_list_total` and a get for the revision, where the path or the selector names the namespace, too.
+/// On a real 1.33.2, `apiserver_cache_list_total` and a get for the revision move if path or selector also names the namespace.
 #[test]
 fn paged_list_of_one_name_comes_from_the_cache_of_1_33_2_where_it_names_one_key() {
     let of_one_key = expect![[r"

@@ -1,4 +1,4 @@
-//! Tests of the verdict as a whole. Each table has its oracle in `observer/core/tests/oracle.rs`.
+//! Tests of complete verdicts. `observer/core/tests/oracle.rs` has an oracle for each table.
 
 pub(super) mod asking;
 mod explain;

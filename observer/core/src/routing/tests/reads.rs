@@ -1,4 +1,4 @@
-//! What is read from etcd.
+//! Reads of etcd.
 
 use super::asking::{Request, server, verdict};
 use crate::routing::{RevisionHistory, ServerProfile, route};

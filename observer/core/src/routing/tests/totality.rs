@@ -1,4 +1,4 @@
-//! Every class of request on every version, with every setting of the gates, finds a row; and every row is found by some.
+//! Every class of request finds a row, on every version and with every setting of the gates. Every row is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,7 +56,7 @@ fn every_rule_of_the_tables_is_given_by_some_row() {
         .filter(|id| !given.contains(id) && !elsewhere.contains(id) && !id.as_str().starts_with("unknown-"))
         .map(RuleId::as_str)
         .collect();
-    // These two are about the text of the request, not about its class.
+    // These two depend on the text of the request, not on its class.
     assert_eq!(missing, ["refused-undecodable", "refused-name-conflict"]);
 }
 

@@ -1,4 +1,4 @@
-//! What is not known yields no guess.
+//! Missing facts give `Unknown`, never a guess.
 
 use super::asking::{Request, server, verdict};
 use crate::routing::{EtcdSupport, Fallback, Gate, Layer, RevisionHistory, ServedFrom, ServerProfile, UnknownReason, route};
@@ -131,7 +131,7 @@ fn gates_and_options_outside_of_the_oracle_have_their_rules() {
     }
 }
 
-/// As the matrix measured it, and as cacher.go and store.go of each version have it.
+/// Measured by the matrix; cacher.go and store.go of each version agree.
 #[test]
 fn revision_that_is_no_number_is_refused_by_whoever_reads_it() {
     let refused = |status, etcd_touched| ServedFrom::Rejected { status, etcd_touched };
@@ -154,7 +154,7 @@ fn revision_that_is_no_number_is_refused_by_whoever_reads_it() {
     }
 }
 
-/// As the matrix measured it on 1.29.6, and as cacher.go of v0.27, v0.28 and v0.30 has it.
+/// Measured by the matrix on 1.29.6; cacher.go of v0.27, v0.28 and v0.30 agrees.
 #[test]
 fn initial_events_before_1_30_are_consistent_only_with_bookmarks() {
     let layer = |version: &str, query: &str| {
@@ -173,7 +173,7 @@ fn initial_events_before_1_30_are_consistent_only_with_bookmarks() {
     }
 }
 
-/// As the matrix measured it, and as store.go has it.
+/// Measured by the matrix; store.go agrees.
 #[test]
 fn deletecollection_lists_in_pages_from_1_28_on() {
     let profile = |version| ServerProfile { gates: [(Gate::ConsistentListFromCache, true)].into(), ..server(version) };
@@ -187,7 +187,7 @@ fn deletecollection_lists_in_pages_from_1_28_on() {
     assert_eq!(layer("1.31.14", "resourceVersion=0"), ServedFrom::Cache);
 }
 
-/// As the matrix measured it, and as watcher.go `startWatching` of each version has it.
+/// Measured by the matrix; watcher.go `startWatching` of each version agrees.
 #[test]
 fn streaming_list_from_etcd_may_be_told_that_etcd_is_behind() {
     let request = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";

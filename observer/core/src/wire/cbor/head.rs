@@ -1,23 +1,23 @@
 //! The head of a data item: its type and its length or value (RFC 8949 §3).
 
-/// What a head says.
+/// The decoded head of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Head {
-    /// An integer; `None` when it does not fit.
+    /// An integer; `None` if it does not fit into `i64`.
     Integer(Option<i64>),
-    /// A byte or text string of so many bytes; `None`: chunks follow, and a break.
+    /// A byte or text string of this many bytes; `None` if chunks follow, and a break.
     String(Option<u64>),
-    /// An array of so many elements; `None`: up to a break.
+    /// An array of this many elements; `None` if it ends with a break.
     Array(Option<u64>),
-    /// A map of so many pairs; `None`: up to a break.
+    /// A map of this many pairs; `None` if it ends with a break.
     Map(Option<u64>),
     /// A tag of the item that follows.
     Tag,
-    /// `null`.
+    /// The simple value `null`.
     Null,
-    /// `true`, `false`, a float, or what else has no content.
+    /// `true`, `false`, a float, or another value without content.
     Simple,
-    /// The end of what has no length.
+    /// The end of an item without a length.
     Break,
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Head {
 pub(super) struct HeadReader {
     /// The major type, once a longer head has begun.
     major: u8,
-    /// Whether it is `null` or a break that the low bits say.
+    /// The low five bits of the first byte: with major type 7, 22 is `null`.
     low: u8,
     argument: u64,
     /// Bytes of the argument that are still to come.
@@ -39,7 +39,8 @@ impl HeadReader {
         self.missing == 0
     }
 
-    /// Reads on: the head, or `None` when it goes on, and what follows. The error is that the first byte begins no head.
+    /// Reads on; returns the head, or `None` if it continues, and the rest of `bytes`. The error means that the first byte begins
+    /// no head.
     #[inline]
     pub(super) fn take<'a>(&mut self, bytes: &'a [u8]) -> Result<(Option<Head>, &'a [u8]), &'static str> {
         let mut rest = bytes;

@@ -1,15 +1,15 @@
-//! Finding the end of an item that nobody wants to read.
+//! Finds the end of an item that is skipped.
 
 use super::head::{Head, HeadReader};
 
-/// Most values without a length that may be open in each other. Kubernetes reads no deeper than 64 of any kind
-/// (kubernetes/apimachinery `pkg/runtime/serializer/cbor/internal/modes/decode.go`); those with a length cost nothing here.
+/// Most nested values without a length. Kubernetes reads no deeper than 64 of any kind (kubernetes/apimachinery
+/// `pkg/runtime/serializer/cbor/internal/modes/decode.go`); those with a length cost nothing here.
 const MAX_OPEN: usize = 128;
 
-/// The way to the end of one or several nested items, across chunks.
+/// Finds the end of one or several nested items, across chunks.
 ///
-/// What an array or a map of known length holds is counted together with what follows it, so only values without a length need a level.
-/// Whether a map without a length holds pairs, and a string without one strings, is not checked.
+/// The content of an array or map of known length is counted together with the items after it. So only values without a length need
+/// a level. It is not checked that a map without a length contains pairs, or a string without one strings.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
     levels: Vec<Level>,
@@ -18,35 +18,36 @@ pub(super) struct Nesting {
     head: HeadReader,
 }
 
-/// What is to be read at one level.
+/// The items left at one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// So many items.
+    /// This many items.
     Items(u64),
     /// Any number of items and a break.
     Indefinite,
 }
 
 impl Nesting {
-    /// Begins at the end of what `outermost` and the levels within it hold.
+    /// Starts at the content of these levels, from the outermost to the innermost.
     pub(super) fn begin(&mut self, outermost: impl IntoIterator<Item = Level>) {
         self.levels.clear();
         self.levels.extend(outermost);
         self.string = 0;
     }
 
-    /// Begins with the content of an item whose head was read.
+    /// Starts at the content of an item whose head was read.
     pub(super) fn begin_after(&mut self, head: Head) -> Result<(), &'static str> {
         self.begin([Level::Items(1)]);
         self.note(head)
     }
 
-    /// Whether the end is reached, and not a byte more belongs to it.
+    /// Whether the end is reached, so that no further byte belongs to the item.
     pub(super) fn is_at_end(&self) -> bool {
         self.string == 0 && self.head.is_empty() && self.levels.iter().all(|level| *level == Level::Items(0))
     }
 
-    /// Reads on: what follows the end, `None` while it does not come; the error is what is wrong, with the bytes from there on.
+    /// Reads on; returns the bytes after the end, or `None` before it. The error has the bytes from the invalid one on, and the
+    /// reason.
     pub(super) fn end_within<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, (&'a [u8], &'static str)> {
         let mut rest = bytes;
         loop {
@@ -69,14 +70,14 @@ impl Nesting {
         }
     }
 
-    /// Passes the items that lie wholly in `bytes`, of the innermost level, if it has a known length; what follows them. It is the
-    /// quick way only: what it stops at, the slow way reads.
+    /// Skips the items of the innermost level that lie completely in `bytes`, if the level has a known length; returns the rest.
+    /// This is only the fast way: the slow way reads the item at which it stops.
     fn skim<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let (Some(Level::Items(all_left)), true) = (self.levels.last_mut(), self.string == 0 && self.head.is_empty()) else {
             return bytes;
         };
         let (mut left, mut rest) = (*all_left, bytes);
-        // The slow way sees the last one, so that it finds the end.
+        // The slow way reads the last item, so that it finds the end.
         while left > 1 {
             let (major, argument, after) = match rest {
                 [initial, after @ ..] if initial & 0x1f < 24 => (initial >> 5, u32::from(initial & 0x1f), after),
@@ -145,8 +146,8 @@ impl Nesting {
     }
 }
 
-/// A break where there is nothing for it to end.
+/// A break outside of any item without a length.
 pub(super) const STRAY_BREAK: &str = "a break that ends nothing";
 
-/// More than can be counted.
+/// The number of items overflows.
 pub(super) const TOO_MANY: &str = "more items than can be";

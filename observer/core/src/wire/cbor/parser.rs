@@ -1,4 +1,4 @@
-//! CBOR in, the values of the interesting places out.
+//! Parses CBOR into the values of the interesting places.
 
 use super::head::{Head, HeadReader};
 use super::nesting::{Level, Nesting, STRAY_BREAK, TOO_MANY};
@@ -6,7 +6,7 @@ use crate::wire::kept::{self, Kept};
 use crate::wire::meaning::{Field, Interest, Place, Shape};
 use crate::wire::syntax::{AfterGap, Ending, Instead, Next, Progress, Receiver, Root, Syntax};
 
-/// Longest key that is looked at; those of interest are shorter.
+/// Longest key that is read, in bytes; all interesting keys are shorter.
 const MAX_KEY: usize = 64;
 
 /// Reads a document or watch events in CBOR.
@@ -14,7 +14,7 @@ const MAX_KEY: usize = 64;
 pub(in crate::wire) struct Cbor {
     root: Place,
     place: Place,
-    /// What is left of each open place, from the outermost in; of a map, pairs. As many as places lie within each other: eight at most.
+    /// The items left of each open place, from the outermost to the innermost; for a map, pairs. Places nest at most eight deep.
     open: Vec<Level>,
     state: State,
     head: HeadReader,
@@ -22,7 +22,7 @@ pub(in crate::wire) struct Cbor {
     text: Kept,
 }
 
-/// Where in the bytes the parser stands.
+/// Position of the parser in the bytes.
 ///
 /// ```text
 /// Start ─ a map ─► Entry ─ a key ─► Text ─► Value ─► … ─► Entry, at last of the place around
@@ -31,28 +31,28 @@ pub(in crate::wire) struct Cbor {
 /// `…` is one of `Text`, `Ignored`, or the `Entry` of an inner place. In arrays an `Entry` is a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Before the outermost map, or between its tag and itself.
+    /// Before the outermost map, or between its tag and the map.
     Start { tagged: bool },
     /// Before a key of a map or an element of an array, or their end.
     Entry,
     /// Before the value of a key.
     Value(Interest),
-    /// In a string that the chunk cut, or that comes in chunks of its own.
+    /// In a string that is cut by the chunk, or that comes in chunks of its own.
     Text { kind: Kind, left: u64, more: bool },
-    /// In what is not read.
+    /// In a skipped item.
     Ignored(Ignored),
     /// After the outermost map.
     Ended,
 }
 
-/// What a string is.
+/// The use of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Of(Field),
     Key,
 }
 
-/// How far what is not read goes.
+/// How far skipping goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ignored {
     Key,
@@ -60,10 +60,10 @@ enum Ignored {
     RestOf(Place),
 }
 
-/// Bytes that begin with one that cannot be there, and why.
+/// Bytes that begin with an invalid one, and the reason.
 struct Wrong<'a>(&'a [u8], &'static str);
 
-/// What follows a step.
+/// The rest of the bytes after a step.
 type Step<'a> = Result<&'a [u8], Wrong<'a>>;
 
 impl Syntax for Cbor {
@@ -104,7 +104,7 @@ impl Syntax for Cbor {
         if self.state == Self::STARTING && self.head.is_empty() { Ending::Between } else { Ending::Inside }
     }
 
-    /// A sequence has nothing between its items, and a document is one item.
+    /// No bytes may follow: a sequence has nothing between its items, and a document is one item.
     fn meaningless(_bytes: &[u8]) -> usize {
         0
     }
@@ -113,7 +113,7 @@ impl Syntax for Cbor {
 impl Cbor {
     const STARTING: State = State::Start { tagged: false };
 
-    /// Closes what ends here without a byte; whether that is the outermost map.
+    /// Closes the places that end here without a further byte; returns whether that includes the outermost map.
     fn close_ended(&mut self, receiver: &mut impl Receiver) -> bool {
         loop {
             match self.state {
@@ -236,7 +236,7 @@ impl Cbor {
         rest
     }
 
-    /// The next chunk of a string without a length, or its end.
+    /// Reads the head of the next chunk of a string without a length, or the string's end.
     fn chunk<'a>(&mut self, bytes: &'a [u8], kind: Kind, receiver: &mut impl Receiver) -> Step<'a> {
         match self.head(bytes)? {
             (None, _) => {}
@@ -270,7 +270,7 @@ impl Cbor {
         self.state = State::Value(self.place.member(key));
     }
 
-    /// Goes to the end of the item whose head was read.
+    /// Skips the item whose head was read.
     fn ignore<'a>(&mut self, head: Head, ignored: Ignored, rest: &'a [u8]) -> Step<'a> {
         self.nesting.begin_after(head).map_err(|what| Wrong(rest, what))?;
         self.state = State::Ignored(ignored);
@@ -326,7 +326,7 @@ impl Cbor {
         }
     }
 
-    /// After a value in the current place.
+    /// Continues after a value in the current place.
     fn proceed(&mut self, next: Next) {
         self.state = State::Entry;
         if let Next::SkipToEndOf(place) = next {
@@ -339,7 +339,7 @@ impl Cbor {
         }
     }
 
-    /// How many places are open from `place` in.
+    /// Number of open places from `place` to the innermost.
     fn levels_within(&self, place: Place) -> usize {
         let around = |inner: &Place| inner.parent();
         1 + std::iter::successors(Some(self.place), around).take_while(|inner| *inner != place).count()
@@ -350,7 +350,7 @@ impl Cbor {
     }
 }
 
-/// What is left of a place, in items: a pair is two.
+/// The rest of a place in items: a pair counts as two.
 fn items(level: Level, shape: Shape) -> Level {
     match (level, shape) {
         (Level::Items(pairs), Shape::Object) => Level::Items(pairs.saturating_mul(2)),

@@ -1,6 +1,6 @@
-//! Sixty-four bytes classified at once.
+//! Classifies sixty-four bytes at once.
 //!
-//! What is done with the bitmaps follows simdjson (simdjson/simdjson, `src/generic/stage1`). In all of them bit `n` is about byte `n`.
+//! The use of the bitmaps follows simdjson (simdjson/simdjson, `src/generic/stage1`). In each bitmap, bit `n` stands for byte `n`.
 
 #![expect(
     clippy::inline_always,
@@ -13,10 +13,10 @@ use fearless_simd::u8x64;
 /// Bytes in a block.
 pub(super) const BLOCK: usize = 64;
 
-/// The one bit in which `[` and `{`, and `]` and `}`, differ.
+/// The only bit in which `[` and `{`, and `]` and `}`, differ.
 const BRACKET_OR_BRACE: u8 = 0x20;
 
-/// Where the bytes that shape JSON are in one block.
+/// The positions, in one block, of the bytes that structure JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     /// `"`.
@@ -44,8 +44,8 @@ impl Block {
     }
 }
 
-/// Which bytes have an odd number of `quotes` up to and including themselves: those of strings, from the opening quote up to, not
-/// including, the closing one.
+/// The bytes with an odd number of `quotes` up to and including themselves. They are those of strings, from the opening quote up
+/// to, but not including, the closing one.
 #[inline(always)]
 pub(super) fn parity(quotes: u64) -> u64 {
     [1, 2, 4, 8, 16, 32].into_iter().fold(quotes, |bits, distance| bits ^ (bits << distance))
@@ -61,7 +61,7 @@ mod tests {
     proptest! {
         #[test]
         fn each_byte_is_classified_at_its_own_bit(block in block()) {
-            // What every machine of this kind has, and what this one has.
+            // The level of every machine of this architecture, and that of this machine.
             for level in [Level::baseline(), Level::new()] {
                 let found = classified(level, &block);
                 for (bits, wanted) in [

@@ -1,4 +1,4 @@
-//! Finding the end of a value that nobody wants to read.
+//! Finds the end of a value that is skipped.
 
 #![expect(
     clippy::inline_always,
@@ -10,31 +10,33 @@ use memchr::memchr2;
 
 use super::block::{BLOCK, Block, parity};
 
-/// The way to the end of one or several nested values, across chunks.
+/// Finds the end of one or several nested values, across chunks.
 ///
-/// Only strings and the number of open brackets matter: a `]` that closes a `{` is not noticed. Depth costs nothing and has no bound.
+/// Only strings and the number of open brackets matter: a `]` that closes a `{` is not detected. Depth costs nothing and has no
+/// bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nesting {
-    /// Values that are open.
+    /// Number of open values.
     depth: u64,
     /// All ones inside a string, else zero.
     in_string: u64,
-    /// One when the next byte follows a backslash that escapes it, else zero.
+    /// One if the next byte is escaped by a backslash before it, else zero.
     escaped: u64,
-    /// Whether the last block was all string and said nothing: as much more of it may follow. A secret's data is little else.
+    /// Whether the last block was all string, without quotes and backslashes: many more such blocks may follow, as in a secret's
+    /// data.
     in_long_string: bool,
 }
 
 impl Nesting {
-    /// Outside of any string, with `depth` values open.
+    /// Outside any string, with `depth` values open.
     pub(super) const fn new(depth: u64) -> Self {
         Self { depth, in_string: 0, escaped: 0, in_long_string: false }
     }
 
-    /// Reads on: the offset just after the bracket that closes the outermost value, if `bytes` has it.
+    /// Reads on; returns the offset after the bracket that closes the outermost value, if `bytes` contains it.
     #[inline]
     pub(super) fn end_within(&mut self, bytes: &[u8]) -> Option<usize> {
-        // By value, so that it lives in registers.
+        // A copy, so that it stays in registers.
         let so_far = *self;
         let (now, end) = dispatch!(Level::new(), simd => so_far.end_in_blocks(simd, bytes));
         *self = now;
@@ -60,7 +62,7 @@ impl Nesting {
         (self, end)
     }
 
-    /// Reads the first `length` bytes of `block`; after them it holds spaces.
+    /// Reads the first `length` bytes of `block`; the others are spaces.
     #[inline(always)]
     fn end_in_block(&mut self, block: Block, length: usize) -> Option<usize> {
         let last = length.checked_sub(1)?;
@@ -80,7 +82,7 @@ impl Nesting {
         None
     }
 
-    /// Which bytes are escaped by the one before them.
+    /// The bytes that are escaped by the byte before them.
     #[inline(always)]
     fn escapes(&mut self, backslashes: u64, last: usize) -> u64 {
         let carried = std::mem::take(&mut self.escaped);
@@ -93,14 +95,14 @@ impl Nesting {
     }
 }
 
-/// How many whole blocks inside a string change nothing, neither ending it nor escaping anything.
+/// Number of complete blocks within a string that neither end it nor escape anything.
 fn blocks_of_string(blocks: &[[u8; BLOCK]]) -> usize {
     let bytes = blocks.as_flattened();
     memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len()) / BLOCK
 }
 
-/// The backslashes that escape the next byte, and the bytes that are escaped (simdjson's `json_escape_scanner.h`): of a run of
-/// backslashes every other one escapes, and a subtraction finds which, by borrowing through the run.
+/// The backslashes that escape the next byte, and the escaped bytes (simdjson's `json_escape_scanner.h`). In a run of backslashes
+/// every other one escapes; a subtraction finds them by borrowing through the run.
 fn escape_runs(backslashes: u64, carried: u64) -> (u64, u64) {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     let runs = backslashes & !carried;
@@ -111,7 +113,7 @@ fn escape_runs(backslashes: u64, carried: u64) -> (u64, u64) {
 /// The offset after the close that brings `depth` to zero; there are at least `depth` closes.
 #[inline(always)]
 fn end_at(depth: u64, opens: u64, mut closes: u64) -> Option<usize> {
-    // No close before this one can be it.
+    // No earlier close can bring the depth to zero.
     let mut count = depth;
     for _ in 1..depth {
         closes &= closes.wrapping_sub(1);

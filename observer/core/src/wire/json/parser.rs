@@ -1,7 +1,7 @@
-//! JSON text in, the values of the interesting places out.
+//! Parses JSON text into the values of the interesting places.
 //!
-//! Between interesting places the grammar is checked (RFC 8259); inside of what is skipped only strings and brackets are followed.
-//! A step reads one token and leaves no more than a few words of state behind, so text may be cut anywhere.
+//! At interesting places the grammar is checked (RFC 8259); in skipped values only strings and brackets are tracked. A step reads
+//! one token and leaves only a few words of state, so text may be cut anywhere.
 
 use std::str;
 
@@ -11,13 +11,13 @@ use crate::wire::kept;
 use crate::wire::meaning::{Field, Interest, Place, Shape};
 use crate::wire::syntax::{Instead, Next, Progress, Receiver};
 
-/// Longest member name that is unescaped; those of interest are shorter.
+/// Longest member name that is unescaped, in bytes; all interesting names are shorter.
 const MAX_NAME: usize = 64;
 
-/// Longest number or literal that is kept; an `i64` has 20 characters.
+/// Longest number or literal that is kept, in bytes; an `i64` has at most 20 characters.
 const MAX_SCALAR: usize = 32;
 
-/// Where in the text the parser stands.
+/// Position of the parser in the text.
 ///
 /// ```text
 ///                   ┌───────────────────────── , ──────────────────────────┐
@@ -25,8 +25,8 @@ const MAX_SCALAR: usize = 32;
 /// Start ─ { ─► AfterOpen ─ " ─► Name ─ " ─► Colon ─ : ─► Value ──► … ─► AfterValue ─ } or ] ─► AfterValue of the place around
 /// ```
 ///
-/// `…` is one of `Text`, `IgnoredString`, `Scalar`, `Ignored`, or the `AfterOpen` of an inner place. In arrays a `Value` follows a `[`
-/// or a comma at once.
+/// `…` is one of `Text`, `IgnoredString`, `Scalar`, `Ignored`, or the `AfterOpen` of an inner place. In an array, a `Value`
+/// directly follows a `[` or a comma.
 #[derive(Clone, Copy, Debug)]
 enum State {
     /// Before the outermost object.
@@ -35,19 +35,19 @@ enum State {
     AfterOpen,
     /// After a comma in an object.
     BeforeName,
-    /// In a member name with escapes, or one that the chunk cut.
+    /// In a member name that has escapes or is cut by the chunk.
     Name,
     /// After a member name.
     Colon(Interest),
     /// Before a value.
     Value(Interest),
-    /// In a string that is kept, and has escapes or was cut by the chunk.
+    /// In a kept string that has escapes or is cut by the chunk.
     Text(Field),
     /// In a string that is not kept.
     IgnoredString { escaped: bool },
     /// In a number or a literal.
     Scalar(Interest),
-    /// In a skipped value; with a place: up to the end of that place.
+    /// In a skipped value; with a place, up to the end of that place.
     Ignored(Option<Place>),
     /// After a member or an element.
     AfterValue,
@@ -63,22 +63,22 @@ pub(super) struct Parser {
     nesting: Nesting,
 }
 
-/// What follows a step: the text that is left, or nothing as the outermost object ended.
+/// The rest of the text after a step, which may have ended the outermost object.
 enum Step<'a> {
     Read(&'a [u8]),
     Complete(&'a [u8]),
 }
 
-/// Text that begins with a byte that cannot be there, and why.
+/// Text that begins with an invalid byte, and the reason.
 struct Wrong<'a>(&'a [u8], &'static str);
 
 impl Parser {
-    /// A parser of objects that are `root`s.
+    /// A parser of `root` objects.
     pub(super) fn new(root: Place) -> Self {
         Self { root, place: root, state: State::Start, text: Text::default(), nesting: Nesting::new(0) }
     }
 
-    /// Forgets the object that is being read, if any.
+    /// Discards the current object, if there is one.
     pub(super) fn restart(&mut self) {
         (self.place, self.state) = (self.root, State::Start);
     }
@@ -108,8 +108,8 @@ impl Parser {
         Progress::Pending
     }
 
-    /// What is wanted of the next member, and its value, where `bytes` begins with a comma and a whole name: so most steps begin, and this is
-    /// the short way from [`State::AfterValue`] to [`State::Value`].
+    /// The short way from [`State::AfterValue`] to [`State::Value`], by which most steps begin. If `bytes` begins with a comma and
+    /// a complete name, returns the interest in that member, and the bytes of its value.
     fn next_member<'a>(&self, bytes: &'a [u8]) -> Option<(Interest, &'a [u8])> {
         let (State::AfterValue, Shape::Object, [b',', b'"', name @ ..]) = (self.state, self.place.shape(), bytes) else {
             return None;
@@ -221,7 +221,7 @@ impl Parser {
         Ok(Step::Read(rest))
     }
 
-    /// A string, of which `bytes` begins after the opening quote.
+    /// Begins a string, of which `bytes` begins after the opening quote.
     fn string<'a>(&mut self, bytes: &'a [u8], interest: Interest, receiver: &mut impl Receiver) -> Step<'a> {
         let Interest::Text(field) = interest else {
             not_as_wanted(interest, Instead::Value, receiver);
@@ -336,7 +336,7 @@ impl Parser {
         }
     }
 
-    /// After a value in the current place.
+    /// Continues after a value in the current place.
     fn proceed(&mut self, next: Next) {
         self.state = match next {
             Next::Read => State::AfterValue,
@@ -351,7 +351,7 @@ impl Parser {
     }
 }
 
-/// Reads on in `text`: what follows it, or `None` when it goes on.
+/// Reads on in `text`; returns the bytes after it, or `None` if it continues.
 fn take<'a>(text: &mut Text, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Wrong<'a>> {
     match text.take(bytes) {
         Taken::All => Ok(None),
@@ -366,7 +366,7 @@ fn not_as_wanted(interest: Interest, instead: Instead, receiver: &mut impl Recei
     }
 }
 
-/// `bytes` from the first that is not insignificant whitespace (RFC 8259 §2).
+/// `bytes` without leading insignificant whitespace (RFC 8259 §2).
 #[inline]
 pub(super) fn without_space(bytes: &[u8]) -> &[u8] {
     let space = bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();

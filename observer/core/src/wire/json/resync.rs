@@ -1,22 +1,22 @@
-//! Finding an event of a watch after a gap.
+//! Finds a watch event after a gap.
 
 use memchr::memchr;
 
-/// How much of the beginning of an event the last bytes were.
+/// How many of the last bytes match the beginning of an event.
 ///
 /// kube-apiserver writes an event as `{"type":…,"object":…}` without whitespace, and one newline after it (kubernetes/apimachinery
-/// `pkg/apis/meta/v1/watch.go`, `pkg/runtime/serializer/json/json.go`). No JSON string holds a raw newline, and in indented JSON
-/// spaces follow it; so a newline followed by `{"type":"` cannot be inside of an event.
+/// `pkg/apis/meta/v1/watch.go`, `pkg/runtime/serializer/json/json.go`). No JSON string contains a raw newline, and in indented JSON
+/// spaces follow it. So a newline followed by `{"type":"` cannot be inside an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Resync {
     matched: usize,
 }
 
 impl Resync {
-    /// What is looked for: the end of one event and the beginning of the next.
+    /// The bytes to find: the end of one event and the beginning of the next.
     pub(super) const BEGINNING: &[u8] = b"\n{\"type\":\"";
 
-    /// Reads on: the offset after a beginning, if one ends in `bytes`.
+    /// Searches the next bytes; returns the offset after a beginning that ends in `bytes`.
     pub(super) fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut rest = bytes;
         loop {
@@ -29,7 +29,7 @@ impl Resync {
                 self.matched += 1;
                 rest = after;
             } else {
-                // The newline is the first byte only, so nothing but this byte itself can begin a match.
+                // Only the first byte is a newline, so only the current byte can begin a match.
                 self.matched = 0;
             }
             if self.matched == Self::BEGINNING.len() {

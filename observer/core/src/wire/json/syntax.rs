@@ -1,4 +1,4 @@
-//! JSON as a syntax of bodies: what its parser does not know of gaps and ends.
+//! JSON as a syntax of bodies: gaps and ends, which its parser does not handle.
 
 use super::parser::{Parser, without_space};
 use super::resync::Resync;
@@ -9,7 +9,7 @@ use crate::wire::syntax::{AfterGap, Ending, Progress, Receiver, Root, Syntax};
 pub(in crate::wire) struct Json {
     root: Root,
     parser: Parser,
-    /// After a gap: how far the search for the beginning of an event is.
+    /// After a gap: the search for the beginning of an event.
     lost: Option<Resync>,
 }
 
@@ -54,7 +54,7 @@ impl Syntax for Json {
         if self.lost.is_none() && self.parser.is_inside() { Ending::Inside } else { Ending::Between }
     }
 
-    /// Whitespace, such as the newline behind each document of kube-apiserver's.
+    /// Whitespace, such as the newline that kube-apiserver writes after each document.
     fn meaningless(bytes: &[u8]) -> usize {
         bytes.len() - without_space(bytes).len()
     }

@@ -6,7 +6,8 @@ use memchr::memchr2;
 
 use crate::wire::kept::Kept;
 
-/// Splits a string without escapes, of which `bytes` holds everything after the opening quote, from what follows its closing quote.
+/// Splits `bytes`, which begin after an opening quote, into the string and the bytes after its closing quote. `None` if the string
+/// has escapes, or does not end.
 #[inline]
 pub(super) fn split_plain(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     match bytes.split_at_checked(stop(bytes)?)? {
@@ -15,9 +16,9 @@ pub(super) fn split_plain(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// Where the first quote or backslash is.
+/// Offset of the first quote or backslash.
 ///
-/// Most strings are short: the first bytes are looked at eight at a time, which takes no longer than a call of `memchr2` to begin.
+/// Most strings are short, so the first bytes are examined eight at a time. That takes no longer than starting a call of `memchr2`.
 #[inline]
 pub(super) fn stop(bytes: &[u8]) -> Option<usize> {
     const WORD: usize = 8;
@@ -33,13 +34,13 @@ pub(super) fn stop(bytes: &[u8]) -> Option<usize> {
     memchr2(b'"', b'\\', bytes.get(looked_at..)?).map(|at| looked_at + at)
 }
 
-/// A word of that byte.
+/// A word with this value in every byte.
 const fn each(byte: u8) -> u64 {
     0x0101_0101_0101_0101 * byte as u64
 }
 
-/// The highest bits of the bytes that are zero; above the lowest of those, bits of other bytes may be set, too (Warren, Hacker's
-/// Delight, 6-1).
+/// The highest bit of each zero byte. Above the lowest of these bits, bits of other bytes may be set too (Warren, Hacker's Delight,
+/// 6-1).
 const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(each(1)) & !word & each(0x80)
 }
@@ -71,14 +72,14 @@ enum State {
     },
 }
 
-/// What the bytes offered to a [`Text`] did.
+/// The result of offering bytes to a [`Text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// All of them belong to it, and it goes on.
+    /// All of them belong to the string, which continues.
     All,
-    /// It ended, and the next thing is at this offset.
+    /// The string ended before this offset.
     UpTo(usize),
-    /// The byte at this offset cannot be there.
+    /// The byte at this offset is invalid.
     Malformed(usize),
 }
 
@@ -89,7 +90,7 @@ impl Text {
         (self.state, self.leading) = (State::Plain, None);
     }
 
-    /// Reads on, up to and including the closing quote.
+    /// Reads up to and including the closing quote.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Taken {
         let mut rest = bytes;
         while let [byte, after @ ..] = rest {
@@ -121,7 +122,7 @@ impl Text {
         Taken::All
     }
 
-    /// Notes bytes that are all known already, such as those of a number.
+    /// Adds bytes that need no decoding, such as those of a number.
     pub(super) fn append(&mut self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -135,12 +136,12 @@ impl Text {
         self.kept.as_bytes()
     }
 
-    /// What was kept, as text.
+    /// The kept bytes as text.
     pub(super) fn decoded(&self) -> Cow<'_, str> {
         self.kept.decoded()
     }
 
-    /// One byte of an escape sequence; `None` when it cannot be there.
+    /// Reads one byte of an escape sequence; `None` if it is invalid there.
     fn escape(&mut self, byte: u8) -> Option<()> {
         match self.state {
             State::Plain => {}
@@ -162,7 +163,7 @@ impl Text {
         Some(())
     }
 
-    /// One UTF-16 code unit, as `\u` gives them.
+    /// Adds one UTF-16 code unit of a `\u` escape.
     fn append_unit(&mut self, unit: u16) {
         match (self.leading, unit) {
             (Some(leading), 0xdc00..=0xdfff) => {
@@ -180,7 +181,7 @@ impl Text {
         }
     }
 
-    /// A leading surrogate that nothing followed is U+FFFD, as in Go.
+    /// Replaces a leading surrogate without a trailing one by U+FFFD, as Go does.
     fn settle_surrogate(&mut self) {
         if self.leading.take().is_some() {
             self.push_char(char::REPLACEMENT_CHARACTER);
@@ -192,7 +193,7 @@ impl Text {
     }
 }
 
-/// The character that `\` and `byte` stand for.
+/// The character for which `\` and `byte` stand.
 fn unescaped(byte: u8) -> Option<u8> {
     match byte {
         b'"' | b'\\' | b'/' => Some(byte),

@@ -1,7 +1,7 @@
 //! One document: a list, a single object or a `Status`.
 //!
-//! Which of them it is may become clear only at its end, as members may come in any order. A list is what has `items` or `rows`;
-//! its `kind` decides only when neither is there, for a custom resource may be named `…List`, too.
+//! Its type may become clear only at its end, as members may come in any order. A document with `items` or `rows` is a list. Its
+//! `kind` decides only if neither is present, since a custom resource may also be named `…List`.
 
 use super::outline::{Outline, is_full, note_identity};
 use super::place::{Field, Place};
@@ -22,9 +22,9 @@ pub(in crate::wire) struct DocumentReader<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Reading,
-    /// Nothing may follow that means anything.
+    /// Only bytes without meaning may follow.
     Complete,
-    /// Nothing more is said.
+    /// No further facts are emitted.
     Silent,
 }
 
@@ -37,14 +37,14 @@ struct Found {
     kind_told: bool,
 }
 
-/// How far the `metadata` of the document is.
+/// State of the document's `metadata`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Metadata {
     #[default]
     Absent,
     Complete,
     Told,
-    /// Some of it was not seen. It may come in parts, the later ones adding to the former, and what they say together is not known.
+    /// Some of it was not seen. It may come in parts, with later ones adding to earlier ones, so the result is unknown.
     Lost,
 }
 
@@ -67,7 +67,7 @@ impl<S: Syntax> DocumentReader<S> {
         Self { syntax: S::new(Root::Document), found: Found::default(), state: State::Reading, position: 0 }
     }
 
-    /// Reads up to the end of the document; what follows it.
+    /// Reads up to the end of the document; returns the bytes after it.
     fn read<'a>(&mut self, bytes: &'a [u8], sink: &mut dyn FnMut(Fact)) -> &'a [u8] {
         let progress = self.syntax.push(bytes, &mut Telling { found: &mut self.found, sink });
         let read = match progress {
@@ -138,7 +138,7 @@ impl<S: Syntax> Reader for DocumentReader<S> {
     }
 }
 
-/// Tells what is found as soon as it is certain.
+/// Emits each fact as soon as it is certain.
 struct Telling<'a> {
     found: &'a mut Found,
     sink: &'a mut dyn FnMut(Fact),
@@ -253,7 +253,7 @@ impl Telling<'_> {
         }
     }
 
-    /// At the end of the document everything is known.
+    /// Emits the facts that are certain only at the end of the document.
     fn tell_all(&mut self) {
         self.tell_kind();
         let outline = &mut self.found.outline;

@@ -1,8 +1,8 @@
-//! What the values of a body say, however they are written.
+//! The meaning of the values of a body, independent of how they are written.
 //!
-//! `place` names the few values whose inside is read; a reader of documents and one of watches are told of them by a syntax, and make
-//! facts of them. A value of another type than expected is as good as absent. Of members that occur twice, which no encoder of
-//! Kubernetes writes, one counts.
+//! `place` lists the few values whose content is read. A syntax passes them to a reader of documents or of watches, which turns
+//! them into facts. A value of an unexpected type counts as absent. If a member occurs twice, which no encoder of Kubernetes
+//! writes, only one counts.
 
 mod document;
 mod watch;

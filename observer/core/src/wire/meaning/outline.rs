@@ -1,4 +1,4 @@
-//! What is remembered of one object while it is read.
+//! The data kept of one object while it is read.
 
 use std::fmt;
 
@@ -6,26 +6,26 @@ use super::place::Field;
 use crate::k8s::{Status, StatusCause};
 use crate::wire::{ListMeta, ObjectRef};
 
-/// What the top of an object says, whichever of a list, a single object and a `Status` it turns out to be.
+/// The top-level data of an object, which may turn out to be a list, a single object or a `Status`.
 #[derive(Default)]
 pub(super) struct Outline {
-    /// `kind`.
+    /// `kind`; `None` until it is read.
     pub kind: Option<String>,
-    /// `apiVersion`.
+    /// `apiVersion`; `None` until it is read.
     pub api_version: Option<String>,
-    /// Its identity, if it is a single object. The resource version is a list's, too.
+    /// The identity of a single object. A list has only the resource version.
     pub object: ObjectRef,
     /// `metadata.continue`.
     pub continue_token: String,
     /// `metadata.remainingItemCount`.
     pub remaining_item_count: Option<i64>,
-    /// Whether `metadata` or that of the first row bears the annotation that ends the initial events.
+    /// Whether `metadata`, or that of the first row, has the annotation that ends the initial events.
     pub initial_events_end: bool,
-    /// The members of a `Status`, but for its `metadata`.
+    /// The members of a `Status`, except its `metadata`.
     status: Status,
 }
 
-/// Until it is known that this is a `Status`, its members may be those of any object, with any content.
+/// Hides the members of a `Status`: until its kind is known, they may be those of any object, with any content.
 impl fmt::Debug for Outline {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Outline").field("kind", &self.kind).field("object", &self.object).finish_non_exhaustive()
@@ -51,19 +51,19 @@ impl Outline {
         }
     }
 
-    /// Notes a number at the top of the object, in its metadata or in its details. One that cannot be is as good as absent.
+    /// Notes a number at the top of the object, in its metadata or in its details. A number out of range counts as absent.
     pub(super) fn note_number(&mut self, field: Field, number: i64) {
         if field == Field::RemainingItemCount {
             self.remaining_item_count = Some(number);
         } else if field == Field::Code {
             self.status.code = u16::try_from(number).unwrap_or_default();
         } else if field == Field::RetryAfterSeconds {
-            // Go leaves a zero out of JSON, and writes it in protobuf.
+            // Go omits a zero from JSON, and writes it in protobuf.
             self.status.retry_after_seconds = u32::try_from(number).ok().filter(|seconds| *seconds > 0);
         }
     }
 
-    /// Makes room for a cause; `false` when there are as many as are kept.
+    /// Adds a cause; `false` if the maximum is reached.
     pub(super) fn begin_cause(&mut self) -> bool {
         let room = self.status.causes.len() < Status::MAX_CAUSES;
         if room {
@@ -72,7 +72,7 @@ impl Outline {
         room
     }
 
-    /// Whether this is a `Status` of the API itself, not of some custom resource.
+    /// Whether this is a `Status` of the API itself, not of a custom resource.
     pub(super) fn is_status(&self) -> bool {
         self.kind() == "Status" && (matches!(self.api_version(), "v1" | "") || self.is_meta())
     }
@@ -82,7 +82,7 @@ impl Outline {
         self.kind() == "Table" && self.is_meta()
     }
 
-    /// Whether the kind is one of lists.
+    /// Whether the kind is that of a list.
     pub(super) fn is_list_by_name(&self) -> bool {
         self.is_table() || self.kind().ends_with("List")
     }
@@ -97,7 +97,7 @@ impl Outline {
         self.api_version.as_deref().unwrap_or_default()
     }
 
-    /// What `metadata` says, if it is a list's.
+    /// `metadata`, as that of a list.
     pub(super) fn list_meta(&self) -> ListMeta {
         ListMeta {
             resource_version: self.object.resource_version.clone(),
@@ -106,7 +106,7 @@ impl Outline {
         }
     }
 
-    /// The whole of a `Status`. Its token is cut as all its strings are; a real one is shorter.
+    /// The complete `Status`. Its token is cut like all its strings; a real one is shorter.
     pub(super) fn take_status(&mut self) -> Status {
         let mut continue_token = std::mem::take(&mut self.continue_token);
         continue_token.truncate(continue_token.floor_char_boundary(Status::MAX_TEXT));
@@ -137,12 +137,12 @@ pub(super) fn note_identity(object: &mut ObjectRef, field: Field, text: &str) {
     }
 }
 
-/// Whether nothing can be added to an identity.
+/// Whether all parts of the identity are present.
 pub(super) fn is_full(object: &ObjectRef) -> bool {
     [&object.namespace, &object.name, &object.uid, &object.resource_version].into_iter().all(|part| !part.is_empty())
 }
 
-/// There is hardly ever an old text whose room could be used, and to ask for exactly as much as is needed is the faster way.
+/// Allocates exactly as much as is needed, which is faster: there is hardly ever an old text whose memory could be reused.
 fn replace(old: &mut String, new: &str) {
     *old = String::from(new);
 }

@@ -1,12 +1,12 @@
-//! The few values whose inside is read, and what is read there.
+//! The few values whose content is read, and the fields read from them.
 //!
-//! Everything else in a body is skipped, so a `metadata` inside some `spec` is never looked at. Member names are matched exactly, as
+//! Everything else in a body is skipped, so a `metadata` inside a `spec` is never examined. Member names are matched exactly, as
 //! Go's encoder writes them.
 
 use crate::k8s::Status;
 use crate::wire::{ListMeta, ObjectRef};
 
-/// A value whose inside is read, named by its path. As each has one parent only, the place is all there is to remember of the path.
+/// A value whose content is read, named by its path. Each has a single parent, so the place alone represents the path.
 ///
 /// ```text
 /// Event                                 a watch event
@@ -26,23 +26,23 @@ pub(in crate::wire) enum Place {
     Metadata,
     /// `metadata.annotations`.
     Annotations,
-    /// `items`.
+    /// `items` of a list.
     Items,
     /// An element of `items`.
     Item,
-    /// `metadata` of an item.
+    /// `metadata` of an element of `items`.
     ItemMetadata,
-    /// `rows`.
+    /// `rows` of a Table.
     Rows,
     /// An element of `rows`.
     Row,
-    /// `object` of a row.
+    /// `object` of an element of `rows`.
     RowObject,
     /// `metadata` of a row's object.
     RowMetadata,
     /// `metadata.annotations` of a row's object.
     RowAnnotations,
-    /// `details`.
+    /// `details` of a Status.
     Details,
     /// `details.causes`.
     Causes,
@@ -50,12 +50,12 @@ pub(in crate::wire) enum Place {
     Cause,
 }
 
-/// How a value is written.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::wire) enum Shape {
-    /// In braces.
+    /// Members in braces.
     Object,
-    /// In brackets.
+    /// Elements in brackets.
     Array,
 }
 
@@ -64,9 +64,9 @@ pub(in crate::wire) enum Shape {
 pub(in crate::wire) enum Field {
     /// `type` of an event.
     Type,
-    /// `kind`.
+    /// `kind` of the object.
     Kind,
-    /// `apiVersion`.
+    /// `apiVersion` of the object.
     ApiVersion,
     /// `metadata.namespace`.
     Namespace,
@@ -80,9 +80,9 @@ pub(in crate::wire) enum Field {
     Continue,
     /// `metadata.remainingItemCount`.
     RemainingItemCount,
-    /// The annotation that ends the initial events.
+    /// The annotation `k8s.io/initial-events-end`, which ends the initial events.
     InitialEventsEnd,
-    /// `status` of a Status.
+    /// `status` of a Status: `Success` or `Failure`.
     Status,
     /// `message` of a Status.
     Message,
@@ -92,29 +92,29 @@ pub(in crate::wire) enum Field {
     Code,
     /// `details.retryAfterSeconds`.
     RetryAfterSeconds,
-    /// `reason` of a cause.
+    /// `details.causes[].reason`.
     CauseReason,
-    /// `message` of a cause.
+    /// `details.causes[].message`.
     CauseMessage,
-    /// `field` of a cause.
+    /// `details.causes[].field`.
     CausePath,
 }
 
-/// What is wanted of a value.
+/// The part of a value that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::wire) enum Interest {
-    /// Nothing: it is skipped.
+    /// None: the value is skipped.
     Nothing,
-    /// Its text, if it is a string.
+    /// The text, if the value is a string.
     Text(Field),
-    /// Its value, if it is a number.
+    /// The number, if the value is one.
     Number(Field),
-    /// What is in it, if it has the shape of the place.
+    /// The content, if the value has the shape of the place.
     Inside(Place),
 }
 
 impl Place {
-    /// The place that holds this one.
+    /// The place that contains this one.
     pub(in crate::wire) const fn parent(self) -> Option<Self> {
         match self {
             Self::Event => None,
@@ -132,12 +132,12 @@ impl Place {
         }
     }
 
-    /// How the value there is written.
+    /// The form of the value at this place.
     pub(in crate::wire) fn shape(self) -> Shape {
         if self.element() == Interest::Nothing { Shape::Object } else { Shape::Array }
     }
 
-    /// What is wanted of the elements of an array.
+    /// The part that is read of each element of an array; `Nothing` for an object.
     pub(in crate::wire) const fn element(self) -> Interest {
         match self {
             Self::Items => Interest::Inside(Self::Item),
@@ -158,7 +158,7 @@ impl Place {
         }
     }
 
-    /// What is wanted of the member `name` of an object.
+    /// The part that is read of the member `name` of an object.
     pub(in crate::wire) fn member(self, name: &[u8]) -> Interest {
         match self {
             Self::Event => in_event(name),

@@ -14,33 +14,33 @@ pub(in crate::wire) struct WatchReader<S> {
     is_silent: bool,
     /// Bytes read or missed.
     position: u64,
-    /// Where the frame that is being read begins.
+    /// Offset of the current frame.
     frame_start: u64,
 }
 
-/// What is known of the event that is being read.
+/// The known parts of the current event.
 #[derive(Debug, Default)]
 struct Event {
-    /// `type`, once it is known.
+    /// `type`, once it is read.
     happened: Option<EventType>,
     outline: Outline,
-    /// The object of the first row, if there is one.
+    /// The object of the first row; `None` before any row.
     row: Option<ObjectRef>,
 }
 
 impl<S: Syntax> WatchReader<S> {
-    /// A reader of events that say themselves where they end, or of [`Root::Messages`].
+    /// A reader of events that contain their own end, or of [`Root::Messages`].
     pub(in crate::wire) fn new(root: Root) -> Self {
         Self { syntax: S::new(root), event: Event::default(), is_silent: false, position: 0, frame_start: 0 }
     }
 
-    /// Reads up to the end of an event; how much was read.
+    /// Reads up to the end of an event; returns the number of bytes read.
     fn read(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact)) -> usize {
         let progress = self.syntax.push(bytes, &mut self.event);
         self.follow(progress, bytes.len(), sink)
     }
 
-    /// Goes on behind what the syntax said of `length` bytes; how many of them were read.
+    /// Applies the result of the syntax for `length` bytes; returns how many of them were read.
     fn follow(&mut self, progress: Progress, length: usize, sink: &mut dyn FnMut(Fact)) -> usize {
         let read = match progress {
             Progress::Pending => length,
@@ -56,7 +56,7 @@ impl<S: Syntax> WatchReader<S> {
         read
     }
 
-    /// Tells the event that ends here.
+    /// Emits the event that ends here.
     fn tell(&mut self, sink: &mut dyn FnMut(Fact)) {
         let frame = std::mem::take(&mut self.event).into_frame(self.position - self.frame_start);
         self.frame_start = self.position;
@@ -131,9 +131,9 @@ impl Event {
         }
     }
 
-    /// The object of the event. That of a Table is in its row; without one (`includeObject=None`) the Table's own resource
-    /// version is that of the object. What has a whole identity of its own is no Table, whatever it says: a Table has a list's metadata. That
-    /// holds in any order of the members, since nothing is read behind a whole identity.
+    /// The object of the event. The object of a Table is in its row; without one (`includeObject=None`), the Table's own resource
+    /// version is that of the object. An object with a complete identity of its own is not a Table, whatever its kind: a Table has
+    /// a list's metadata. This holds for any order of members, since nothing is read after a complete identity.
     fn object(&mut self) -> ObjectRef {
         let object = std::mem::take(&mut self.outline.object);
         match self.row.take() {
@@ -185,7 +185,7 @@ impl Receiver for Event {
             self.row.iter_mut().for_each(|row| note_identity(row, field, text));
         } else {
             self.outline.note_text(field, text);
-            // Lists and Status have no name, so this is an object, and its metadata is all that is wanted of it.
+            // Lists and Status have no name, so this is an object, and only its metadata is needed.
             let wants_no_more = self.is_known_not_to_be(EventType::Bookmark) && self.is_known_not_to_be(EventType::Error);
             if place == Place::Metadata && wants_no_more && is_full(&self.outline.object) {
                 return Next::SkipToEndOf(Place::Object);

@@ -1,4 +1,4 @@
-//! Reading one field after the other.
+//! Reads one field after another.
 
 use super::message::{Message, Part};
 use super::open::Open;
@@ -9,12 +9,12 @@ use crate::wire::kept;
 use crate::wire::meaning::{Field, Interest, Place};
 use crate::wire::syntax::{Next, Receiver};
 
-/// Longest key of a map that is looked at; those of interest are shorter.
+/// Longest map key that is read, in bytes; all interesting keys are shorter.
 const MAX_KEY: usize = 64;
 
 impl Protobuf {
-    /// Reads fields that lie wholly in `bytes`, up to the next message that is read; what follows. It is the quick way only: what it
-    /// stops at, the slow way reads.
+    /// Reads fields that lie completely in `bytes`, up to the next message whose content is read; returns the rest. This is only
+    /// the fast way: the slow way reads the field at which it stops.
     pub(super) fn fields<'a>(&mut self, bytes: &'a [u8], receiver: &mut impl Receiver) -> &'a [u8] {
         let Some(Open { message, place, end, .. }) = self.opens.top().copied() else { return bytes };
         let room = usize::try_from(end.saturating_sub(self.position(bytes))).unwrap_or(usize::MAX);
@@ -133,7 +133,7 @@ impl Protobuf {
         Ok(rest)
     }
 
-    /// Reads on in a varint: its value, or as much as there is of it, and what follows.
+    /// Reads on in a varint. Returns its value, or the varint so far if it continues, and the rest of `bytes`.
     fn varint<'a>(&self, bytes: &'a [u8], mut varint: Varint) -> Result<(Result<u64, Varint>, &'a [u8]), Wrong<'a>> {
         let end = self.opens.top().map_or(u64::MAX, |open| open.end);
         let mut room = end.saturating_sub(self.position(bytes));
@@ -197,7 +197,7 @@ impl Protobuf {
         self.entry = self.opens.top().map_or(Interest::Nothing, |open| open.place.member(key));
     }
 
-    /// Goes into a message; into one of an array's elements by way of the array.
+    /// Enters a message. An element of an array is entered by way of the array.
     pub(super) fn open(&mut self, message: Message, place: Place, end: u64, receiver: &mut impl Receiver) {
         let element = match place.element() {
             Interest::Inside(element) if receiver.enter(place) == Next::Read => element,
@@ -223,8 +223,8 @@ impl Protobuf {
     }
 }
 
-/// The number and the bytes of the field at the beginning of `bytes`, and what follows it, if the number is less than 16, the wire type is
-/// that of strings and messages, and the length less than 2 MiB.
+/// The number and bytes of the field at the beginning of `bytes`, and the rest. `None` unless the number is below 16, the wire type
+/// is that of strings and messages, and the length is below 2 MiB.
 #[inline]
 fn short_field(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first().filter(|(tag, _)| **tag & 0x87 == 2 && **tag > 7)?;
@@ -240,7 +240,7 @@ fn short_field(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
 
 const TOO_LONG: &str = "a field is longer than its message";
 
-/// `bytes` without the first `length`, as far as they go.
+/// `bytes` without the first `length`; empty if there are fewer.
 pub(super) fn after(bytes: &[u8], length: u64) -> &[u8] {
     usize::try_from(length).ok().and_then(|length| bytes.get(length..)).unwrap_or_default()
 }

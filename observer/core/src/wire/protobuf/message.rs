@@ -1,10 +1,10 @@
-//! The messages whose inside is read, and what their fields are.
+//! The messages whose content is read, and the meaning of their fields.
 //!
-//! The numbers are those of kubernetes/apimachinery `pkg/runtime/generated.proto` and `pkg/apis/meta/v1/generated.proto` (1.16 to 1.36),
-//! and of every `generated.proto` of kubernetes/api: whatever can be listed has its metadata in field 1, and a list its items in field 2.
-//! Under a member name the field's meaning is that of JSON.
+//! The field numbers are those of kubernetes/apimachinery `pkg/runtime/generated.proto` and `pkg/apis/meta/v1/generated.proto`
+//! (1.16 to 1.36), and of every `generated.proto` of kubernetes/api. Every type that can be listed has its metadata in field 1, and
+//! every list its items in field 2. A field with a member name has the meaning that it has in JSON.
 
-/// A message whose inside is read.
+/// A message whose content is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     /// `meta.v1.WatchEvent`.
@@ -17,7 +17,7 @@ pub(super) enum Message {
     TypeMeta,
     /// Any list.
     List,
-    /// Any object that is no list.
+    /// Any object that is not a list.
     Object,
     /// `meta.v1.Status`.
     Status,
@@ -25,7 +25,7 @@ pub(super) enum Message {
     ListMeta,
     /// `meta.v1.ObjectMeta`.
     ObjectMeta,
-    /// A key and its value of a map of strings.
+    /// One entry of a map of strings: a key and its value.
     MapEntry,
     /// `meta.v1.StatusDetails`.
     StatusDetails,
@@ -33,22 +33,22 @@ pub(super) enum Message {
     StatusCause,
 }
 
-/// What a field of a message is.
+/// The meaning of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Nothing that is read.
+    /// A field that is not read.
     Nothing,
-    /// A string or a number that JSON has under this name.
+    /// A string or a number that has this name in JSON.
     Scalar(&'static [u8]),
-    /// A message that JSON has under this name; one of several, if it is an array there.
+    /// A message that has this name in JSON; if that is an array, one of its elements.
     Member(&'static [u8], Message),
-    /// More of the same object, for which JSON has no value of its own.
+    /// A further part of the same object, without a value of its own in JSON.
     More(Message),
     /// An object in its envelope.
     Envelope,
-    /// What the envelope is around. Its kind, told before, says which message.
+    /// The content of the envelope. The envelope's kind, which comes first, determines the message.
     Content,
-    /// What makes the content something else than protobuf, if it is there.
+    /// An encoding or media type of the content: unless it is empty, the content is not protobuf.
     Encoding,
     /// The key of a map's entry.
     Key,
@@ -57,7 +57,7 @@ pub(super) enum Part {
 }
 
 impl Message {
-    /// What stands under `number`.
+    /// The meaning of the field with this number.
     pub(super) const fn part(self, number: u64) -> Part {
         match self {
             Self::WatchEvent => match number {
@@ -131,7 +131,7 @@ impl Message {
         }
     }
 
-    /// The message that an object of this kind is; `None` for no kind.
+    /// The message for objects of this kind; `None` if the kind is empty.
     pub(super) fn of_kind(kind: &str) -> Option<Self> {
         match kind {
             "" => None,

@@ -1,4 +1,4 @@
-//! The messages that are open, from the outermost in.
+//! The open messages, from the outermost to the innermost.
 
 use super::message::Message;
 use crate::wire::meaning::{Place, Shape};
@@ -6,24 +6,25 @@ use crate::wire::meaning::{Place, Shape};
 /// A message that is being read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
-    /// Which.
+    /// Type of the message.
     pub message: Message,
-    /// Where its members are.
+    /// The place of its members.
     pub place: Place,
-    /// The offset in the body at which it ends.
+    /// Offset in the body at which it ends.
     pub end: u64,
-    /// Whether it is all of its place, not only more of it.
+    /// Whether it is the complete value of its place, rather than a further part of it.
     pub is_whole: bool,
 }
 
 impl Open {
-    /// Whether nothing more is read of `place` where this message ends. Of an array each message is a piece, and stands for all.
+    /// Whether the end of this message is the end of `place`. An array has no message of its own, so each element counts as the
+    /// complete array.
     pub(super) fn ends(&self, place: Place) -> bool {
         self.is_whole && (self.place == place || place.shape() == Shape::Array && self.place.parent() == Some(place))
     }
 }
 
-/// The open messages. As no message that is read holds one of its own kind, they are never more than seven.
+/// The open messages. No message that is read contains one of its own type, so there are at most seven.
 #[derive(Debug, Default)]
 pub(super) struct Stack(Vec<Open>);
 
@@ -50,7 +51,7 @@ impl Stack {
         self.0.first()
     }
 
-    /// Whether nothing but an event is open.
+    /// Whether only an event is open.
     pub(super) fn is_event_alone(&self) -> bool {
         matches!(self.0[..], [Open { place: Place::Event, .. }])
     }
@@ -59,8 +60,8 @@ impl Stack {
         self.0.is_empty()
     }
 
-    /// Closes what is open within the innermost message that ends `place`, and says where that ends. Where there is none, the innermost of
-    /// all.
+    /// Closes all messages within the innermost one that ends `place`, and returns the end of that one. If there is none, returns
+    /// the end of the innermost message.
     pub(super) fn unwind_to(&mut self, place: Place) -> Option<u64> {
         if let Some(index) = self.0.iter().rposition(|open| open.ends(place)) {
             self.0.truncate(index + 1);
@@ -68,8 +69,8 @@ impl Stack {
         self.top().map(|open| open.end)
     }
 
-    /// Forgets an item, or a list's or an object's metadata, within which the bytes up to `after` are, and says which and where it ends. A `Status`
-    /// without its metadata would be another one.
+    /// Drops an item, or the metadata of a list or an object, that contains all bytes up to `after`; returns its place and end. The
+    /// metadata of a `Status` is not dropped, as its token would be missing.
     pub(super) fn lose(&mut self, after: u64) -> Option<(Place, u64)> {
         let of_status = self.0.iter().any(|open| open.message == Message::Status);
         let is_loss = |place| place == Place::Item || place == Place::Metadata && !of_status;

@@ -1,4 +1,4 @@
-//! Protobuf in, the values of the interesting places out.
+//! Parses protobuf into the values of the interesting places.
 
 use super::field::after;
 use super::message::Message;
@@ -9,7 +9,7 @@ use crate::wire::kept::Kept;
 use crate::wire::meaning::{Field, Interest, Place, Shape};
 use crate::wire::syntax::{AfterGap, Ending, Progress, Receiver, Root, Syntax};
 
-/// What precedes every object (kubernetes/apimachinery `pkg/runtime/serializer/protobuf/protobuf.go`).
+/// The bytes before every object (kubernetes/apimachinery `pkg/runtime/serializer/protobuf/protobuf.go`).
 pub(super) const MAGIC: &[u8; 4] = b"k8s\0";
 
 /// Reads a document or watch events in protobuf.
@@ -17,19 +17,19 @@ pub(super) const MAGIC: &[u8; 4] = b"k8s\0";
 pub(in crate::wire) struct Protobuf {
     root: Root,
     pub(super) state: State,
-    /// The offset in the body of the end of what was read or missed; within a chunk, of the end of the chunk.
+    /// Offset in the body after all bytes read or missed; while a chunk is read, the end of the chunk.
     end: u64,
     pub(super) opens: Stack,
-    /// The message that the kind of the object stands for.
+    /// The message for the object's kind; `None` until the kind is read.
     pub(super) content: Option<Message>,
-    /// Whether the envelope of the document has said what it is around.
+    /// Whether the content of the document's envelope has begun.
     pub(super) has_content: bool,
-    /// What is wanted of the value of the map's entry that is being read.
+    /// The use of the value of the current map entry.
     pub(super) entry: Interest,
     pub(super) text: Kept,
 }
 
-/// Where in the bytes the parser stands.
+/// Position of the parser in the bytes.
 ///
 /// ```text
 /// Prefix (of an event) ─┐            ┌─ varint ──► Number ─┐
@@ -47,32 +47,32 @@ pub(super) enum State {
     Field(Varint),
     /// In the length of a value.
     Length(Wanted, Varint),
-    /// In a number.
+    /// In a number that goes to this field, or is skipped.
     Number(Option<Field>, Varint),
-    /// In a text that the chunk cut, up to this offset.
+    /// In a text that is cut by the chunk, up to this offset.
     Text(Kind, u64),
-    /// In what is not read, up to this offset.
+    /// In skipped bytes, up to this offset.
     Skip(u64),
     /// After a gap: in the rest of an event, up to this offset.
     Lost(u64),
 }
 
-/// Bytes that begin with one that cannot be there, and why.
+/// Bytes that begin with an invalid one, and the reason.
 pub(super) struct Wrong<'a>(pub &'a [u8], pub &'static str);
 
-/// What follows a step.
+/// The rest of the bytes after a step.
 pub(super) type Step<'a> = Result<&'a [u8], Wrong<'a>>;
 
 const BEFORE_EVENT: State = State::Prefix { read: 0, length: 0 };
 pub(super) const BEFORE_FIELD: State = State::Field(Varint::EMPTY);
 
-/// What ended, at most.
+/// The outermost message that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
-    /// Nothing, or messages within others.
+    /// None, or messages within others.
     Inner,
     Event,
-    /// The event in which a gap was.
+    /// The event that contains a gap.
     LostEvent,
 }
 
@@ -154,7 +154,7 @@ impl Syntax for Protobuf {
         if self.root != Root::Messages {
             return Progress::Pending;
         }
-        // What a gap ended within the event is closed here; the event itself ends nowhere else.
+        // Messages within the event whose end a gap has reached are closed here; the event itself ends only here.
         self.close_ended(self.end, receiver);
         let is_lost = matches!(self.state, State::Lost(_));
         let is_whole = self.state == BEFORE_FIELD && self.opens.is_event_alone();
@@ -188,14 +188,14 @@ impl Syntax for Protobuf {
         }
     }
 
-    /// The envelope of a document is all that there is.
+    /// No bytes may follow the envelope of a document.
     fn meaningless(_bytes: &[u8]) -> usize {
         0
     }
 }
 
 impl Protobuf {
-    /// The offset in the body at which `rest` of the chunk begins.
+    /// Offset in the body at which `rest` of the chunk begins.
     pub(super) fn position(&self, rest: &[u8]) -> u64 {
         self.end.saturating_sub(rest.len() as u64)
     }

@@ -7,10 +7,10 @@ pub(super) struct Varint {
     bits: u32,
 }
 
-/// What one more byte makes of a varint.
+/// The result of adding one byte to a varint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// It goes on.
+    /// It continues.
     Part,
     /// It is complete.
     Whole(u64),
@@ -19,10 +19,10 @@ pub(super) enum Taken {
 }
 
 impl Varint {
-    /// Before its first byte.
+    /// A varint before its first byte.
     pub(super) const EMPTY: Self = Self { value: 0, bits: 0 };
 
-    /// Reads one byte. Of a tenth byte only the lowest bit counts, as in Go's.
+    /// Reads one byte. Of a tenth byte, only the lowest bit counts, as in Go's decoder.
     #[inline]
     pub(super) fn take(&mut self, byte: u8) -> Taken {
         if self.bits >= u64::BITS {

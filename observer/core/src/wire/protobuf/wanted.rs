@@ -1,31 +1,31 @@
-//! What the value of a field is wanted for.
+//! Decides how the value of a field is used.
 
 use super::message::{Message, Part};
 use crate::wire::meaning::{Field, Interest, Place};
 use crate::wire::syntax::{Instead, Receiver};
 
-/// What a value is wanted for.
+/// The use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     Nothing,
     Text(Kind),
-    /// A message at a place, the whole of it.
+    /// A message that is the complete value of a place.
     Place(Message, Place),
-    /// A message that is more of the place around it.
+    /// A message that is a further part of the place around it.
     More(Message),
     Envelope,
     Content,
     Encoding,
 }
 
-/// What a text is.
+/// The use of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Of(Field),
     Key,
 }
 
-/// What the bytes of `part` are wanted for.
+/// The use of the bytes of `part`.
 pub(super) fn wanted(part: Part, place: Place, entry: Interest, receiver: &mut impl Receiver) -> Wanted {
     let interest = match part {
         Part::Nothing => return Wanted::Nothing,
@@ -47,7 +47,7 @@ pub(super) fn wanted(part: Part, place: Place, entry: Interest, receiver: &mut i
     }
 }
 
-/// The number that is wanted of `part`.
+/// The numeric field that `part` is; `None` if it is not read.
 pub(super) fn wanted_number(part: Part, place: Place, receiver: &mut impl Receiver) -> Option<Field> {
     let interest = if let Part::Scalar(name) = part { place.member(name) } else { Interest::Nothing };
     if let Interest::Number(field) = interest {
@@ -57,7 +57,7 @@ pub(super) fn wanted_number(part: Part, place: Place, receiver: &mut impl Receiv
     None
 }
 
-/// Tells of a value that is not of the wire type of a message.
+/// Reports a value that should be a message but has another wire type.
 pub(super) fn misshapen(part: Part, place: Place, receiver: &mut impl Receiver) {
     if let Part::Member(name, _) = part
         && let Interest::Inside(place) = place.member(name)

@@ -1,4 +1,4 @@
-//! The same facts as from a whole `serde_json::Value`.
+//! The facts are those of a complete `serde_json::Value`.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -46,7 +46,7 @@ proptest! {
     }
 }
 
-/// A list, an object or a `Status`, with members of any order and any type among those that count.
+/// A list, an object or a `Status`, whose relevant members have any order and any type.
 fn document() -> impl Strategy<Value = Json> {
     shuffled_object(vec![
         ("kind", word(&["PodList", "Pod", "Table", "Status", "AllowList"])),
@@ -110,7 +110,8 @@ fn text() -> BoxedStrategy<Json> {
     prop_oneof![4 => "[a-z0-9-]{1,8}".prop_map(Json::Text), 1 => any::<String>().prop_map(Json::Text), 1 => Just(object([])), 1 => Just(Json::Number(7))].boxed()
 }
 
-/// The order of members decides that of facts, and a `Value` has lost it; the order of items is checked elsewhere.
+/// The facts without their order, which depends on the order of members: a `Value` has lost it. Other tests check the order of
+/// items.
 fn sorted(facts: Vec<Fact>) -> Vec<String> {
     let mut facts: Vec<String> = facts.into_iter().map(|fact| format!("{fact:?}")).collect();
     facts.sort();

@@ -1,4 +1,4 @@
-//! CBOR: what kube-apiserver writes, and what it never would.
+//! CBOR that kube-apiserver writes, and CBOR that it never would.
 
 use proptest::prelude::*;
 

@@ -8,20 +8,20 @@ use super::json_text::Json;
 /// How CBOR is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
-    /// Byte strings, as kube-apiserver writes all of them; else text strings.
+    /// Byte strings, as kube-apiserver writes all of them; otherwise text strings.
     pub byte_strings: bool,
-    /// Strings, arrays and maps without a length, strings in chunks of this length.
+    /// Strings, arrays and maps without a length; strings in chunks of this length.
     pub chunks_of: Option<usize>,
-    /// Each value in a tag.
+    /// A tag around each value.
     pub tags: bool,
-    /// Bytes of the argument of a head, at least.
+    /// Least number of argument bytes of a head.
     pub wide: u8,
 }
 
-/// The tag that says that CBOR follows.
+/// The tag of self-described CBOR.
 const SELF_DESCRIBED: [u8; 3] = [0xd9, 0xd9, 0xf7];
 
-/// As kube-apiserver writes.
+/// The style of kube-apiserver.
 pub(super) const KUBERNETES: Style = Style { byte_strings: true, chunks_of: None, tags: false, wide: 0 };
 
 pub(super) fn style() -> impl Strategy<Value = Style> {
@@ -29,13 +29,13 @@ pub(super) fn style() -> impl Strategy<Value = Style> {
         .prop_map(|(byte_strings, chunks_of, tags, wide)| Style { byte_strings, chunks_of, tags, wide })
 }
 
-/// A document in the tag that says it is CBOR.
+/// A document in the tag of self-described CBOR.
 pub(super) fn document(json: &str) -> Vec<u8> {
     let value: Value = serde_json::from_str(json).unwrap();
     [SELF_DESCRIBED.as_slice(), &bytes(&of(&value), KUBERNETES)].concat()
 }
 
-/// A watch of which each line is an event, and the object of each is in a tag of its own.
+/// A watch with one event per line, each in a tag of its own.
 pub(super) fn watch(lines: &str) -> Vec<u8> {
     lines.lines().flat_map(document).collect()
 }
@@ -46,7 +46,7 @@ pub(super) fn bytes(value: &Json, style: Style) -> Vec<u8> {
     out
 }
 
-/// serde sorts the members, so they are in another order than in the text.
+/// serde sorts the members, so their order differs from that of the text.
 fn of(value: &Value) -> Json {
     match value {
         Value::Null => Json::Null,

@@ -83,7 +83,7 @@ fn read_body<'a>(body: &Encoded, coding: &str, chunks: impl IntoIterator<Item = 
     read_as(body.kind, body.content_type, coding, chunks)
 }
 
-/// `bytes` in pieces of these lengths, over and over.
+/// `bytes` in pieces of these lengths, repeatedly.
 fn cut<'a>(bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
     let mut rest = bytes;
     let mut pieces = Vec::new();

@@ -8,17 +8,17 @@ use crate::wire::BodyKind;
 pub(super) const POD_LIST: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"4711","continue":"eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ","remainingItemCount":17},"items":[{"metadata":{"name":"web-0","generateName":"web-","namespace":"shop","uid":"6f1c0f3e-0000-4000-8000-000000000001","resourceVersion":"4001","labels":{"name":"not-me","uid":"nor me"},"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"metadata\":{\"name\":\"}]\\\\\"}}\n"},"managedFields":[{"manager":"kubelet","fieldsV1":{"f:metadata":{"f:name":{}}}}]},"spec":{"metadata":{"name":"deep"},"items":[{"metadata":{"name":"deeper","resourceVersion":"1"}}],"containers":[{"name":"a","args":["--x={[\"","]}"]}]},"status":{"phase":"Running"}},{"metadata":{"name":"node-like","uid":"u2","resourceVersion":"4002"},"spec":{}}]}
 "#;
 
-/// A list of custom resources: members sorted, so metadata comes last.
+/// A list of custom resources: members are sorted, so metadata comes last.
 pub(super) const CUSTOM_RESOURCE_LIST: &str = r#"{"apiVersion":"example.com/v1","items":[{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"annotations":{"a":"b"},"creationTimestamp":"2024-05-02T10:11:12Z","generation":1,"name":"w","namespace":"default","resourceVersion":"12","uid":"u-w"},"spec":{"size":3}}],"kind":"WidgetList","metadata":{"continue":"","resourceVersion":"99"}}
 "#;
 
-/// What kubectl asks for, with the default `includeObject=Metadata`.
+/// A response to kubectl, with the default `includeObject=Metadata`.
 pub(super) const TABLE: &str = r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"55"},"columnDefinitions":[{"name":"Name","type":"string","format":"name","description":"\"rows\":[{","priority":0}],"rows":[{"cells":["web-0","1/1",{"object":{"metadata":{"name":"cell"}}}],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"web-0","namespace":"shop","uid":"u-0","resourceVersion":"50"}}},{"cells":["web-1"],"object":null},{"cells":["web-2"]}]}
 "#;
 
 pub(super) const PARTIAL_METADATA_LIST: &str = r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"8"},"items":[{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"s","namespace":"n","uid":"u","resourceVersion":"7"}}]}"#;
 
-/// As `?pretty=1` makes it, and the answer of a write.
+/// In the form of `?pretty=1`, and of the response to a write.
 pub(super) const PRETTY_LEASE: &str = r#"{
   "kind": "Lease",
   "apiVersion": "coordination.k8s.io/v1",
@@ -33,11 +33,11 @@ pub(super) const PRETTY_LEASE: &str = r#"{
 }
 "#;
 
-/// 504 of 1.18.6 and later (kubernetes/apiserver `pkg/storage/errors.go`).
+/// The 504 of 1.18.6 and later (kubernetes/apiserver `pkg/storage/errors.go`).
 pub(super) const TOO_LARGE: &str = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version: 900, current: 812","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}
 "#;
 
-/// 410 of a continue token, with the token that goes on inconsistently.
+/// The 410 of a continue token, with the token for an inconsistent continue.
 pub(super) const EXPIRED_TOKEN: &str = r#"{"kind":"Status","apiVersion":"v1","metadata":{"continue":"ZnJlc2g"},"status":"Failure","message":"The provided continue parameter is too old","reason":"Expired","code":410}
 "#;
 
@@ -54,7 +54,7 @@ pub(super) const WATCH: &str = concat!(
     "\n",
 );
 
-/// Everything above, for properties that hold for every body.
+/// All bodies above, for properties that hold for every body.
 pub(super) const ALL: [(BodyKind, &str); 8] = [
     (BodyKind::Document, POD_LIST),
     (BodyKind::Document, CUSTOM_RESOURCE_LIST),

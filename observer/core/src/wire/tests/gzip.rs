@@ -98,7 +98,7 @@ fn bodies_that_inflate_out_of_proportion_are_given_up() {
     assert!((32 << 20..48 << 20).contains(&at), "given up after {at} bytes");
 }
 
-/// A long list that shrinks well, as those of Kubernetes do.
+/// A long list that shrinks as much as those of Kubernetes do.
 #[test]
 fn lists_that_shrink_to_a_fiftieth_are_read_to_their_end() {
     const ITEMS: usize = 2000;
@@ -121,7 +121,7 @@ fn smallest_member(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// As protobuf writes a length.
+/// A length, as protobuf encodes it.
 fn varint(number: usize) -> Vec<u8> {
     let mut rest = number;
     let mut bytes = Vec::new();

@@ -18,13 +18,13 @@ pub(super) enum Json {
 /// How JSON is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
-    /// What stands wherever whitespace may.
+    /// The text at each place where whitespace is allowed.
     space: &'static str,
-    /// One character of so many is written as `\u`.
+    /// One in this many characters is written as `\u`.
     escape_each: usize,
 }
 
-/// As kube-apiserver writes.
+/// The style of kube-apiserver.
 pub(super) const PLAIN: Style = Style { space: "", escape_each: usize::MAX };
 
 pub(super) fn style() -> impl Strategy<Value = Style> {
@@ -32,7 +32,7 @@ pub(super) fn style() -> impl Strategy<Value = Style> {
         .prop_map(|(space, escape_each)| Style { space, escape_each })
 }
 
-/// Any value, with tempting names in it.
+/// Any value, with member names that the reader looks for.
 pub(super) fn arbitrary() -> BoxedStrategy<Json> {
     let leaf = prop_oneof![
         Just(Json::Null),

@@ -78,13 +78,13 @@ proptest! {
     }
 }
 
-/// A media type, the body of a watch, and the same in messages.
+/// A media type, the body of a watch, and the same body in messages.
 type Watch = (&'static str, Vec<u8>, Vec<Vec<u8>>);
 
 /// One watch in every encoding.
 fn all() -> Vec<Watch> {
     let json: Vec<Vec<u8>> = WATCH.lines().map(|line| format!("{line}\n").into_bytes()).collect();
-    // An encoder may write the tag of an item and then the item (kubernetes/apimachinery `cbor.go`), each in a message.
+    // An encoder may write the tag of an item and then the item (kubernetes/apimachinery `cbor.go`), each in a message of its own.
     let halves = |event: Vec<u8>| [event[..3].to_vec(), event[3..].to_vec()];
     let cbor: Vec<Vec<u8>> = WATCH.lines().flat_map(|line| halves(cbor_bytes::document(line))).collect();
     let watch = protobuf_bytes::watch();
@@ -111,7 +111,7 @@ fn read(media_type: &str, messages: &[Vec<u8>], chunk: usize) -> Vec<Fact> {
     facts
 }
 
-/// Frames but for how long they are, which is another matter in messages.
+/// The frames without their lengths, which differ in messages.
 fn without_lengths(frames: Vec<WatchFrame>) -> Vec<WatchFrame> {
     frames.into_iter().map(|frame| WatchFrame { bytes: 0, ..frame }).collect()
 }

@@ -1,4 +1,4 @@
-//! Protobuf, written by hand: what encoders of Kubernetes write, and what they never would.
+//! Protobuf, written by hand: the output of Kubernetes' encoders, and bytes that they never write.
 
 /// A field with bytes: a string or a message.
 pub(super) fn bytes(number: u64, value: impl AsRef<[u8]>) -> Vec<u8> {
@@ -21,19 +21,19 @@ pub(super) fn varint(mut value: u64) -> Vec<u8> {
     out
 }
 
-/// An object in its envelope, with the two empty fields that Go writes behind it.
+/// An object in its envelope, with the two empty fields that Go writes after it.
 pub(super) fn envelope(api_version: &str, kind: &str, object: &[u8]) -> Vec<u8> {
     let type_meta = [bytes(1, api_version), bytes(2, kind)].concat();
     [b"k8s\0".to_vec(), bytes(1, type_meta), bytes(2, object), bytes(3, ""), bytes(4, "")].concat()
 }
 
-/// An event of a watch in its frame.
+/// A watch event with its length prefix.
 pub(super) fn frame(event_type: &str, object: &[u8]) -> Vec<u8> {
     let event = [bytes(1, event_type), bytes(2, bytes(1, object))].concat();
     [u32::try_from(event.len()).unwrap().to_be_bytes().as_slice(), &event].concat()
 }
 
-/// An `ObjectMeta` with fields of every kind before, between and behind those that are read.
+/// An `ObjectMeta` with fields of every kind before, between and after those that are read.
 pub(super) fn object_meta(namespace: &str, name: &str, uid: &str, resource_version: &str) -> Vec<u8> {
     [
         bytes(1, name),
@@ -68,7 +68,7 @@ pub(super) fn pod_list() -> Vec<u8> {
     envelope("v1", "PodList", &list)
 }
 
-/// 504 of 1.18.6 and later.
+/// The 504 of 1.18.6 and later.
 pub(super) fn too_large() -> Vec<u8> {
     let cause = [bytes(1, "ResourceVersionTooLarge"), bytes(2, "Too large resource version"), bytes(3, "")].concat();
     let details = [bytes(1, ""), bytes(2, ""), bytes(3, ""), bytes(4, cause), number(5, 1), bytes(6, "")].concat();

@@ -1,4 +1,4 @@
-//! Protobuf that is not what it should be.
+//! Invalid protobuf.
 
 use proptest::prelude::*;
 

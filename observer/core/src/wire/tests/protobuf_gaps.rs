@@ -1,4 +1,4 @@
-//! Bytes of protobuf that were not seen: lengths say where what follows belongs.
+//! Missing bytes of protobuf: lengths show where the following bytes belong.
 
 use super::protobuf::{document, events};
 use super::protobuf_bytes::{bytes, envelope, list_meta, object, object_meta, pod_list, too_large, watch};
@@ -96,13 +96,13 @@ fn gaps(whole: &[u8]) -> Vec<(usize, usize)> {
     (0..whole.len()).flat_map(at).collect()
 }
 
-/// Where the frame that begins at `start` ends.
+/// The end of the frame that begins at `start`.
 fn frame_end(whole: &[u8], start: usize) -> usize {
     let length = u32::from_be_bytes(whole[start..start + 4].try_into().unwrap());
     start + 4 + usize::try_from(length).unwrap()
 }
 
-/// The facts without these bytes; what may be said of the end is left out, as the end may be what is missing.
+/// The facts without these bytes. Facts about the end are left out, as the end may be among the missing bytes.
 fn without(kind: BodyKind, bytes: &[u8], start: usize, end: usize) -> Vec<Fact> {
     let mut reader = BodyReader::new(kind, PROTOBUF, "").unwrap();
     let mut facts = Vec::new();

@@ -1,4 +1,4 @@
-//! The one way in which the tests read a body.
+//! The functions with which all tests read a body.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ pub(super) fn read(kind: BodyKind, body: impl AsRef<[u8]>) -> Vec<Fact> {
     read_in_chunks(kind, "", [body.as_ref()])
 }
 
-/// All facts of a body in JSON in these chunks.
+/// All facts of a JSON body in these chunks.
 pub(super) fn read_in_chunks<'a>(kind: BodyKind, coding: &str, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Fact> {
     read_as(kind, JSON, coding, chunks)
 }
@@ -60,7 +60,7 @@ pub(super) fn list_meta(resource_version: &str, continue_token: &str, remaining_
     })
 }
 
-/// The frames of a watch; anything else fails.
+/// The frames of a watch; any other fact fails the test.
 #[track_caller]
 pub(super) fn frames(facts: Vec<Fact>) -> Vec<WatchFrame> {
     let frame = |fact| if let Fact::Frame(frame) = fact { frame } else { panic!("not a frame: {fact:?}") };

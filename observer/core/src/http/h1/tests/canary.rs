@@ -1,4 +1,4 @@
-//! Nothing of a credential leaves the line that it came in.
+//! No part of a credential leaves the line that carried it.
 
 use super::script::{client, run, server, split};
 use crate::http::Start;
@@ -25,7 +25,7 @@ fn credentials_are_in_no_event_and_not_in_the_decoder() {
             let log = run(start, &calls);
             assert!(log.text().contains("/early"), "the script is decoded: {}", log.text());
             for canary in CANARIES {
-                // Buffers that derive `Debug` would show numbers.
+                // A buffer that derives `Debug` would print numbers.
                 let numbers = format!("{:?}", canary.as_bytes());
                 let numbers = numbers.trim_matches(['[', ']']);
                 assert!(!log.debug.contains(canary) && !log.debug.contains(numbers), "{canary} is in: {}", log.debug);

@@ -1,4 +1,4 @@
-//! Exchanges as kubectl, curl and old clients have them.
+//! Exchanges of kubectl, curl and old clients.
 
 use expect_test::expect;
 

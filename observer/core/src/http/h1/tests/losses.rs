@@ -1,4 +1,4 @@
-//! Holes, ends, bounds and bytes that are not HTTP.
+//! Gaps, ends, bounds and bytes that are not HTTP.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Decoding that begins somewhere in a connection.
+//! Decoding that begins in the middle of a connection.
 
 use expect_test::{Expect, expect};
 

@@ -1,4 +1,4 @@
-//! Tests of the decoder as a whole: scripts of calls in, events as text out.
+//! Tests of the complete decoder: scripts of calls in, events as text out.
 
 mod canary;
 mod exchanges;

@@ -1,4 +1,4 @@
-//! What holds for any bytes.
+//! Properties of any bytes.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::http::h1::lines::MAX_LINE;
 use crate::http::h1::undecided::MAX_UNDECIDED;
 use crate::http::{Direction, Start};
 
-/// Pieces that lead deep into the decoder when they meet by chance.
+/// Pieces that reach deep states of the decoder when combined at random.
 const FRAGMENTS: &[&str] = &[
     "GET /a HTTP/1.1\r\n\r\n",
     "GET /a HTTP/1.1\r\nUpgrade: x\r\n\r\n",

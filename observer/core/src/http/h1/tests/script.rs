@@ -1,4 +1,4 @@
-//! Runs a script of calls and writes down what the decoder says.
+//! Runs a script of calls and records the decoder's events.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::http::{Direction, Event, Field, Gap, HeaderName, Headers, RequestHead
 pub(super) enum Call {
     /// Bytes of a direction.
     Bytes(Direction, Vec<u8>),
-    /// A hole of so many bytes.
+    /// A gap of this many bytes.
     Gap(Direction, u64),
     /// The end of a direction.
     End(Direction),
@@ -30,33 +30,33 @@ pub(super) fn server(bytes: impl Into<Vec<u8>>) -> Call {
     Call::Bytes(Direction::Response, bytes.into())
 }
 
-/// A hole in what the client sent.
+/// A gap in the client's bytes.
 pub(super) fn client_gap(length: u64) -> Call {
     Call::Gap(Direction::Request, length)
 }
 
-/// A hole in what the server sent.
+/// A gap in the server's bytes.
 pub(super) fn server_gap(length: u64) -> Call {
     Call::Gap(Direction::Response, length)
 }
 
-/// The client's end.
+/// The end of the client's direction.
 pub(super) fn client_end() -> Call {
     Call::End(Direction::Request)
 }
 
-/// The server's end.
+/// The end of the server's direction.
 pub(super) fn server_end() -> Call {
     Call::End(Direction::Response)
 }
 
-/// The script from the first byte of a connection gives `expected`, and so do its bytes however they are cut.
+/// Checks that the script, from the first byte of a connection, gives `expected`, and that any chunking of its bytes does too.
 #[track_caller]
 pub(super) fn check(calls: &[Call], expected: &Expect) {
     check_from(Start::Beginning, calls, expected);
 }
 
-/// The script from `start` gives `expected`, and so do its bytes however they are cut.
+/// Checks that the script, from `start`, gives `expected`, and that any chunking of its bytes does too.
 #[track_caller]
 pub(super) fn check_from(start: Start, calls: &[Call], expected: &Expect) {
     let whole = run(start, calls);
@@ -72,7 +72,7 @@ pub(super) fn split_sizes() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(prop_oneof![1..4_usize, 1..80_usize], 1..24)
 }
 
-/// The same calls, the bytes cut into pieces of `sizes`, over and over.
+/// The same calls, with the bytes cut into pieces of `sizes`, repeatedly.
 pub(super) fn split(calls: &[Call], sizes: &[usize]) -> Vec<Call> {
     let mut sizes = sizes.iter().copied().cycle();
     let mut pieces = Vec::new();
@@ -91,12 +91,12 @@ pub(super) fn split(calls: &[Call], sizes: &[usize]) -> Vec<Call> {
     pieces
 }
 
-/// All that was said.
+/// All events of a run.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// In order, adjacent slices joined.
+    /// The events in order, with adjacent slices joined.
     pub(super) said: Vec<Said>,
-    /// Most bytes that were held at once.
+    /// Most bytes held at once.
     pub(super) most_held: usize,
     /// Most requests that waited at once.
     pub(super) most_unanswered: usize,
@@ -104,19 +104,19 @@ pub(super) struct Log {
     pub(super) debug: String,
 }
 
-/// An event without a lifetime.
+/// An event without a lifetime; bodies keep their bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// `Body`.
+    /// A slice of a body.
     Body(StreamId, Direction, Vec<u8>),
-    /// `Opaque`.
+    /// A slice of an upgraded exchange.
     Opaque(StreamId, Direction, Vec<u8>),
-    /// Any other, as a line.
+    /// Any other event, as a line.
     Line(String),
 }
 
 impl Log {
-    /// One line for each event.
+    /// One line per event.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for said in &self.said {
@@ -172,7 +172,7 @@ impl Log {
     }
 }
 
-/// Runs the calls and checks on the way what holds for every connection.
+/// Runs the calls, and checks the rules of every connection on the way.
 #[track_caller]
 pub(super) fn run(start: Start, calls: &[Call]) -> Log {
     let mut decoder = Decoder::new(start);
@@ -198,7 +198,7 @@ pub(super) fn run(start: Start, calls: &[Call]) -> Log {
     log
 }
 
-/// What no sequence of events may break.
+/// Rules for every sequence of events.
 #[derive(Default)]
 struct Rules {
     streams: u64,

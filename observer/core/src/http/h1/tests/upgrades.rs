@@ -1,4 +1,4 @@
-//! Exec, attach, port-forward and tunnels: what follows is counted only.
+//! Exec, attach, port-forward and tunnels: the bytes after the upgrade are only counted.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Header blocks into field lines, fed in any chunking.
+//! Decodes header blocks into field lines, in any chunking.
 
 use super::field_line::MAX_NAME;
 use super::huffman::Huffman;
@@ -9,7 +9,7 @@ use super::text::Text;
 use super::trace::{Trace, name_of};
 use super::{FieldLine, Name, Value};
 
-/// The header block cannot be decoded, and no later one either (`COMPRESSION_ERROR` of RFC 9113 §4.3); says what is wrong.
+/// The reason why the header block, and any later one, cannot be decoded (`COMPRESSION_ERROR` of RFC 9113 §4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompressionError(pub &'static str);
 
@@ -17,12 +17,12 @@ pub struct CompressionError(pub &'static str);
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
-    /// The largest size that the encoder may choose for its table; `None` when that is not known.
+    /// The largest size that the encoder may choose for its table; `None` if it is unknown.
     size_limit: Option<u32>,
     state: State,
     place: Place,
     text: Text,
-    /// The present block's representations, once somebody can explain them.
+    /// The current block's representations, once announced fields can explain them.
     trace: Option<Box<Trace>>,
 }
 
@@ -33,7 +33,7 @@ enum Place {
     InFields,
 }
 
-/// What the next byte is.
+/// The position of the next byte in a header block.
 ///
 /// ```text
 ///  Representation ──┬─► Integer ──┬─ indexed field, size update ──────────────► Representation
@@ -42,7 +42,7 @@ enum Place {
 /// ```
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// The first of a representation (RFC 7541 §6).
+    /// The first byte of a representation (RFC 7541 §6).
     Representation,
     /// A further byte of an integer.
     Integer(Purpose, Integer),
@@ -52,7 +52,7 @@ enum State {
     Octets { role: Role, coding: Coding, remaining: u32 },
 }
 
-/// What an integer means.
+/// The use of an integer.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
     IndexedField,
@@ -69,7 +69,7 @@ enum Indexing {
     None,
 }
 
-/// What a string literal is.
+/// The use of a string literal.
 #[derive(Clone, Copy, Debug)]
 enum Role {
     Name(Indexing),
@@ -83,19 +83,19 @@ enum Coding {
 }
 
 impl Decoder {
-    /// For a direction that is seen from its beginning.
+    /// A decoder for a direction that is seen from its beginning.
     pub fn from_beginning() -> Self {
         Self::with(Table::empty(), Some(INITIAL_SIZE))
     }
 
-    /// For a direction that is seen from somewhere later.
+    /// A decoder for a direction that is seen from some later point.
     pub fn from_middle() -> Self {
         Self::with(Table::unknown(), None)
     }
 
-    /// Sets the largest size that the encoder may choose (what the other side's `SETTINGS_HEADER_TABLE_SIZE` says).
+    /// Sets the largest size that the encoder may choose: the other side's `SETTINGS_HEADER_TABLE_SIZE`.
     ///
-    /// No effect on a decoder from the middle of a connection, where an earlier and larger setting cannot be ruled out.
+    /// It has no effect on a decoder from the middle of a connection, where an earlier and larger setting cannot be ruled out.
     pub fn limit_size(&mut self, limit: u32) {
         self.size_limit = self.size_limit.map(|_before| limit);
     }
@@ -129,7 +129,7 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// When the block ends inside of a field.
+    /// When the block ends within a field.
     pub fn finish(&mut self) -> Result<(), CompressionError> {
         self.place = Place::BeforeFields;
         match self.state {
@@ -140,8 +140,8 @@ impl Decoder {
         }
     }
 
-    /// Notes that a part of a header block is lost: the next [`Self::fragment`] is of another block, and every entry that the
-    /// table has now is unknown.
+    /// Notes that a part of a header block is lost: the next [`Self::fragment`] belongs to another block, and all current entries
+    /// of the table are unknown.
     pub fn lose(&mut self) {
         self.table = Table::unknown();
         self.state = State::Representation;
@@ -152,18 +152,18 @@ impl Decoder {
         }
     }
 
-    /// Keeps what each representation says from now on, for [`Self::take_trace`].
+    /// Keeps each representation from now on, for [`Self::take_trace`].
     pub(in crate::http::h2) fn trace(&mut self) {
         let is_between_blocks = self.place == Place::BeforeFields && matches!(self.state, State::Representation);
         self.trace.get_or_insert_with(|| Box::new(Trace::new(is_between_blocks)));
     }
 
-    /// The representations of the block that has just ended, if they are kept.
+    /// The representations of the block that has just ended; `None` unless [`Self::trace`] was called.
     pub(in crate::http::h2) fn take_trace(&mut self) -> Option<Box<Trace>> {
         self.trace.as_mut().map(|trace| std::mem::replace(trace, Box::new(Trace::new(true))))
     }
 
-    /// Notes the fields of a block that was traced, so that later ones can refer to what it left open.
+    /// Notes the fields of a traced block, so that later blocks can refer to the entries that it left open.
     pub(in crate::http::h2) fn learn(&mut self, block: &Trace, fields: &[FieldLine]) {
         for (traced, field) in block.lines().iter().zip(fields).filter(|(traced, _)| traced.is_open()) {
             if let Some(entry) = traced.name_from {
@@ -185,7 +185,7 @@ impl Decoder {
         Self { table, size_limit, state, place, text: Text::default(), trace: None }
     }
 
-    /// RFC 7541 §6: the leading bits tell the representation.
+    /// RFC 7541 §6: the leading bits determine the representation.
     fn representation(&mut self, first: u8, fields: &mut dyn FnMut(&FieldLine)) -> Result<(), CompressionError> {
         let (purpose, prefix_bits) = match first {
             0x80.. => (Purpose::IndexedField, 7),
@@ -322,7 +322,7 @@ fn dynamic(table: &Table, index: u32) -> Found<'_> {
     position(index).map_or(Found::Nothing, |position| table.get(position))
 }
 
-/// Its number; nothing where the index is of the static table.
+/// Number of the entry; `None` if the index is in the static table.
 fn number(table: &Table, index: u32) -> Option<u64> {
     table.number(position(index)?)
 }

@@ -1,30 +1,30 @@
-//! A field line as far as it may be known on this floor.
+//! A field line, reduced to the facts that are kept on this floor.
 
 use super::text::Text;
 use crate::http::headers::MAX_VALUE;
 use crate::http::{HeaderName, Identity, Target, method};
 
-/// Longest name that is looked at, in bytes; no name that means something here is longer.
+/// Longest name that is read, in bytes; all names that matter here are shorter.
 pub(super) const MAX_NAME: usize = 64;
-/// Longest method that is looked at, in bytes; none is longer.
+/// Longest method that is read, in bytes; none is longer.
 const MAX_METHOD: usize = 32;
-/// Longest `:path` that is understood, in bytes; a longer one is unknown, because a cut one could say something else.
+/// Longest `:path` that is parsed, in bytes; a longer one is unknown, because a cut one could mean something else.
 const MAX_TARGET: usize = 64 * 1024;
-/// Longest `authorization` that is looked at, in bytes: more than [`Identity::from_authorization`] looks into.
+/// Longest `authorization` that is read, in bytes: more than [`Identity::from_authorization`] parses.
 const MAX_AUTHORIZATION: usize = 16 * 1024 + 64;
 
-/// What a field's name means here.
+/// A field's name, reduced to its meaning here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// `:method`.
+    /// `:method`; its value is kept as [`Value::Text`].
     Method,
-    /// `:path`.
+    /// `:path`; its value is kept as [`Value::Target`].
     Path,
-    /// `:status`.
+    /// `:status`; its value is kept as [`Value::Status`].
     Status,
     /// Another pseudo-header field: `:scheme`, `:authority`, `:protocol`.
     OtherPseudo,
-    /// `authorization`.
+    /// `authorization`; its value is kept as [`Value::Identity`].
     Authorization,
     /// A name on the allow-list.
     Listed(HeaderName),
@@ -34,20 +34,20 @@ pub enum Name {
     Unknown,
 }
 
-/// What is kept of a field's value.
+/// The part of a field's value that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Nothing, because the name does not allow it.
     NotKept,
-    /// Nothing, because the value was never seen or is not what its name asks for.
+    /// Nothing, because the value was never seen or does not fit its name.
     Unknown,
-    /// The value of an allow-listed field, at most its first 1024 bytes; or the method, `OTHER` where HTTP has none of that name.
+    /// The value of an allow-listed field, at most its first 1024 bytes. Or the method; `OTHER` if HTTP defines no such method.
     Text(Box<[u8]>),
-    /// What a `:path` says; never the text itself.
+    /// The parsed `:path`; never the text itself.
     Target(Box<Target>),
-    /// A `:status`.
+    /// The code of a valid `:status`.
     Status(u16),
-    /// What an `authorization` says about its sender.
+    /// The sender's identity, as an `authorization` claims it.
     Identity(Box<Identity>),
 }
 
@@ -58,9 +58,9 @@ pub struct FieldLine {
     pub name: Name,
     /// Length of the name in bytes; `None` when the name was never seen.
     pub name_length: Option<u32>,
-    /// What is kept of the value.
+    /// The part of the value that is kept.
     pub value: Value,
-    /// Length of the whole value in bytes; `None` when it was never seen.
+    /// Length of the complete value in bytes; `None` if it was never seen.
     pub value_length: Option<u32>,
 }
 
@@ -87,8 +87,7 @@ impl FieldLine {
         }
     }
 
-    /// Size in the dynamic table (RFC 7541 §4.1). A length that is not known counts as 0, so this may be less than the size in the
-    /// table of the encoder, never more.
+    /// Size in the dynamic table (RFC 7541 §4.1). An unknown length counts as 0, so the encoder's table may count more, never less.
     pub(super) fn size(&self) -> u64 {
         let lengths = [self.name_length, self.value_length];
         lengths.into_iter().flatten().map(u64::from).fold(32, u64::saturating_add)
@@ -96,7 +95,7 @@ impl FieldLine {
 }
 
 impl Name {
-    /// Reads a whole name.
+    /// Reads a complete name.
     pub(super) fn read(name: &[u8]) -> Self {
         match name {
             b":method" => Self::Method,
@@ -108,7 +107,7 @@ impl Name {
         }
     }
 
-    /// How many bytes of the value are looked at.
+    /// How many bytes of the value are read.
     pub(super) fn value_limit(self) -> usize {
         match self {
             Self::Method => MAX_METHOD,
@@ -122,7 +121,7 @@ impl Name {
 }
 
 impl Value {
-    /// Takes from the value of `name` what may be kept.
+    /// Reduces the value of `name` to the part that may be kept.
     pub(super) fn read(name: Name, text: &Text) -> Self {
         match name {
             Name::Method => Self::Text(method::known(text.bytes()).as_bytes().into()),

@@ -1,11 +1,11 @@
 //! The Huffman code of string literals (RFC 7541 §5.2 and appendix B).
 //!
-//! The code is canonical: codes of one length are consecutive in the order of their symbols. So the lengths of appendix B are the
-//! whole table, and all else is computed from them when the crate is built.
+//! The code is canonical: codes of one length are consecutive in the order of their symbols. So the lengths of appendix B define
+//! the complete table, and everything else is computed from them at compile time.
 
 use super::CompressionError;
 
-/// Length of each symbol's code in bits (appendix B). The code of EOS, thirty ones, is the only one that is not here.
+/// Length of each symbol's code in bits (appendix B). Only the code of EOS, thirty ones, is missing.
 pub const LENGTHS: [u8; 256] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, // 0x00
     28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28, // 0x10
@@ -29,7 +29,7 @@ const LONGEST: u8 = 30;
 /// The code of EOS, which must not occur in a string.
 const EOS: u64 = 0x3fff_ffff;
 
-/// The codes of one length: `count` consecutive ones from `first` on.
+/// The codes of one length: `count` consecutive codes, beginning with `first`.
 #[derive(Clone, Copy, Debug)]
 struct Codes {
     length: u8,
@@ -39,12 +39,12 @@ struct Codes {
     offset: u64,
 }
 
-/// Codes up to this length, which are those of nearly all that header fields carry, are looked up at once.
+/// Codes up to this length are looked up directly; nearly all codes in header fields are that short.
 const SHORT: u8 = 8;
 
-/// Per eight bits, the symbol whose code they begin with, and its length; 0 where the code is longer.
+/// For each value of eight bits: the symbol whose code they begin with, and its length; 0 if the code is longer.
 static SHORT_CODES: [(u8, u8); 1 << SHORT] = short_codes();
-/// Per code length from 1 bit to [`LONGEST`].
+/// The codes of each length, from 1 bit to [`LONGEST`].
 static CODES: [Codes; LONGEST as usize] = codes();
 /// The symbols in the order of their codes.
 static SYMBOLS: [u8; 256] = symbols();
@@ -52,13 +52,13 @@ static SYMBOLS: [u8; 256] = symbols();
 /// Decodes one string, in any chunking.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Huffman {
-    /// Bits that are no whole code yet, in the low `count` bits. Fewer than 30 between two calls.
+    /// Bits that do not complete a code yet, in the low `count` bits. Fewer than 30 between two calls.
     bits: u64,
     count: u8,
 }
 
 impl Huffman {
-    /// Decodes the next bytes of the string; each symbol that is complete goes to `symbol`.
+    /// Decodes the next bytes of the string; each complete symbol goes to `symbol`.
     pub(super) fn decode(&mut self, octets: &[u8], mut symbol: impl FnMut(u8)) -> Result<(), CompressionError> {
         for octet in octets {
             self.bits = self.bits << 8 | u64::from(*octet);
@@ -72,7 +72,7 @@ impl Huffman {
         Ok(())
     }
 
-    /// Checks what is left at the end of the string: fewer than 8 bits, all of them ones.
+    /// Checks the bits left at the end of the string: fewer than 8, all of them ones.
     pub(super) fn finish(self) -> Result<(), CompressionError> {
         if self.count > 7 {
             return Err(CompressionError("Huffman padding longer than 7 bits"));
@@ -90,7 +90,7 @@ impl Huffman {
         }
     }
 
-    /// The first eight bits; behind the last, zeros.
+    /// The first eight bits, padded with zeros.
     fn first_eight(self) -> u8 {
         let aligned = if self.count < SHORT {
             self.bits << SHORT.saturating_sub(self.count)

@@ -2,7 +2,7 @@
 
 use super::CompressionError;
 
-/// An integer of which more bytes are to come.
+/// An integer that needs more bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Integer {
     value: u64,
@@ -12,7 +12,7 @@ pub(super) struct Integer {
 /// An integer after its next byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Progress {
-    /// Its value.
+    /// The integer is complete, with this value.
     Done(u32),
     /// Another byte follows.
     More(Integer),

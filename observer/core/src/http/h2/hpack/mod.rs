@@ -1,9 +1,10 @@
 //! HPACK (RFC 7541), read with a table that holds no secret.
 //!
-//! The dynamic table has the size accounting of §4.1, but of a field off the allow-list it keeps the lengths only, of
-//! `authorization` the derived identity. Decoding may begin in the middle of a connection: an index from before that time is answered
-//! with *unknown*. Public, though hidden, so that tests outside of this crate can compare it with other implementations field by
-//! field.
+//! The dynamic table has the size accounting of §4.1. But of a field off the allow-list it keeps only the lengths, and of
+//! `authorization` only the derived identity. Decoding may begin in the middle of a connection: an index from before that time
+//! gives *unknown*.
+//!
+//! The module is public, though hidden, so that tests outside this crate can compare it with other implementations field by field.
 
 mod decoder;
 mod field_line;

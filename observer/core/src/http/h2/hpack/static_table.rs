@@ -1,6 +1,6 @@
 //! The static table (RFC 7541 appendix A).
 
-/// Number of entries of the static table: the dynamic one begins behind it.
+/// Number of entries of the static table; the dynamic table begins after it.
 pub(super) const LENGTH: u32 = 61;
 
 /// Name and value of static index `index`, counted from 1.

@@ -6,28 +6,28 @@ use super::FieldLine;
 
 /// Size of the table before any update, in bytes (RFC 9113 §6.5.2, `SETTINGS_HEADER_TABLE_SIZE`).
 pub(in crate::http::h2) const INITIAL_SIZE: u32 = 4096;
-/// Most that is held, by the measure of RFC 7541 §4.1. Of a larger table the oldest entries become unknown.
+/// Most bytes held, by the measure of RFC 7541 §4.1. In a larger table, the oldest entries become unknown.
 const MAX_HELD: u64 = 64 * 1024;
 
-/// The number of the first entry that is seen.
+/// Number of the first entry that is seen.
 const FIRST_SEEN: u64 = 1 << 32;
-/// As many entries as [`MAX_HELD`] has room for.
+/// Most entries that fit into [`MAX_HELD`].
 const MAX_ENTRIES: usize = 2048;
 
 /// The newest entries of the encoder's table.
 ///
-/// Entries are addressed by how new they are, so an index means the same entry whatever has been evicted. What is held here is a
-/// run of the newest insertions: at least those that the encoder still has and that were seen, perhaps some that it has evicted,
-/// which it cannot refer to. So an answer may be *unknown*, but never another field.
+/// Entries are addressed by how new they are, so an index means the same entry whatever has been evicted. The table holds a run of
+/// the newest insertions. It has at least all seen entries that the encoder still has, perhaps also some that the encoder has
+/// evicted and cannot refer to. So an answer may be *unknown*, but never a wrong field.
 #[derive(Debug)]
 pub(super) struct Table {
     /// Newest first.
     lines: VecDeque<FieldLine>,
-    /// How many were ever inserted; entries that were never seen count as those before [`FIRST_SEEN`].
+    /// Number of insertions ever; entries that were never seen have the numbers below [`FIRST_SEEN`].
     inserted: u64,
     /// Sum of the sizes of `lines`.
     size: u64,
-    /// The encoder's limit; `None` until it says one, when decoding began in the middle.
+    /// The encoder's limit; `None` until it sends one, if decoding began in the middle.
     max_size: Option<u32>,
     older: Older,
 }
@@ -39,12 +39,12 @@ enum Older {
     Possible,
 }
 
-/// What an index refers to.
+/// The result of looking up an index.
 #[derive(Debug)]
 pub(super) enum Found<'a> {
     /// An entry that was seen.
     Line(&'a FieldLine),
-    /// An entry from before our time, or lost since.
+    /// An entry from before decoding began, or lost since.
     Unknown,
     /// No entry: the index is wrong.
     Nothing,
@@ -70,7 +70,7 @@ impl Table {
         }
     }
 
-    /// Adds the newest entry; evicts what has no room any more (RFC 7541 §4.4).
+    /// Adds the newest entry, and evicts those that no longer fit (RFC 7541 §4.4).
     pub(super) fn insert(&mut self, line: FieldLine) {
         self.inserted = self.inserted.saturating_add(1);
         self.size = self.size.saturating_add(line.size());
@@ -78,18 +78,18 @@ impl Table {
         self.evict();
     }
 
-    /// The number of the entry at `position`: it stays the same when others are inserted.
+    /// The number of the entry at `position`, which stays the same when others are inserted.
     pub(super) fn number(&self, position: u32) -> Option<u64> {
         self.inserted.checked_sub(1)?.checked_sub(u64::from(position))
     }
 
-    /// Notes what the entry of this number is, where it is held without, or may be older than those held.
+    /// Notes the field of the entry with this number, if the entry is held, or may be older than those held.
     pub(super) fn learn(&mut self, number: u64, learned: FieldLine) {
         let newest = self.inserted.saturating_sub(1);
         let position = newest.checked_sub(number).and_then(|position| usize::try_from(position).ok());
         let Some(position) = position.filter(|position| *position < MAX_ENTRIES) else { return };
         if self.older == Older::Possible {
-            // An entry that nothing is known of counts with the least size that it may have.
+            // An unknown entry counts with the least size that it may have.
             while self.lines.len() <= position {
                 self.size = self.size.saturating_add(FieldLine::UNKNOWN.size());
                 self.lines.push_back(FieldLine::UNKNOWN);
@@ -111,7 +111,7 @@ impl Table {
         }
     }
 
-    /// The size of what is held (RFC 7541 §4.1).
+    /// Size of the held entries (RFC 7541 §4.1).
     #[cfg(test)]
     pub(super) fn size(&self) -> u64 {
         self.size
@@ -121,7 +121,7 @@ impl Table {
         if let Some(max_size) = self.max_size
             && self.shrink_to(u64::from(max_size))
         {
-            // The encoder evicts the oldest first, so when it has no room for one that was seen, those never seen are gone too.
+            // The encoder evicts the oldest first. When it has no room for a seen entry, the unseen ones are gone too.
             self.older = Older::Gone;
         }
         if self.shrink_to(MAX_HELD) {
@@ -129,7 +129,7 @@ impl Table {
         }
     }
 
-    /// Whether an entry had to go.
+    /// Evicts the oldest entries down to `max_size`; returns whether there were any.
     fn shrink_to(&mut self, max_size: u64) -> bool {
         let before = self.lines.len();
         while self.size > max_size

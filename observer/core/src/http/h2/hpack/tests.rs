@@ -1,4 +1,4 @@
-//! The examples of RFC 7541, and what the standard does not show.
+//! The examples of RFC 7541, and cases that it does not show.
 
 use std::fmt::Write as _;
 
@@ -85,7 +85,7 @@ fn appendix_c3_and_c4_requests_without_and_with_huffman_coding() {
 
 #[test]
 fn appendix_c5_and_c6_responses_with_eviction_without_and_with_huffman_coding() {
-    // A table of 256 bytes: the examples presuppose it, here an update says it.
+    // A table of 256 bytes: the examples presuppose it; here an update sets it.
     let expected = expect![[r"
         Status/7 302/3
         OffList/13 NotKept/7
@@ -161,7 +161,7 @@ fn authorization_leaves_its_subject_and_its_length_in_the_table() {
 #[test]
 fn value_off_the_allow_list_is_nowhere_in_the_decoder() {
     let mut decoder = Decoder::from_beginning();
-    // A cookie, whole; and half of another, so that the decoder is inside of it.
+    // One complete cookie, and half of another, so that the decoder is within it.
     decode(&mut decoder, b"\x60\x06s3cret").unwrap();
     decoder.fragment(b"\x60\x0cs3cret", &mut |_line| {}).unwrap();
     assert!(!holds(&decoder, b"s3cret"));
@@ -169,7 +169,7 @@ fn value_off_the_allow_list_is_nowhere_in_the_decoder() {
     decoder.lose();
     decoder.fragment(b"\x57\x40Bearer s3cret", &mut |_line| {}).unwrap();
     assert!(!holds(&decoder, b"s3cret"));
-    // And to show that this would be seen: a value on the list.
+    // Control: a value on the allow-list is found.
     let mut decoder = Decoder::from_beginning();
     decode(&mut decoder, b"\x53\x06s3cret").unwrap();
     assert!(holds(&decoder, b"s3cret"));
@@ -209,7 +209,7 @@ fn index_from_before_our_time_is_unknown_and_later_entries_are_found_before_it()
     assert_eq!(decode(&mut decoder, &[0xbe]).unwrap(), "Unknown/? Unknown/?\n");
     assert_eq!(decode(&mut decoder, b"\x53\x01x").unwrap(), "Listed(Accept)/6 x/1\n");
     assert_eq!(decode(&mut decoder, &[0xbe, 0xbf]).unwrap(), "Listed(Accept)/6 x/1\nUnknown/? Unknown/?\n");
-    // A literal whose name is from before our time: nothing of its value is kept either, but it takes its place.
+    // A literal whose name is a lost entry: its value is not kept, but it takes its place in the table.
     assert_eq!(decode(&mut decoder, b"\x7f\x00\x03abc").unwrap(), "Unknown/? NotKept/3\n");
     assert_eq!(decode(&mut decoder, &[0xbe, 0xbf]).unwrap(), "Unknown/? NotKept/3\nListed(Accept)/6 x/1\n");
 }
@@ -286,7 +286,7 @@ proptest! {
     }
 }
 
-/// Blocks in which most things that HPACK knows occur, right and wrong.
+/// Blocks with most HPACK representations, valid and invalid.
 fn blocks() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let piece = prop_oneof![
         any::<u8>().prop_map(|byte| vec![byte | 0x80]),
@@ -306,7 +306,7 @@ fn string(before: &[u8], text: &str) -> Vec<u8> {
     [before, &length, text.as_bytes()].concat()
 }
 
-/// Decodes `blocks` one after the other; the fields and the size of the table behind each.
+/// Decodes `blocks` in order, and compares the fields and the table size after each.
 #[track_caller]
 fn check(blocks: &[&str], expected: &Expect) {
     let mut decoder = Decoder::from_beginning();
@@ -318,7 +318,7 @@ fn check(blocks: &[&str], expected: &Expect) {
     expected.assert_eq(&text);
 }
 
-/// Whether `bytes` are anywhere in the decoder, as text or as bytes.
+/// Whether the decoder contains `bytes` anywhere, as text or as bytes.
 fn holds(decoder: &Decoder, bytes: &[u8]) -> bool {
     let (inside, as_bytes) = (format!("{decoder:?}"), format!("{bytes:?}"));
     inside.contains(str::from_utf8(bytes).unwrap()) || inside.contains(as_bytes.trim_matches(['[', ']']))

@@ -2,7 +2,7 @@
 
 use crate::http::held::HeldBytes;
 
-/// The first bytes of a string, as many as its field's meaning needs, and its length.
+/// The first bytes of a string, as many as its field needs, and its length.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     held: HeldBytes,
@@ -11,7 +11,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Begins a string of which at most `limit` bytes are kept; the one before is overwritten.
+    /// Begins a string, of which at most `limit` bytes are kept, and overwrites the one before.
     pub(super) fn begin(&mut self, limit: usize) {
         self.held.forget();
         self.limit = limit;
@@ -35,17 +35,17 @@ impl Text {
         self.length = self.length.saturating_add(1);
     }
 
-    /// What was kept of the string.
+    /// The kept bytes of the string.
     pub(super) fn bytes(&self) -> &[u8] {
         self.held.as_slice()
     }
 
-    /// The whole string, unless a part of it was not kept.
+    /// The complete string, if all of it was kept.
     pub(super) fn whole(&self) -> Option<&[u8]> {
         (u32::try_from(self.held.len()) == Ok(self.length)).then(|| self.bytes())
     }
 
-    /// Length of the whole string in bytes.
+    /// Length of the complete string in bytes.
     pub(super) fn length(&self) -> u32 {
         self.length
     }

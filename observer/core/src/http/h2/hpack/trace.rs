@@ -1,29 +1,29 @@
-//! What each representation of a header block said and left open.
+//! The representations of a header block, with the parts that each carries or leaves open.
 
 use super::{FieldLine, Name, Value};
 
-/// Most representations of a block that are kept: above that it is not explained.
+/// Most representations kept of a block; a longer block is not explained.
 const MAX_LINES: usize = 256;
 
 /// The representations of one header block, in their order.
 #[derive(Debug)]
 pub(in crate::http::h2) struct Trace {
     lines: Vec<Traced>,
-    /// Whether all of the block are there.
+    /// Whether the trace has all representations of the block.
     is_whole: bool,
-    /// The entry of the dynamic table that the literal under way has its name from.
+    /// The dynamic table entry from which the current literal takes its name.
     name_from: Option<u64>,
 }
 
-/// A representation as far as it says itself what it is.
+/// A representation, as far as it is readable by itself.
 #[derive(Debug)]
 pub(super) struct Traced {
     line: FieldLine,
-    /// The entry that it is.
+    /// The table entry that it refers to.
     pub(super) field_from: Option<u64>,
-    /// The entry that it has its name from.
+    /// The table entry from which it takes its name.
     pub(super) name_from: Option<u64>,
-    /// The entry that it makes.
+    /// The table entry that it adds.
     pub(super) makes: Option<u64>,
 }
 
@@ -49,12 +49,12 @@ impl Trace {
         &self.lines
     }
 
-    /// How many representations the block has; nothing where not all are known.
+    /// Number of representations of the block; `None` if not all are known.
     pub(in crate::http::h2) fn length(&self) -> Option<usize> {
         self.is_whole.then_some(self.lines.len())
     }
 
-    /// Whether the block may be of these fields: each says nothing else than the representation at its place.
+    /// Whether the block may carry these fields: none contradicts the representation at its place.
     pub(in crate::http::h2) fn agrees_with<'f>(&self, fields: impl ExactSizeIterator<Item = &'f FieldLine>) -> bool {
         self.length() == Some(fields.len()) && self.lines.iter().zip(fields).all(|(traced, field)| agrees(&traced.line, field))
     }
@@ -69,7 +69,7 @@ impl Trace {
 }
 
 impl Traced {
-    /// Whether it leaves anything open.
+    /// Whether its name or the length of its value is unknown.
     pub(super) fn is_open(&self) -> bool {
         self.line.name == Name::Unknown || self.line.value_length.is_none()
     }
@@ -79,12 +79,12 @@ fn agrees(line: &FieldLine, field: &FieldLine) -> bool {
     let has_name = line.name != Name::Unknown;
     let name = !has_name || (line.name == field.name && line.name_length == field.name_length);
     let length = line.value_length.is_none() || line.value_length == field.value_length;
-    // The value behind an unknown name was not kept, and of one that was never seen there is none.
+    // The value of an unknown name was not kept, and a value that was never seen is missing.
     let value = !has_name || line.value_length.is_none() || line.value == field.value;
     name && length && value
 }
 
-/// The name of a field alone, where its value is another one.
+/// The name of `field`, for an entry with the same name but another value.
 pub(super) fn name_of(field: &FieldLine) -> FieldLine {
     FieldLine { name: field.name, name_length: field.name_length, value: Value::Unknown, value_length: None }
 }

@@ -1,4 +1,4 @@
-//! Random conversations that are right, with what a decoder has to tell of them.
+//! Random valid conversations, with the events that a decoder has to report.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +11,7 @@ use super::wire::{
     settings, window_update,
 };
 
-/// One end's next frames. Numbers that name a stream count the open ones, modulo how many there are.
+/// The next frames of one end. A number that names a stream is an index into the open ones, modulo their count.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Request { path: String, agent: u8, end: bool, split: usize },
@@ -24,14 +24,14 @@ pub(super) enum Act {
     Other(Direction, u8),
 }
 
-/// Frames in the order in which they are sent, and what is told of them.
+/// Frames in the order sent, and the expected events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
     pub(super) frames: Vec<(Direction, Vec<u8>)>,
-    /// The fields of the header block in a frame, with its stream, by the place of the frame.
+    /// The fields and the stream of the header block in a frame, by the index of the frame.
     pub(super) fields: BTreeMap<usize, (u32, Vec<(String, String)>)>,
     pub(super) told: Vec<Told>,
-    /// What is told when no payload of DATA is seen.
+    /// The expected events if no payload of DATA is seen.
     pub(super) told_without_data: Vec<Told>,
     open: BTreeMap<u32, Open>,
     next_stream: u32,
@@ -171,7 +171,7 @@ impl Conversation {
         self.frames.push((direction, bytes));
     }
 
-    /// HEADERS, with priority where the length of the block is odd, and a CONTINUATION for what is behind `split`.
+    /// HEADERS, with priority if the length of the block is odd, and a CONTINUATION for the bytes after `split`.
     fn headers(&mut self, direction: Direction, stream: u32, end: bool, fields: &[(&str, &str)], split: usize) {
         let block = self.encoders[usize::from(direction == Response)].block(fields);
         let owned = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));

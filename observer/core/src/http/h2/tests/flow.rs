@@ -60,7 +60,7 @@ fn watching() -> Tap {
     tap
 }
 
-/// What the server may send, on the connection and on stream 1.
+/// How much the server may send: on the connection, and on stream 1.
 fn windows(tap: &Tap) -> (Option<i64>, Option<i64>) {
     (tap.decoder.send_window(Response, None), tap.decoder.send_window(Response, Some(1)))
 }

@@ -1,4 +1,4 @@
-//! Bytes that were forwarded but not offered.
+//! Bytes that were forwarded but not passed to the decoder.
 
 use expect_test::{Expect, expect};
 
@@ -10,7 +10,7 @@ use super::wire::{
     END_HEADERS, END_STREAM, PADDED, SETTINGS, continuation, data, field, frame, get, headers, indexed_field, ping, preface,
 };
 
-/// What the server sends: bytes, or bytes that are missing.
+/// Bytes of the server, seen or missing.
 enum Offered {
     Bytes(Vec<u8>),
     Hole(Option<u32>, usize),
@@ -161,7 +161,7 @@ fn gap_that_does_not_lie_in_one_payload_makes_the_direction_dark() {
     check(vec![head(), Bytes(frame(3, 0, 1, b"1234")[..9].to_vec()), Hole(None, 1)], &dark);
 }
 
-/// Two requests are open; `offered` is in the direction of responses.
+/// Checks the events for `offered` in the direction of responses, with two requests open.
 #[track_caller]
 fn check(offered: Vec<Offered>, expected: &Expect) {
     let mut tap = Tap::new(Start::Beginning);

@@ -1,4 +1,4 @@
-//! What is not HTTP/2 as the standard has it, and what is more than the decoder takes.
+//! Bytes that violate RFC 9113, and bytes beyond the decoder's bounds.
 
 use super::super::super::Direction::{self, Request, Response};
 use super::super::super::Start;
@@ -106,7 +106,7 @@ fn stream_errors_cut_the_message_and_nothing_else() {
 fn table_size_is_limited_by_the_settings_of_the_other_side() {
     let update = |size_minus_31: &[u8]| headers(0, 1, &[b"\x3f", size_minus_31, b"\x88"].concat());
     let (of_8192, of_4096) = (update(b"\xe1\x3f"), update(b"\xe1\x1f"));
-    // More than the default without a setting.
+    // More than the default, without a setting.
     assert!(dark(Response, &of_8192).0.contains("above SETTINGS_HEADER_TABLE_SIZE"));
 
     let mut tap = begun();
@@ -181,7 +181,7 @@ fn begun() -> Tap {
     tap
 }
 
-/// The last two lines, of which the second has lost its arrow.
+/// The last two lines; the second one without its arrow.
 #[track_caller]
 fn dark(direction: Direction, bytes: &[u8]) -> (String, String) {
     let mut tap = begun();

@@ -52,7 +52,7 @@ fn fields_from_before_our_time_are_unknown() {
         &[
             (Request, proof()),
             (Response, proof()),
-            // Method and path come from the table as it was.
+            // Method and path come from table entries that were never seen.
             (Request, headers(END_STREAM, 7, b"\xbe\xbf\x87\xc0")),
             (Response, headers(END_STREAM, 7, b"\x88\xbe")),
             (Request, headers(END_STREAM, 9, &[get("/b"), field("accept", "a/b")].concat())),
@@ -77,10 +77,10 @@ fn stream_that_answers_a_request_from_before_is_told_without_its_request() {
             (Response, headers(0, 5, b"\x88")),
             (Response, data(END_STREAM, 5, b"x")),
             (Request, data(0, 7, b"upload")),
-            // These are trailers: there is no pseudo-header field.
+            // These are trailers, as there is no pseudo-header field.
             (Request, headers(END_STREAM, 7, &field("a", "b"))),
             (Response, rst_stream(7, 0)),
-            // What is still under way behind a reset is no news.
+            // Frames that are still under way after a reset are not reported.
             (Response, data(0, 7, b"x")),
             (Response, data(0, 3, b"event")),
             (Request, headers(END_STREAM, 9, &get("/b"))),

@@ -1,4 +1,4 @@
-//! What holds for any conversation, and for any bytes.
+//! Properties of any conversation, and of any bytes.
 
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ fn cuts() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(1..40_usize, 1..9)
 }
 
-/// Bytes of which the first few often make a frame header.
+/// Bytes that often begin like a frame header.
 fn bytes_like_frames() -> impl Strategy<Value = Vec<u8>> {
     let header = (0..40_u8, 0..12_u8, any::<u8>(), 0..8_u8);
     let frame = (header, prop::collection::vec(any::<u8>(), 0..40)).prop_map(|((length, frame_type, flags, stream), payload)| {
@@ -175,7 +175,7 @@ fn of(conversation: &Conversation, direction: Direction) -> impl Iterator<Item =
     })
 }
 
-/// What is told when the bytes of `gap` are missing in one direction, and both end.
+/// The events if the bytes of `gap` are missing in one direction, and both directions end.
 fn with_gap(conversation: &Conversation, in_direction: Direction, gap: std::ops::Range<usize>) -> Vec<Told> {
     let mut tap = Tap::new(Start::Beginning);
     let mut offset = 0;
@@ -205,7 +205,7 @@ fn lines(told: &[Told]) -> Vec<&str> {
         .collect()
 }
 
-/// A body of which some bytes were not seen.
+/// A body with some bytes unseen.
 #[derive(Clone, Default)]
 struct Body {
     bytes: Vec<Option<u8>>,
@@ -231,7 +231,7 @@ fn bodies(told: &[Told]) -> BTreeMap<(Direction, u64), Body> {
     bodies
 }
 
-/// Bodies are as long as they were, or longer by padding; where there is no padding, what was seen is where it was.
+/// Bodies have the length that was sent, or are longer by padding. Without padding, each seen byte is at its place.
 #[track_caller]
 fn assert_bodies_fit(told: &[Told], whole: &[Told], without_data: &[Told]) {
     let (told, whole, longest) = (bodies(told), bodies(whole), bodies(without_data));
@@ -246,7 +246,7 @@ fn assert_bodies_fit(told: &[Told], whole: &[Told], without_data: &[Told]) {
     }
 }
 
-/// Everything that is told was told of the whole conversation too, or is unknown in part.
+/// Each reported line was also reported for the complete conversation, or is unknown in part.
 #[track_caller]
 fn assert_consistent(told: &[Told], whole: &[Told]) {
     let sent = lines(whole);
@@ -267,7 +267,7 @@ fn assert_consistent(told: &[Told], whole: &[Told]) {
     }
 }
 
-/// Whether `line` says what `sent` says, or `?` for a part of it. Fields that are not in `sent` may be unknown.
+/// Whether `line` equals `sent`, or has `?` for a part of it. Fields that are not in `sent` may be unknown.
 fn is_less(line: &str, sent: &str) -> bool {
     let mut words = sent.split(' ').peekable();
     line.split(' ').all(|word| {
@@ -282,7 +282,7 @@ fn is_less(line: &str, sent: &str) -> bool {
     }) && words.next().is_none()
 }
 
-/// Whether a message is told as cut that did not end.
+/// Whether `line` reports a message as cut that did not end.
 fn is_cut(line: &str, sent: &[&str]) -> bool {
     line.strip_suffix(" cut").is_some_and(|message| !sent.contains(&format!("{message} end").as_str()))
 }

@@ -1,4 +1,4 @@
-//! Header fields that were told ahead of their blocks, on a connection that is decoded from its middle.
+//! Header fields announced ahead of their blocks, on a connection that is decoded from its middle.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use super::transcript::Tap;
 use super::wire::{END_STREAM, data, get, headers, indexed_field, ping, window_update};
 
 const GET: &[(&str, &str)] = &[(":method", "GET"), (":path", "/api/v1/pods?watch=true"), ("user-agent", "kubelet/v1")];
-/// `:method` from the static table, the others from the dynamic one as it was.
+/// `:method` from the static table, the others from dynamic table entries that were never seen.
 const INDEXED_GET: &[u8] = b"\x82\xbe\xbf";
 const OK: &[(&str, &str)] = &[(":status", "200"), ("content-type", "application/json")];
 const INDEXED_OK: &[u8] = b"\x88\xc5";
@@ -33,7 +33,7 @@ fn fields_say_what_a_block_refers_to_and_later_blocks_say_it_themselves() {
             Bytes(Request, headers(END_STREAM, 7, INDEXED_GET)),
             Fields(Response, Blocks::OfNextBytes, OK),
             Bytes(Response, headers(END_STREAM, 7, INDEXED_OK)),
-            // A field that is new to the table moves those that were learned.
+            // A field that is new to the table shifts the learned ones.
             Bytes(Request, headers(END_STREAM, 9, &[b"\x82\xbe\xbf".as_slice(), &indexed_field("accept", "a/b")].concat())),
             Bytes(Request, headers(END_STREAM, 11, b"\x82\xbf\xc0\xbe")),
             Bytes(Response, headers(END_STREAM, 11, INDEXED_OK)),
@@ -55,7 +55,7 @@ fn fields_say_what_a_block_refers_to_and_later_blocks_say_it_themselves() {
 
 #[test]
 fn literal_whose_name_is_in_the_lost_table_is_told_and_kept() {
-    // A literal that goes into the table, its name from an entry of before; then that entry's name again, and the new entry.
+    // A literal with indexing, whose name is an entry from before decoding began; then that entry's name again, and the new entry.
     let block = [b"\x82\x84\x7f\x01\x03".as_slice(), b"one"].concat();
     let again = [b"\x82\x84\xbe\x0f\x32\x03".as_slice(), b"two"].concat();
     check(
@@ -104,7 +104,7 @@ fn fields_of_bytes_that_are_missing_or_say_nothing_are_gone() {
             Bytes(Request, proof()),
             Bytes(Response, proof()),
             Bytes(Request, headers(END_STREAM, 7, &get("/a"))),
-            // A frame whose payload can do without.
+            // A frame whose payload may be missing.
             Bytes(Response, ping()[..12].to_vec()),
             Bytes(Response, ping()[12..].to_vec()),
             Bytes(Response, ping()[..12].to_vec()),
@@ -227,7 +227,7 @@ proptest! {
     }
 }
 
-/// No pseudo-header field: those make a message what it is.
+/// No pseudo-header fields, because they decide the kind of a message.
 fn wrong_name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["user-agent", "accept", "audit-id", "authorization", "cookie", "x-other", "x-checksum"])
 }

@@ -1,11 +1,11 @@
-//! What a decoder tells, as text.
+//! The events of a decoder as text.
 
 use super::super::super::{
     Blocks, Direction, Event, Field, Gap, HeaderFields, HeaderName, Headers, RequestHead, ResponseHead, Start,
 };
 use super::super::Decoder;
 
-/// One thing that was told; bodies are joined with what comes next to them.
+/// One event; adjacent parts of one body are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     Line(String),
@@ -14,7 +14,7 @@ pub(super) enum Told {
     Opaque(Direction, u64, u64),
 }
 
-/// A decoder and what it has told.
+/// A decoder and its events.
 pub(super) struct Tap {
     pub(super) decoder: Decoder,
     told: Vec<Told>,
@@ -50,7 +50,7 @@ impl Tap {
         self.told
     }
 
-    /// Everything told but bodies.
+    /// All events except bodies.
     pub(super) fn lines(&self) -> Vec<String> {
         let lines = self.told.iter().filter_map(|told| match told {
             Told::Line(line) => Some(line.clone()),
@@ -59,7 +59,7 @@ impl Tap {
         lines.collect()
     }
 
-    /// One line for each thing told.
+    /// One line per event.
     pub(super) fn text(self) -> String {
         let lines = self.told.into_iter().map(|told| match told {
             Told::Line(line) => line,
@@ -73,7 +73,7 @@ impl Tap {
     }
 }
 
-/// Adds what was told, joined with the last where both are parts of one body.
+/// Adds an event, joined with the last one if both are parts of one body.
 pub(super) fn tell(all: &mut Vec<Told>, told: Told) {
     match (all.last_mut(), told) {
         (Some(Told::Body(direction, stream, bytes)), Told::Body(next, on, more)) if (*direction, *stream) == (next, on) => {
@@ -89,7 +89,7 @@ pub(super) fn tell(all: &mut Vec<Told>, told: Told) {
     }
 }
 
-/// Who speaks.
+/// The sender: `>` for the client, `<` for the server.
 pub(super) fn arrow(direction: Direction) -> char {
     match direction {
         Direction::Request => '>',

@@ -1,14 +1,14 @@
-//! Bytes as the two ends send them.
+//! Bytes that the two ends send.
 
-/// SETTINGS without a setting: how a server begins.
+/// A SETTINGS frame without settings, with which a server begins.
 pub(super) const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
 
-/// How a client begins.
+/// The first bytes of a client.
 pub(super) fn preface() -> Vec<u8> {
     [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", SETTINGS].concat()
 }
 
-/// The same, with the acknowledgement of the client's [`preface`].
+/// The first bytes of a server, with the acknowledgement of the client's [`preface`].
 pub(super) fn server_preface() -> Vec<u8> {
     [SETTINGS, &settings_ack()].concat()
 }
@@ -28,7 +28,7 @@ pub(super) fn data(flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     frame(0, flags, stream, payload)
 }
 
-/// HEADERS with the whole block.
+/// HEADERS with a complete block.
 pub(super) fn headers(flags: u8, stream: u32, block: &[u8]) -> Vec<u8> {
     frame(1, flags | END_HEADERS, stream, block)
 }
