@@ -1,4 +1,4 @@
-//! A demo API server for trying by hand: `cargo run -p observer --example demo-server KUBECONFIG` writes that file, and serves until
+//! A demo API server for manual tests. `cargo run -p observer --example demo-server KUBECONFIG` writes that file and serves until
 //! standard input ends. Each line on standard input is an act: `restart`, `compact`, `expire`.
 
 use std::fs::OpenOptions;

@@ -1,9 +1,9 @@
-//! An error and what caused it, as one line.
+//! An error and its causes on one line.
 
 use std::error::Error;
 use std::iter::successors;
 
-/// An error and its causes, but for those that it names itself in a sentence that goes on.
+/// Joins an error with its causes, and skips a cause that the text already contains.
 pub(crate) fn in_words(error: &(dyn Error + 'static)) -> String {
     let chain = successors(Some(error), |&error| error.source());
     chain.map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {

@@ -1,30 +1,30 @@
-//! Faults that tests ask for by the namespace of a request, to show that the traffic goes on. A build without the feature `injected-faults` has
-//! none of this, and a release build cannot have it.
+//! Faults that tests request by the namespace of a request, to show that traffic continues. A build without the feature
+//! `injected-faults` contains none of this, and a release build cannot have the feature.
 
 #[cfg(all(feature = "injected-faults", not(debug_assertions)))]
 compile_error!("`injected-faults` lets every client bring observing down: it is for tests, and no release build may carry it");
 
-/// Who fails.
+/// The component that panics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     /// The decoder of one connection, at the bytes of a request in namespace `fault-in-decoder`.
     Decoder,
-    /// The decoder of one connection, at its end, where the path of the server's URL is `fault-in-close`.
+    /// The decoder of one connection, when the connection closes, if the path of the server's URL is `fault-in-close`.
     Close,
-    /// The owner of all state, at a request in namespace `fault-in-observer`.
+    /// The Observer, at a request in namespace `fault-in-observer`.
     Observer,
-    /// A view of single events, at one about namespace `fault-in-view`.
+    /// A view of single events, at an event about namespace `fault-in-view`.
     View,
-    /// The page, if a request in namespace `fault-in-page` is in what it shows.
+    /// The page, if it shows a request in namespace `fault-in-page`.
     Page,
-    /// The report, if a request in namespace `fault-in-report` is in it.
+    /// The report, if it contains a request in namespace `fault-in-report`.
     Report,
 }
 
-/// Panics where `place` comes upon its namespace, as the worst of panics would: in words that hold all of `seen`, and all that decoders were
-/// given until then.
+/// Panics if `seen` contains the mark of `place`. The message is the worst possible one: all of `seen`, and everything that the
+/// decoders have been given so far.
 ///
-/// The words go into the file that `FAULTY_WATCHTAP_WORDS` names, too: whoever seeks them elsewhere can see that there was something to find.
+/// The message is also written to the file named by `FAULTY_WATCHTAP_WORDS`, as proof to a search of other outputs that it existed.
 #[cfg(feature = "injected-faults")]
 pub(crate) fn strike(place: Place, seen: &impl std::fmt::Debug) {
     use std::sync::{Mutex, PoisonError};
@@ -53,6 +53,6 @@ pub(crate) fn strike(place: Place, seen: &impl std::fmt::Debug) {
     }
 }
 
-/// Nothing.
+/// Does nothing: this build has no injected faults.
 #[cfg(not(feature = "injected-faults"))]
 pub(crate) const fn strike(_place: Place, _seen: &impl std::fmt::Debug) {}

@@ -1,7 +1,8 @@
 //! watchtap: shows which layer of the Kubernetes API server answers each list and watch, and by which rule.
 //!
-//! This crate is the shell around [`observer_core`]: [`tap`] carries traffic in, [`intake`] hands copies of it over to
-//! [`observing`], which feeds the core; [`capture`] keeps what it was fed; [`view`] shows what the core says. ARCHITECTURE.md has the map.
+//! This crate is the shell around [`observer_core`]. [`tap`] carries traffic in, and [`intake`] hands copies of it to
+//! [`observing`], which feeds the core. [`capture`] records the core's input, and [`view`] shows its results. ARCHITECTURE.md has
+//! the map.
 
 pub mod capture;
 pub mod child;

@@ -1,8 +1,8 @@
-//! Files for their owner only: names of objects can be sensitive.
+//! Files that only their owner can read, since names of objects can be sensitive.
 //!
-//! What stands at a path already may have been put there by somebody else, who waits for what we write or wants us to overwrite another file: so a
-//! file or a pipe of another user is refused, and so is a link of theirs. One that others could have open is replaced by another file of its
-//! name. Devices, and what we were given as a standard stream (`/dev/stdout`), are written to whoever they belong to.
+//! Another user may have created the file at a path, to read our output or to make us overwrite a different file. So a file, a pipe
+//! or a link of another user is refused. A file that others may have open is replaced with a new file of the same name. Devices and
+//! standard streams that we were given (`/dev/stdout`) are written to, whoever owns them.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -15,12 +15,12 @@ use rustix::process::geteuid;
 
 /// The mode of a new file.
 const PRIVATE: u32 = 0o600;
-/// What others may do with a file.
+/// The permissions of a file's group and of all others.
 const OF_OTHERS: u32 = 0o077;
-/// Root, whose links lead where the system wants them to.
+/// Root's uid. Links of root are trusted.
 const ROOT: u32 = 0;
 
-/// Opens an empty file for writing, with mode 0600, or a pipe or a device.
+/// Opens `path` for writing: an empty file with mode 0600, or a pipe or a device.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     let there = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return create_new(path),
@@ -32,7 +32,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
         trust_link(there.uid(), geteuid().as_raw())?;
         options.create(true).mode(PRIVATE);
     } else {
-        // Before it is opened: at a pipe of somebody else that would wait for its reader.
+        // Checked before opening: at another user's pipe, opening would wait for its reader.
         trust(&there)?;
         options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     }
@@ -49,12 +49,12 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Fails if there is something of that name by now.
+/// Fails if the name exists by now.
 fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)
 }
 
-/// Puts a new file in the place of one that others may have open, wherever links lead.
+/// Follows all links, and replaces a file that others may have open with a new one.
 fn replace(path: &Path) -> io::Result<File> {
     let path = fs::canonicalize(path)?;
     fs::remove_file(&path)?;
@@ -93,7 +93,7 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, format!("{why}; remove it, or name a file of your own"))
 }
 
-/// Whether who started us opened it for us.
+/// Whether the program that started us opened it as a standard stream.
 fn is_standard_stream(metadata: &Metadata) -> bool {
     let is_it = |stream: BorrowedFd<'_>| {
         let stream = stream.try_clone_to_owned().and_then(|stream| File::from(stream).metadata());
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// Not the user of any test.
+    /// A uid that no test runs as.
     const STRANGER: u32 = 54_321;
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
         for trusted in [trust_owner(1000, 1000), trust_link(1000, 1000), trust_link(0, 1000)] {
             trusted.unwrap();
         }
-        // Only root can give a file away.
+        // Only root can give a file to another user.
         if geteuid().is_root() {
             let folder = tempfile::tempdir().unwrap();
             let path = |name: &str| folder.path().join(name);

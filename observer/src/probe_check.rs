@@ -1,63 +1,63 @@
-//! What is said of a machine before anything is probed: plain values, which the probe's tap makes and the views show.
+//! The result of `watchtap probe --check`: plain values that the probe makes and the views show.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What this machine allows a probe, and what the TLS libraries of its processes offer.
+/// The probe's requirements on this machine, and the TLS libraries of its processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProbeCheck {
-    /// What a probe needs, those that most others depend on first.
+    /// Requirements of a probe, in the order of the table: those that most others depend on come first.
     pub requirements: Vec<Requirement>,
-    /// Files with TLS libraries that processes here run, those that are not seen first.
+    /// Files with TLS libraries that processes here run; unseen ones come first.
     pub files: Vec<CheckedFile>,
-    /// Processes that may not be looked at.
+    /// Processes that the kernel does not let us inspect.
     pub not_looked_at: Vec<NotLookedAt>,
 }
 
-/// What is being done.
+/// The current step of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckProgress<'c> {
-    /// The programs are loaded and attached.
+    /// The programs are loaded and attached for a moment.
     Trial,
-    /// A program or library is looked at.
+    /// A program or library is inspected.
     Program {
-        /// Which one, from 1 on.
+        /// Its position, from 1.
         index: usize,
-        /// How many there are.
+        /// The number of programs and libraries.
         of: usize,
-        /// Its name.
+        /// Its path.
         name: &'c str,
     },
 }
 
-/// Something that a probe needs or is better with.
+/// A condition that a probe requires or benefits from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Requirement {
-    /// What it is, in a few words.
+    /// A few words, such as "Linux 6.6 or later".
     pub name: &'static str,
-    /// Whether it is there.
+    /// Whether this machine meets it.
     pub state: RequirementState,
-    /// What was found.
+    /// The evidence, such as the kernel's release.
     pub found: String,
-    /// What is not seen without it.
+    /// The traffic or facts that stay unseen without it; `None` if it is met or nothing works without it.
     pub unseen: Option<&'static str>,
-    /// What to do about it; nothing where nothing is missing.
+    /// How to meet it; `None` if nothing is missing.
     pub remedy: Option<String>,
 }
 
-/// Whether something is there, in the order in which it is worse.
+/// The result for one requirement, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum RequirementState {
-    /// It is there.
+    /// The machine meets it.
     Met,
-    /// Others ask for it, and a probe does not.
+    /// Other eBPF tools need it, a probe does not.
     DoesNotMatter,
-    /// It could not be found out.
+    /// It could not be determined.
     NotKnown,
-    /// It is not there, and a probe works with less.
+    /// It is missing; a probe works, but sees less.
     Limits,
-    /// It is not there, and no probe works.
+    /// It is missing, and no probe works without it.
     Missing,
 }
 
@@ -73,27 +73,27 @@ impl fmt::Display for RequirementState {
     }
 }
 
-/// A program or shared library with a TLS library in it, or one of which that cannot be told.
+/// A program or shared library that contains a TLS library, or may contain one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckedFile {
-    /// Its name as one of its processes has it.
+    /// Its path, as one of its processes sees it.
     pub name: String,
-    /// Whether what goes through it is seen.
+    /// Whether a probe sees its TLS traffic.
     pub seen: Seen,
-    /// Why not, or not all of it.
+    /// The reason if none or only part of it is seen.
     pub why: Option<String>,
-    /// What is in it; empty where that cannot be told.
+    /// The TLS libraries in it; empty if they could not be determined.
     pub libraries: Vec<CheckedLibrary>,
-    /// Those that run code of it, by number.
+    /// The processes that run its code, ordered by pid.
     pub processes: Vec<CheckedProcess>,
 }
 
-/// Whether what goes through a file is seen, in the order in which it is better.
+/// How much of a file's TLS traffic is seen, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Seen {
-    /// Nothing of it.
+    /// None of it.
     Not,
-    /// What does not pass the functions that cannot be probed.
+    /// All but the traffic through functions that cannot be probed.
     Partly,
     /// All of it.
     Wholly,
@@ -102,67 +102,67 @@ pub enum Seen {
 /// A TLS library in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckedLibrary {
-    /// Whose it is.
+    /// The library's name, such as "rustls".
     pub name: &'static str,
-    /// Its version, of rustls; of Go's, the release that built the program. Others do not tell it.
+    /// The version of rustls; for Go, the release that built the program. `None` for other libraries, which do not state theirs.
     pub version: Option<String>,
-    /// Its functions that can be probed and that plaintext passes, where the file names them: those of OpenSSL's interface.
+    /// Functions that carry plaintext and can be probed, if the file names them: those of OpenSSL's interface.
     pub functions: Vec<&'static str>,
 }
 
-/// A process.
+/// A process, identified by its pid.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct CheckedProcess {
-    /// Its number in our PID namespace.
+    /// Its pid in our PID namespace.
     pub pid: u32,
-    /// As `/proc/PID/comm` tells it.
+    /// Its name in `/proc/PID/comm`.
     pub name: String,
 }
 
-/// Processes that may not be looked at, for one reason.
+/// Processes that cannot be inspected, all for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NotLookedAt {
-    /// What the kernel said.
+    /// The kernel's error.
     pub why: String,
-    /// Them, by number.
+    /// The processes, ordered by pid.
     pub processes: Vec<CheckedProcess>,
 }
 
 impl ProbeCheck {
-    /// The worst state of a requirement; that it is met where there is none.
+    /// The worst state of any requirement; `Met` if there are none.
     pub fn state(&self) -> RequirementState {
         self.requirements.iter().map(|requirement| requirement.state).max().unwrap_or(RequirementState::Met)
     }
 
-    /// Whether a probe can run, be it with less than all.
+    /// Whether a probe can run, even if it sees less than all traffic.
     pub fn can_probe(&self) -> bool {
         self.state() < RequirementState::Missing
     }
 }
 
 impl Requirement {
-    /// It is there.
+    /// A requirement that the machine meets.
     pub fn met(name: &'static str, found: impl Into<String>) -> Self {
         Self::new(name, RequirementState::Met, found)
     }
 
-    /// A probe does not ask for it.
+    /// A requirement of other tools that a probe does not have.
     pub fn does_not_matter(name: &'static str, found: impl Into<String>) -> Self {
         Self::new(name, RequirementState::DoesNotMatter, found)
     }
 
-    /// It could not be found out.
+    /// A requirement whose state could not be determined.
     pub fn not_known(name: &'static str, found: impl Into<String>) -> Self {
         Self::new(name, RequirementState::NotKnown, found)
     }
 
-    /// It is not there, and so something is not seen.
+    /// A missing requirement without which `unseen` is not seen.
     pub fn limits(name: &'static str, found: impl Into<String>, unseen: &'static str, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into());
         Self { unseen: Some(unseen), remedy, ..Self::new(name, RequirementState::Limits, found) }
     }
 
-    /// It is not there, and so no probe works.
+    /// A missing requirement without which no probe works.
     pub fn missing(name: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { remedy: Some(remedy.into()), ..Self::new(name, RequirementState::Missing, found) }
     }

@@ -11,41 +11,41 @@ use observer_core::observation::Observation;
 
 use crate::private_file;
 
-/// Longest that an observation waits for its block to be written, if the owner calls [`CaptureFile::flush_if_due`] in time.
+/// Longest time that an observation waits for its block to be written, if the owner calls [`CaptureFile::flush_if_due`] in time.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
-/// How much disk a capture may take: about `max_size` × `files`.
+/// Bounds the disk space of a capture to about `max_size` × `files`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes of observations after which a file is full; it exceeds them by one block at most (1 MiB, usually far less), and by what it
-    /// says again of what is open, which is bounded but may be more than this.
+    /// Bytes of observations after which a file is full. A file exceeds this by at most one block (1 MiB, usually far less), and by
+    /// the state of open exchanges that is repeated at its start. That state is bounded too, but may be larger than `max_size`.
     pub max_size: u64,
-    /// Files that are kept, the one that is written among them; at least 1.
+    /// Number of files kept, including the one being written; at least 1.
     pub files: u32,
 }
 
-/// A capture that is being written to `FILE`; full files are renamed to `FILE.1`, `FILE.2`, …, the oldest with the highest number.
+/// A capture being written to `FILE`. Full files are renamed to `FILE.1`, `FILE.2`, …; the oldest has the highest number.
 ///
-/// Each block goes to the operating system in one write, so what was written before a crash of this process can be read. Nothing is
-/// synchronised with the disk: that could take seconds, in which nothing would be observed.
+/// Each block goes to the operating system in one write, so everything written before a crash of this process can be read.
+/// Nothing is synchronised with the disk: that could take seconds, and observing would pause meanwhile.
 #[derive(Debug)]
 pub struct CaptureFile {
     path: PathBuf,
     file: File,
     bounds: Bounds,
-    /// A pipe or a device cannot be renamed.
+    /// False for a pipe or a device, which cannot be renamed.
     can_rotate: bool,
-    /// Begins with the first observation.
+    /// `None` until the first observation.
     writer: Option<Writer>,
-    /// Bytes of the present file behind what stands.
+    /// Bytes in the current file. After a rotation, the state repeated at its start is not counted.
     written: u64,
-    /// Bytes that are not written yet; empty between calls.
+    /// Bytes to write next; empty between calls.
     pending: Vec<u8>,
     flushed: Instant,
 }
 
 impl CaptureFile {
-    /// Creates `path`, or empties it, for its owner only.
+    /// Creates `path`, or empties it; only its owner can read it.
     ///
     /// Files of an earlier capture beside it (`FILE.1`, …) stay until rotation replaces them.
     pub fn create(path: &Path, bounds: Bounds) -> io::Result<Self> {
@@ -63,7 +63,7 @@ impl CaptureFile {
         })
     }
 
-    /// Takes the next observation. After an error the capture is over: drop it.
+    /// Records the next observation. An error ends the capture: drop it then.
     pub fn record(&mut self, observation: &Observation) -> io::Result<()> {
         let writer = match &mut self.writer {
             Some(writer) => writer,
@@ -78,13 +78,13 @@ impl CaptureFile {
         if self.can_rotate && self.written >= self.bounds.max_size { self.rotate() } else { Ok(()) }
     }
 
-    /// How long until [`Self::flush_if_due`] has something to do; `None` when nothing waits.
+    /// Time until [`Self::flush_if_due`] has something to write; `None` if nothing is waiting.
     pub fn due_in(&self) -> Option<Duration> {
         let waits = self.writer.as_ref().is_some_and(Writer::has_open_block);
         waits.then(|| FLUSH_EVERY.saturating_sub(self.flushed.elapsed()))
     }
 
-    /// Writes what has waited for a second.
+    /// Writes the open block if it has waited for a second.
     pub fn flush_if_due(&mut self) -> io::Result<()> {
         match (self.due_in(), &mut self.writer) {
             (Some(Duration::ZERO), Some(writer)) => {
@@ -93,7 +93,7 @@ impl CaptureFile {
                 self.write()
             }
             (None, _) => {
-                // A second of waiting begins with the observation that waits.
+                // The second starts with the first observation that waits.
                 self.flushed = Instant::now();
                 Ok(())
             }
@@ -101,7 +101,7 @@ impl CaptureFile {
         }
     }
 
-    /// Writes what waits, and the end mark.
+    /// Writes the open block and the end mark.
     pub fn finish(mut self) -> io::Result<()> {
         self.end(FileEnd::Complete)
     }
@@ -126,7 +126,7 @@ impl CaptureFile {
             writer.begin_file(&mut self.pending);
         }
         self.write()?;
-        // Where very much is open, a file that counted it would be full before its first observation.
+        // If very many exchanges are open, a file that counted their state would be full before its first observation.
         self.written = 0;
         Ok(())
     }
@@ -142,7 +142,7 @@ impl CaptureFile {
     }
 }
 
-/// `FILE` for 0, else `FILE.number`.
+/// `FILE` for 0, otherwise `FILE.number`.
 pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     if number > 0 {

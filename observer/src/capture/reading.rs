@@ -1,4 +1,4 @@
-//! Reading captures: files in the order of their parts, at once or at a pace.
+//! Reading captures: files in the order of their parts, at full speed or at a pace.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,41 +9,41 @@ use observer_core::capture::{FileHead, Lost, LostReason, Reader, Record, Refused
 use observer_core::observation::Observation;
 use observer_core::time::Timestamp;
 
-/// Bytes read at a time.
+/// Bytes per read.
 const CHUNK: usize = 64 << 10;
-/// Enough for the head of any file.
+/// Bytes that contain the head of any file.
 const HEAD: u64 = 4 << 10;
 
-/// What a file without a byte lacks.
+/// The loss reported for an empty file.
 const EMPTY: Lost = Lost { offset: 0, bytes: 0, observations: None, from: None, until: None, reason: LostReason::Torn };
 
 /// Why a capture cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file cannot be read.
+    /// The file cannot be opened or read.
     #[error("cannot read {}: {error}", file.display())]
     Io {
-        /// Which one.
+        /// The file's path.
         file: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// The file is nothing that can be read.
+    /// The file is not a capture that this version reads.
     #[error("{}: {refused}", file.display())]
     Refused {
-        /// Which one.
+        /// The file's path.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         refused: Refused,
     },
 }
 
-/// How fast observations follow one another.
+/// How fast observations are replayed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// At once.
+    /// Without waiting.
     AtOnce,
-    /// As many times as fast as they were made; above 0.
+    /// This many times as fast as they were recorded; above 0.
     Times(f64),
 }
 
@@ -51,12 +51,12 @@ pub enum Pace {
 #[derive(Debug)]
 pub struct Recording {
     files: Vec<PathBuf>,
-    /// Created by a writer that was killed before it wrote the head. Their place among the others is not known.
+    /// Files whose writer was killed before it wrote the head. Their position in the capture is unknown.
     empty: Vec<PathBuf>,
 }
 
 impl Recording {
-    /// Puts the files into the order of their parts. Nothing of them is kept open. Among several an empty one is a part that is lost.
+    /// Sorts the files by capture and part, and keeps none open. An empty file among several counts as a lost part.
     pub fn of(files: &[PathBuf]) -> Result<Self, ReadError> {
         let [_, _, ..] = files else { return Ok(Self { files: files.to_vec(), empty: Vec::new() }) };
         let mut placed = Vec::with_capacity(files.len());
@@ -69,14 +69,14 @@ impl Recording {
             }
         }
         if placed.is_empty() {
-            // Nothing can be read, and reading says so.
+            // No file can be read, and `replay` returns that as an error.
             return Ok(Self { files: empty, empty: Vec::new() });
         }
         placed.sort_by_key(|(place, _)| *place);
         Ok(Self { files: placed.into_iter().map(|(_, file)| file).collect(), empty })
     }
 
-    /// Gives the observations to `told`, and returns what is missing, with the file that says so.
+    /// Passes each observation to `told`. Returns the losses, each with the file that shows it.
     pub fn replay(&self, pace: Pace, told: &mut dyn FnMut(Observation)) -> Result<Vec<(PathBuf, Lost)>, ReadError> {
         let mut replay = Replay::default();
         let mut clock = Clock { pace, begun: None };
@@ -102,21 +102,21 @@ impl Recording {
         if let Some(last) = self.files.last() {
             replay.finish(&mut |one| found.take(last, one, &mut clock, told));
         }
-        // What they would have held is told as the span that their neighbours leave.
+        // The observations of these files are also missing between their neighbours, where `Replay` reports them.
         let room = Found::MAX_LOST.saturating_sub(found.lost.len());
         found.lost.extend(self.empty.iter().take(room.max(1)).map(|file| (file.clone(), EMPTY)));
         Ok(found.lost)
     }
 }
 
-/// What is found beside observations.
+/// Losses and a refusal met during a replay.
 struct Found {
     lost: Vec<(PathBuf, Lost)>,
     refused: Option<Refused>,
 }
 
 impl Found {
-    /// More losses than anybody reads are counted by the Observer only.
+    /// Further losses are counted by the Observer only: no reader needs so many.
     const MAX_LOST: usize = 64;
 
     fn take(&mut self, file: &Path, one: Replayed, clock: &mut Clock, told: &mut dyn FnMut(Observation)) {
@@ -132,7 +132,7 @@ impl Found {
     }
 }
 
-/// Keeps the pace.
+/// Delays observations to keep the pace.
 struct Clock {
     pace: Pace,
     begun: Option<(Instant, Timestamp)>,

@@ -1,4 +1,4 @@
-//! Files of a capture in a folder.
+//! Capture files in a directory.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -52,7 +52,7 @@ fn what_was_flushed_before_a_crash_is_read() {
     for observation in &observations {
         capture.record(observation).unwrap();
     }
-    // A crash: nothing is finished.
+    // Simulates a crash: the capture is never finished.
     std::thread::sleep(capture.due_in().unwrap());
     capture.flush_if_due().unwrap();
     assert_eq!(capture.due_in(), None);
@@ -105,7 +105,7 @@ fn an_empty_part_is_lost_and_the_others_are_read() {
     let observations = observations(20_000);
     write(&path, Bounds { max_size: 16 << 10, files: 100 }, &observations);
     let files: Vec<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    // The writer was killed between the creation of a file and its head.
+    // The writer was killed after it created the file and before it wrote the head.
     fs::write(&path, "").unwrap();
     let (mut read_back, lost) = read(&files);
     assert_eq!(lost, [LostReason::NoLaterPart, LostReason::Torn]);
@@ -135,7 +135,7 @@ fn a_pace_spreads_observations_over_time() {
     assert!(begun.elapsed().as_millis() >= 100);
 }
 
-/// One each millisecond, none like another.
+/// One per millisecond, all different.
 fn observations(count: u64) -> Vec<Observation> {
     let each = (1..=count).map(|number| Observation {
         at: Timestamp::from_nanos(number * 1_000_000),

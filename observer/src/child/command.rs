@@ -1,4 +1,4 @@
-//! One command: started, waited for, signals handed on to it.
+//! Starts one command, forwards signals to it and waits for its end.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,9 +13,9 @@ use super::origin::{Circumstances, is_forwarded};
 use super::session;
 use crate::signals::{Received, SignalStream};
 
-/// A command that runs, with our standard input, output and error, and with the signals that are meant for it.
+/// A running command. It inherits our standard input, output and error, and gets the signals that are meant for it.
 ///
-/// One per process: signals are the process's, and after the end of the first child they end it.
+/// One per process: signals belong to the process, and after the first child has ended they end this process.
 pub struct Child {
     process: process::Child,
     signals: SignalStream,
@@ -24,27 +24,27 @@ pub struct Child {
 /// Why a command does not run.
 #[derive(Debug, Error)]
 pub enum SpawnError {
-    /// There is no such command, neither at that path nor in `PATH`, or not the interpreter that its first line names.
+    /// There is no such command at that path or in `PATH`, or the interpreter in its first line does not exist.
     #[error("cannot run {}: no such command; is it installed, and in PATH?", .0.display())]
     NotFound(OsString),
-    /// There is one, and the system refuses to run it: no permission, a folder, not a program.
+    /// The command exists, but the system refuses to run it: no permission, a directory, not a program.
     #[error("cannot run {}: {source}", command.display())]
     NotExecutable {
-        /// The command.
+        /// As it was given: a path, or a name to find in `PATH`.
         command: OsString,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A signal asked for the end before the command was started.
+    /// A signal requested shutdown before the command was started.
     #[error("ended by a signal ({0}) before the command was started")]
     Interrupted(i32),
-    /// We could not do our part: no signal handlers, no process left.
+    /// Our own part failed: no signal handlers, or no process could be created.
     #[error("cannot start a process: {0}")]
     Failed(#[source] io::Error),
 }
 
 impl SpawnError {
-    /// The exit code that says so, as env(1) has it: 127, 126, 128 and the signal's number, and 125 for a failure of our own.
+    /// The exit code for this error, as in env(1): 127, 126, 128 plus the signal's number, or 125 for a failure of our own.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NotFound(_) => 127,
@@ -59,7 +59,7 @@ impl SpawnError {
         if kind == io::ErrorKind::NotFound {
             Self::NotFound(command.to_owned())
         } else if kind == io::ErrorKind::WouldBlock || kind == io::ErrorKind::OutOfMemory {
-            // EAGAIN and ENOMEM of fork: nothing is wrong with the command.
+            // EAGAIN and ENOMEM from fork: the command itself is fine.
             Self::Failed(source)
         } else {
             Self::NotExecutable { command: command.to_owned(), source }
@@ -68,10 +68,10 @@ impl SpawnError {
 }
 
 impl Child {
-    /// Starts `command` with `variables` set beside the environment that it inherits. Needs a tokio runtime.
+    /// Starts `command` with `variables` added to the environment that it inherits. Needs a tokio runtime.
     ///
-    /// From here until the child has ended, what comes by `signals` is the child's. The signals that our process ignored from the start
-    /// the child ignores as well.
+    /// From here until the child has ended, signals that arrive at `signals` are the child's. The child also ignores the signals
+    /// that our process ignored at its start.
     pub(crate) fn spawn(
         command: &OsStr,
         arguments: &[OsString],
@@ -87,10 +87,10 @@ impl Child {
         Ok(Self { process, signals })
     }
 
-    /// Waits for the end of the command, handing on the signals that are sent to us alone. `asked_to_end` is called when one asks for an end,
-    /// before it is handed on.
+    /// Waits for the command to end, and forwards signals that were sent to us alone. If a signal requests shutdown, `asked_to_end`
+    /// is called before the signal is forwarded.
     ///
-    /// When this returns, signals end our process again. So remove private files before doing anything that may block.
+    /// When this returns, signals end our process again: remove private files before doing anything that may block.
     pub async fn wait_forwarding(mut self, asked_to_end: impl Fn()) -> io::Result<ExitStatus> {
         loop {
             tokio::select! {
@@ -106,11 +106,11 @@ impl Child {
         }
     }
 
-    /// The child is reaped by `wait` only, in the same task as this runs: so its id, while there is one, is not somebody else's.
+    /// Only `wait` reaps the child, in the same task. So as long as it has an id, no other process can have that id.
     fn hand_on(&self, received: Received) {
         let command = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let circumstances = Circumstances { command, leads_session: session::is_led_by_us() };
-        // Those for real time have no name, and end a process by default as this one does.
+        // Real-time signals have no name. By default they end a process, as SIGTERM does.
         let signal = Signal::from_named_raw(received.signal).unwrap_or(Signal::TERM);
         let Some(command) = command else { return };
         if !is_forwarded(received.signal, received.sender, circumstances) {
@@ -121,7 +121,7 @@ impl Child {
     }
 }
 
-/// Our exit code for the command's end: its own, or 128 and the number of the signal that ended it, as a shell says it.
+/// Our exit code for the command's end: its own, or 128 plus the number of the signal that ended it, as in a shell.
 pub fn exit_code(status: ExitStatus) -> u8 {
     let by_signal = status.signal().and_then(|signal| signal.checked_add(128));
     status.code().or(by_signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)

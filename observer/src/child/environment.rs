@@ -1,4 +1,4 @@
-//! What the command's environment has beside what it inherits.
+//! The environment variables that the command gets in addition to those it inherits.
 
 use std::ffi::{OsStr, OsString};
 use std::net::Ipv4Addr;
@@ -6,19 +6,21 @@ use std::net::Ipv4Addr;
 use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::Via;
 
-/// Proxies that Go, curl and kube-rs know of. Any of them would otherwise be asked to reach our listener.
+/// Proxy variables that Go, curl and kube-rs read. Without an exception, clients would use such a proxy to reach our listener.
 const PROXIES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
-/// Both spellings are read, by different clients and in different order.
+/// Each variable, with the other spelling as its fallback: clients read both, in different order.
 const EXCEPTIONS: [(&str, &str); 2] = [("NO_PROXY", "no_proxy"), ("no_proxy", "NO_PROXY")];
-/// Where our listeners are.
+/// The exceptions that match our listeners.
 const LOOPBACK: &str = "127.0.0.1,localhost,::1";
 
-/// The variables to set for a command so that `kubeconfig`, a value of `KUBECONFIG`, leads it to us; `inherited` looks up what it has anyway.
+/// The variables that lead a command to us by `kubeconfig`, a value of `KUBECONFIG`. `inherited` looks up the existing environment.
 ///
-/// Where it has a proxy for HTTPS and we are its server, loopback is added to the exceptions, and to both spellings the same: a client that
-/// finds one does not look at the other. The proxy itself is added, too, because kube-rs looks for the proxy's address among the exceptions
-/// instead of the server's (kube-client `src/config/file_loader.rs` v5.0, `proxy_url`). It does so with the `proxy-url` of a cluster as
-/// well; so nothing is added where that is us, and Go asks for no exceptions there.
+/// If the environment has an HTTPS proxy and clients reach us as their server, loopback is added to the exceptions. Both spellings
+/// get the same value, because a client that finds one does not read the other.
+///
+/// The proxy itself is added too, because kube-rs compares the proxy's address with the exceptions, not the server's (kube-client
+/// `src/config/file_loader.rs` v5.0, `proxy_url`). It does so with a cluster's `proxy-url` as well. So nothing is added if we are
+/// that proxy; Go reads no exceptions in that case.
 pub fn variables(kubeconfig: &OsStr, via: Via, inherited: impl Fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> {
     let mut variables = vec![("KUBECONFIG".into(), kubeconfig.to_owned())];
     let set = |name: &str| inherited(name).filter(|value| !value.is_empty());
@@ -30,7 +32,7 @@ pub fn variables(kubeconfig: &OsStr, via: Via, inherited: impl Fn(&str) -> Optio
     variables
 }
 
-/// Loopback, and each of the proxies once.
+/// Loopback, then each proxy once.
 fn exceptions(proxies: &[OsString]) -> String {
     let mut entries = vec![LOOPBACK.to_owned()];
     for proxy in proxies.iter().filter_map(|proxy| ForwardProxy::parse(proxy.to_str()?).ok()) {
@@ -42,7 +44,8 @@ fn exceptions(proxies: &[OsString]) -> String {
     entries.join(",")
 }
 
-/// An address alone; a name with its port, and an address of IPv6 is a name there (kube-client `src/config/no_proxy.rs` v5.0).
+/// An IPv4 address without its port, a name with its port. kube-rs treats IPv6 addresses as names (kube-client
+/// `src/config/no_proxy.rs` v5.0).
 fn as_kube_rs_compares(proxy: &ForwardProxy) -> String {
     let ForwardProxy { host, port, .. } = proxy;
     if host.parse::<Ipv4Addr>().is_ok() {

@@ -1,28 +1,28 @@
-//! Whether the command has a signal already that we get.
+//! Decides whether the command already has a signal that we received.
 
 use rustix::process::Pid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
 
 use crate::signals::Sender;
 
-/// What decides, beside the sender.
+/// The facts that decide, in addition to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Circumstances {
-    /// The command, while it runs.
+    /// `None` once the command has ended.
     pub(super) command: Option<Pid>,
-    /// Our process leads its session, as the first process behind a terminal or `ssh -t` does.
+    /// Whether our process leads its session, as the first process of a terminal or of `ssh -t` does.
     pub(super) leads_session: bool,
 }
 
-/// Whether the command would miss the signal if we kept it.
+/// Whether the command would miss the signal if we did not forward it.
 ///
-/// What the kernel sends for the terminal goes to the whole foreground group (Linux `drivers/tty/n_tty.c`, `__isig`), so the
-/// command has it. The one exception: when the terminal itself goes away, its SIGHUP goes to the leader of the session alone
-/// (`drivers/tty/tty_jobctrl.c`, `tty_signal_session_leader`). Whatever else the kernel sends is for us alone, as the alarm that somebody set before
-/// we were started, or the end of our processor time: it means the run, and so the command.
+/// The kernel sends a terminal's signals to the complete foreground process group (Linux `drivers/tty/n_tty.c`, `__isig`), so the
+/// command has them. There is one exception: when the terminal itself disappears, its SIGHUP goes to the session leader alone
+/// (`drivers/tty/tty_jobctrl.c`, `tty_signal_session_leader`). All other signals of the kernel reach us alone, such as an alarm set
+/// before we were started, or the limit of our processor time. They are meant for the run, and so for the command.
 ///
-/// What a process sends is taken as sent to us alone: `kill -TERM -GROUP` looks the same from here, and then the command gets it
-/// twice. A command that signals its own parent or group does not get its signal back.
+/// A signal from a process counts as sent to us alone. `kill -TERM -GROUP` looks the same from here, so the command gets that
+/// signal twice. A command that signals its own parent or group does not get its signal back.
 pub(super) fn is_forwarded(signal: i32, sender: Sender, circumstances: Circumstances) -> bool {
     match sender {
         Sender::Kernel => match signal {

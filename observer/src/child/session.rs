@@ -2,7 +2,7 @@
 
 use rustix::process::getpid;
 
-/// The first process behind a terminal or `ssh -t` does.
+/// True for the first process of a terminal or of `ssh -t`.
 #[cfg(target_os = "linux")]
 pub(super) fn is_led_by_us() -> bool {
     let own = getpid().as_raw_nonzero().get();
@@ -14,11 +14,11 @@ pub(super) fn is_led_by_us() -> bool {
     rustix::process::getsid(None).is_ok_and(|session| session == getpid())
 }
 
-/// The process that leads the session, by its number in our PID namespace: the last of the `NSsid` line of Linux's `/proc/self/status`
+/// The session leader's number in our PID namespace: the last field of the `NSsid` line in Linux's `/proc/self/status`
 /// (`man 5 proc_pid_status`).
 ///
-/// It is 0 for a leader outside of that namespace, as behind `kubectl exec`. rustix 1.1 takes an answer of getsid(2) for positive, and
-/// panics there.
+/// It is 0 for a leader outside that namespace, as under `kubectl exec`. rustix 1.1 assumes that getsid(2) returns a positive
+/// number, and panics there.
 #[cfg(target_os = "linux")]
 fn leader(status: &str) -> Option<i32> {
     let sessions = status.lines().find_map(|line| line.strip_prefix("NSsid:"))?;

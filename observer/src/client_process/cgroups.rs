@@ -1,16 +1,16 @@
-//! Which cgroups a process is in.
+//! The cgroups of a process.
 
 use std::io::Read as _;
 
 use procfs::process::Process;
 
-/// So much is read of it: a path has 4 KiB at most, and version 1 a dozen hierarchies.
+/// Most bytes read from the file: a path has at most 4 KiB, and cgroup v1 has a dozen hierarchies.
 const MAX_BYTES: u64 = 64 << 10;
 
-/// What `/proc/PID/cgroup` tells of the process with this number that was started then, in clock ticks since the machine was; nothing when it is gone. A
-/// process that has ended and is not waited for yet is there.
+/// Reads `/proc/PID/cgroup`. `started` is the process's start time in clock ticks since boot. `None` if that process is gone; a
+/// zombie still counts.
 pub fn cgroups(pid: u32, started: u64) -> Option<String> {
-    // What is read of it all belongs to one process, whoever gets its number meanwhile.
+    // Everything is read through one handle, so it belongs to one process even if its PID is reused meanwhile.
     let process = Process::new(i32::try_from(pid).ok()?).ok()?;
     if process.stat().ok()?.starttime != started {
         return None;

@@ -1,4 +1,4 @@
-//! Looking for processes beside all else.
+//! A thread that looks up the processes of clients.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,16 +14,16 @@ use tokio::time::timeout;
 #[cfg(target_os = "linux")]
 use super::lookup::ClientProcesses;
 
-/// Clients that wait to be looked for; beyond that they stay unknown.
+/// Most pending look-ups; the clients of further ones stay unknown.
 const MAX_WAITING: usize = 1_024;
 
-/// A thread that finds out which processes clients are; it ends with the last clone.
+/// A thread that finds the processes of clients. It ends when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct ProcessFinder {
     questions: SyncSender<Question>,
 }
 
-/// What was asked of a [`ProcessFinder`]. Without one it is answered at once: nobody knows.
+/// A pending look-up of a [`ProcessFinder`]. The default one has no finder behind it and is answered at once: unknown.
 #[derive(Debug, Default)]
 pub struct Inquiry(Option<oneshot::Receiver<Option<Process>>>);
 
@@ -35,27 +35,27 @@ struct Question {
 }
 
 impl ProcessFinder {
-    /// Starts the thread, which asks the kernel.
+    /// Starts the thread with kernel look-ups; see the module documentation.
     #[cfg(target_os = "linux")]
     pub fn start() -> io::Result<Self> {
         let mut processes = ClientProcesses::new();
         Self::asking(move |client, listener| processes.of(client, listener))
     }
 
-    /// Starts the thread, which knows no process: this system has no answer to the question.
+    /// Starts the thread on a system without such look-ups: every process is unknown.
     #[cfg(not(target_os = "linux"))]
     pub fn start() -> io::Result<Self> {
         Self::asking(|_client, _listener| None)
     }
 
-    /// Starts the thread, which asks `look_up` for the process that is connected from the first address to the second. It may take its time.
+    /// Starts the thread with `look_up`, which gets the client's and the listener's address. It may block.
     pub fn asking(look_up: impl FnMut(SocketAddr, SocketAddr) -> Option<Process> + Send + 'static) -> io::Result<Self> {
         let (questions, asked) = sync_channel(MAX_WAITING);
         thread::Builder::new().name("client-process".to_owned()).spawn(move || answer_all(asked, look_up))?;
         Ok(Self { questions })
     }
 
-    /// Asks which process is connected from `client` to `listener`; does not wait.
+    /// Asks which process is connected from `client` to `listener`; returns at once.
     pub fn ask(&self, client: SocketAddr, listener: SocketAddr) -> Inquiry {
         let (answer, answered) = oneshot::channel();
         Inquiry(self.questions.try_send(Question { client, listener, answer }).ok().map(|()| answered))
@@ -63,26 +63,26 @@ impl ProcessFinder {
 }
 
 impl Inquiry {
-    /// The answer; the inquiry itself where there is none yet.
+    /// The answer, or the inquiry itself while there is none yet.
     pub fn answered(mut self) -> Result<Option<Process>, Self> {
         match self.0.as_mut().map(oneshot::Receiver::try_recv) {
             Some(Ok(process)) => Ok(process),
             Some(Err(TryRecvError::Empty)) => Err(self),
-            // Nobody is left who could say.
+            // The thread is gone.
             Some(Err(TryRecvError::Closed)) | None => Ok(None),
         }
     }
 
-    /// The answer, for which it waits so long at most.
+    /// Waits for the answer, for at most `within`.
     pub async fn answer(self, within: Duration) -> Option<Process> {
-        // Too late, or nobody is left who could say.
+        // The time ran out, or the thread is gone.
         timeout(within, self.0?).await.ok()?.ok()?
     }
 }
 
 fn answer_all(asked: Receiver<Question>, mut look_up: impl FnMut(SocketAddr, SocketAddr) -> Option<Process>) {
     for Question { client, listener, answer } in asked {
-        // Those behind it wait, so that nobody is looked for whose answer came too late.
+        // Skips inquiries whose caller has given up, since others are queued.
         if !answer.is_closed() {
             let _unneeded = answer.send(look_up(client, listener));
         }

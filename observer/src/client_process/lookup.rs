@@ -1,4 +1,4 @@
-//! From a connection to a process.
+//! Maps a connection to a process.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -11,32 +11,32 @@ use super::cgroups::cgroups;
 use super::owners::Owners;
 use super::socket::SocketDiagnosis;
 
-/// Clients whose descriptors are looked at first when there is a new socket, the latest. After a restart of the API server all of them come
-/// back at once, and some leave again before they are found: they must not need a look at all processes.
+/// Most recently found clients; a new socket is looked for among their descriptors first. After a restart of the API server all
+/// clients reconnect at once, and some disconnect before they are found. That must not cause a scan of all processes.
 const REGULARS: usize = 256;
-/// Looks at all processes in vain take at most one part in so many of the time.
+/// Unsuccessful scans of all processes take at most 1/`SHARE` of the time.
 const SHARE: u32 = 20;
-/// The same where the socket was gone behind the look: there may be a process to find the next time.
+/// The same if the socket was gone after the scan: the next scan may still find a process.
 const SHARE_FOR_GONE: u32 = 2;
 
-/// Finds the processes of clients. It asks the kernel, and takes some ten microseconds for a client that is known, a millisecond for one that was
-/// started last, some milliseconds for any other.
+/// Finds the processes of clients by asking the kernel. That takes about 10 µs for a known client. It takes about 1 ms for the most
+/// recently started process, and a few ms for any other.
 #[derive(Default)]
 pub(super) struct ClientProcesses {
     diagnosis: Option<SocketDiagnosis>,
     owners: Owners,
     regulars: VecDeque<u32>,
-    /// Before this nobody looks at all processes again, since the last look was in vain.
+    /// Earliest time of the next scan of all processes, set by an unsuccessful one.
     next_look: Option<Instant>,
 }
 
 impl ClientProcesses {
-    /// With the kernel's answers, or without, where it gives none: then every client is unknown.
+    /// If the kernel offers no socket diagnosis, every client is unknown.
     pub(super) fn new() -> Self {
         Self { diagnosis: SocketDiagnosis::new().ok(), ..Self::default() }
     }
 
-    /// The process that is connected from `client` to `listener`.
+    /// Finds the process that is connected from `client` to `listener`.
     pub(super) fn of(&mut self, client: SocketAddr, listener: SocketAddr) -> Option<Process> {
         let inode = self.inode(client, listener)?;
         let process = self.among_regulars(inode).or_else(|| self.among_all(inode, client, listener))?;

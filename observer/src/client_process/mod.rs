@@ -1,9 +1,9 @@
-//! Which process of this machine a client is.
+//! Finds the local process of a client.
 //!
-//! Two questions to the kernel: which socket has these two addresses (`sock_diag(7)`, at a cost that does not grow with the number of sockets), and
-//! which process has that socket (proc(5), by looking). A client in another PID namespace, on another machine, or of another user
-//! whose descriptors we may not see, stays unknown. Which container it is in, its cgroups tell. Linux alone answers: on other systems every
-//! client is unknown.
+//! It asks the kernel two questions. `sock_diag(7)` finds the socket with these two addresses, at a cost that does not grow with
+//! the number of sockets. proc(5) finds the process that has the socket, by scanning. A client stays unknown if it is in another
+//! PID namespace, on another machine, or owned by a user whose descriptors we may not read. The cgroups of the process name its
+//! container. Only Linux is supported: on other systems every client is unknown.
 
 #[cfg(target_os = "linux")]
 mod cgroups;

@@ -1,4 +1,4 @@
-//! Which process has a socket.
+//! Maps sockets to processes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -9,10 +9,10 @@ use std::path::Path;
 use observer_core::observation;
 use procfs::process::Process;
 
-/// Sockets that are remembered; beyond that remembering begins anew.
+/// Most sockets remembered; a full table is cleared.
 const MAX_SOCKETS: usize = 1_024;
 
-/// The processes that have sockets, as of the last look.
+/// The processes that own sockets, as of the last scan.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     by_inode: HashMap<u64, observation::Process>,
@@ -23,7 +23,7 @@ impl Owners {
         self.by_inode.get(&inode)
     }
 
-    /// Looks at processes until one has `inode`: at those of the highest numbers first, since a client that is not known yet is most often new.
+    /// Scans processes until one has `inode`, in descending order of PID, since an unknown client is most often new.
     pub(super) fn look_for(&mut self, inode: u64) {
         let mut numbers: Vec<u32> = fs::read_dir("/proc").into_iter().flatten().filter_map(number).collect();
         numbers.sort_unstable_by_key(|pid| Reverse(*pid));
@@ -36,8 +36,8 @@ impl Owners {
         }
     }
 
-    /// Looks at one process until it has `inode`: at its highest descriptors first, since the socket that is looked for is new. What was noted of
-    /// others stays. One that ends meanwhile, or may not be looked at, is left out.
+    /// Scans one process until it has `inode`, in descending order of descriptor, since the wanted socket is new. Entries of other
+    /// processes stay. A process that ends meanwhile, or that we may not inspect, is skipped.
     pub(super) fn look_at(&mut self, pid: u32, inode: u64) {
         if let Some(process) = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok()) {
             self.note(&process, inode);
@@ -69,17 +69,17 @@ impl Owners {
     }
 }
 
-/// The inode of the socket that a descriptor is, as proc(5) links it: `socket:[4711]`.
+/// The inode in a descriptor's link, as proc(5) writes it: `socket:[4711]`.
 fn socket_inode(link: &Path) -> Option<u64> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// The number that an entry of `/proc` is called by: that of a process, or of a descriptor.
+/// The name of a `/proc` entry as a number: a PID or a descriptor.
 fn number(entry: io::Result<DirEntry>) -> Option<u32> {
     entry.ok()?.file_name().to_str()?.parse().ok()
 }
 
-/// What a process is told apart by, without its container; nothing when it is gone.
+/// The identity of a process, without its container; `None` if it is gone.
 fn identity(process: &Process) -> Option<observation::Process> {
     let stat = process.stat().ok()?;
     Some(observation::Process { pid: u32::try_from(stat.pid).ok()?, started: stat.starttime, name: stat.comm, container: None })

@@ -1,4 +1,4 @@
-//! Which socket has two addresses.
+//! Finds the socket between two addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,10 +12,10 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
 /// Any cookie (`INET_DIAG_NOCOOKIE` of `linux/inet_diag.h`).
 const NO_COOKIE: [u8; 8] = [0xFF; 8];
-/// An answer about one socket takes some hundred bytes.
+/// Receive buffer in bytes; an answer about one socket takes a few hundred.
 const ANSWER: usize = 4096;
 
-/// Asks the kernel about sockets.
+/// Queries sockets through `sock_diag(7)`.
 pub(super) struct SocketDiagnosis(Socket);
 
 impl SocketDiagnosis {
@@ -26,10 +26,10 @@ impl SocketDiagnosis {
         Ok(Self(socket))
     }
 
-    /// The inode of the TCP socket that is connected from `local` to `remote`; nothing where this network namespace has none.
+    /// The inode of the TCP socket connected from `local` to `remote`; `None` if this network namespace has none.
     pub(super) fn inode(&mut self, local: SocketAddr, remote: SocketAddr) -> io::Result<Option<u64>> {
         match self.ask(local, remote)? {
-            // A socket of both versions has the addresses of IPv4 mapped.
+            // A dual-stack socket has IPv4-mapped addresses.
             None => match (mapped(local), mapped(remote)) {
                 (Some(local), Some(remote)) => self.ask(local, remote),
                 _ => Ok(None),
@@ -46,12 +46,12 @@ impl SocketDiagnosis {
         let mut answer = Vec::with_capacity(ANSWER);
         self.0.recv(&mut answer, 0)?;
         let answer = <NetlinkMessage<SockDiagMessage>>::deserialize(&answer).map_err(io::Error::other)?;
-        // Anything else says that there is no such socket.
+        // Any other message means that there is no such socket.
         let NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) = answer.payload else { return Ok(None) };
-        // For want of a connected one the kernel answers with whoever listens there.
+        // Without a connected socket the kernel answers with a listening one.
         let found = &response.header.socket_id;
         let is_it = (found.destination_address, found.destination_port) == (remote.ip(), remote.port());
-        // One that nobody has any more, such as one in TIME_WAIT, has no inode.
+        // A socket without an owner, such as one in `TIME_WAIT`, has inode 0.
         Ok(Some(u64::from(response.header.inode)).filter(|inode| is_it && *inode != 0))
     }
 }

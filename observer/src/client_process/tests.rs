@@ -1,4 +1,4 @@
-//! Real sockets, real processes.
+//! Tests with real sockets and processes.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use observer_core::observation::Process;
 use super::lookup::ClientProcesses;
 use super::{Inquiry, ProcessFinder, cgroups};
 
-/// A process that is connected to `listener`, and its address.
+/// Starts a process connected to `listener`; returns it, its address and the accepted stream.
 fn connected(listener: &TcpListener) -> (Child, SocketAddr, TcpStream) {
     let port = listener.local_addr().unwrap().port();
     let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; echo ready; read -r _ <&3");
@@ -33,7 +33,7 @@ fn client_on_this_machine_is_known_by_its_process_and_another_connection_of_it_t
     assert_eq!(processes.of(address, listener.local_addr().unwrap()), Some(process.clone()));
 
     let (mut other, elsewhere, other_stream) = connected(&listener);
-    // A look at all processes is not due yet, perhaps: then it is asked for until it is.
+    // A scan of all processes may not be due yet, so this repeats until it is.
     let found = (0..10_000).find_map(|_| processes.of(elsewhere, listener.local_addr().unwrap())).unwrap();
     assert_eq!(found.pid, other.id());
     drop((stream, other_stream));
@@ -50,7 +50,7 @@ fn clients_that_come_back_are_known_even_after_a_look_in_vain() {
         .map(|_| {
             let child = Command::new("bash").args(["-c", &script]).spawn().unwrap();
             let (stream, client) = listener.accept().unwrap();
-            // A look at all processes is not due yet, perhaps: then it is asked for until it is.
+            // A scan of all processes may not be due yet, so this repeats until it is.
             let process = (0..10_000).find_map(|_| processes.of(client, address)).unwrap();
             assert_eq!(process.pid, child.id());
             (child, stream)

@@ -1,4 +1,4 @@
-//! Which API servers a probe looks for, by the addresses that sockets lead to.
+//! The API servers that a probe observes, identified by the remote addresses of sockets.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -12,17 +12,17 @@ use super::upstream_flags::KubeconfigFlags;
 use crate::kubeconfig::{Error as KubeconfigError, Kubeconfig, Selected, ServerTrust};
 use crate::observing::Upstream;
 
-/// Where a pod has the authority that vouches for the API server (kubernetes/client-go `rest/config.go`, `InClusterConfig`, v0.34).
+/// The CA of the API server, as pods have it (kubernetes/client-go `rest/config.go`, `InClusterConfig`, v0.34).
 const AUTHORITY_IN_PODS: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
-/// Most addresses that the programs in the kernel look for.
+/// The number of addresses that the kernel programs can match.
 const MOST_ADDRESSES: usize = 64;
 
-/// Where the API servers are.
+/// Flags that name the API servers to observe.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ApiServerFlags {
-    /// An API server by the address that its clients dial, in place of the kubeconfig's; may be given several times. Pods dial the address of the
-    /// cluster's service, and it stands in their sockets, since kube-proxy translates packets: to see pods from a node, give it, too. Without this
-    /// flag it is the server of the kubeconfig's current context; in a pod without a kubeconfig that of its cluster
+    /// Address of an API server, as its clients dial it; may be given several times. Default: the server of the kubeconfig's
+    /// current context, or in a pod without a kubeconfig the server of its cluster. Pods dial the address of the cluster's service,
+    /// and their sockets keep it, since kube-proxy translates packets: to see pods from a node, give that address, too
     #[arg(long = "api-server", value_name = "HOST:PORT", value_parser = host_and_port)]
     api_servers: Vec<HostAndPort>,
 
@@ -30,29 +30,29 @@ pub(super) struct ApiServerFlags {
     kubeconfig: KubeconfigFlags,
 }
 
-/// A name or address, and a port.
+/// A name or IP address, and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HostAndPort {
-    /// An IPv6 address without its brackets.
+    /// IPv6 addresses have no brackets here.
     host: String,
     port: u16,
 }
 
-/// An API server.
+/// An API server that the probe observes.
 #[derive(Clone, Debug)]
 pub(super) struct ApiServer {
-    /// What it is called in reports.
+    /// Its name in reports.
     name: String,
-    /// All that its name stands for.
+    /// All addresses that its name resolves to.
     addresses: Vec<SocketAddr>,
-    /// How it is asked what it is.
+    /// The endpoint and credentials of our own requests to it.
     selected: Selected,
-    /// Whether that has a way to know that it is the server which it takes it for.
+    /// Whether our own requests verify its certificate.
     is_verified: bool,
 }
 
 impl ApiServerFlags {
-    /// The API servers that the flags or the environment lead to, their names looked up.
+    /// Finds the API servers that the flags or the environment name, and resolves their names.
     pub(super) async fn find(&self) -> Result<Vec<ApiServer>> {
         let servers = self.servers(ServiceInPod::of_environment().as_ref())?;
         let mut found = Vec::new();
@@ -62,7 +62,7 @@ impl ApiServerFlags {
             let looked_up = tokio::net::lookup_host((upstream.host.as_str(), upstream.port)).await;
             let looked_up = looked_up.with_context(|| format!("cannot look up the API server {}", server.name))?;
             server.addresses = looked_up.map(canonical).filter(|address| taken.insert(*address)).collect();
-            // All of them are another one's already.
+            // An earlier server has all of its addresses already.
             if !server.addresses.is_empty() {
                 found.push(server);
             }
@@ -80,7 +80,7 @@ impl ApiServerFlags {
         if !self.api_servers.is_empty() {
             let current = match current {
                 Err(error) if self.kubeconfig.is_given() => return Err(error),
-                // It is not needed, and nobody asked for it.
+                // The flags replace it and did not ask for it, so an error does not matter.
                 current => current.ok(),
             };
             return self.api_servers.iter().map(|server| server.known_by(current.as_ref())).collect();
@@ -95,7 +95,7 @@ impl ApiServerFlags {
         }
     }
 
-    /// Nobody asked for a kubeconfig, and there is none.
+    /// Whether the error is that no kubeconfig exists, and no flag asked for one.
     fn may_lack(&self, error: &anyhow::Error) -> bool {
         let is_missing = matches!(error.downcast_ref(), Some(KubeconfigError::NowhereToLook | KubeconfigError::NoFile { .. }));
         is_missing && !self.kubeconfig.is_given()
@@ -114,27 +114,27 @@ impl ApiServer {
         Ok(Self { name, addresses: Vec::new(), is_verified: !selected.insecure_skip_tls_verify, selected })
     }
 
-    /// What it is called in reports.
+    /// Its name in reports.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where its clients reach it.
+    /// The addresses that its clients connect to.
     pub(super) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// How it is asked what it is.
+    /// The endpoint and credentials of our own requests to it.
     pub(super) fn selected(&self) -> &Selected {
         &self.selected
     }
 
-    /// Whether what it says of itself is known to be its own word.
+    /// Whether its certificate is verified, so that the version it reports can be trusted.
     pub(super) fn is_verified(&self) -> bool {
         self.is_verified
     }
 
-    /// What the observing is told of it, for each of its addresses: nothing is known yet.
+    /// One [`Upstream`] per address for the observing thread, without a server profile.
     pub(super) fn upstreams(&self) -> impl Iterator<Item = Upstream> {
         let path_prefix = &self.selected.upstream.path_prefix;
         self.addresses.iter().map(|listener| Upstream {
@@ -147,7 +147,8 @@ impl ApiServer {
 }
 
 impl HostAndPort {
-    /// The server at this address: that of the kubeconfig, if it is the same, else one of which nobody knows who vouches for it.
+    /// The server at this address. It is the kubeconfig's if host and port are the same, otherwise one whose certificate we cannot
+    /// verify.
     fn known_by(&self, current: Option<&Selected>) -> Result<ApiServer> {
         let is_current =
             |selected: &&Selected| selected.upstream.port == self.port && selected.upstream.host.eq_ignore_ascii_case(&self.host);
@@ -167,7 +168,7 @@ impl std::fmt::Display for HostAndPort {
     }
 }
 
-/// The API server as each pod is told of it.
+/// The API server as the environment of each pod describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ServiceInPod {
     at: HostAndPort,
@@ -192,12 +193,12 @@ impl ServiceInPod {
     }
 }
 
-/// As the programs in the kernel tell addresses.
+/// The form in which the kernel programs report addresses.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Reads `HOST:PORT`, for clap, which says which flag was wrong.
+/// Parses `HOST:PORT` for clap, which adds the flag to an error.
 fn host_and_port(text: &str) -> Result<HostAndPort, String> {
     let expected = || "expected HOST:PORT, such as 10.0.0.1:6443, api.example.com:443 or [fd00::1]:6443".to_owned();
     let (host, port) = text.rsplit_once(':').ok_or_else(expected)?;
@@ -212,7 +213,7 @@ fn host_and_port(text: &str) -> Result<HostAndPort, String> {
     Ok(HostAndPort { host, port })
 }
 
-/// Why an API server is not known, for a note.
+/// A note that a server's certificate cannot be verified.
 pub(super) fn unverified(server: &ApiServer) -> String {
     format!(
         "nobody vouches here for {}: it is believed what it says of its version; a kubeconfig that leads to it, or --server-version, mends that",

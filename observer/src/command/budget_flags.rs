@@ -1,4 +1,4 @@
-//! Flags about what a run may cost.
+//! Flags for the budget of a run.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,13 +15,13 @@ use crate::observing::Outcome;
 use crate::printable::{Printer, json};
 use crate::view::BudgetKept;
 
-/// Longest budget that is read, in bytes.
+/// Longest budget file that is read, in bytes.
 const MAX_BUDGET: u64 = 1 << 20;
 
-/// What the run may cost.
+/// Flags for the budget of a run.
 #[derive(Clone, Debug, Args)]
 pub(super) struct BudgetFlags {
-    /// Fail with exit code 124 when the run costs more than this file allows (docs/budget.md)
+    /// Fail with exit code 124 if the run costs more than this file allows (docs/budget.md)
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
 
@@ -30,7 +30,7 @@ pub(super) struct BudgetFlags {
     write_budget: Option<PathBuf>,
 }
 
-/// What was read and opened before the run.
+/// Files that were read and opened before the run.
 #[derive(Debug)]
 pub(super) struct BudgetFiles {
     budget: Option<Budget>,
@@ -38,14 +38,14 @@ pub(super) struct BudgetFiles {
 }
 
 impl BudgetFlags {
-    /// Reads and opens the files, so that one that is wrong is known before anything runs.
+    /// Reads and opens the files now, so that a wrong one fails before anything runs.
     pub(super) fn open(&self) -> Result<BudgetFiles> {
         let budget = self.budget.as_deref().map(read).transpose()?;
         let write = self.write_budget.as_deref().map(create).transpose()?;
         Ok(BudgetFiles { budget, write })
     }
 
-    /// What is read and what is written.
+    /// The file to read and the file to write, each with its flag.
     pub(super) fn files(&self) -> Beside<'_> {
         let read = self.budget.as_deref().map(|file| ("--budget", file));
         Beside { read, written: self.write_budget.as_deref().map(|file| ("--write-budget", file)) }
@@ -53,7 +53,7 @@ impl BudgetFlags {
 }
 
 impl BudgetFiles {
-    /// Judges a run, and writes the budget that it just keeps. Of one that was not observed to its end nothing can be said.
+    /// Judges a run, and writes the budget that it just keeps. Fails if the run was not observed to its end.
     pub(super) fn judge(self, outcome: &Outcome) -> Result<Option<BudgetKept>> {
         let is_asked = self.budget.is_some() || self.write.is_some();
         ensure!(outcome.is_whole || !is_asked, "observing failed, so it is not known what the run cost");
@@ -67,7 +67,7 @@ impl BudgetFiles {
     }
 }
 
-/// Where, and what may stand there. What stands there instead is not said: a file that is taken for a budget may hold secrets.
+/// The position of an error, and the values allowed there. It never quotes the file, which may be a secret taken for a budget.
 fn what_is_wrong(error: &serde_json::Error) -> String {
     let place = format!("line {}, column {}", error.line(), error.column());
     match error.classify() {

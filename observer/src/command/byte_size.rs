@@ -1,14 +1,14 @@
-//! Sizes as people write them in flags.
+//! Sizes in flags, as people write them.
 
 use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 
-/// A number of bytes with a unit.
+/// A number of bytes, parsed from a number with an optional unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ByteSize(pub(super) u64);
 
-/// Less is a file for every few requests.
+/// With less, each file would hold only a few requests.
 const LEAST: u64 = 64 << 10;
 
 const UNITS: [(&str, u64); 8] = [

@@ -1,4 +1,4 @@
-//! The command line as a whole.
+//! The command line.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -22,8 +22,8 @@ use crate::view::Colour;
 
 /// Shows which layer of the Kubernetes API server answers each list and watch.
 ///
-/// watchtap sits between a Kubernetes client and the API server, passes every byte on unchanged, and says of each list, get and watch which
-/// layer answered it (watch cache, cache snapshot, etcd) and by which rule.
+/// watchtap sits between a Kubernetes client and the API server and passes every byte on unchanged. For each list, get and watch it
+/// reports which layer answered (watch cache, cache snapshot, etcd), and by which rule.
 #[derive(Debug, Parser)]
 #[command(name = "watchtap", version, max_term_width = 110, arg_required_else_help = true)]
 #[command(after_help = "EXAMPLES:
@@ -54,7 +54,7 @@ enum Command {
     Credential(Credential),
 }
 
-/// Runs the command line of a process that does nothing else, and returns its exit code.
+/// Runs the command line as the only work of this process, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     logging::begin();
     panic_message::keep_to_the_place();
@@ -77,16 +77,16 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// What the command line consists of, for a test that goes through all of it.
+/// The definition of the command line, for a test that visits all of it.
 pub fn command_line() -> clap::Command {
     Cli::command()
 }
 
-/// Prints help or a usage error. `exec` keeps 2 for the command it runs, and `verify` for rows that stay open, so their own usage errors are
-/// 125.
+/// Prints help or a usage error. `exec` keeps exit code 2 for the command that it runs, `verify` for undecided rows. Their own
+/// usage errors exit with 125.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let has_another_two = arguments.get(1).is_some_and(|command| command == "exec" || command == "verify");
-    // A closed stdout or stderr leaves nobody to tell.
+    // If stdout or stderr is closed, there is nowhere to report that.
     let _printed = print(error);
     match error.exit_code() {
         0 => ExitCode::SUCCESS,
@@ -95,7 +95,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// Help has no words but ours, so its styles stay. An error quotes the command line.
+/// Help contains only our own words, so its styles stay. An error quotes the command line.
 fn print(error: &clap::Error) -> std::io::Result<()> {
     let is_help = matches!(
         error.kind(),

@@ -15,7 +15,7 @@ use crate::printable::hand_over;
   watchtap completions zsh > \"${fpath[1]}/_watchtap\"
   watchtap completions fish > ~/.config/fish/completions/watchtap.fish")]
 pub(super) struct Completions {
-    /// The shell.
+    /// The shell that will read the script.
     shell: Shell,
 }
 

@@ -1,4 +1,4 @@
-//! What is said before a run of the contexts that it covers, and of those that it does not.
+//! Messages before a run: the contexts that it covers, and those that it does not.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::output::say;
 use super::tap_set::{Listener, TapSet};
 use crate::kubeconfig::{LeftOut, Selected};
 
-/// Most names, and most reasons, in one message.
+/// Maximum number of names, and of reasons, in one message.
 const MAX_NAMES: usize = 8;
 
-/// Says what does not go through watchtap, and what does not work as it would without.
+/// Reports the contexts that are not covered, and the users whose auth-provider works differently.
 pub(super) fn announce(taps: &TapSet) {
     say_left_out(taps.left_out());
     let providers = users(taps.listeners(), |selected| selected.auth_provider);

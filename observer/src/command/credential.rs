@@ -12,12 +12,12 @@ use super::output::say_error;
 use crate::credential::{EXEC_INFO, ExecCredential, Plan, ask_for_plan, hand_over, with_cluster};
 use crate::printable;
 
-/// Most bytes of a plug-in's output that are read. A credential has some 10 KiB.
+/// Bytes of a plug-in's output that are read at most. A credential has some 10 KiB.
 const MAX_OUTPUT: u64 = 4 * 1024 * 1024;
-/// A failure of our own.
+/// Exit code of our own failures.
 const FAILURE: u8 = 1;
 
-/// Runs a user's exec plug-in on behalf of a client behind watchtap. Kubeconfigs that watchtap writes call it; nobody else needs to.
+/// Runs a user's exec plug-in for a client behind watchtap. Kubeconfigs written by watchtap call it; do not call it by hand.
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(super) struct Credential {
@@ -41,8 +41,8 @@ impl Credential {
         }
     }
 
-    /// A plug-in that fails has said why on standard error, and its code is ours. Until it ends there is no limit: it may wait for a
-    /// person, and the client decides how long.
+    /// A failing plug-in has printed the reason on standard error, and we exit with its code. There is no time limit: a plug-in may
+    /// wait for a person, and the client decides how long.
     fn execute(&self) -> Result<u8> {
         let info = std::env::var(EXEC_INFO).ok();
         let plan = ask_for_plan(&self.socket, &self.user, info.as_deref())?;
@@ -65,7 +65,8 @@ impl Credential {
     }
 }
 
-/// Runs the plug-in with our terminal, our standard error and our environment, in which the client has put what the kubeconfig says.
+/// Runs the plug-in with our terminal, standard error and environment. The client has added the kubeconfig's variables to the
+/// environment.
 fn run(plan: &Plan, info: Option<&str>) -> Result<(ExitStatus, Vec<u8>)> {
     let mut command = Command::new(&plan.command);
     command.args(&plan.arguments).stdout(Stdio::piped());
@@ -76,14 +77,14 @@ fn run(plan: &Plan, info: Option<&str>) -> Result<(ExitStatus, Vec<u8>)> {
     let mut output = Vec::new();
     let read = child.stdout.take().context("no standard output")?.take(MAX_OUTPUT + 1).read_to_end(&mut output);
     if read.is_err() || u64::try_from(output.len()).is_ok_and(|length| length > MAX_OUTPUT) {
-        // It writes on into a pipe that is closed now, and ends by that if by nothing else.
+        // Its output pipe is closed now, so its next write would end it even without the signal.
         child.kill().and_then(|()| child.wait()).context("cannot end the exec plug-in")?;
         bail!("the exec plug-in {} printed more than {MAX_OUTPUT} bytes, or could not be read", plan.command);
     }
     Ok((child.wait().context("cannot wait for the exec plug-in")?, output))
 }
 
-/// The plug-in's own exit code, or 128 and the number of the signal that ended it.
+/// The plug-in's own exit code, or 128 plus the number of the signal that ended it.
 fn code(status: ExitStatus) -> u8 {
     let by_signal = status.signal().and_then(|signal| signal.checked_add(128));
     status.code().or(by_signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE)

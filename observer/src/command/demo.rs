@@ -20,12 +20,12 @@ use crate::demo::{DemoConfig, DemoServer, Script, furnish, reference, story};
 use crate::kubeconfig::{Environment, Kubeconfig};
 use crate::printable::{Printable, stdout};
 
-/// A cluster that lives in this process, with clients of many kinds, seen through watchtap as a real one would be.
+/// Runs a demo cluster in this process, with clients of many kinds, and observes it like a real one.
 ///
-/// The API server is a small one of our own that answers by the rules of Kubernetes 1.34. Its clients, of kube-rs and as client-go of
-/// several ages has them, come through the same proxy as those of `watchtap run`. A script says what happens to them: watches expire, the
-/// API server restarts, etcd is restored from an older backup, a client stops reading. Nothing leaves this machine. kubectl can be pointed
-/// here, too. On a terminal you see a page (? shows its keys, q ends).
+/// The API server is a small one of our own that follows the rules of Kubernetes 1.34. Its clients use kube-rs or behave like
+/// client-go of several releases. They connect through the same proxy as those of `watchtap run`. A script controls the story:
+/// watches expire, the API server restarts, etcd is restored from an older backup, a client stops reading. Nothing leaves this
+/// machine. kubectl can connect, too. On a terminal you see a page (? shows its keys, q quits).
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap demo
@@ -40,7 +40,7 @@ pub(super) struct Demo {
     #[command(flatten)]
     follow: Follow,
 
-    /// How many times faster than usual the story and the server's own periods pass
+    /// Run the story and the server's own periods this many times faster
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     speed: u32,
 
@@ -48,20 +48,20 @@ pub(super) struct Demo {
     #[arg(long, value_name = "FILE", value_parser = script)]
     script: Option<Script>,
 
-    /// Print what can stand in a script, and end
+    /// Print everything that a script can contain, and exit
     #[arg(long, conflicts_with_all = ["script", "print_script"])]
     list: bool,
 
-    /// Print the standard script, and end
+    /// Print the standard script, and exit
     #[arg(long, conflicts_with = "script")]
     print_script: bool,
 }
 
-/// Reads a script, for clap, which says which flag was wrong.
+/// Parses a script for clap, which adds the flag to an error.
 fn script(file: &str) -> Result<Script, String> {
     let mut text = String::new();
     let script = File::open(file).map_err(|error| error.to_string())?;
-    // One more than a script may have, so that it is seen to be too long.
+    // One byte more than a script may have, so that a longer one is detected.
     script.take(Script::MOST_BYTES as u64 + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
     Script::parse(file, &text).map_err(|error| error.to_string())
 }
@@ -78,7 +78,7 @@ impl Demo {
     }
 }
 
-/// Starts the API server, leads its clients through a tap, and follows that until the end.
+/// Starts the API server, connects its clients through a tap, and follows the run to its end.
 pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<ExitCode> {
     let script = script.map_or_else(Script::standard, Ok)?;
     let server = DemoServer::start(DemoConfig { speed, ..DemoConfig::default() })?;
@@ -101,7 +101,7 @@ pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) ->
         Some(ended) = cast.join_next() => ended.context("the demo's clients failed")??,
     }
     followed.note_shutdown();
-    // Its own clients are not waited for.
+    // The demo's own clients stop first: draining does not wait for them.
     cast.shutdown().await;
     let ended = followed.end().await;
     drop(server);

@@ -1,12 +1,12 @@
-//! How many descriptors this process may have open: as many as the system lets it, since each connection takes two.
+//! The number of descriptors that this process may open: as many as the system allows, since each connection takes two.
 //!
-//! The limit that a process starts with is low on many systems for the sake of programs that use select(2) (`man 2 select`). A command that we
-//! start may be one of them, so it gets the limit that it would have had without us. So does an exec plug-in: clients start theirs, and
-//! `verify`, which starts one itself, needs few connections and raises nothing.
+//! Many systems start a process with a low limit, because some programs use select(2) (`man 2 select`). A command that we start may
+//! be such a program, so it gets the limit that it would have without us. The same holds for an exec plug-in that a client starts.
+//! `verify` starts a plug-in itself, but needs few connections and raises nothing.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The limit, and what it was before it was raised.
+/// The current limit, and the one before it was raised.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DescriptorLimit {
     before: Rlimit,
@@ -14,7 +14,7 @@ pub(super) struct DescriptorLimit {
 }
 
 impl DescriptorLimit {
-    /// Raises it to what is allowed without privilege. Where that fails, it stays as it was.
+    /// Raises the limit to the maximum that needs no privilege. If that fails, the limit stays as it is.
     pub(super) fn raise() -> Self {
         let before = getrlimit(Resource::Nofile);
         let wanted = Rlimit { current: before.maximum, maximum: before.maximum };
@@ -27,14 +27,14 @@ impl DescriptorLimit {
         }
     }
 
-    /// How many may be open now; `None` when there is no limit.
+    /// The number of descriptors that may be open now; `None` if there is no limit.
     pub(super) fn count(self) -> Option<u64> {
         self.now.current
     }
 
-    /// Starts a process that is to have the limit of before.
+    /// Runs `start`, which starts a process, with the limit from before.
     ///
-    /// Until `start` returns we have it, too: what we need meanwhile has to fit.
+    /// Until `start` returns, this limit holds for us, too, so everything that we need meanwhile must fit.
     pub(super) fn as_before<T>(self, start: impl FnOnce() -> T) -> T {
         set(self.before);
         let started = start();

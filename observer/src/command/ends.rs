@@ -1,4 +1,4 @@
-//! Who asks for the end of a run.
+//! Requests for shutdown.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use super::output::say;
 use crate::signals::SignalStream;
 use crate::terminal::{Left, RunningPage};
 
-/// What the second signal is answered with, as a shell says it.
+/// Exit code after the second signal, as a shell reports SIGINT.
 pub(super) const ENDED_AT_ONCE: u8 = 130;
-/// Signals that come closer together are one: timeout(1) and some shells signal the process and its group. And clients that were asked to
-/// end together with us (a pipeline, the demo's own) have ended after this.
+/// Signals within this time count as one: timeout(1) and some shells signal the process and its group. Clients that were asked to
+/// end together with us (a pipeline, the demo's own) have ended after this time.
 pub(super) const SETTLING: Duration = Duration::from_millis(300);
 
-/// Who asks for the end: signals, of which the end of the terminal is one, and the person before the page.
+/// The sources of shutdown requests: signals, including the terminal's hangup, and the user of the page.
 pub(super) struct Ends {
     signals: SignalStream,
     page: Option<RunningPage>,
@@ -22,19 +22,19 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// From here on signals ask for an end that can be a proper one.
+    /// From here on, signals request an orderly shutdown.
     pub(super) fn open() -> Result<Self> {
         let signals = SignalStream::open().context("cannot listen for signals")?;
         Ok(Self { signals, page: None, latest: None })
     }
 
-    /// The person before it may ask, too.
+    /// Lets the user of the page request shutdown, too.
     pub(super) fn listen_to(&mut self, page: Option<RunningPage>) {
         self.page = page;
     }
 
-    /// Waits until the end is asked for, again. The page is closed then: what is said from there on is for the ordinary screen. May be dropped
-    /// and called again.
+    /// Waits for the next shutdown request; requests within [`SETTLING`] count as one. The page is closed afterwards, and further
+    /// output goes to the ordinary screen. May be dropped and called again.
     pub(super) async fn next(&mut self) {
         loop {
             tokio::select! {
@@ -50,7 +50,7 @@ impl Ends {
     }
 }
 
-/// Waits until the person leaves the page. One that fails ends nothing but itself.
+/// Waits until the user leaves the page. If the page fails, the run continues without it.
 async fn page_left(page: &mut Option<RunningPage>) {
     if let Some(running) = page {
         let left = running.left().await;

@@ -21,20 +21,20 @@ use crate::observing::Outcome;
 use crate::signals::SignalStream;
 use crate::view::Run;
 
-/// Our own failure, as env(1) has it: the command was not run, or its report could not be written.
+/// Exit code of our own failures, as in env(1): the command was not run, or its report could not be written.
 pub(super) const OWN_FAILURE: u8 = 125;
 
-/// The command ended well and cost more than it may.
+/// Exit code if the command succeeded but cost more than its budget.
 const BUDGET_EXCEEDED: u8 = 124;
 
-/// How long connections that outlive the command may go on, so that their ends are seen.
+/// How long connections may outlive the command, so that their ends are observed.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs one client behind a private proxy and reports which layer of the API server answered each of its requests.
 ///
-/// The command finds in KUBECONFIG a private copy of your kubeconfig whose contexts lead through watchtap; every byte is passed on
-/// unchanged. watchtap sends requests of its own to each API server that is used, GET /version and with your credentials GET /metrics, which
-/// are not in the report. The report goes to stderr.
+/// The command's KUBECONFIG is a private copy of yours whose contexts lead through watchtap. Every byte is passed on unchanged.
+/// watchtap sends requests of its own to each API server in use: GET /version, and GET /metrics with your credentials. They are not
+/// in the report, which goes to stderr.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A
@@ -63,7 +63,7 @@ pub(super) struct Exec {
     command: Vec<OsString>,
 }
 
-/// What the run leaves for its report.
+/// The result of a run, for its report.
 struct Observed {
     code: u8,
     outcome: Outcome,
@@ -86,7 +86,7 @@ impl Exec {
     fn execute(&self) -> Result<u8> {
         let runtime = session::runtime()?;
         let observed = runtime.block_on(self.observe());
-        // A name look-up that hangs would hold the runtime's end up.
+        // A name look-up that hangs would delay the end of the runtime.
         runtime.shutdown_background();
         let Observed { code, mut outcome, silence, report, budget } = observed?;
         outcome.snapshot = outcome.snapshot.without_findings(report.mute());
@@ -112,11 +112,11 @@ impl Exec {
         );
         let kubeconfig = self.upstream.kubeconfig()?;
         let pairs = kubeconfig.pairs()?;
-        // Files are opened before the command runs: a report that cannot be written is better known then. And before signals are held
-        // back: a pipe that nobody reads can still be interrupted.
+        // Files are opened before the command runs, so that one that cannot be written fails early. They are opened before signals
+        // are held back, so that a pipe without a reader can still be interrupted.
         let (report, outputs) = self.recording.open(self.budget.files())?;
         let budget = self.budget.open()?;
-        // From here on there are private files, so a signal must not end us without their removal.
+        // From here on there are private files, which must be removed before a signal ends us.
         let mut signals = SignalStream::open().context("cannot listen for signals")?;
         let bound = Bound::new(&kubeconfig, pairs, &self.upstream)?;
         let session = tokio::select! {
@@ -128,7 +128,7 @@ impl Exec {
             Ok(variable) => self.run_command(&session, &variable, signals).await,
             Err(error) => Err(error),
         };
-        // From here on a signal ends us at once, so what is private goes first.
+        // After this a signal ends us at once, so the private files are removed first.
         let outcome = session.end(GRACE).await;
         Ok(Observed { code: code?, outcome: outcome?, silence, report, budget })
     }
@@ -142,7 +142,7 @@ impl Exec {
     }
 }
 
-/// What it usually means when nothing came through.
+/// The usual reasons why no client connected through watchtap.
 fn silence(taps: &TapSet, via: Via) -> Vec<String> {
     let mut lines = vec![
         "Nothing came through watchtap. Usually that means that the command".to_owned(),

@@ -13,9 +13,9 @@ use super::profile_flags::ProfileFlags;
 use crate::printable::{Printable, stdout};
 use crate::view::{Colour, Explained, explain_proof, explain_request, explain_rule};
 
-/// Says without a cluster which layer of the API server answers a request, by which rule, and what is read from etcd.
+/// Explains, without a cluster, which layer of the API server answers a request, by which rule, and what it reads from etcd.
 ///
-/// The argument is a request (`GET /api/v1/pods?limit=500`) or the identifier of a rule or of a proof, as reports print it.
+/// The argument is a request (`GET /api/v1/pods?limit=500`), or the identifier of a rule or of a proof from a report.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
@@ -33,7 +33,7 @@ pub(super) struct Explain {
     #[command(flatten)]
     profile: ProfileFlags,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -85,13 +85,13 @@ fn shares_a_word(known: &str, id: &str) -> bool {
     known.split('-').any(|word| word.len() > 3 && id.split('-').any(|other| other == word))
 }
 
-/// The request as it can be shown: what is pasted from a log may hold a token in its query, or a password in its host.
+/// The request in a form that can be shown. A request pasted from a log may hold a token in its query, or a password in its host.
 fn shown(method: &str, target: &Target) -> String {
     let question_mark = if target.query.is_empty() { "" } else { "?" };
     format!("{method} {}{question_mark}{}", target.path, target.query)
 }
 
-/// `METHOD URL` as kube-apiserver would read it.
+/// Parses `METHOD URL` as kube-apiserver does.
 fn parse_request(method: &str, url: &str) -> Result<(RequestInfo, Target)> {
     let method = method.to_ascii_uppercase();
     if !matches!(method.as_str(), "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE") {

@@ -1,4 +1,4 @@
-//! What `run` and `demo` have in common: first lines, page or live lines, the way to the end, the report.
+//! The parts that `run` and `demo` share: first lines, page or live lines, shutdown, report.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,13 +20,13 @@ use crate::observing::{Latest, Outcome, Outputs};
 use crate::printable::{Printable, stderr};
 use crate::view::{Run, counted};
 
-/// How a run is followed, and how it ends.
+/// How a run is displayed, and how it ends.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Follow {
     #[command(flatten)]
     recording: Recording,
 
-    /// How long open connections may go on once an end was asked for
+    /// Drain timeout after shutdown is requested
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = humantime::parse_duration)]
     grace: Duration,
 
@@ -34,17 +34,17 @@ pub(super) struct Follow {
     shown: Shown,
 }
 
-/// What is ready before anything private is.
+/// Everything that is ready before private files exist.
 pub(super) struct Ready<'f> {
     follow: &'f Follow,
     report: Report,
     outputs: Outputs,
-    /// Where a page finds what to show.
+    /// The snapshots of a page; `None` without one.
     latest: Option<Arc<Latest>>,
     ends: Ends,
 }
 
-/// A run that is being followed.
+/// A run in progress.
 pub(super) struct Followed<'f> {
     follow: &'f Follow,
     subcommand: &'static str,
@@ -54,11 +54,11 @@ pub(super) struct Followed<'f> {
     kubeconfig: PathBuf,
 }
 
-/// Follows on a runtime of its own, and says what went wrong.
+/// Follows a run on a runtime of its own, and reports its error.
 pub(super) fn to_the_end(following: impl Future<Output = Result<ExitCode>>) -> ExitCode {
     let ended = session::runtime().and_then(|runtime| {
         let ended = runtime.block_on(following);
-        // A name look-up that hangs would hold the runtime's end up.
+        // A name look-up that hangs would delay the end of the runtime.
         runtime.shutdown_background();
         ended
     });
@@ -69,8 +69,8 @@ pub(super) fn to_the_end(following: impl Future<Output = Result<ExitCode>>) -> E
 }
 
 impl Follow {
-    /// Opens the files, and from here on signals ask for an end that can be a proper one. In this order: a pipe that nobody reads can still
-    /// be interrupted.
+    /// Opens the files, and then lets signals request an orderly shutdown. In this order, a pipe without a reader can still be
+    /// interrupted.
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
         let (report, mut outputs) = self.recording.open(Beside::default())?;
         let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
@@ -79,7 +79,7 @@ impl Follow {
 }
 
 impl<'f> Ready<'f> {
-    /// Does what has to be done first; `None` when the end was asked for before that was done.
+    /// Completes `first`; `None` if shutdown was requested before that.
     pub(super) async fn unless_ended<T>(&mut self, first: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             done = first => Some(done),
@@ -87,7 +87,7 @@ impl<'f> Ready<'f> {
         }
     }
 
-    /// Says where clients are to be pointed, then serves them; `None` when the end was asked for before.
+    /// Prints where to point clients, then serves them; `None` if shutdown was requested before that.
     pub(super) async fn begin(self, subcommand: &'static str, bound: Bound, profiles: &Profiles) -> Result<Option<Followed<'f>>> {
         let Self { follow, report, outputs, latest, mut ends } = self;
         let pointing = pointing(bound.taps())?;
@@ -106,12 +106,12 @@ impl<'f> Ready<'f> {
 }
 
 impl Followed<'_> {
-    /// The file for clients.
+    /// The kubeconfig file for clients.
     pub(super) fn kubeconfig(&self) -> &PathBuf {
         &self.kubeconfig
     }
 
-    /// Waits until somebody asks for the end.
+    /// Waits for a shutdown request and notes it.
     pub(super) async fn asked_to_end(&mut self) {
         self.ends.next().await;
         self.note_shutdown();
@@ -122,7 +122,7 @@ impl Followed<'_> {
         self.session.note_shutdown();
     }
 
-    /// Lets open connections end, and reports; a further signal ends at once.
+    /// Drains open connections and reports; a further signal ends the run at once.
     pub(super) async fn end(self) -> Result<ExitCode> {
         let Self { follow, subcommand, session, report, mut ends, kubeconfig } = self;
         let Some(outcome) = drain(session, follow.grace, &mut ends).await? else {
@@ -140,7 +140,7 @@ impl Followed<'_> {
     }
 }
 
-/// `None` when a further signal came first.
+/// `None` if a further signal came first.
 async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Option<Outcome>> {
     if session.taps().counts().open() > 0 {
         tokio::time::sleep(SETTLING).await;
@@ -159,7 +159,7 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
     }
 }
 
-/// The last line. A kubeconfig that has vanished is no error to kubectl, which goes to localhost:8080 then.
+/// The last line. kubectl accepts a kubeconfig that has vanished, and then connects to localhost:8080.
 fn say_farewell(kubeconfig: &Path) {
     say(format!(
         "unset KUBECONFIG in the shells that have it: {} is gone, and kubectl without a kubeconfig goes to localhost:8080",
@@ -167,7 +167,7 @@ fn say_farewell(kubeconfig: &Path) {
     ));
 }
 
-/// The first lines: what is watched, and how a client comes to be seen.
+/// The first lines: the observed contexts, and how to point a client here.
 fn introduce(subcommand: &str, taps: &TapSet, pointing: &[String]) -> Result<()> {
     let mut out = Printable::new();
     for listener in taps.listeners() {
@@ -184,7 +184,7 @@ fn introduce(subcommand: &str, taps: &TapSet, pointing: &[String]) -> Result<()>
     Ok(stderr().print(&out)?)
 }
 
-/// How clients are led here.
+/// Instructions that lead clients here.
 fn pointing(taps: &TapSet) -> Result<Vec<String>> {
     let variable = taps.kubeconfig_variable()?;
     let mut lines = vec![
@@ -199,7 +199,7 @@ fn pointing(taps: &TapSet) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// What is watched, in a word: the context, where there is one.
+/// The name of the run: its context if there is one only, otherwise the number of contexts.
 fn name(taps: &TapSet) -> String {
     let contexts: Vec<&str> = taps.listeners().iter().flat_map(|listener| &listener.pair.contexts).map(String::as_str).collect();
     match *contexts {
@@ -208,7 +208,7 @@ fn name(taps: &TapSet) -> String {
     }
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-:+@%,=".contains(character);
     if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -1,25 +1,27 @@
-//! Which port a listener takes.
+//! The port of a listener.
 //!
-//! client-go keeps what it discovers of an API server under the server's host and port, for hours
-//! (kubernetes/cli-runtime `pkg/genericclioptions/config_flags.go`, `computeDiscoverCacheDir`, v0.34). A listener whose port were another
-//! in each run would send every command to discover all over again. So the port follows from what is behind it.
+//! client-go caches an API server's discovery by host and port, for hours (kubernetes/cli-runtime
+//! `pkg/genericclioptions/config_flags.go`, `computeDiscoverCacheDir`, v0.34). A listener with a different port in each run would
+//! make every command discover everything again. So the port is derived from the server behind it.
 
 use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::Selected;
 
-/// The ports to choose from. They are among those that nobody registers (RFC 6335 §6), above those that Linux gives to outgoing
-/// connections unless told otherwise (`net.ipv4.ip_local_port_range`, 32768–60999), so that no client of anything sits on them by
-/// chance, and above Kubernetes' node ports (30000–32767), which on a node are taken for loopback too.
+/// The candidates, chosen so that no other program uses them by chance:
+/// - above the default range of Linux for outgoing connections (`net.ipv4.ip_local_port_range`, 32768–60999);
+/// - above Kubernetes' node ports (30000–32767), which on a node are taken for loopback too;
+/// - not in the range of registered ports (RFC 6335 §6).
 const FIRST: u16 = 61_000;
 const COUNT: u16 = u16::MAX - FIRST + 1;
 
-/// How many are tried before the system chooses one.
+/// Ports to try before the system chooses one.
 const TRIES: u64 = 16;
 
-/// The ports for the API server and the user of `selected`, in the order in which they are to be tried; the same in every run. The last is
-/// 0, for any. Behind another `proxy` the same address is another server; its credentials make no difference.
+/// The ports for the API server and the user of `selected`, in the order to try; the same in every run. The last is 0, for any
+/// port. Behind another `proxy`, the same address counts as another server; the proxy's credentials make no difference.
 ///
-/// The second is not the neighbour of the first: that could be the first of another server, whose cache it would then find.
+/// The second candidate is not next to the first. That port could be the first candidate of another server, whose cache would then
+/// be used.
 pub(super) fn candidates(selected: &Selected, proxy: Option<&ForwardProxy>) -> impl Iterator<Item = u16> + use<> {
     let upstream = &selected.upstream;
     let mut hash = Fnv1a::default();
@@ -39,8 +41,8 @@ pub(super) fn candidates(selected: &Selected, proxy: Option<&ForwardProxy>) -> i
     derived.chain(std::iter::once(0))
 }
 
-/// FNV-1a, 64 bits, with each word's length in front of it (draft-eastlake-fnv). The hashes of the standard library may change from version to
-/// version.
+/// FNV-1a, 64 bits, with each word's length in front of it (draft-eastlake-fnv). The standard library's hashes may change between
+/// versions.
 #[derive(Clone, Copy)]
 struct Fnv1a(u64);
 

@@ -1,4 +1,4 @@
-//! Where text goes, and what a failure looks like.
+//! Destinations of text, and the form of a failure.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -14,10 +14,10 @@ use crate::private_file;
 use crate::terminal::Stderr;
 use crate::view::EventLines;
 
-/// Where events are written to.
+/// The writer of `--events`.
 pub(super) type Events = EventLines<Box<dyn Write + Send>>;
 
-/// How a report or an explanation is written.
+/// The format of a report or an explanation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     /// For people.
@@ -27,17 +27,17 @@ pub(super) enum Format {
     Json,
 }
 
-/// Writes a paragraph to stderr that begins with our name. A closed stderr leaves nobody to tell.
+/// Writes a paragraph to stderr that begins with our name. If stderr is closed, there is nowhere to report that.
 pub(super) fn say(line: impl Display) {
     let _written = Stderr::print(&Printable::paragraph(format_args!("watchtap: {line}")));
 }
 
-/// Writes an error and its causes to stderr, one line.
+/// Writes an error and its causes to stderr, on one line.
 pub(super) fn say_error(error: &anyhow::Error) {
     say(in_words(error));
 }
 
-/// The end of a command that only prints. A reader that has enough, as head(1), is no failure; a disk that is full is one.
+/// The exit code of a command that only prints. A reader that stops early, such as head(1), is no failure; a full disk is one.
 pub(super) fn printed(written: io::Result<()>) -> ExitCode {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -48,7 +48,7 @@ pub(super) fn printed(written: io::Result<()>) -> ExitCode {
     }
 }
 
-/// An error and its causes, one line.
+/// An error and its causes, on one line.
 pub(super) fn in_words(error: &anyhow::Error) -> String {
     error_chain::in_words(error.as_ref())
 }
@@ -62,18 +62,18 @@ impl From<Format> for crate::view::ExplainFormat {
     }
 }
 
-/// Opens a file of text for writing, readable for its owner only.
+/// Creates a text file that only its owner can read.
 pub(super) fn create(path: &Path) -> Result<Printer<File>> {
     private_file::create(path).map(Printer::to).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))
 }
 
-/// The lines of `--events`: to a file, or to stdout for `-`.
+/// Opens the output of `--events`: a file, or stdout for `-`.
 pub(super) fn events_to(path: &Path) -> Result<Events> {
     let out = if is_stdout(path) { stdout().buffered().boxed() } else { create(path)?.buffered().boxed() };
     EventLines::begin(out).context("cannot write events")
 }
 
-/// Whether a path stands for standard output.
+/// Whether the path is `-`.
 pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

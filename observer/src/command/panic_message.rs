@@ -1,7 +1,7 @@
-//! What is said when we panic: where, and not why.
+//! The message of a panic: its place, but not its text.
 //!
-//! The words of a panic may hold what was being worked on (a slice that is cut within a character shows its text), and that is other people's
-//! traffic.
+//! The text of a panic may contain the data being processed: a slice that is cut within a character shows its text. That is other
+//! people's traffic.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
@@ -9,7 +9,7 @@ use std::thread;
 
 use super::output::say;
 
-/// From now on a panic of any thread is said without its own words.
+/// From now on, a panic of any thread is reported without its text.
 pub(super) fn keep_to_the_place() {
     std::panic::set_hook(Box::new(|panic| say(words(panic))));
 }

@@ -1,4 +1,4 @@
-//! The users of one run who have exec plug-ins, and the program that stands in for these.
+//! The users of a run that have exec plug-ins, and the program that replaces these plug-ins.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::tap_set::{folder_variable, runtime_directory};
 use crate::credential::{CredentialServer, Keeper};
 use crate::kubeconfig::{PluginInPlace, RunFolder};
 
-/// `watchtap credential`, as the client's copy of the kubeconfig names it.
+/// `watchtap credential`, as the client's copy of the kubeconfig calls it.
 #[derive(Debug)]
 pub(super) struct StandIn {
     command: String,
@@ -16,23 +16,23 @@ pub(super) struct StandIn {
 }
 
 impl StandIn {
-    /// Our own program, which asks at a socket in `folder`.
+    /// Our own program, with a socket in `folder`.
     pub(super) fn new(folder: &RunFolder) -> Result<Self> {
         let command = std::env::current_exe().context("cannot find our own program, which would stand in for the exec plug-ins")?;
         Ok(Self { command: text(&command)?, socket: text(&folder.path().join("credentials"))? })
     }
 
-    /// Its arguments but for the last, the user.
+    /// Its arguments except the last, the user.
     pub(super) fn arguments(&self) -> [&str; 4] {
         ["credential", "--socket", &self.socket, "--"]
     }
 
-    /// What stands in a kubeconfig.
+    /// The plug-in entry of the client's copy.
     pub(super) fn in_place<'a>(&'a self, arguments: &'a [&'a str]) -> PluginInPlace<'a> {
         PluginInPlace { command: &self.command, arguments }
     }
 
-    /// Listens for it; nobody does when no user has a plug-in.
+    /// Listens at its socket; `None` if no user has a plug-in.
     pub(super) fn listen(&self, keeper: Keeper) -> Result<Option<CredentialServer>> {
         if keeper.is_empty() {
             return Ok(None);

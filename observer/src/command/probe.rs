@@ -26,13 +26,13 @@ use crate::tap::Clock;
 use crate::tap::probe::{ProbeError, ProbeOutcome, ProbeTap};
 use crate::view::{Run, counted};
 
-/// Sees the clients on this machine without a proxy: eBPF programs in its kernel read what their TLS libraries are given and give out.
+/// Observes clients on this machine without a proxy: eBPF programs read the plaintext in their TLS libraries.
 ///
-/// No client is restarted, pointed elsewhere or shown another certificate, so this sees those that cannot come through a proxy: kubelet,
-/// scheduler, controller-manager, pods that nobody may touch. Connections that were open before are seen from here on.
+/// No client is restarted, redirected or shown another certificate. So a probe also sees clients that cannot use a proxy: kubelet,
+/// scheduler, controller-manager, pods that must not be touched. Connections that are already open are seen from now on.
 ///
-/// Only connections with the API server are read, and which are is decided in the kernel. Nothing of the traffic is changed: a probe that
-/// falls behind loses what it could not read, and counts it. Each call of a probed TLS library takes some microseconds more, whatever it talks to.
+/// The kernel decides which connections lead to the API server, and only those are read. The traffic is not changed. A probe that
+/// falls behind loses data, and counts it. Each call of a probed TLS library takes some microseconds more, whatever it connects to.
 #[derive(Debug, Args)]
 #[command(after_help = "WHAT IS SEEN:
   Programs that are written in Go (crypto/tls), and those with OpenSSL or BoringSSL, in a library or linked in (Python, curl, node).
@@ -60,8 +60,8 @@ EXIT CODES:
   0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal
   with --check: 0 a probe can run, be it with less than all · 1 it cannot · 2 wrong usage")]
 pub(super) struct Probe {
-    /// Say what this kernel and these rights allow, what to do about the rest, and which TLS libraries of the processes that run are seen. No
-    /// API server is needed, and nothing is recorded. --format json is for programs (docs/probe-check.md)
+    /// Report what this kernel and these rights allow, how to fix the rest, and which TLS libraries of running processes are seen.
+    /// Needs no API server, and records nothing. --format json is for programs (docs/probe-check.md)
     #[arg(long, conflicts_with_all = MEANINGLESS_IN_A_CHECK)]
     check: bool,
 
@@ -81,7 +81,7 @@ pub(super) struct Probe {
     profiles: Profiles,
 }
 
-/// Flags of a probe that runs: those of a whole structure by the group that clap makes of it, where no other structure is in it.
+/// Flags for a probe that runs. A structure of flags stands here as its clap group, if no other structure is flattened into it.
 const MEANINGLESS_IN_A_CHECK: [&str; 11] = [
     "api_servers",
     "KubeconfigFlags",
@@ -96,11 +96,11 @@ const MEANINGLESS_IN_A_CHECK: [&str; 11] = [
     "ProfileFlags",
 ];
 
-/// A probe that runs, and those that listen to it.
+/// A running probe and the receivers of its data.
 struct Probing {
     tap: ProbeTap,
     observing: Observing,
-    /// Questions to the API servers for what they are.
+    /// Our own requests for the server profiles of the API servers.
     learning: JoinSet<()>,
     intake: Intake,
     clock: Clock,
@@ -133,7 +133,7 @@ impl Probe {
         tokio::select! {
             () = ends.next() => {}
             () = probing.tap.failed() => {
-                // What is said from here on is for the ordinary screen.
+                // Further output goes to the ordinary screen.
                 ends.listen_to(None);
                 say(format!("{}; the report tells what was seen until then", ProbeError::Failed));
             }
@@ -172,7 +172,7 @@ impl Probe {
         Ok(Probing { tap, observing, learning, intake, clock })
     }
 
-    /// The first lines: what is looked for, and whose.
+    /// The first lines: the API servers, and the processes observed.
     fn introduce(&self, servers: &[ApiServer]) -> Result<()> {
         let mut out = Printable::new();
         for server in servers {
@@ -209,14 +209,14 @@ impl Probe {
 }
 
 impl Probing {
-    /// Takes what was recorded until now, and lets all that was decoded be told; and how the probe itself ended.
+    /// Decodes and emits everything recorded so far. Returns the outcome, and how the probe itself ended.
     async fn end(self) -> Result<(Outcome, Result<ProbeOutcome, ProbeError>)> {
         let Self { tap, observing, mut learning, intake, clock } = self;
         intake.notice(Notice::ShutdownRequested { at: clock.now() });
         drop(intake);
         let limits = tap.limits().to_vec();
         let ended = spawn_blocking(|| tap.finish()).await?;
-        // They hold the intake, whose end the observing thread waits for.
+        // These tasks hold the intake, and the observing thread ends only when the intake is dropped.
         let asked = async { while learning.join_next().await.is_some() {} };
         if timeout(question::LIMIT, asked).await.is_err() {
             learning.shutdown().await;

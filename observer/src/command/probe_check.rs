@@ -10,7 +10,7 @@ use crate::printable::stdout;
 use crate::probe_check::{CheckProgress, ProbeCheck};
 use crate::view::{Colour, probe_check_json, probe_check_text};
 
-/// Says what this machine allows a probe: success where one can run, be it with less than all.
+/// Reports what this machine allows a probe. Succeeds if a probe can run, even with limits.
 pub(super) fn run(format: Format) -> ExitCode {
     let mut line = ProgressLine::default();
     let check = ProbeCheck::of_this_machine(&mut |progress| show(&mut line, progress));

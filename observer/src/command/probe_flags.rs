@@ -1,4 +1,4 @@
-//! Flags that say whose connections a probe reads, and how much it may cost.
+//! Flags that choose the connections a probe reads, and limit its cost.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,43 +7,45 @@ use clap::Args;
 
 use crate::tap::probe::ProbeOptions;
 
-/// What of this machine is probed.
+/// The processes to probe, and the limits of the probe.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ProbeFlags {
-    /// Only this process, and those of --comm and --cgroup; may be given several times
+    /// Probe only this process, and those of --comm and --cgroup; may be given several times
     #[arg(long = "pid", value_name = "PID")]
     processes: Vec<u32>,
 
-    /// Only processes of this name (`ps -o comm`; 15 bytes of it count), and those of --pid and --cgroup; may be given several times
+    /// Probe only processes of this name (`ps -o comm`; its first 15 bytes count), and those of --pid and --cgroup; may be given
+    /// several times
     #[arg(long = "comm", value_name = "NAME")]
     names: Vec<String>,
 
-    /// Only processes in this cgroup or below it, such as the pods of kubepods.slice, and those of --pid and --comm: a folder, or the path that
-    /// /proc/PID/cgroup tells; may be given several times
+    /// Probe only processes in this cgroup or below it, such as the pods of kubepods.slice, and those of --pid and --comm: a
+    /// folder, or the path in /proc/PID/cgroup; may be given several times
     #[arg(long = "cgroup", value_name = "PATH")]
     cgroups: Vec<PathBuf>,
 
-    /// A program or library that is never touched, by its path or its name; libraries that such a program runs are probed all the same; may be given several times
+    /// A program or library never to probe, by its path or its name; libraries that such a program uses are probed all the same;
+    /// may be given several times
     #[arg(long, value_name = "PATH|NAME")]
     never: Vec<String>,
 
-    /// How many calls a second of the TLS functions of one program or library, in all its processes, probes may cost, each some microseconds: one that is
-    /// called more often is left alone for the rest of the run, and told; 0 for any number
+    /// Most calls per second of the TLS functions of one program or library, in all its processes; a probe adds some microseconds
+    /// to each. A file with more calls is reported and left alone for the rest of the run; 0 for any number
     #[arg(long, value_name = "N", default_value_t = ProbeOptions::default().calls_per_second)]
     calls_per_second: u32,
 
-    /// Follow connections at their API server's end, too, where that runs on this machine: then clients from elsewhere are seen. A connection
-    /// that is seen at both ends counts once
+    /// Follow connections at their API server's end, too, if it runs on this machine, to see clients from elsewhere. A connection
+    /// seen at both ends counts once
     #[arg(long)]
     server_ends: bool,
 
-    /// Memory in which the kernel keeps what was not read yet, in MiB: a power of two
+    /// Size of the kernel's buffer for records not read yet, in MiB: a power of two
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = ring_mebibytes)]
     ring: u32,
 }
 
 impl ProbeFlags {
-    /// What the probe is to do for connections with these addresses.
+    /// The options of a probe for connections with these addresses.
     pub(super) fn options(&self, api_servers: Vec<SocketAddr>) -> ProbeOptions {
         ProbeOptions {
             api_servers,
@@ -57,7 +59,7 @@ impl ProbeFlags {
         }
     }
 
-    /// Which processes are probed, in words.
+    /// Describes the processes to probe.
     pub(super) fn whose(&self) -> String {
         let processes = self.processes.iter().map(|process| format!("process {process}"));
         let names = self.names.iter().map(|name| format!("processes called {name}"));
@@ -75,7 +77,7 @@ impl ProbeFlags {
     }
 }
 
-/// Reads the size of the ring, for clap, which says which flag was wrong.
+/// Parses the size of the ring buffer for clap, which adds the flag to an error.
 fn ring_mebibytes(text: &str) -> Result<u32, String> {
     let expected = || "expected a power of two from 1 to 1024".to_owned();
     text.parse().ok().filter(|ring: &u32| ring.is_power_of_two() && *ring <= 1_024).ok_or_else(expected)

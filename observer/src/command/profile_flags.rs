@@ -1,4 +1,4 @@
-//! Flags that say what the API server is. They outrank everything that is learned.
+//! Flags that describe the API server. They override everything that is learned.
 
 use std::str::FromStr;
 
@@ -6,10 +6,10 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use observer_core::routing::{Basis, EtcdSupport, EtcdVersion, Gate, ServerProfile, ServerVersion};
 
-/// What the API server is.
+/// The server profile, as far as flags give it.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ProfileFlags {
-    /// The API server's version, such as 1.34.2 (patch levels differ: give one when you can)
+    /// The API server's version, such as 1.34.2 (patch levels differ: give one if you can)
     #[arg(long, value_name = "VERSION")]
     pub(super) server_version: Option<ServerVersion>,
 
@@ -17,7 +17,7 @@ pub(super) struct ProfileFlags {
     #[arg(long = "gate", value_name = "NAME=true|false")]
     gates: Vec<GateFlag>,
 
-    /// The version of the etcd behind it, such as 3.5.10 (without it, etcd is taken to answer progress requests)
+    /// The version of its etcd, such as 3.5.10 (without it, etcd is assumed to answer progress requests)
     #[arg(long, value_name = "VERSION")]
     etcd_version: Option<EtcdVersion>,
 
@@ -56,7 +56,7 @@ impl FromStr for GateFlag {
 }
 
 impl ProfileFlags {
-    /// `profile` with what the flags say in place of what it said.
+    /// Replaces values of `profile` with those of the flags.
     pub(super) fn over(&self, mut profile: ServerProfile) -> ServerProfile {
         if let Some(version) = &self.server_version {
             profile.version = Some(version.clone());
@@ -78,7 +78,7 @@ impl ProfileFlags {
         profile
     }
 
-    /// What of the flags has no effect on `profile`, each a sentence.
+    /// One sentence for each flag without effect on `profile`.
     pub(super) fn without_effect(profile: &ServerProfile) -> Vec<String> {
         let gates = profile.gates_without_effect();
         gates

@@ -1,4 +1,4 @@
-//! What is known of the API servers behind the listeners of one run: from flags, else from each server itself.
+//! The server profiles of one run: from flags, otherwise learned from each API server.
 
 use clap::Args;
 use observer_core::routing::ServerProfile;
@@ -8,29 +8,29 @@ use super::profile_flags::ProfileFlags;
 use super::upstream;
 use crate::kubeconfig::Selected;
 
-/// What the API servers are, and whether they are asked. Flags hold for all of them.
+/// Flags for server profiles, and for the requests that learn them. They apply to all API servers.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Profiles {
     #[command(flatten)]
     flags: ProfileFlags,
 
-    /// Do not ask for /version; without --server-version every verdict is then unknown
+    /// Do not request /version; without --server-version every verdict is then unknown
     #[arg(long)]
     no_version_request: bool,
 
-    /// Do not ask for /metrics, which tells feature gates and watch caches; they are then taken to be the defaults
+    /// Do not request /metrics, which reports feature gates and watch caches; their defaults are then assumed
     #[arg(long)]
     no_metrics_request: bool,
 }
 
 impl Profiles {
-    /// What is known of any server without asking; `None` when it has to be asked.
+    /// The profile of any server if no request is needed; `None` if each server must be asked.
     pub(super) fn without_asking(&self) -> Option<ServerProfile> {
         let needs_no_answer = self.flags.server_version.is_some() || self.no_version_request;
         needs_no_answer.then(|| self.flags.over(ServerProfile::default()))
     }
 
-    /// What is known of the server of `selected`, which is asked for its version if need be. What of the flags has no effect is said.
+    /// The profile of the server of `selected`, which is asked if necessary. Flags without effect are reported.
     pub(super) async fn learn(&self, selected: &Selected) -> ServerProfile {
         let profile = match self.without_asking() {
             Some(profile) => profile,

@@ -18,13 +18,14 @@ use crate::capture::{Pace, Recording};
 use crate::printable::Printable;
 use crate::view::{EventSink, Run, comparison_json, comparison_text, report_json, report_text};
 
-/// Something of the capture was lost; the report says what.
+/// Exit code if a part of the capture was lost; the report lists the losses.
 const INCOMPLETE: u8 = 3;
 
-/// Replays captures to the report of the run that they recorded, or compares two runs.
+/// Replays captures and prints the report of the recorded run, or compares two runs.
 ///
-/// The files of one capture (FILE, FILE.1, …) may be given in any order and end in one report. What a capture lacks, because its writer was
-/// stopped, bytes are damaged or a file is missing, is named with its time; the rest is read. The report goes to stdout.
+/// The files of one capture (FILE, FILE.1, …) may be given in any order and give one report. Parts may be missing: the writer was
+/// stopped, bytes are damaged, a file is absent. These losses are listed with their times, and the rest is read. The report goes to
+/// stdout.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap exec --capture run.cap -- ./my-controller
@@ -40,16 +41,16 @@ pub(super) struct Read {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Compare with the run of this capture, which came before; may be given several times for its files
+    /// Compare with the earlier run in this capture; may be given several times for its files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "speed"])]
     against: Vec<PathBuf>,
 
-    /// Replay at this speed instead of at once: 1 is the speed at which it happened, 10 ten times that
+    /// Replay at this speed instead of at once: 1 is the original speed, 10 ten times that
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
-    /// Keep at most about this much of requests, reflectors and their objects (default: 16MiB and a quarter of the capture); the report counts
-    /// the rest
+    /// Keep at most about this much of requests, reflectors and their objects (default: 16MiB plus a quarter of the capture); the
+    /// report counts the rest
     #[arg(long, value_name = "SIZE")]
     max_memory: Option<ByteSize>,
 
@@ -69,7 +70,7 @@ impl Read {
         }
     }
 
-    /// Whether everything was there.
+    /// Whether the captures were complete.
     fn execute(&self) -> Result<bool> {
         let captures = self.files.iter().chain(&self.against).map(|file| ("capture", file.as_path()));
         same_file::check(captures, self.report.files())?;
@@ -88,8 +89,8 @@ impl Read {
         Ok(after.is_complete() && before.is_complete())
     }
 
-    /// A capture is anybody's input: a few kilobytes of it can name millions of things. So what is kept of it grows with its size, unless a flag
-    /// says otherwise.
+    /// A capture may come from an attacker: a few kilobytes of it can name millions of things. So the memory for it grows with its
+    /// size, unless a flag sets the limit.
     fn limits(&self, files: &[PathBuf]) -> Limits {
         const LEAST: u64 = 16 << 20;
         let captured = || files.iter().filter_map(|file| fs::metadata(file).ok()).map(|file| file.len()).sum::<u64>();
@@ -124,7 +125,7 @@ impl Read {
     }
 }
 
-/// What came of the files of one capture.
+/// The result of replaying the files of one capture.
 struct Replayed {
     snapshot: Snapshot,
     lost: Vec<(PathBuf, Lost)>,
@@ -162,7 +163,7 @@ impl Replayed {
     }
 }
 
-/// What found no room, and the remedy.
+/// The amount of data dropped for lack of memory, and the remedy.
 fn without_room(missed: &Missed) -> Option<String> {
     let Missed { exchanges_dropped, rows_dropped, reflectors, .. } = missed;
     let is_short = exchanges_dropped + rows_dropped + reflectors.forgotten + reflectors.requests > 0;
@@ -175,7 +176,7 @@ fn without_room(missed: &Missed) -> Option<String> {
     })
 }
 
-/// A reader of events that is gone, or a full disk, ends the events and not the reading.
+/// If the reader of events has gone or the disk is full, events end and reading continues.
 fn give_up(events: &mut Option<Events>, written: io::Result<()>, notes: &mut Vec<String>) {
     if let Err(error) = written {
         *events = None;
@@ -212,7 +213,7 @@ fn names(files: &[PathBuf]) -> String {
     Run::shown(files.iter().map(|file| file.to_string_lossy())).join(" ")
 }
 
-/// Above 0, and a number.
+/// Parses a number above 0.
 fn factor(text: &str) -> Result<f64> {
     let factor: f64 = text.parse().context("a speed is a number, such as 1 or 0.5")?;
     anyhow::ensure!(factor.is_finite() && factor > 0.0, "a speed is above 0");

@@ -1,4 +1,4 @@
-//! What a run leaves behind: flags, files, and the report at its end.
+//! The output of a run: flags, files, and the report at its end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -16,14 +16,14 @@ use crate::observing::Outputs;
 use crate::printable::Printable;
 use crate::view::{EventSink, Run, report_json, report_text};
 
-/// Files of other flags, each with its flag.
+/// Files that other flags name, each with its flag.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Beside<'f> {
     pub read: Option<(&'static str, &'f Path)>,
     pub written: Option<(&'static str, &'f Path)>,
 }
 
-/// Where the report, the events and the capture go.
+/// Destinations of the report, the events and the capture.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Recording {
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Opens the files, so that one that cannot be written is known before anything runs.
+    /// Opens the files now, so that one that cannot be written fails before anything runs.
     pub(super) fn open(&self, beside: Beside<'_>) -> Result<(Report, Outputs)> {
         let captures = self.capture.files();
         let captures = captures.iter().map(|file| ("--capture", file.as_path()));
@@ -49,19 +49,19 @@ impl Recording {
         self.report.takes_stdout()
     }
 
-    /// How the report is wanted.
+    /// The format that the flags give the report.
     #[cfg(all(target_os = "linux", feature = "ebpf"))]
     pub(super) const fn format(&self) -> Format {
         self.report.format()
     }
 
-    /// Whether stdout belongs to the report or to a program that reads JSON lines.
+    /// Whether stdout is used by the report, or by a program that reads JSON lines.
     pub(super) fn takes_stdout(&self) -> bool {
         self.report.stdout_is_taken()
     }
 }
 
-/// Writes the report of a run that is over.
+/// Writes the report of a finished run.
 pub(super) fn write(report: Report, run: &Run, snapshot: &Snapshot) -> Result<()> {
     let text = catch_unwind(AssertUnwindSafe(|| text(&report, run, snapshot)));
     let text = text.map_err(|_panic| anyhow!("the report could not be made: an internal error; please report it"))??;

@@ -1,4 +1,4 @@
-//! Flags of every command that observes or replays: where the report and the events go.
+//! Flags for the report and the events, of every command that observes or replays.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,36 +11,36 @@ use super::output::{Events, Format, create, events_to, is_stdout};
 use crate::printable::{Printable, Printer, stderr, stdout};
 use crate::view::Colour;
 
-/// Where the report and the events go, and how the report is written.
+/// Destinations of the report and the events, and the format of the report.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ReportFlags {
     /// Write the report to a file, or to stdout for -
     #[arg(long, value_name = "FILE|-")]
     report: Option<PathBuf>,
 
-    /// How to write it
+    /// Report format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Write what happens as JSON lines to a file, or to stdout for - (docs/events.md)
+    /// Write events as JSON lines to a file, or to stdout for - (docs/events.md)
     #[arg(long, value_name = "FILE|-")]
     events: Option<PathBuf>,
 
-    /// Leave out the finding of this identifier, or all of a kind: `poller:` (may be given more than once)
+    /// Suppress a finding by ID, or all of a kind: `poller:` (may be given several times)
     #[arg(long, value_name = "ID")]
     mute: Vec<String>,
 }
 
-/// Where a report goes when no flag says it.
+/// The destination of a report without `--report`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Otherwise {
-    /// Standard output belongs to somebody else: the command, live lines.
+    /// Standard output is used by the command that runs, or by live lines.
     Stderr,
-    /// The report is what the command is for. Events take its place when they are asked for there.
+    /// The report is the purpose of the command. If events go to stdout, the report goes to stderr.
     Stdout,
 }
 
-/// The place that is open for a report.
+/// An open destination for a report.
 #[derive(Debug)]
 pub(super) struct Report {
     place: Place,
@@ -56,7 +56,7 @@ enum Place {
 }
 
 impl ReportFlags {
-    /// Opens the files, so that one that cannot be written is known before anything is done.
+    /// Opens the files now, so that one that cannot be written fails before anything runs.
     pub(super) fn open(&self, otherwise: Otherwise) -> Result<(Report, Option<Events>)> {
         let to_stdout = self.report.as_deref().is_some_and(is_stdout);
         anyhow::ensure!(!(to_stdout && self.takes_stdout()), "--report and --events cannot both go to stdout: name a file for one");
@@ -76,35 +76,35 @@ impl ReportFlags {
         flags.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref().filter(|path| !is_stdout(path))?)))
     }
 
-    /// How the report is wanted.
+    /// The format that the flags give the report.
     #[cfg(all(target_os = "linux", feature = "ebpf"))]
     pub(super) const fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether stdout belongs to a program that reads JSON lines.
+    /// Whether stdout is used by a program that reads JSON lines.
     pub(super) fn takes_stdout(&self) -> bool {
         self.events.as_deref().is_some_and(is_stdout)
     }
 
-    /// Whether live lines have to leave stdout alone.
+    /// Whether live lines must not go to stdout.
     pub(super) fn stdout_is_taken(&self) -> bool {
         self.takes_stdout() || self.report.as_deref().is_some_and(is_stdout)
     }
 }
 
 impl Report {
-    /// Findings that are not wanted, by their identifiers.
+    /// Identifiers of suppressed findings.
     pub(super) fn mute(&self) -> &[String] {
         &self.mute
     }
 
-    /// How it is wanted.
+    /// The format that the flags give it.
     pub(super) const fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether it may be coloured where it goes.
+    /// Whether its destination accepts colours; a file never does.
     pub(super) fn colour(&self) -> Colour {
         match self.place {
             Place::File(_) => Colour::Off,
@@ -113,7 +113,7 @@ impl Report {
         }
     }
 
-    /// Writes it.
+    /// Writes the text completely, or fails.
     pub(super) fn write(self, text: &Printable) -> Result<()> {
         match self.place {
             Place::File(file) => written(file, text),
@@ -124,7 +124,7 @@ impl Report {
     }
 }
 
-/// All of it has left us, and no buffer: a disk that is full fails here, or nobody would hear of it.
+/// Flushes the writer too: otherwise an error such as a full disk would go unnoticed.
 fn written<W: Write>(mut to: Printer<W>, text: &Printable) -> io::Result<()> {
     to.print(text)?;
     to.flush()

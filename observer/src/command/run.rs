@@ -13,14 +13,14 @@ use super::upstream_flags::UpstreamFlags;
 use super::{demo, upstream};
 use crate::kubeconfig::Kubeconfig;
 
-/// Stands between clients and the API server until interrupted, and says live which layer answered each of their requests.
+/// Proxies all clients, and shows live which layer answered each of their requests.
 ///
-/// On a terminal that is a page (? shows its keys, q ends), elsewhere or with --lines a line for each thing that happens.
+/// On a terminal this is a page (? shows its keys, q quits); elsewhere, or with --lines, a line per event.
 ///
-/// Only clients that are pointed here are seen: watchtap writes a kubeconfig for them and says where it is. Every byte is passed on
-/// unchanged. The first ctrl-C (or SIGTERM) lets nobody in any more and gives the connections that are open time to end, the second ends at
-/// once. watchtap sends requests of its own to each API server that is used, which are not in the report: GET /version, a second time with
-/// your credentials where anonymous requests are refused, and with them GET /metrics.
+/// Only clients that are pointed here are seen: watchtap writes a kubeconfig for them and prints its path. Every byte is passed on
+/// unchanged. The first Ctrl-C (or SIGTERM) stops accepting clients and drains open connections; the second ends at once. watchtap
+/// sends requests of its own to each API server in use, which are not in the report: GET /version, again with your credentials if
+/// anonymous requests are refused, and GET /metrics with your credentials.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap run
@@ -40,7 +40,7 @@ pub(super) struct Run {
     #[command(flatten)]
     profiles: Profiles,
 
-    /// Play the demo instead when there is no kubeconfig or its current cluster does not answer
+    /// Run the demo instead if there is no kubeconfig or its current cluster does not answer
     #[arg(long)]
     or_demo: bool,
 }
@@ -70,7 +70,7 @@ impl Run {
     }
 }
 
-/// A kubeconfig whose current cluster answers.
+/// The kubeconfig, if its current cluster answers.
 async fn answering(found: Result<Kubeconfig>) -> Result<Kubeconfig> {
     let kubeconfig = found?;
     let current = kubeconfig.current()?;

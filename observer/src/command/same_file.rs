@@ -1,4 +1,4 @@
-//! That nothing is written over what is read, or over what another flag writes.
+//! Checks that no output overwrites an input or another output.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// A file, by whichever of its names.
+/// The identity of a file, whichever of its names is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
-    /// One that is there: device and inode.
+    /// An existing file: device and inode.
     Present(u64, u64),
-    /// One that will be created: its folder, and its name there.
+    /// A file that will be created: its folder, and its name there.
     Absent(PathBuf, OsString),
 }
 
-/// Checks, before any of them is opened for writing, that no file of `written` is one of `read` or is named twice. Each comes with the word
-/// that it is called by.
+/// Checks that no file of `written` is in `read` or occurs twice, before any of them is opened for writing. Each file comes with a
+/// word for messages.
 pub(super) fn check<'p>(
     read: impl Iterator<Item = (&'static str, &'p Path)>,
     written: impl Iterator<Item = (&'static str, &'p Path)>,
@@ -30,7 +30,7 @@ pub(super) fn check<'p>(
     }
     let mut targets = Vec::new();
     for (word, path) in written {
-        // What cannot be looked at fails when it is created.
+        // A path that cannot be inspected fails when it is created.
         let Some(identity) = identity(path).ok().flatten().or_else(|| future(path)) else { continue };
         if let Some((_, source, file)) = sources.iter().find(|(one, _, _)| *one == identity) {
             bail!("{word} {} would overwrite the {source} {}: name another file", path.display(), file.display());
@@ -43,7 +43,7 @@ pub(super) fn check<'p>(
     Ok(())
 }
 
-/// `None` for what holds nothing that could be overwritten, such as a pipe.
+/// `None` for a file without contents to overwrite, such as a pipe.
 fn identity(path: &Path) -> io::Result<Option<Identity>> {
     let metadata = fs::metadata(path)?;
     Ok(metadata.is_file().then(|| Identity::Present(metadata.dev(), metadata.ino())))

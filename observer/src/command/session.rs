@@ -1,4 +1,4 @@
-//! One time of observing, from the first listener to the last observation.
+//! One run of observing, from the first listener to the last observation.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::tap::Clock;
 use crate::tap::proxy::{Descriptors, ProxyCounts};
 use crate::view::counted;
 
-/// Listeners are bound, clients may come and wait; nobody is served yet.
+/// The listeners are bound. Clients may connect and wait; none is served yet.
 #[derive(Debug)]
 pub(super) struct Bound {
     taps: TapSet,
@@ -38,7 +38,7 @@ pub(super) struct Session {
     clock: Clock,
 }
 
-/// The runtime that forwards.
+/// The runtime of the forwarding threads.
 pub(super) fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -49,7 +49,8 @@ pub(super) fn runtime() -> Result<Runtime> {
 }
 
 impl Bound {
-    /// Binds a listener for each of `pairs`, those of `kubeconfig`, as `flags` say, and tells what is not covered.
+    /// Binds a listener for each of `pairs`, those of `kubeconfig`, according to `flags`. Reports the contexts that are not
+    /// covered.
     pub(super) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, flags: &UpstreamFlags) -> Result<Self> {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
@@ -66,7 +67,7 @@ impl Bound {
         &self.taps
     }
 
-    /// Learns what the servers are, then serves.
+    /// Learns the server profiles, then serves.
     pub(super) async fn serve(self, profiles: &Profiles, outputs: Outputs) -> Result<Session> {
         let Self { mut taps, descriptor_limit, intake, receiver, clock } = self;
         let upstreams = taps.upstreams(profiles).await;
@@ -82,21 +83,21 @@ impl Session {
         &self.taps
     }
 
-    /// Starts a command, with the limit of descriptors that we were started with.
+    /// Starts a command with the descriptor limit that we were started with.
     pub(super) fn start<T>(&self, start: impl FnOnce() -> T) -> T {
         self.descriptor_limit.as_before(start)
     }
 
-    /// Notes that the end was asked for: the report shows reflectors as they are now, before their connections are closed.
+    /// Notes that shutdown was requested: the report shows reflectors as they are now, before their connections close.
     pub(super) fn note_shutdown(&self) {
         self.intake.notice(Notice::ShutdownRequested { at: self.clock.now() });
     }
 
-    /// Lets nobody in any more, and waits until all connections are over or `grace` is, and until all was decoded.
+    /// Stops accepting clients. Waits until all connections have ended or `grace` has passed, and until everything is decoded.
     pub(super) async fn end(self, grace: Duration) -> Result<Outcome> {
         self.note_shutdown();
         let Self { taps, descriptor_limit: _, observing, intake, clock: _ } = self;
-        // The end of the intake is the end of observing: from here on only the listeners hold it.
+        // Observing ends when the intake is dropped; from here on only the listeners hold it.
         drop(intake);
         let counts = taps.stop(grace).await?;
         let mut outcome = tokio::task::spawn_blocking(|| observing.finish()).await??;
@@ -105,7 +106,7 @@ impl Session {
     }
 }
 
-/// What the proxy knows and no observation tells.
+/// Facts that the proxy has and no observation contains.
 fn troubles(counts: &ProxyCounts) -> Vec<String> {
     let mut troubles = Vec::new();
     if counts.client_handshakes_failed > 0 {

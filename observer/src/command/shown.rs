@@ -1,4 +1,4 @@
-//! How a run is shown while it goes on: on a page, in lines, or not at all.
+//! How a run is displayed: on a page, in lines, or not at all.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::printable::{stderr, stdout};
 use crate::terminal::{RunningPage, is_for_a_page};
 use crate::view::{Colour, EventSink, LiveLines, Page};
 
-/// What the person wants to see.
+/// The display that the flags ask for.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Shown {
-    /// Live lines, one for each thing that happens, also where a terminal has room for the page
+    /// Print live lines, one per event, even where a terminal has room for the page
     #[arg(long, conflicts_with = "quiet")]
     lines: bool,
 
-    /// No page and no live lines: only what --events and --report say
+    /// No page and no live lines: only the output of --events and --report
     #[arg(long, short)]
     quiet: bool,
 }
 
 impl Shown {
-    /// Lets `outputs` tell what is to be shown; where it is a page that shows it, that is where the page finds it. `stdout_is_taken` says that
-    /// stdout belongs to a program or to the report, `mute` which findings are not.
+    /// Connects the display to `outputs`. Returns the snapshots for a page, if there is to be one. With `stdout_is_taken`, stdout
+    /// is used by a program or by the report. `mute` lists the findings to suppress.
     pub(super) fn prepare(self, outputs: &mut Outputs, stdout_is_taken: bool, mute: &[String]) -> Option<Arc<Latest>> {
         if self.quiet {
             return None;
@@ -47,7 +47,7 @@ fn live_lines(stdout_is_taken: bool) -> Box<dyn EventSink> {
     }
 }
 
-/// Opens the page. A terminal that cannot show it does not end the run.
+/// Opens the page. If the terminal cannot show it, the run continues without it.
 pub(super) fn open_page(name: &str, guidance: Vec<String>, latest: Arc<Latest>) -> Option<RunningPage> {
     let colour = Colour::for_stdout();
     let page = Page::new(Latest::nothing(), name, guidance, colour);

@@ -1,4 +1,4 @@
-//! All that stands between the clients of one run and their API servers: a listener for each cluster and user, and the files that lead
+//! Everything between the clients of one run and their API servers: a listener for each cluster and user, and the files that lead
 //! clients there.
 
 use std::collections::BTreeMap;
@@ -34,42 +34,42 @@ use crate::tap::proxy::{
     Admission, ClientIdentity, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
 };
 
-/// The listeners of one run, bound, and serving after [`Self::serve`].
+/// The listeners of one run. They are bound, and [`Self::serve`] serves them.
 #[derive(Debug)]
 pub(super) struct TapSet {
-    /// That of the current context is the first.
+    /// The first one is the current context's.
     listeners: Vec<Listener>,
     left_out: Vec<LeftOut>,
-    /// Taken when it is removed.
+    /// `None` once it is removed.
     folder: Option<RunFolder>,
     kubeconfigs: Vec<PathBuf>,
-    /// Bound, and not yet served.
+    /// Bound, but not served yet.
     idle: Vec<Proxy>,
     serving: JoinSet<Result<(), ProxyError>>,
-    /// For users with exec plug-ins; taken when it is served.
+    /// For users with exec plug-ins; `None` without any, and once it is served.
     credentials: Option<CredentialServer>,
     answering: JoinSet<()>,
-    /// Waits for the first client of each API server that is not known yet.
+    /// Each waits for the first client of an API server whose profile is unknown.
     learning: JoinSet<()>,
-    /// Tells those of `learning` that nobody has come to that nobody will.
+    /// Set at shutdown, so that those of `learning` that have had no client stop waiting.
     leaving: watch::Sender<bool>,
 }
 
-/// One listener, for one cluster and user.
+/// The listener of one cluster and user.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// Where clients connect.
+    /// The address that clients connect to.
     pub(super) address: SocketAddr,
-    /// The cluster, the user, and the contexts that bring them together.
+    /// The cluster, the user, and the contexts that combine them.
     pub(super) pair: Pair,
     handle: ProxyHandle,
 }
 
 impl TapSet {
-    /// Binds a listener for each of `pairs`, and writes the files for clients. That of the current context is where `flags` say,
-    /// if they do. Clients that come before [`Self::serve`] wait.
+    /// Binds a listener for each of `pairs`, and writes the files for clients. The listener of the current context gets the address
+    /// in `flags`, if there is one. Clients that connect before [`Self::serve`] wait.
     ///
-    /// Fails when the current context cannot be served; what hinders another is in [`Self::left_out`].
+    /// Fails if the current context cannot be served. For other contexts, [`Self::left_out`] has the reason.
     pub(super) fn bind(
         kubeconfig: &Kubeconfig,
         pairs: Pairs,
@@ -94,7 +94,7 @@ impl TapSet {
         Ok(Self { listeners, left_out, folder, kubeconfigs, idle, serving, credentials, answering, learning, leaving })
     }
 
-    /// The listeners; that of the current context is the first.
+    /// The listeners; the first one is the current context's.
     pub(super) fn listeners(&self) -> &[Listener] {
         &self.listeners
     }
@@ -104,8 +104,8 @@ impl TapSet {
         &self.left_out
     }
 
-    /// The files for clients: ours, and behind it those of the user that a client must be able to write to. One alone can be given by
-    /// `--kubeconfig` too.
+    /// The files for clients: first ours, then those of the user's that a client must be able to write to. If ours is the only one,
+    /// `--kubeconfig` accepts it too.
     pub(super) fn kubeconfigs(&self) -> &[PathBuf] {
         &self.kubeconfigs
     }
@@ -120,8 +120,8 @@ impl TapSet {
         })
     }
 
-    /// What stands behind the listeners, for [`observing::Observing::start`]. The API server of the current context is asked for its
-    /// version, if anybody is.
+    /// The API servers behind the listeners, for [`observing::Observing::start`]. Only the current context's is asked for its
+    /// version here, unless the flags make that unnecessary.
     pub(super) async fn upstreams(&self, profiles: &Profiles) -> Vec<observing::Upstream> {
         let mut upstreams: Vec<observing::Upstream> = Vec::new();
         let mut current = None;
@@ -142,8 +142,8 @@ impl TapSet {
         upstreams
     }
 
-    /// Serves on the present runtime, until [`Self::stop`]. An API server that is not known yet is asked once its first client comes; the
-    /// answer goes to `intake`, and so does it when there is none.
+    /// Serves on the current runtime until [`Self::stop`]. An API server with an unknown profile is asked when its first client
+    /// connects. The profile goes to `intake`, even if the server does not answer.
     pub(super) fn serve(&mut self, profiles: &Profiles, intake: &Intake, clock: Clock) {
         for proxy in self.idle.drain(..) {
             self.serving.spawn(proxy.serve());
@@ -156,7 +156,8 @@ impl TapSet {
         }
     }
 
-    /// Looks whether the API server of the current context, which did not answer, refuses connections: then our port does before anybody comes.
+    /// Checks whether the current context's API server, which did not answer, refuses connections. If so, our port refuses them
+    /// before any client connects.
     pub(super) fn check_unanswering(&self, upstreams: &[observing::Upstream], profiles: &Profiles) {
         let is_unknown =
             upstreams.first().and_then(|first| first.profile.as_ref()).is_some_and(|profile| profile.version.is_none());
@@ -175,7 +176,7 @@ impl TapSet {
             let left = left(self.leaving.subscribe());
             self.learning.spawn(async move {
                 tokio::select! {
-                    // A client that came just before the end counts.
+                    // A client that connects just before shutdown counts.
                     biased;
                     () = handle.first_client() => {}
                     () = left => return,
@@ -193,18 +194,19 @@ impl TapSet {
         self.listeners.iter().map(|listener| listener.handle.counts()).sum()
     }
 
-    /// Removes the files for clients, accepts nobody any more, waits until all connections are over or `grace` is, and returns the last totals.
+    /// Removes the files for clients and stops accepting clients. Waits until all connections have ended or `grace` has passed, and
+    /// returns the final totals.
     pub(super) async fn stop(mut self, grace: Duration) -> Result<ProxyCounts> {
         if let Some(Err(error)) = self.folder.take().map(RunFolder::remove) {
             say(format!("the private folder of this run could not be removed: {error}"));
         }
-        // One that was never served would never be finished.
+        // A listener that was never served would never finish.
         self.idle.clear();
         let stops: Vec<_> = self.listeners.iter().map(|listener| listener.handle.stop(grace)).collect();
         for stopped in stops {
             stopped.await;
         }
-        // They hold the intake, whose end the observing thread waits for.
+        // These tasks hold the intake, and the observing thread ends only when the intake is dropped.
         let asked_already = learned(&mut self.learning, &self.leaving);
         if timeout(question::LIMIT, asked_already).await.is_err() {
             self.learning.shutdown().await;
@@ -225,7 +227,7 @@ impl Listener {
     }
 }
 
-/// What is bound so far, and what each listener is made from.
+/// The listeners bound so far, and the parts that each is made of.
 struct Binding<'a> {
     listen: Option<SocketAddr>,
     via: Via,
@@ -234,14 +236,14 @@ struct Binding<'a> {
     descriptors: &'a Descriptors,
     authority: Arc<PrivateAuthority>,
     ca_pem: String,
-    /// Who is let in as a user with a client certificate of its own, by the user's name.
+    /// The authority of each user with a client certificate or an exec plug-in, by the user's name.
     holders: BTreeMap<Option<String>, Holder>,
     listeners: Vec<Listener>,
     idle: Vec<Proxy>,
     left_out: Vec<LeftOut>,
 }
 
-/// An authority that issues for one user only, so that nobody gets in under another's certificate.
+/// An authority that issues for one user only, so that no client is admitted with another user's certificate.
 struct Holder {
     issuer: Arc<PrivateAuthority>,
     identity: ClientIdentity,
@@ -274,7 +276,7 @@ impl<'a> Binding<'a> {
         Ok(Self { listen, via, intake, clock, descriptors, authority, ca_pem, holders, listeners, idle, left_out })
     }
 
-    /// Binds the next listener. Only the first one's failure is a failure of all.
+    /// Binds the next listener. Only a failure of the first one is an error.
     fn add(&mut self, pair: Pair) -> Result<()> {
         match self.bind(&pair) {
             Ok(proxy) => {
@@ -368,19 +370,19 @@ async fn left(mut leaving: watch::Receiver<bool>) {
     leaving.wait_for(|leaving| *leaving).await.ok();
 }
 
-/// Waits for the answers to the questions that were asked; those that were not asked yet are not.
+/// Waits for the answers to requests already sent. Tasks that have not sent a request stop.
 pub(super) async fn learned(learning: &mut JoinSet<()>, leaving: &watch::Sender<bool>) {
     leaving.send_replace(true);
     while learning.join_next().await.is_some() {}
 }
 
-/// The variable that says where the private folder is, of which `path` is a part.
+/// The environment variable that determines where the private folder is that contains `path`.
 pub(super) fn folder_variable(path: &Path, runtime_directory: Option<&Path>) -> &'static str {
     let chosen = runtime_directory.is_some_and(|directory| directory.is_absolute() && path.starts_with(directory));
     if chosen { "XDG_RUNTIME_DIR" } else { "TMPDIR" }
 }
 
-/// A private folder, in memory where there is such a place.
+/// Creates a private folder, in memory if possible.
 pub(super) fn run_folder() -> Result<RunFolder> {
     let (runtime_directory, instead) = (runtime_directory(), std::env::temp_dir());
     let folder =

@@ -1,4 +1,4 @@
-//! What commands have in common, without a socket.
+//! The parts that commands share, without a socket.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::upstream::name_behind;
 use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
 
-/// As `RelistCause` says of itself.
+/// `RelistCause` documents this.
 #[test]
 fn explain_takes_no_cause_of_a_relist() {
     let causes = [RelistCause::RefusedMisread, RelistCause::Expired { because: Stale::NoBookmarks }, RelistCause::VeryShortWatch];

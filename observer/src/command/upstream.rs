@@ -1,4 +1,4 @@
-//! From a kubeconfig's context to the upstream of a tap, and to the question for its version.
+//! From a kubeconfig's context to the upstream of a tap, and to the request for its version.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,16 +25,16 @@ use crate::tap::proxy::{
     UpstreamIdentity, UpstreamRoute, UpstreamTls, UpstreamTrust,
 };
 
-/// How long a person waits to hear which cluster is used.
+/// Longest time until a person learns which cluster is used.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
-/// How long the page of metrics may take, connecting included. Large servers take seconds to write it, and somebody waits: its facts are
-/// better assumed then.
+/// Time limit for the metrics page, connecting included. Large servers take seconds to write it while a user waits, so its facts
+/// are better assumed then.
 const PAGE_WITHIN: Duration = Duration::from_secs(1);
 /// Longest token file that is read, in bytes.
 const MAX_TOKEN: u64 = 64 * 1024;
 
-/// A listener on `listen` in front of a context's API server. Where the user has a client certificate, the tap presents it upstream, so
-/// `admission` must not be anybody then.
+/// A listener on `listen` in front of a context's API server. If the user has a client certificate, the tap presents it upstream,
+/// so `admission` must not be `Anybody` then.
 pub(super) fn proxy_config(
     selected: &Selected,
     authority: Arc<PrivateAuthority>,
@@ -60,9 +60,9 @@ pub(super) fn proxy_config(
     })
 }
 
-/// Asks the API server for its version, without credentials first and then with the static ones of the kubeconfig, and with those for its
-/// metrics if `metrics` is wanted. What goes wrong with the version is said, as the verdicts are then unknown; that somebody may not read
-/// metrics is usual.
+/// Asks the API server for its version, first without credentials and then with the kubeconfig's static ones. With `metrics`, it
+/// also asks for metrics with those credentials. An unknown version is reported, since it makes all verdicts unknown. Users often
+/// may not read metrics, so that failure is only logged.
 pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
     let credentials = Credentials::of(selected).filter(|_| metrics);
     let metrics = credentials.is_some();
@@ -97,7 +97,7 @@ fn version_profile(asked: Result<String>) -> ServerProfile {
     ServerProfile::default()
 }
 
-/// Whether the API server answers at all, be it by a refusal; says why not.
+/// Fails with the reason if the API server does not answer. A refusal is an answer.
 pub(super) async fn check_answers(selected: &Selected) -> Result<()> {
     match timeout(ANSWERS_WITHIN, ask_version(selected)).await {
         Ok(Ok(_version)) => Ok(()),
@@ -130,20 +130,20 @@ async fn ask_metrics(selected: &Selected, credentials: &Credentials) -> Result<F
     Ok(question(selected, &host, credentials.token.as_deref()).metrics(stream).await?)
 }
 
-/// Connections for questions of ours, as the user: with what the kubeconfig and its files hold at the time, or else with what its plug-in
-/// yields, which is asked once.
+/// Connections for our own requests, as the kubeconfig's user. They use the current credentials of the kubeconfig and its files,
+/// otherwise those of its plug-in, which is called once.
 pub(super) struct Conversations {
     selected: Selected,
     of_plugin: OnceCell<Credentials>,
 }
 
 impl Conversations {
-    /// With the API server of a context.
+    /// For the API server of a context.
     pub(super) fn with(selected: Selected) -> Self {
         Self { selected, of_plugin: OnceCell::new() }
     }
 
-    /// Another connection.
+    /// Opens a further connection.
     pub(super) async fn open(&self) -> Result<Conversation> {
         let selected = self.selected.reread()?;
         let held = Credentials::read(&selected)?;
@@ -162,20 +162,20 @@ async fn ask_plugin(plugin: &ExecPlugin) -> Result<Credentials> {
     Ok(Credentials::from(run_plugin(plugin).await?))
 }
 
-/// What of a kubeconfig's user we can show ourselves, without a plug-in.
+/// Credentials of a kubeconfig's user that we can present without a plug-in.
 struct Credentials {
     certificate: Option<ClientCertificate>,
     token: Option<String>,
 }
 
 impl Credentials {
-    /// `None` when there is neither, or what there is cannot be read.
+    /// `None` if there are none, or they cannot be read.
     fn of(selected: &Selected) -> Option<Self> {
         let (certificate, token) = (certificate(selected), token(selected).ok().flatten());
         Self::with(certificate, token)
     }
 
-    /// `None` when there is neither.
+    /// `None` if there are none.
     fn read(selected: &Selected) -> Result<Option<Self>> {
         Ok(Self::with(certificate(selected), token(selected)?))
     }
@@ -198,7 +198,7 @@ fn question<'q>(selected: &'q Selected, host: &'q str, token: Option<&'q str>) -
     Question { host, path_prefix: &selected.upstream.path_prefix, token }
 }
 
-/// A connection of ours, and the name of its other end.
+/// A connection of ours, and the name of its server.
 async fn connect(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<(TlsStream<Transport>, String)> {
     let tls = upstream_tls(selected, certificate)?;
     let route = UpstreamRoute::new(endpoint(selected), forward_proxy(selected)?, &tls);
@@ -214,7 +214,7 @@ fn endpoint(selected: &Selected) -> UpstreamEndpoint {
     UpstreamEndpoint { host: selected.upstream.host.clone(), port: selected.upstream.port }
 }
 
-/// The cluster's `proxy-url`; without one what our environment says, which is the client's too.
+/// The cluster's `proxy-url`, otherwise the proxy in our environment, which is the client's too.
 pub(super) fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>> {
     if selected.forward_proxy.is_some() {
         return Ok(selected.forward_proxy.clone());
@@ -242,7 +242,7 @@ fn trust(selected: &Selected) -> Result<UpstreamTrust> {
     })
 }
 
-/// `None` when the kubeconfig holds all of its certificates itself.
+/// `None` if the kubeconfig itself holds all of its certificates.
 fn upstream_files(selected: &Selected) -> Result<Option<UpstreamFiles>> {
     if !selected.names_tls_files() {
         return Ok(None);
@@ -274,11 +274,11 @@ fn token(selected: &Selected) -> Result<Option<String>> {
     Ok(String::from_utf8(bytes).ok().map(|token| token.trim().to_owned()))
 }
 
-/// What an API server is called in reports: `HOST:PORT`, the path in front of its API, and the name that its certificate bears where that is
-/// another, and the forward proxy in front of it: behind another one the same address may be another server, as with tunnels to `127.0.0.1`.
-/// Servers with the same name are one and the same.
+/// The name of an API server in reports: `HOST:PORT`, the path in front of its API, the name in its certificate if that differs,
+/// and the forward proxy. Behind another proxy, the same address may be another server, as with tunnels to `127.0.0.1`. Equal names
+/// mean the same server.
 pub(super) fn name(selected: &Selected) -> String {
-    // A proxy whose address cannot be read has no listener in front of it.
+    // If the proxy's address cannot be read, no listener leads to this server.
     name_behind(selected, forward_proxy(selected).ok().flatten().as_ref())
 }
 

@@ -1,4 +1,4 @@
-//! Flags that say which API servers a tap stands in front of, and where it listens.
+//! Flags that select the API servers behind a tap, and the addresses of its listeners.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::kubeconfig::{Environment, Kubeconfig, ServerTrust, Via};
 
-/// Where clients come in, and where they go.
+/// Where clients connect, and where they are forwarded.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct UpstreamFlags {
     #[command(flatten)]
@@ -18,7 +18,7 @@ pub(super) struct UpstreamFlags {
     #[arg(long, value_name = "URL", conflicts_with_all = ["kubeconfig", "context"])]
     upstream: Option<String>,
 
-    /// What its certificate is checked against, in PEM; without it, what the system trusts
+    /// CA certificates to check its certificate with, in PEM (default: those that the system trusts)
     #[arg(long, value_name = "FILE", requires = "upstream", conflicts_with = "upstream_insecure")]
     upstream_ca: Option<PathBuf>,
 
@@ -26,30 +26,29 @@ pub(super) struct UpstreamFlags {
     #[arg(long, requires = "upstream")]
     upstream_insecure: bool,
 
-    /// How the client's kubeconfig leads here: its `server` (which then is the Host that the API server sees), or its `proxy-url`, for
-    /// gateways that route by host
+    /// How the client's kubeconfig leads here: by its `server` (which is then the Host that the API server sees), or by its
+    /// `proxy-url`, for gateways that route by host
     #[arg(long, value_enum, default_value_t)]
     via: ViaFlag,
 
-    /// Where to listen for clients of the current context, on loopback; other contexts get ports of their own at that address, and with port 0
-    /// so does the current one
+    /// Where to listen for clients of the current context, on loopback. Other contexts get ports of their own at that address; so
+    /// does the current one with port 0
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     listen: Option<SocketAddr>,
 }
 
-/// Which kubeconfig, and what of it.
+/// Selects a kubeconfig, and the context in it.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct KubeconfigFlags {
-    /// The kubeconfig, in place of those that KUBECONFIG names, or ~/.kube/config
+    /// Kubeconfig file to use (default: those in KUBECONFIG, or ~/.kube/config)
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
-    /// The context that is current, in place of the kubeconfig's
+    /// The current context (default: the kubeconfig's)
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
 }
 
-/// [`Via`] as a flag.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum ViaFlag {
     /// `server` is watchtap
@@ -60,7 +59,7 @@ enum ViaFlag {
 }
 
 impl UpstreamFlags {
-    /// How clients are led here.
+    /// How the client's kubeconfig leads here.
     pub(super) fn via(&self) -> Via {
         match self.via {
             ViaFlag::Server => Via::Server,
@@ -68,7 +67,7 @@ impl UpstreamFlags {
         }
     }
 
-    /// The kubeconfig that the flags or the environment lead to.
+    /// The kubeconfig that the flags or the environment select.
     pub(super) fn kubeconfig(&self) -> Result<Kubeconfig> {
         if let Some(server) = &self.upstream {
             return Ok(Kubeconfig::of_server(server, &self.trust()?, "--upstream")?);
@@ -76,7 +75,7 @@ impl UpstreamFlags {
         self.kubeconfig.load()
     }
 
-    /// Where the listener of the current context is to be.
+    /// The address of the current context's listener, if a flag gives it.
     pub(super) fn listen(&self) -> Option<SocketAddr> {
         self.listen
     }
@@ -92,7 +91,7 @@ impl UpstreamFlags {
 
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 impl KubeconfigFlags {
-    /// Whether one was asked for by a flag.
+    /// Whether a flag selects a kubeconfig or a context.
     pub(super) fn is_given(&self) -> bool {
         self.kubeconfig.is_some() || self.context.is_some()
     }
@@ -104,7 +103,7 @@ impl KubeconfigFlags {
 }
 
 impl KubeconfigFlags {
-    /// The kubeconfig that the flags or the environment lead to.
+    /// The kubeconfig that the flags or the environment select.
     pub(super) fn load(&self) -> Result<Kubeconfig> {
         let kubeconfig = Kubeconfig::load(&self.environment()?)?;
         Ok(match &self.context {
@@ -123,8 +122,8 @@ impl KubeconfigFlags {
     }
 }
 
-/// Nobody beyond this machine is let in: the certificate that clients see is for loopback, and who reaches a listener speaks to the API
-/// server from here.
+/// Refuses other addresses than loopback, so that only clients on this machine connect. The certificate that clients see is for
+/// loopback, and every client of a listener reaches the API server from this machine.
 fn loopback(text: &str) -> Result<SocketAddr> {
     let address: SocketAddr = text.parse().context("expected ADDRESS:PORT, such as 127.0.0.1:7443")?;
     let named_in_certificate = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].contains(&address.ip());

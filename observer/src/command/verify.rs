@@ -21,15 +21,16 @@ use crate::printable::stdout;
 use crate::verification::{Connect, LogTail, Oracles, Plan, Progress, Request, Server, Verification, verify};
 use crate::view::{Colour, verification_json, verification_text};
 
-/// A row disagrees.
+/// Exit code if a row disagrees.
 const DISAGREES: u8 = 1;
-/// No row disagrees, but some could not be decided.
+/// Exit code if no row disagrees, but some are undecided.
 const UNDECIDED: u8 = 2;
 
-/// Holds the rules against a live API server: asks in every shape, and compares each verdict with the server's own counters.
+/// Checks the rules against a live API server: asks in every shape, and compares each verdict with the server's own counters.
 ///
-/// Reads only: lists, gets and short watches of one resource, and pages of /metrics in between. How many and for how long is said first. The
-/// resource is one with a few objects that nobody else reads; rows that others disturb are repeated.
+/// It only reads: lists, gets and short watches of one resource, and pages of /metrics in between. First it prints how many
+/// requests it sends, and for how long. It uses a resource with a few objects that no one else reads, and repeats rows that others
+/// disturb.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap verify
@@ -43,7 +44,7 @@ pub(super) struct Verify {
     #[command(flatten)]
     kubeconfig: KubeconfigFlags,
 
-    /// The resource to ask for, such as podtemplates or widgets.example.com; without it a quiet one is looked for
+    /// The resource to ask for, such as podtemplates or widgets.example.com (default: an idle one is chosen)
     #[arg(long, value_name = "RESOURCE")]
     resource: Option<String>,
 
@@ -51,18 +52,18 @@ pub(super) struct Verify {
     #[arg(long = "shape", value_name = "TEXT")]
     shapes: Vec<String>,
 
-    /// The API server's audit log, as it is written: tells who else reads the resource
+    /// The API server's audit log, as it is written; it shows who else reads the resource
     #[arg(long, value_name = "FILE")]
     audit_log: Option<PathBuf>,
 
-    /// etcd's log at level debug, as it is written: tells exactly which keys are read
+    /// etcd's log at level debug, as it is written; it shows exactly which keys are read
     #[arg(long, value_name = "FILE")]
     etcd_log: Option<PathBuf>,
 
     #[command(flatten)]
     profile: ProfileFlags,
 
-    /// How to print the rows
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

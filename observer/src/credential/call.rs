@@ -10,29 +10,29 @@ use serde_json::Value;
 use super::exchange::{Answer, MAX_LINE, Plan, Question, from_line, to_line};
 use super::exec_info;
 
-/// Longer than the tap ever thinks.
+/// Longer than the tap ever takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why the tap did not help.
+/// Why a request to the tap failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// Nobody is there.
+    /// No tap listens at the socket.
     #[error("cannot reach watchtap at {}: {source}; the run that this kubeconfig belongs to is over, use your own kubeconfig again", socket.display())]
     Unreachable {
-        /// Where.
+        /// The socket's path.
         socket: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The exchange broke off.
+    /// The exchange was interrupted.
     #[error("the exchange with watchtap broke off: {0}")]
     Broken(#[from] io::Error),
-    /// It says why not.
+    /// The tap refused, for this reason.
     #[error("{0}")]
     No(String),
 }
 
-/// Asks which plug-in is to be run for `user`; `exec_info` is the value of `KUBERNETES_EXEC_INFO`.
+/// Asks which plug-in to run for `user`; `exec_info` is the value of `KUBERNETES_EXEC_INFO`.
 pub fn ask_for_plan(socket: &Path, user: &str, exec_info: Option<&str>) -> Result<Plan, CallError> {
     let info = exec_info.and_then(|info| serde_json::from_str::<Value>(info).ok());
     let server = info.as_ref().and_then(exec_info::server).map(str::to_owned);
@@ -43,7 +43,7 @@ pub fn ask_for_plan(socket: &Path, user: &str, exec_info: Option<&str>) -> Resul
     }
 }
 
-/// Gives a certificate and its key to the tap; returns those that the client is to show instead.
+/// Hands a certificate and its key to the tap. Returns the pair that the client presents instead.
 pub fn hand_over(socket: &Path, user: &str, certificate_pem: &str, key_pem: &str) -> Result<(String, String), CallError> {
     let (certificate_pem, key_pem) = (certificate_pem.to_owned(), key_pem.to_owned());
     match ask(socket, &Question::Certificate { user: user.to_owned(), certificate_pem, key_pem })? {

@@ -1,4 +1,4 @@
-//! What goes over the private socket: one line of JSON each way, then the end.
+//! The exchange over the private socket: one line of JSON each way, then the end.
 
 use std::io::{self, ErrorKind};
 
@@ -6,21 +6,21 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Longest line, in bytes. A certificate with its intermediates takes some 10 KiB, a cluster's CA bundle may take more.
+/// Longest line, in bytes. A certificate with its intermediates takes about 10 KiB, a cluster's CA bundle may take more.
 pub(super) const MAX_LINE: u64 = 4 * 1024 * 1024;
 
-/// A question of `watchtap credential`. It has no `Debug`: a key may be in it.
+/// A question of `watchtap credential`. It has no `Debug`, since it may contain a key.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Question {
-    /// Which plug-in is to be run?
+    /// Asks which plug-in to run.
     Plan {
         /// The name of the kubeconfig's user.
         user: String,
-        /// The API server for which the client asks, as its copy of the kubeconfig has it.
+        /// The API server that the client asks for, as in its copy of the kubeconfig.
         server: Option<String>,
     },
-    /// The plug-in has yielded this.
+    /// Hands over the certificate that the plug-in returned.
     Certificate {
         /// The name of the kubeconfig's user.
         user: String,
@@ -35,25 +35,25 @@ pub(super) enum Question {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
-    /// To [`Question::Plan`].
+    /// The answer to [`Question::Plan`].
     Plan(Plan),
-    /// To [`Question::Certificate`]: what the client is to show to the tap.
+    /// The answer to [`Question::Certificate`]: the pair that the client presents to the tap.
     Certificate {
         /// The certificate, as PEM text.
         certificate_pem: String,
         /// The private key, as PEM text.
         key_pem: String,
     },
-    /// To either, with the reason.
+    /// The refusal of either question, with the reason.
     No(String),
 }
 
-/// The plug-in as the user's kubeconfig has it. Arguments and a proxy's address may hold secrets, so `Debug` shows the command only.
+/// The plug-in in the user's kubeconfig. Arguments and a proxy's address may contain secrets, so `Debug` shows the command only.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// A path, or a name to be looked for in `PATH`.
+    /// A path, or a name to find in `PATH`.
     pub command: String,
-    /// Its arguments.
+    /// As in the kubeconfig; they may contain secrets.
     pub arguments: Vec<String>,
     /// The original cluster, for `KUBERNETES_EXEC_INFO`.
     pub cluster: Option<Map<String, Value>>,
@@ -71,7 +71,7 @@ pub(super) fn to_line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Reads what [`to_line`] wrote. The error repeats nothing of it.
+/// Parses a line of [`to_line`]. The error quotes nothing of it.
 pub(super) fn from_line<T: DeserializeOwned>(line: &[u8]) -> io::Result<T> {
     if !line.ends_with(b"\n") {
         return Err(io::Error::new(ErrorKind::UnexpectedEof, "the line has no end"));

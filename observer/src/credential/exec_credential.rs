@@ -1,10 +1,10 @@
-//! What an exec plug-in prints.
+//! The output of an exec plug-in.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// The output of a plug-in that yields a client certificate. `Debug` shows nothing of it.
+/// The output of a plug-in that returns a client certificate. `Debug` shows nothing of it.
 #[derive(Clone, PartialEq)]
 pub struct ExecCredential {
     document: Map<String, Value>,
@@ -16,7 +16,7 @@ const STATUS: &str = "status";
 const CERTIFICATE: &str = "clientCertificateData";
 const KEY: &str = "clientKeyData";
 
-/// What a plug-in printed; JSON is meant, and client-go reads YAML as well.
+/// Parses a plug-in's output: JSON, or YAML, which client-go also reads.
 pub(super) fn document(output: &[u8]) -> Option<Map<String, Value>> {
     match serde_json::from_slice(output) {
         Ok(Value::Object(document)) => Some(document),
@@ -30,21 +30,21 @@ pub(super) fn certificate(document: &Map<String, Value>) -> Option<(String, Stri
     status_text(document, CERTIFICATE).zip(status_text(document, KEY))
 }
 
-/// A text of `status`, unless it is empty.
+/// A text field of `status`, unless it is empty.
 pub(super) fn status_text(document: &Map<String, Value>, field: &str) -> Option<String> {
     document.get(STATUS)?.as_object()?.get(field)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 impl ExecCredential {
-    /// Reads the output; `None` unless both a certificate and its key are in it. What is then wrong with it, if anything, is the client's to
-    /// say: it gets the output as it is.
+    /// Reads the output; `None` unless it contains both a certificate and its key. The client then gets the output unchanged, and
+    /// reports any fault in it itself.
     pub fn with_certificate(output: &[u8]) -> Option<Self> {
         let document = document(output)?;
         let (certificate_pem, key_pem) = certificate(&document)?;
         Some(Self { document, certificate_pem, key_pem })
     }
 
-    /// The certificate, and those that it is signed by, as PEM text.
+    /// The certificate and its issuers' certificates, as PEM text.
     pub fn certificate_pem(&self) -> &str {
         &self.certificate_pem
     }
@@ -54,7 +54,7 @@ impl ExecCredential {
         &self.key_pem
     }
 
-    /// The same document with another certificate and key; all else, `expirationTimestamp` and a token, stays.
+    /// The same document with another certificate and key. Everything else stays, such as `expirationTimestamp` and a token.
     pub fn replace(mut self, certificate_pem: &str, key_pem: &str) -> String {
         if let Some(status) = self.document.get_mut(STATUS).and_then(Value::as_object_mut) {
             status.insert(CERTIFICATE.to_owned(), Value::from(certificate_pem));

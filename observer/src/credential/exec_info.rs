@@ -1,17 +1,17 @@
-//! What a client tells a plug-in: `KUBERNETES_EXEC_INFO`.
+//! The client's information for a plug-in: `KUBERNETES_EXEC_INFO`.
 
 use serde_json::{Map, Value};
 
-/// The variable that it is in.
+/// The environment variable with this information.
 pub const EXEC_INFO: &str = "KUBERNETES_EXEC_INFO";
 
-/// The server of which the client speaks, if it tells (`provideClusterInfo`).
+/// The server that the client asks for, if the information includes it (`provideClusterInfo`).
 pub(super) fn server(info: &Value) -> Option<&str> {
     info.get("spec")?.get("cluster")?.get("server")?.as_str()
 }
 
-/// `info` with the fields of the client's copy of the cluster replaced by those of the original. What the copy has as it was, `config`
-/// for one, stays; nothing is added where the client tells nothing of the cluster.
+/// Replaces fields of the client's copy of the cluster in `info` with those of the original. Other fields stay, such as `config`.
+/// Nothing is added if `info` has no cluster.
 pub fn with_cluster(info: &str, original: &Map<String, Value>) -> Option<String> {
     let mut info: Value = serde_json::from_str(info).ok()?;
     let cluster = info.get_mut("spec")?.get_mut("cluster")?.as_object_mut()?;

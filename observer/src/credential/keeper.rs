@@ -1,4 +1,4 @@
-//! Who may use which certificate: the tap's side of exec plug-ins.
+//! The tap's side of exec plug-ins: which user may use which certificate.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,30 +8,30 @@ use serde_json::{Map, Value};
 use super::exchange::{Answer, Plan, Question};
 use crate::tap::proxy::{ClientCertificate, ClientIdentity, PrivateAuthority, ProxyHandle};
 
-/// The users with exec plug-ins of one run.
+/// The users of one run that have exec plug-ins.
 #[derive(Debug, Default)]
 pub struct Keeper {
     users: BTreeMap<String, PluginUser>,
 }
 
-/// One of them. Arguments may hold secrets, so `Debug` shows the command only.
+/// A user with an exec plug-in. Arguments may contain secrets, so `Debug` shows the command only.
 pub struct PluginUser {
     command: String,
     arguments: Vec<String>,
-    /// Issues the private certificates of this user, and of nobody else.
+    /// Issues private certificates for this user only.
     issuer: Arc<PrivateAuthority>,
     listeners: Vec<Listener>,
     last: Mutex<Option<Handed>>,
 }
 
 struct Listener {
-    /// As the client's copy of the kubeconfig has it.
+    /// As in the client's copy of the kubeconfig.
     server: String,
     original: Map<String, Value>,
     tap: ProxyHandle,
 }
 
-/// What was handed over last, and for what.
+/// The last certificate handed over, and the identity issued for it.
 struct Handed {
     certificate_pem: String,
     key_pem: String,
@@ -39,12 +39,12 @@ struct Handed {
 }
 
 impl PluginUser {
-    /// A user whose plug-in is `command` with `arguments`; without a listener yet.
+    /// A user whose plug-in is `command` with `arguments`, without listeners yet.
     pub fn new(command: String, arguments: Vec<String>, issuer: Arc<PrivateAuthority>) -> Self {
         Self { command, arguments, issuer, listeners: Vec::new(), last: Mutex::new(None) }
     }
 
-    /// `tap` serves this user as well; clients know it as `server`, and it stands for the cluster `original`.
+    /// Adds a listener of this user: `tap`, which clients know as `server`, and which stands for the cluster `original`.
     pub fn add_listener(&mut self, server: String, original: Map<String, Value>, tap: ProxyHandle) {
         self.listeners.push(Listener { server, original, tap });
     }
@@ -55,8 +55,9 @@ impl PluginUser {
         Plan { command: self.command.clone(), arguments: self.arguments.clone(), cluster }
     }
 
-    /// Presents the certificate upstream from now on. A client that shows another certificate than before dials anew (client-go
-    /// `plugin/pkg/client/auth/exec/exec.go`, v0.34), and must: so each certificate has a private one of its own, and the same has the same.
+    /// Presents the certificate upstream from now on. A client that gets another certificate than before reconnects (client-go
+    /// `plugin/pkg/client/auth/exec/exec.go`, v0.34), and must do so here. So each certificate gets a private one of its own, and
+    /// the same certificate gets the same one.
     fn exchange(&self, certificate_pem: String, key_pem: String) -> Result<Answer, String> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handed) = last.as_ref().filter(|handed| handed.certificate_pem == certificate_pem && handed.key_pem == key_pem)
@@ -81,12 +82,12 @@ impl Handed {
 }
 
 impl Keeper {
-    /// The user whose name in the kubeconfig is `name`; made anew if it is the first time.
+    /// The user with this name in the kubeconfig. The first call for a name creates the user with `new`.
     pub fn user(&mut self, name: String, new: impl FnOnce() -> PluginUser) -> &mut PluginUser {
         self.users.entry(name).or_insert_with(new)
     }
 
-    /// Whether there is anybody to serve.
+    /// Whether no user has a plug-in.
     pub fn is_empty(&self) -> bool {
         self.users.is_empty()
     }

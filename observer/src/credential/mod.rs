@@ -1,11 +1,11 @@
-//! Exec plug-ins of a kubeconfig's users, called in the middle.
+//! Exec plug-ins of a kubeconfig's users, called through watchtap.
 //!
-//! Nobody knows before running a plug-in whether it yields a token or a certificate. A token goes through the tap by itself. A certificate
-//! does not, since the client's TLS ends at the tap: so the copy of the kubeconfig that a client gets names `watchtap credential` as the
-//! plug-in. That runs the original one, hands on what it says, and if a certificate is in it gives this to the tap over a private socket and to
-//! the client a private one instead, by which the tap lets in whoever may use the other.
+//! Only running a plug-in shows whether it returns a token or a certificate. A token passes through the tap. A certificate does
+//! not, since the client's TLS ends at the tap. So the client's copy of the kubeconfig names `watchtap credential` as the plug-in,
+//! which runs the original one and passes its output on. If the output contains a certificate, the tap gets it over a private
+//! socket. The client gets a private certificate instead, and the tap admits only clients that present it.
 //!
-//! The document that goes between plug-in and client is `ExecCredential` (kubernetes/client-go `pkg/apis/clientauthentication/v1`, v0.34).
+//! The document between plug-in and client is `ExecCredential` (kubernetes/client-go `pkg/apis/clientauthentication/v1`, v0.34).
 
 mod call;
 mod exchange;

@@ -1,4 +1,4 @@
-//! Running a plug-in for questions of our own.
+//! Running a plug-in for our own requests.
 
 use std::fmt;
 use std::path::Path;
@@ -14,13 +14,13 @@ use super::exec_credential;
 use super::exec_info::EXEC_INFO;
 use crate::kubeconfig::ExecPlugin;
 
-/// How long a plug-in may take: some open a browser.
+/// Time limit of a plug-in: some open a browser.
 const ENDS_WITHIN: Duration = Duration::from_mins(1);
 
 /// Longest output that is read, in bytes.
 const MAX_OUTPUT: u64 = 1024 * 1024;
 
-/// What a plug-in yields. `Debug` shows nothing of it.
+/// The credential that a plug-in returned. `Debug` shows nothing of it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PluginCredential {
     /// A bearer token.
@@ -29,35 +29,35 @@ pub struct PluginCredential {
     pub certificate: Option<(String, String)>,
 }
 
-/// Why a plug-in yields nothing.
+/// Why a plug-in returned no credential.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     /// It could not be run.
     #[error("cannot run the exec plug-in `{command}`: {error}")]
     Spawn {
-        /// Its name.
+        /// As in the kubeconfig.
         command: String,
-        /// Why.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// It failed; what it wrote to stderr was shown.
+    /// It failed. Its stderr was shown.
     #[error("the exec plug-in `{command}` ended with {status}")]
     Failed {
-        /// Its name.
+        /// As in the kubeconfig.
         command: String,
-        /// Its exit status.
+        /// How it ended.
         status: ExitStatus,
     },
-    /// It went on.
+    /// It ran longer than a minute.
     #[error("the exec plug-in `{command}` did not end within a minute")]
     TimedOut {
-        /// Its name.
+        /// As in the kubeconfig.
         command: String,
     },
-    /// What it wrote is no credential.
+    /// Its output is no credential.
     #[error("the exec plug-in `{command}` did not write an ExecCredential with a token or a certificate")]
     NoCredential {
-        /// Its name.
+        /// As in the kubeconfig.
         command: String,
     },
 }
@@ -77,7 +77,7 @@ pub async fn run_plugin(plugin: &ExecPlugin) -> Result<PluginCredential, PluginE
     PluginCredential::read(&output).ok_or_else(|| PluginError::NoCredential { command: command() })
 }
 
-/// What a program writes, and how it ends. Whoever writes too much finds nobody who reads.
+/// The output of a program, and how it ended. A program that writes too much finds its pipe closed.
 async fn output(mut process: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
     let mut child = process.spawn()?;
     let mut output = Vec::new();

@@ -15,14 +15,14 @@ use tokio::time::{sleep, timeout};
 use super::exchange::{MAX_LINE, Question, from_line, to_line};
 use super::keeper::Keeper;
 
-/// Most callers at a time; others wait in the kernel's queue.
+/// Callers served at a time; others wait in the kernel's queue.
 const MAX_CALLERS: usize = 16;
-/// How long a caller may take to say its line, and to take the answer.
+/// Time limit for a caller to send its line, and to take the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two failed accepts, which happen when descriptors run out.
+/// Pause after a failed accept, which happens when descriptors run out.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers `watchtap credential`. Whoever can connect is answered: the socket is its owner's alone, and lies in a folder of its owner's.
+/// Answers `watchtap credential`. It answers every caller that can connect: socket and folder are accessible to their owner only.
 #[derive(Debug)]
 pub struct CredentialServer {
     listener: UnixListener,
@@ -30,14 +30,14 @@ pub struct CredentialServer {
 }
 
 impl CredentialServer {
-    /// Listens at `path`, mode 0600. Needs a tokio runtime.
+    /// Listens at `path`, with mode 0600. Needs a tokio runtime.
     pub fn bind(path: &Path, keeper: Keeper) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         fs::set_permissions(path, Permissions::from_mode(0o600))?;
         Ok(Self { listener, keeper: Arc::new(keeper) })
     }
 
-    /// Answers for ever.
+    /// Answers callers, without end.
     pub async fn serve(self) {
         let mut callers = JoinSet::new();
         loop {

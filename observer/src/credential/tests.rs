@@ -1,4 +1,4 @@
-//! The documents, and the socket with both its ends.
+//! The documents, and both ends of the socket.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ async fn the_socket_is_for_its_owner_and_bad_callers_hurt_nobody() {
     let large = vec![0xff; 100_000];
     for rubbish in [&b""[..], b"\n", b"{}\n", b"no end of the line", &large] {
         let mut caller = std::os::unix::net::UnixStream::connect(run.socket()).unwrap();
-        // It may have gone already.
+        // The server may have closed the connection already.
         std::io::Write::write_all(&mut caller, rubbish).ok();
     }
     assert!(run.plan("me", None).is_ok());

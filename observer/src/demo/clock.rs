@@ -1,10 +1,10 @@
-//! The demo's clock: it may run faster than the world's.
+//! The demo's clock, which may run faster than real time.
 
 use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
-/// Time since the server began, times its speed.
+/// The time since the server started, multiplied by its speed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     began: Instant,
@@ -17,12 +17,12 @@ impl Clock {
         Self { began: Instant::now(), began_at: SystemTime::now(), speed: speed.max(1) }
     }
 
-    /// How much of the demo's time has passed.
+    /// The demo's time since the start.
     pub(super) fn now(&self) -> Duration {
         self.began.elapsed().saturating_mul(self.speed)
     }
 
-    /// How long a period of the demo's time takes in the world.
+    /// The real time that a period of the demo's time takes.
     pub(super) fn lasts(&self, period: Duration) -> Duration {
         period / self.speed
     }
@@ -32,7 +32,7 @@ impl Clock {
         self.began_at + self.now()
     }
 
-    /// The time that objects carry, to the second, as `2006-01-02T15:04:05Z`.
+    /// The time that objects contain, to the second: `2006-01-02T15:04:05Z`.
     pub(super) fn timestamp(&self) -> String {
         humantime::format_rfc3339_seconds(self.wall()).to_string()
     }

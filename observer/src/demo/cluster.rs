@@ -17,10 +17,11 @@ use super::select::Selection;
 use super::storage::Storage;
 use super::store::{Bounds, Change, Store, WriteError};
 
-/// A demo is small; whoever fills it gets the answers of a full etcd.
+/// The demo is small. A client that fills it gets the answers of a full etcd.
 const BOUNDS: Bounds = Bounds { objects: 100_000, bytes: 256 << 20, changes: 100_000 };
 
-/// How long a read waits for a revision (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` v0.34, `blockTimeout`).
+/// The time limit of a read that waits for a revision (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` v0.34,
+/// `blockTimeout`).
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
 /// The demo's state, shared by all connections.
@@ -29,34 +30,34 @@ pub(super) struct Cluster {
     pub(super) config: DemoConfig,
     pub(super) clock: Clock,
     state: Mutex<State>,
-    /// Told whenever a revision moved.
+    /// Notified whenever a revision changes.
     moved: Notify,
 }
 
-/// What the lock holds.
+/// The data behind the lock.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) store: Store,
     storages: BTreeMap<(&'static str, &'static str), Storage>,
     pub(super) counters: Counters,
     pub(super) faults: Faults,
-    /// The store as it was when it was saved last.
+    /// The store as last saved.
     backup: Option<Store>,
     clock: Clock,
-    /// When the API server was started last, in seconds since 1970; with its version it is one process.
+    /// The last start of the API server, in seconds since 1970. Together with the version, it identifies the process.
     started: u64,
     version: String,
 }
 
-/// A revision did not come in time.
+/// The cache did not reach a revision in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotReached {
-    /// What the cache had reached.
+    /// The revision that the cache had reached.
     pub(super) current: u64,
 }
 
 impl Cluster {
-    /// An empty cluster whose caches are filled.
+    /// An empty cluster with filled caches.
     pub(super) fn new(config: DemoConfig) -> Self {
         let clock = Clock::start(config.speed);
         let mut storages: BTreeMap<_, Storage> = BTreeMap::new();
@@ -78,19 +79,19 @@ impl Cluster {
         Self { config, clock, state: Mutex::new(state), moved: Notify::new() }
     }
 
-    /// The state. A thread that panicked with it left it between two whole writes.
+    /// The state. A thread that panicked while holding it left it between two complete writes.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something to the state that may move a revision.
+    /// Runs an action that may change a revision.
     pub(super) fn change<T>(&self, action: impl FnOnce(&mut State) -> T) -> T {
         let outcome = action(&mut self.lock());
         self.moved.notify_waiters();
         outcome
     }
 
-    /// Waits until a resource's cache has heard of a revision.
+    /// Waits until a resource's cache has reached a revision.
     pub(super) async fn reached(&self, resource: &Resource, revision: u64) -> Result<(), NotReached> {
         let deadline = Instant::now() + self.clock.lasts(LONGEST_WAIT);
         loop {
@@ -107,24 +108,24 @@ impl Cluster {
 }
 
 impl State {
-    /// The storage of a resource; all versions of a resource share one.
+    /// The storage of a resource; all versions of the resource share it.
     pub(super) fn storage(&mut self, resource: &Resource) -> Option<&mut Storage> {
         self.storages.get_mut(&(resource.group, resource.name))
     }
 
-    /// The storage to read, with the store and the counters beside it.
+    /// The storage to read, with the store and the counters.
     pub(super) fn parts(&mut self, resource: &Resource) -> Option<(&mut Storage, &Store, &mut Counters)> {
         let storage = self.storages.get_mut(&(resource.group, resource.name))?;
         Some((storage, &self.store, &mut self.counters))
     }
 
-    /// The key of an object.
+    /// The key of an object in the store.
     pub(super) fn key(&self, resource: &Resource, namespace: &str, name: &str) -> String {
         let prefix = self.storages.get(&(resource.group, resource.name)).map_or("", |storage| storage.prefix.as_str());
         if resource.namespaced { format!("{prefix}{namespace}/{name}") } else { format!("{prefix}{name}") }
     }
 
-    /// What the keys of a selection begin with, or the one key of a single object.
+    /// The common prefix of a selection's keys, or the key of a single object.
     pub(super) fn prefix(&self, selection: &Selection, single: Option<&str>) -> String {
         match single {
             Some(name) => self.key(selection.resource, selection.effective_namespace(), name),
@@ -156,56 +157,56 @@ impl State {
         self.committed(resource, change)
     }
 
-    /// The API server starts, which fills all caches anew.
+    /// The API server starts, and fills all caches from scratch.
     pub(super) fn start(&mut self) {
         let began = self.clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        // One that starts again within a second is another process, too.
+        // A restart within the same second also counts as another process.
         self.started = began.max(self.started + 1);
         self.refill_caches();
     }
 
-    /// Fills all caches anew, as a starting server does: their rings are empty, and all watches end.
+    /// Fills all caches from scratch, as a starting server does: their rings are empty, and all watches end.
     pub(super) fn refill_caches(&mut self) {
         for storage in self.storages.values_mut() {
             storage.refill(&self.store, &mut self.counters);
         }
     }
 
-    /// The same of one resource.
+    /// Does the same for one resource.
     pub(super) fn refill_cache(&mut self, resource: &Resource) {
         if let Some(storage) = self.storages.get_mut(&(resource.group, resource.name)) {
             storage.refill(&self.store, &mut self.counters);
         }
     }
 
-    /// Saves the store as it is.
+    /// Saves the current store.
     pub(super) fn back_up(&mut self) {
         self.backup = Some(self.store.clone());
     }
 
-    /// Puts the store back as it was saved, if it was; caches are to be filled anew then.
+    /// Restores the saved store, if there is one. Caches must be refilled after that.
     pub(super) fn restore(&mut self) {
         if let Some(backup) = &self.backup {
             self.store = backup.clone();
         }
     }
 
-    /// Ends all watches, cleanly.
+    /// Ends all watches, without an error.
     pub(super) fn end_watches(&mut self) {
         self.storages.values_mut().for_each(|storage| storage.watchers.close_all());
     }
 
-    /// Open watches of all resources.
+    /// The number of open watches of all resources.
     pub(super) fn open_watches(&self) -> usize {
         self.storages.values().map(|storage| storage.watchers.len()).sum()
     }
 
-    /// A fault: no cache hears anything until [`State::resume_caches`].
+    /// A fault: caches get no events until [`State::resume_caches`].
     pub(super) fn stall_caches(&mut self) {
         self.storages.values_mut().for_each(Storage::stall);
     }
 
-    /// Caches hear again, and first of what they missed.
+    /// Caches get events again, beginning with those that they missed.
     pub(super) fn resume_caches(&mut self) {
         let now = self.clock.now();
         for storage in self.storages.values_mut() {
@@ -213,14 +214,14 @@ impl State {
         }
     }
 
-    /// A fault: caches say whether they are filled.
+    /// A fault: sets whether caches count as filled.
     pub(super) fn set_caches_ready(&mut self, ready: bool) {
         for cache in self.storages.values_mut().filter_map(|storage| storage.cache.as_mut()) {
             cache.set_ready(ready);
         }
     }
 
-    /// Forgets history below a revision, in the store and in the snapshots of all caches.
+    /// Drops the history below a revision, in the store and in the snapshots of all caches.
     pub(super) fn compact(&mut self, revision: u64) {
         self.store.compact(revision);
         let compacted = self.store.compacted();
@@ -229,21 +230,21 @@ impl State {
         }
     }
 
-    /// A write of the server's own, as its lease is: it moves the revision and nothing that anybody watches.
+    /// A write of the server's own, such as its lease: it raises the revision, but no watch sees it.
     pub(super) fn write_own(&mut self) {
         const KEY: &str = "/registry/masterleases/127.0.0.1";
         let present = self.store.get(KEY).map_or(0, |object| object.revision());
-        // Without room for it the revision stays; the next write of a client says why.
+        // If the store is full, the revision stays; the next write of a client reports why.
         let _outcome = self.store.put(KEY, present, serde_json::json!({"metadata": {"name": "127.0.0.1"}}));
     }
 
-    /// The store tells all caches where it is.
+    /// Sends a progress notification of the store to all caches.
     pub(super) fn notify_progress(&mut self) {
         let revision = self.store.revision();
         self.storages.values_mut().for_each(|storage| storage.progress(revision));
     }
 
-    /// The text of `/metrics`.
+    /// The page of `/metrics`.
     pub(super) fn metrics(&self) -> String {
         let mut gauges = Vec::new();
         for storage in self.storages.values() {
@@ -278,10 +279,10 @@ impl State {
     }
 }
 
-/// A token or identifier from the system's randomness: hexadecimal digits, two a byte.
+/// A random token or identifier: hexadecimal digits, two per byte.
 pub(super) fn random_hex(bytes: usize) -> String {
     let mut random = vec![0; bytes];
-    // It fails only where the system has no randomness at all, where TLS would not have started.
+    // This fails only on a system without any randomness, where TLS would not have started.
     let _outcome = aws_lc_rs::default_provider().secure_random.fill(&mut random);
     random.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }

@@ -1,25 +1,25 @@
-//! What a demo server may be told.
+//! The configuration of a demo server.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// How the demo API server behaves; the default is a real one's behaviour on a free port.
+/// The behaviour of the demo API server. The default is that of a real one, on a free port.
 #[derive(Clone, Debug)]
 pub struct DemoConfig {
-    /// Where to listen; a loopback address, anything else is refused. Port 0 is a free one.
+    /// The address to listen on, which must be a loopback address. Port 0 selects a free port.
     pub address: SocketAddr,
-    /// How many seconds of the periods below, and of the 3 s for which a read waits for a revision, pass in one second; at least 1. The
-    /// `timeoutSeconds` of clients are real seconds whatever this is.
+    /// How many seconds of the periods below pass in one second; at least 1. The 3 s for which a read waits for a revision are also
+    /// scaled. The `timeoutSeconds` of clients are always real seconds.
     pub speed: u32,
-    /// What `/version` reports, `v1.34` with a patch level: the rules are those of this minor.
+    /// The version in `/version`: `v1.34` with a patch level, since the rules are those of this minor.
     pub version: String,
     /// Time between two bookmarks of a watch.
     pub bookmark_period: Duration,
-    /// Time between two compactions; each forgets what was older than the one before.
+    /// Time between two compactions. Each drops the history before the previous one.
     pub compaction_interval: Duration,
-    /// How long a resource's events are kept in any case; its snapshots live at least as long.
+    /// The minimum time that a resource's events are kept; its snapshots live at least as long.
     pub event_window: Duration,
-    /// Time between two progress notifications of the store, which move the revision of caches on which nothing happens.
+    /// Time between two progress notifications of the store, which raise the revision of idle caches.
     pub progress_interval: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What the demo server counts about itself, under the names and labels of kube-apiserver 1.34.
+//! The demo server's counters about itself, with the names and labels of kube-apiserver 1.34.
 //!
 //! kubernetes/apiserver pkg/storage/{cacher,etcd3}/metrics/metrics.go and pkg/endpoints/metrics/metrics.go v0.34.
 
@@ -9,7 +9,7 @@ use observer_core::k8s::Verb;
 
 use super::api::Resource;
 
-/// Combinations of labels that are counted; the table of resources and the known verbs keep it far below.
+/// Most combinations of labels. The table of resources and the known verbs keep the number far below.
 const MOST_SERIES: usize = 5_000;
 
 /// Counters and gauges by name and labels.
@@ -18,19 +18,19 @@ pub(super) struct Counters {
     series: BTreeMap<(&'static str, String), u64>,
 }
 
-/// Outcome of a consistent read from the cache.
+/// The outcome of a consistent read from the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConsistentRead {
     /// The cache answered.
     FromCache,
     /// The cache did not catch up, so the store answered.
     FellBack,
-    /// Neither did.
+    /// Neither the cache nor the store answered.
     Failed,
 }
 
 impl Counters {
-    /// A list that the cache answered, in objects looked at and returned.
+    /// A list that the cache answered, with the numbers of objects visited and returned.
     pub(super) fn cache_list(&mut self, resource: &Resource, fetched: usize, returned: usize) {
         let indexed = format!("{},index=\"\"", labels(resource));
         self.add("apiserver_cache_list_total", indexed.clone(), 1);
@@ -46,33 +46,33 @@ impl Counters {
         self.add("apiserver_storage_list_returned_objects_total", labels(resource), returned);
     }
 
-    /// Requests of one operation to the store. Their number is that of their durations, too, by which older servers count them.
+    /// Requests of one operation to the store. The count of their durations is the same number, by which older servers count them.
     pub(super) fn etcd(&mut self, resource: &Resource, operation: &str, requests: usize) {
         let labels = format!("{},operation=\"{operation}\"", labels(resource));
         self.add("etcd_request_duration_seconds_count", labels.clone(), requests);
         self.add("etcd_requests_total", labels, requests);
     }
 
-    /// A watch of the store, which one message opens; those are not counted by resource.
+    /// A watch of the store, opened by one message. Such watches are not counted by resource.
     pub(super) fn store_watch(&mut self) {
         let labels = "grpc_method=\"Watch\",grpc_service=\"etcdserverpb.Watch\",grpc_type=\"bidi_stream\"";
         self.add("grpc_client_msg_sent_total", labels.to_owned(), 1);
     }
 
-    /// Events that a cache made for a watch before what happens.
+    /// Initial events that a cache made for a watch.
     pub(super) fn initial_events(&mut self, resource: &Resource, events: usize) {
         if events > 0 {
             self.add("apiserver_init_events_total", labels(resource), events);
         }
     }
 
-    /// The question for the present revision: it counts as a get, and as a list.
+    /// The request for the current revision, which counts as a get and as a list.
     pub(super) fn current_revision(&mut self, resource: &Resource) {
         self.etcd(resource, "get", 1);
         self.storage_list(resource, 0, 0, 0);
     }
 
-    /// A consistent read.
+    /// A consistent read, by its outcome.
     pub(super) fn consistent_read(&mut self, resource: &Resource, outcome: ConsistentRead) {
         let (success, fallback) = match outcome {
             ConsistentRead::FromCache => (true, false),
@@ -91,13 +91,13 @@ impl Counters {
         self.store_watch();
     }
 
-    /// An event of a resource, for so many watches.
+    /// An event of a resource, dispatched to this many watches.
     pub(super) fn dispatched(&mut self, resource: &Resource, watches: usize) {
         self.add("apiserver_watch_cache_events_received_total", labels(resource), 1);
         self.add("apiserver_watch_cache_events_dispatched_total", labels(resource), watches);
     }
 
-    /// Watches that were ended because their client did not keep up.
+    /// Watches ended because their client was too slow.
     pub(super) fn terminated_watches(&mut self, resource: &Resource, watches: usize) {
         self.add("apiserver_terminated_watchers_total", labels(resource), watches);
     }
@@ -123,7 +123,7 @@ impl Counters {
         self.add("apiserver_request_total", labels, 1);
     }
 
-    /// What is counted, as Prometheus reads it; `gauges` are values of the moment.
+    /// The counters in Prometheus' text format; `gauges` are current values.
     pub(super) fn text(&self, gauges: &[(&'static str, String, u64)]) -> String {
         let mut all: BTreeMap<(&str, &str), u64> =
             self.series.iter().map(|((name, labels), value)| ((*name, labels.as_str()), *value)).collect();

@@ -1,4 +1,4 @@
-//! What goes wrong on purpose, and until when.
+//! Deliberate faults, and when they end.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use tokio::time::Instant;
 
 use super::refusal::Refusal;
 
-/// The faults that hold for a while; those that happen at once are methods of [`super::DemoHandle`].
+/// The faults that last for a time. Those that take effect at once are methods of [`super::DemoHandle`].
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     answer: Option<(FaultAnswer, Instant)>,
     no_bookmarks_until: Option<Instant>,
 }
 
-/// What all requests for resources are answered with while a fault lasts.
+/// The answer to all requests for resources while a fault lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultAnswer {
-    /// 429 as from a server whose watch caches are being filled, with `Retry-After: 1`.
+    /// 429, as from a server that is filling its watch caches, with `Retry-After: 1`.
     TooManyRequests,
-    /// 504 as after the request timeout of a server that is stuck.
+    /// 504, as after the request timeout of a server that hangs.
     GatewayTimeout,
-    /// 503 as from a server that is not ready.
+    /// 503, as from a server that is not ready.
     ServiceUnavailable,
 }
 
@@ -33,7 +33,7 @@ impl Faults {
         self.no_bookmarks_until = Some(Instant::now() + lasting);
     }
 
-    /// What every request gets now instead of its answer.
+    /// The answer that every request gets now, if a fault lasts.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let (answer, until) = self.answer?;
         (Instant::now() < until).then(|| match answer {
@@ -43,7 +43,7 @@ impl Faults {
         })
     }
 
-    /// Whether bookmarks are sent.
+    /// Whether bookmarks are sent now.
     pub(super) fn allow_bookmarks(&self) -> bool {
         self.no_bookmarks_until.is_none_or(|until| Instant::now() >= until)
     }

@@ -1,4 +1,4 @@
-//! What a script, or a test, does to a running demo.
+//! The actions of a script or a test on a running demo.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::cluster::{Cluster, State};
 use super::faults::FaultAnswer;
 use super::serve::{Restart, StoreAfter};
 
-/// Faults and other acts; cheap to clone, without effect once the server is gone.
+/// Faults and other actions. It is cheap to clone, and has no effect once the server is gone.
 #[derive(Clone, Debug)]
 pub struct DemoHandle {
     pub(super) cluster: Arc<Cluster>,
@@ -18,31 +18,31 @@ pub struct DemoHandle {
 }
 
 impl DemoHandle {
-    /// Restarts the API server as SIGTERM does: it refuses new connections, ends all watches and what else is open, is away for
-    /// `down_for`, and comes back with the same objects and empty event rings. A watch that is resumed from a revision below the
-    /// store's gets 410, as from a real server.
+    /// Restarts the API server as SIGTERM does. It refuses new connections, ends all watches and other open requests, and stays
+    /// away for `down_for`. It returns with the same objects and empty event rings. As from a real server, a watch that resumes
+    /// from a revision below the store's gets 410.
     ///
-    /// Await the receiver, or block on it; it ends with an error when the server is gone, or when restarts already wait.
+    /// Await the receiver, or block on it. It ends with an error if the server is gone, or if too many restarts are waiting.
     pub fn restart(&self, down_for: Duration) -> oneshot::Receiver<()> {
         let (done, receiver) = oneshot::channel();
         self.ask_for(Restart { down_for, store: StoreAfter::AsItWas, done });
         receiver
     }
 
-    /// Saves the store, for [`DemoHandle::restore`]; what was saved before is dropped.
+    /// Saves the store for [`DemoHandle::restore`], in place of an earlier backup.
     pub fn back_up(&self) {
         self.cluster.lock().back_up();
     }
 
-    /// Restarts the API server as [`DemoHandle::restart`] does, and meanwhile etcd is restored from the backup: all that was written since
-    /// is gone, and the revision is what it was then.
+    /// Restarts the API server like [`DemoHandle::restart`], and restores etcd from the backup meanwhile. All later writes are
+    /// lost, and the revision is that of the backup.
     pub fn restore(&self, down_for: Duration) -> oneshot::Receiver<()> {
         let (done, receiver) = oneshot::channel();
         self.ask_for(Restart { down_for, store: StoreAfter::FromBackup, done });
         receiver
     }
 
-    /// Forgets all history: reads at any older revision get 410, and so do continued lists.
+    /// Drops all history: reads at any older revision get 410, and so do continued lists.
     pub fn compact(&self) {
         self.cluster.change(|state| {
             let present = state.store.revision();
@@ -50,7 +50,7 @@ impl DemoHandle {
         });
     }
 
-    /// Restarts all watch caches behind a write of the server's own: watches end, and wherever they resume they get 410.
+    /// Resets all watch caches after a write of the server's own. Watches end, and get 410 from wherever they resume.
     pub fn expire_watches(&self) {
         self.cluster.change(|state| {
             state.write_own();
@@ -58,7 +58,7 @@ impl DemoHandle {
         });
     }
 
-    /// The same of one resource alone.
+    /// Does the same for one resource.
     pub fn expire_watches_of(&self, resource: &Resource) {
         self.cluster.change(|state| {
             state.write_own();
@@ -66,54 +66,54 @@ impl DemoHandle {
         });
     }
 
-    /// Ends all watches cleanly; they can be resumed.
+    /// Ends all watches without an error; they can be resumed.
     pub fn end_watches(&self) {
         self.cluster.change(State::end_watches);
     }
 
-    /// Answers every request for resources with an error for so long (real time).
+    /// Answers every request for resources with an error for this real time.
     pub fn answer_with(&self, answer: FaultAnswer, lasting: Duration) {
         self.cluster.change(|state| state.faults.answer_with(answer, lasting));
     }
 
-    /// Sends no bookmarks for so long (real time), but the one that ends initial events.
+    /// Sends no bookmarks for this real time, except the one that ends initial events.
     pub fn drop_bookmarks(&self, lasting: Duration) {
         self.cluster.change(|state| state.faults.drop_bookmarks(lasting));
     }
 
-    /// Until [`DemoHandle::resume_caches`], watch caches hear of nothing: consistent lists fall back to the store after 3 s, and reads
-    /// at a newer revision end in 504.
+    /// Until [`DemoHandle::resume_caches`], watch caches get no events. Consistent lists fall back to the store after 3 s, and
+    /// reads at a newer revision get 504.
     pub fn stall_caches(&self) {
         self.cluster.change(State::stall_caches);
     }
 
-    /// Watch caches hear again, first of all that they missed.
+    /// Watch caches get events again, beginning with those that they missed.
     pub fn resume_caches(&self) {
         self.cluster.change(State::resume_caches);
     }
 
-    /// Whether watch caches are filled; while they are not, most lists and all watches get 429.
+    /// Sets whether watch caches count as filled. While they do not, most lists and all watches get 429.
     pub fn set_caches_ready(&self, ready: bool) {
         self.cluster.change(|state| state.set_caches_ready(ready));
     }
 
-    /// A write of the server's own, which moves the store's revision and nothing that anybody watches.
+    /// A write of the server's own, which raises the store's revision, but which no watch sees.
     pub fn write_own(&self) {
         self.cluster.change(State::write_own);
     }
 
-    /// The revision of the store.
+    /// The current revision of the store.
     pub fn revision(&self) -> u64 {
         self.cluster.lock().store.revision()
     }
 
-    /// How many watches are open.
+    /// The number of open watches.
     pub fn open_watches(&self) -> usize {
         self.cluster.lock().open_watches()
     }
 
     fn ask_for(&self, restart: Restart) {
-        // A refused one is dropped, which its receiver sees.
+        // A refused request is dropped, which its receiver notices.
         let _outcome = self.restarts.try_send(restart);
     }
 }

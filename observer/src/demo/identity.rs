@@ -1,15 +1,16 @@
-//! Who the demo's clients are: a `ServiceAccount` each, by tokens that only this server's secret makes valid.
+//! The identities of the demo's clients: one `ServiceAccount` each, in tokens that only this server's secret makes valid.
 //!
-//! A token has the form of a JWT, so that its claims name whose it is, as in a real cluster. It is not signed: its last part is the secret.
+//! A token has the form of a JWT, so its claims name its owner, as in a real cluster. It is not signed: its last part is the
+//! secret.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 
-/// Where the clients of the demo run.
+/// The namespace of the demo's clients.
 const NAMESPACE: &str = "default";
 
-/// The token of a client that calls itself `name/version`: of the ServiceAccount of this name.
+/// The token of a client that calls itself `name/version`. It is for the ServiceAccount with that name.
 pub(super) fn service_account_token(secret: &str, user_agent: &str) -> String {
     let name = user_agent.split('/').next().unwrap_or_default();
     let subject = format!("system:serviceaccount:{NAMESPACE}:{name}");
@@ -18,7 +19,7 @@ pub(super) fn service_account_token(secret: &str, user_agent: &str) -> String {
     format!("{header}.{claims}.{secret}")
 }
 
-/// Whether a token is the secret, or names somebody and ends with it.
+/// Whether a token is the secret, or names an account and ends with the secret.
 pub(super) fn is_valid(token: &str, secret: &str) -> bool {
     match token.split('.').collect::<Vec<&str>>()[..] {
         [all] | [_, _, all] => all == secret,

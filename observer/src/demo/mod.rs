@@ -1,25 +1,26 @@
-//! The embedded demo cluster: an API server that lives in this process, for people and tests that have none.
+//! The embedded demo cluster: an API server in this process, for people and tests that have no cluster.
 //!
 //! It serves lists, gets, watches and writes over HTTP/2 and HTTP/1.1 on loopback, by the rules of kube-apiserver 1.34 with default
-//! feature gates: an in-memory store with one revision, history and compaction, and a watch cache of its own for each resource. It uses
-//! neither the verdicts nor the routing rules of the core †: a demo built on our own verdicts would confirm itself. What it answers is
-//! compared with a real API server in `tests/cluster/demo_parity.rs`.
+//! feature gates. It has an in-memory store with one revision, history and compaction, and a watch cache for each resource. It uses
+//! neither the verdicts nor the routing rules of the core †: a demo built on our own verdicts would confirm itself.
+//! `tests/cluster/demo_parity.rs` compares its answers with a real API server's.
 //!
-//! What it leaves out, so that nobody looks for it:
+//! It deliberately lacks:
 //!
-//! - Of the resources, all but those of [`api::resources`]; custom resources, aggregated APIs.
-//! - CBOR and YAML bodies, and answers in protobuf: objects are read from it, as `kubectl create deployment` sends them, but for fields that
-//!   [`api::protobuf`] does not list (415 with the field's number); a client that accepts nothing but protobuf gets 406. Gzip, WebSocket
-//!   watches; server-side apply (415) and managed fields.
+//! - Resources other than those of [`api::resources`]; custom resources, aggregated APIs.
+//! - CBOR and YAML bodies, and answers in protobuf; a client that accepts only protobuf gets 406. Protobuf bodies are read, such as
+//!   those of `kubectl create deployment`, except fields that [`api::protobuf`] does not list (415 with the field's number).
+//! - Gzip, WebSocket watches; server-side apply (415) and managed fields.
 //! - Validation and defaults of specifications: only names, namespaces, kinds and preconditions are checked.
-//! - Subresources but `status` and `scale`: no logs, exec, eviction, binding, tokens; a 404 says so.
-//! - Admission, users, RBAC and access reviews (`kubectl auth`), priority and fairness, audit logs, tracing: one token may do everything.
-//! - Controllers: no pod runs. Only a namespace takes its objects with it at once, and in `watchtap demo` one of the clients says of each
-//!   deployment that it is rolled out.
+//! - Subresources other than `status` and `scale`: logs, exec, eviction, binding and tokens get a 404.
+//! - Admission, users, RBAC and access reviews (`kubectl auth`), priority and fairness, audit logs, tracing: one token may do
+//!   everything.
+//! - Controllers: no pod runs. Only a namespace removes its objects at once. In `watchtap demo`, one of the clients marks each
+//!   deployment as rolled out.
 //! - Graceful deletion of pods, owner references and garbage collection, leases that expire events.
 //! - Creation by PUT, which events and leases allow; warnings of unknown fields; `timeout` of lists.
-//! - Time that a progress request takes: a consistent read waits for nothing while the cache's feed works.
-//! - Indexes of the cache, so that every list is counted with an empty index; histograms; the consistency checker.
+//! - The duration of a progress request: a consistent read does not wait while the cache gets events.
+//! - Indexes of the cache, so every list is counted with an empty index; histograms; the consistency checker.
 //! - The rare event that arrives while a list is sent: each answer is made under one lock.
 
 pub mod api;

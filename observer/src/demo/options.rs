@@ -1,4 +1,4 @@
-//! The parameters of a list, watch or get: read, given their defaults and validated as the API server does.
+//! The parameters of a list, watch or get: parsed, given defaults and validated as in the API server.
 //!
 //! kubernetes/apimachinery pkg/apis/meta/internalversion/{defaults.go, validation/validation.go} and kubernetes/apiserver
 //! pkg/endpoints/handlers/get.go, pkg/storage/interfaces.go `ValidateListOptions` v0.34.
@@ -9,52 +9,52 @@ use super::refusal::Refusal;
 use super::select::{FieldSelector, LabelSelector};
 use super::token;
 
-/// What `resourceVersion` says.
+/// The value of `resourceVersion`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Revision {
-    /// Nothing.
+    /// Absent or empty.
     Unset,
     /// `0`.
     Any,
-    /// A revision.
+    /// Any other revision.
     At(u64),
 }
 
-/// What `resourceVersionMatch` says.
+/// The value of `resourceVersionMatch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
-    /// Nothing.
+    /// Absent or empty.
     Unset,
-    /// Exactly that revision.
+    /// `Exact`: this revision only.
     Exact,
-    /// That revision or a later one.
+    /// `NotOlderThan`: this revision or a later one.
     NotOlderThan,
 }
 
-/// A continue token.
+/// A decoded continue token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// The revision of the first page; nothing reads the present state.
+    /// The revision of the first page; `None` reads the current state.
     pub(crate) revision: Option<u64>,
-    /// The first key of the page, relative to what is listed.
+    /// The first key of the page, relative to the prefix of the list.
     pub(crate) start: String,
 }
 
-/// A valid list request, as far as it decides who answers.
+/// A valid list request, as far as it decides which layer answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ListRequest {
     pub(crate) revision: Revision,
     pub(crate) matching: Match,
-    /// 0 is no limit.
+    /// 0 means no limit.
     pub(crate) limit: usize,
     pub(crate) token: Option<Token>,
-    /// Whether more than one key is read.
+    /// Whether the list reads more than one key.
     pub(crate) recursive: bool,
     pub(crate) has_selector: bool,
 }
 
 impl ListRequest {
-    /// The revision that the store is to be read at, when it is not the present one.
+    /// The revision to read from the store, unless it is the current one.
     pub(crate) fn exact_revision(&self) -> Option<u64> {
         if let Some(token) = self.token.as_ref().filter(|_| self.recursive) {
             return token.revision;
@@ -67,7 +67,7 @@ impl ListRequest {
     }
 }
 
-/// The parameters as they came.
+/// The parameters as received.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters {
     pub(crate) watch: bool,
@@ -83,11 +83,11 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Reads a query string; what cannot be decoded is a 400.
+    /// Parses a query string; a value that cannot be decoded gets 400.
     pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
         let parameter = |name: &str| query::first(text, name);
         let string = |name| parameter(name).unwrap_or_default().into_owned();
-        // Truth of a parameter that is there: all but `0` and `false`.
+        // A parameter that is present is true, unless it is `0` or `false`.
         let is_true = |value: &str| !(value == "0" || value.eq_ignore_ascii_case("false"));
         let number = |name: &str| match parameter(name) {
             None => Ok(None),
@@ -113,12 +113,12 @@ impl Parameters {
         })
     }
 
-    /// Whether a list goes on where another ended.
+    /// Whether the list continues another one.
     pub(crate) fn has_token(&self) -> bool {
         !self.token.is_empty()
     }
 
-    /// Refuses what no list may say (422), and then what the storage layer cannot read (400).
+    /// Refuses parameters that are invalid for a list (422), and then those that the storage layer cannot read (400).
     pub(crate) fn list(&self, recursive: bool, has_selector: bool) -> Result<ListRequest, Refusal> {
         let matching = self.validate_list()?;
         let token = if self.token.is_empty() || !recursive { None } else { Some(self.token()?) };
@@ -126,7 +126,8 @@ impl Parameters {
         Ok(ListRequest { revision, matching, limit: self.limit, token, recursive, has_selector })
     }
 
-    /// Refuses what no watch may say (422), after a legacy watch became one with initial events; the revision to watch from.
+    /// Turns a legacy watch into one with initial events, and refuses parameters that are invalid for a watch (422). Returns the
+    /// revision to watch from.
     pub(crate) fn watch(&mut self, asked_by_parameter: bool) -> Result<Revision, Refusal> {
         let is_legacy = matches!(self.resource_version.as_str(), "" | "0");
         if asked_by_parameter && is_legacy && self.send_initial_events.is_none() && self.resource_version_match.is_empty() {
@@ -137,7 +138,7 @@ impl Parameters {
         self.get()
     }
 
-    /// The revision that a get asks for.
+    /// The revision requested by a get.
     pub(crate) fn get(&self) -> Result<Revision, Refusal> {
         self.revision().map_err(|what| Refusal::unclassified(format!("resourceVersion: {what}")))
     }

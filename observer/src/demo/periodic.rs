@@ -1,4 +1,4 @@
-//! What the API server and its store do by themselves: compaction, and progress notifications.
+//! Periodic actions of the API server and its store: compaction, and progress notifications.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::cluster::{Cluster, State};
 
-/// Each time, forgets what was already old the time before (kubernetes/apiserver pkg/storage/etcd3/compact.go v0.34).
+/// Each time, compacts to the revision of the time before (kubernetes/apiserver pkg/storage/etcd3/compact.go v0.34).
 pub(super) async fn compact(cluster: Arc<Cluster>) {
     let mut ticks = interval(cluster.clock.lasts(cluster.config.compaction_interval));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -20,11 +20,11 @@ pub(super) async fn compact(cluster: Arc<Cluster>) {
     }
 }
 
-/// Tells the caches where the store is, so that quiet ones do not fall behind.
+/// Sends the store's revision to the caches, so that idle ones do not lag.
 pub(super) async fn notify_progress(cluster: Arc<Cluster>) {
     let mut ticks = interval(cluster.clock.lasts(cluster.config.progress_interval));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick comes at once, when there is nothing to tell.
+    // The first tick comes at once, when there is nothing to send.
     ticks.tick().await;
     loop {
         ticks.tick().await;

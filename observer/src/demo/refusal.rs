@@ -1,4 +1,4 @@
-//! Errors as kube-apiserver words them: the HTTP status and the `Status` body.
+//! Errors in the words of kube-apiserver: the HTTP status and the `Status` body.
 //!
 //! kubernetes/apimachinery pkg/api/errors/errors.go and kubernetes/apiserver pkg/storage/errors.go v0.34.
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::api::Resource;
 
-/// Why a request is not answered as asked; also the object of a watch's `ERROR` event.
+/// Why a request is refused; also the object of a watch's `ERROR` event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
     pub(crate) code: u16,
@@ -15,7 +15,7 @@ pub(crate) struct Refusal {
     told: Box<Told>,
 }
 
-/// What the body says; apart, because most functions return a refusal or something small.
+/// The contents of the body. They are boxed, because most functions return a refusal or something small.
 #[derive(Clone, Debug, PartialEq)]
 struct Told {
     reason: &'static str,
@@ -60,12 +60,12 @@ impl Refusal {
         Self::new(404, "NotFound", format!("{} {name:?} not found", resource.qualified_name())).about(resource, name)
     }
 
-    /// No resource lies at the path.
+    /// The path has no resource.
     pub(crate) fn unknown_path() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
     }
 
-    /// Nothing is served below an object under this name.
+    /// An object has no subresource with this name.
     pub(crate) fn no_subresource(resource: &Resource, subresource: &str) -> Self {
         let name = format!("{}/{subresource}", resource.qualified_name());
         let message = match (resource.name, subresource) {
@@ -74,11 +74,11 @@ impl Refusal {
             }
             _other => format!("the demo's API server does not serve {name}"),
         };
-        // kubectl debug looks into the details.
+        // kubectl debug reads the details.
         Self::new(404, "NotFound", message).about(resource, "")
     }
 
-    /// Nothing below an object can be done by this method.
+    /// A subresource does not support the method.
     pub(crate) fn no_such_method() -> Self {
         Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
     }
@@ -106,7 +106,7 @@ impl Refusal {
         Self::new(410, "Expired", message)
     }
 
-    /// A page of a list that was compacted away, with the token by which the rest can be had from the present state.
+    /// A page of a list whose revision was compacted. The token continues the list from the current state.
     pub(crate) fn expired_page(replacement: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without \
              the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with \
@@ -125,7 +125,7 @@ impl Refusal {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    /// Fields of an object or parameters that are wrong: `(field, reason, message)` each.
+    /// Invalid fields of an object, or invalid parameters: `(field, reason, message)` each.
     pub(crate) fn invalid(group: &str, kind: &str, name: &str, causes: &[(&str, &str, String)]) -> Self {
         let texts: Vec<String> = causes.iter().map(|(field, _, message)| format!("{field}: {message}")).collect();
         let all = if let [only] = texts.as_slice() { only.clone() } else { format!("[{}]", texts.join(", ")) };
@@ -152,7 +152,7 @@ impl Refusal {
         refusal
     }
 
-    /// An error that upstream has no word for: a 500 without a reason.
+    /// An error that upstream does not classify: a 500 without a reason.
     pub(crate) fn unclassified(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
@@ -165,7 +165,7 @@ impl Refusal {
         }
     }
 
-    /// A revision that is not reached in time. The cache asks to come back after a second, the store does not.
+    /// A revision that is not reached in time. The cache requests a retry after a second, the store does not.
     pub(crate) fn too_large_resource_version(wanted: u64, current: u64, retry_after: Option<u32>) -> Self {
         let mut refusal = Self::timeout(&format!("Too large resource version: {wanted}, current: {current}"), retry_after);
         let cause = json!([{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]);
@@ -173,7 +173,7 @@ impl Refusal {
         refusal
     }
 
-    /// A failure that another part words itself, such as a patch.
+    /// A failure whose message comes from another part, such as a patch.
     pub(crate) fn other(code: u16, message: String) -> Self {
         match code {
             400 => Self::bad_request(message),

@@ -1,4 +1,4 @@
-//! The demo server as its users have it: started, asked for its address, dropped.
+//! The demo server for its users: start it, get its address, drop it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,16 +21,16 @@ use super::periodic;
 use super::serve::{Life, Port, Responder};
 use crate::tap::proxy::{AuthorityError, PrivateAuthority};
 
-/// Namespaces of every cluster.
+/// The namespaces that every cluster has.
 const NAMESPACES: &[&str] = &["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/// Restarts that may wait for the one that runs.
+/// Most restarts that may wait for the one in progress.
 const MOST_RESTARTS: usize = 4;
 
-/// Threads that serve; the demo shares its machine with those who watch it.
+/// Number of serving threads; the machine also runs the observer of the demo.
 const THREADS: usize = 2;
 
-/// A running demo API server, on threads of its own. It ends when it is dropped.
+/// A running demo API server, on its own threads. It ends when it is dropped.
 pub struct DemoServer {
     runtime: Option<Runtime>,
     address: SocketAddr,
@@ -42,24 +42,24 @@ pub struct DemoServer {
 /// Why a demo server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// The address is one that others can reach.
+    /// The address is not loopback, so others could reach it.
     #[error("the demo listens on loopback addresses only, not on {0}")]
     NotLoopback(SocketAddr),
-    /// The port is taken, or the machine lacks something.
+    /// The port is taken, or the system lacks a resource.
     #[error("cannot listen on {address}; another port may be free: {source}")]
     Listen {
-        /// Where.
+        /// The address that was requested.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// No threads.
+    /// The threads could not be started.
     #[error("cannot start the threads of the demo: {0}")]
     Threads(io::Error),
-    /// No certificate.
+    /// The certificate could not be made.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
-    /// The TLS library does not take the certificate.
+    /// The TLS library rejects the certificate.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] rustls::Error),
 }
@@ -96,12 +96,12 @@ impl DemoServer {
         Ok(Self { runtime: Some(runtime), address, ca_pem: authority.certificate_pem(), token, handle })
     }
 
-    /// Where it listens, and will listen again after a restart.
+    /// The address on which it listens, also after a restart.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The authority that signed its certificate, PEM.
+    /// The CA that signed its certificate, as PEM text.
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
@@ -111,7 +111,7 @@ impl DemoServer {
         &self.token
     }
 
-    /// A complete kubeconfig (JSON, which is YAML, too). It holds the token: write it for the owner's eyes only.
+    /// A complete kubeconfig (JSON, which is also YAML). It contains the token, so only its owner may read it.
     pub fn kubeconfig(&self) -> String {
         let cluster =
             json!({"server": format!("https://{}", self.address), "certificate-authority-data": STANDARD.encode(&self.ca_pem)});
@@ -126,7 +126,7 @@ impl DemoServer {
         format!("{config:#}\n")
     }
 
-    /// What can be done to it.
+    /// A handle for faults and other actions.
     pub fn handle(&self) -> DemoHandle {
         self.handle.clone()
     }
@@ -168,7 +168,7 @@ fn make_namespaces(cluster: &Cluster) {
             dry_run: false,
         };
         let body = json!({"metadata": {"name": name}}).to_string();
-        // An empty store takes them.
+        // An empty store accepts them.
         let _created = super::write::create(cluster, &target, "application/json", body.as_bytes());
     }
 }

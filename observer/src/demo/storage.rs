@@ -9,31 +9,31 @@ use super::counters::Counters;
 use super::store::{Change, Store};
 use super::watchers::Watchers;
 
-/// Events that may wait while a cache hears nothing; when more come, it is filled anew.
+/// Most events that wait while a cache is stalled; with more, the cache is refilled.
 const MOST_UNHEARD: usize = 10_000;
 
-/// What the API server has of one resource.
+/// The API server's storage of one resource.
 #[derive(Debug)]
 pub(super) struct Storage {
     pub(super) resource: &'static Resource,
-    /// Where its keys lie, with a slash at the end.
+    /// The prefix of its keys, with a slash at the end.
     pub(super) prefix: String,
-    /// Nothing for events, which no API server caches.
+    /// `None` for events, which no API server caches.
     pub(super) cache: Option<WatchCache>,
     pub(super) watchers: Watchers,
-    /// Events that the cache has not heard of, while its feed is stalled.
+    /// Events that the cache missed while it is stalled; `None` otherwise.
     unheard: Option<VecDeque<Change>>,
     event_window: Duration,
 }
 
 impl Storage {
-    /// An empty one; its cache is filled by [`Storage::refill`].
+    /// Storage without a filled cache; [`Storage::refill`] fills it.
     pub(super) fn new(resource: &'static Resource, event_window: Duration) -> Self {
         let prefix = format!("/registry/{}/", folder(resource));
         Self { resource, prefix, cache: None, watchers: Watchers::default(), unheard: None, event_window }
     }
 
-    /// Whether resources of any API server have a watch cache.
+    /// Whether the resource has a watch cache, as in any API server.
     pub(super) fn is_cached(&self) -> bool {
         self.resource.name != "events"
     }
@@ -42,7 +42,7 @@ impl Storage {
         self.cache.as_ref().map(WatchCache::state)
     }
 
-    /// Fills the cache from the store; all watches end first.
+    /// Ends all watches, then fills the cache from the store.
     pub(super) fn refill(&mut self, store: &Store, counters: &mut Counters) {
         self.watchers.close_all();
         if let Some(unheard) = &mut self.unheard {
@@ -52,14 +52,14 @@ impl Storage {
             return;
         }
         counters.cache_filled(self.resource);
-        // The present revision can always be read.
+        // The current revision can always be read.
         self.cache = store
             .range(&self.prefix, "", store.revision())
             .ok()
             .map(|entries| WatchCache::filled(entries, store.revision(), self.event_window));
     }
 
-    /// Takes in a change of its keys.
+    /// Passes on a change of its keys.
     pub(super) fn feed(&mut self, change: Change, now: Duration, store: &Store, counters: &mut Counters) {
         match &mut self.unheard {
             Some(unheard) if self.cache.is_some() => {
@@ -72,19 +72,19 @@ impl Storage {
         }
     }
 
-    /// A progress notification, which the cache asks for while a read waits; a stalled feed brings none.
+    /// A progress notification, which the cache requests while a read waits. A stalled cache gets none.
     pub(super) fn progress(&mut self, revision: u64) {
         if let (Some(cache), None) = (&mut self.cache, &self.unheard) {
             cache.progress(revision);
         }
     }
 
-    /// A fault: the cache hears nothing more.
+    /// A fault: the cache gets no more events.
     pub(super) fn stall(&mut self) {
         self.unheard.get_or_insert_default();
     }
 
-    /// Ends the fault: the cache hears what it missed.
+    /// Ends the fault: the cache gets the events that it missed.
     pub(super) fn resume(&mut self, now: Duration, counters: &mut Counters) {
         for change in self.unheard.take().unwrap_or_default() {
             self.hear(change, now, counters);
@@ -101,7 +101,7 @@ impl Storage {
     }
 }
 
-/// The folder of a resource's keys (kubernetes/kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` v1.34).
+/// The directory of a resource's keys (kubernetes/kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` v1.34).
 fn folder(resource: &Resource) -> &'static str {
     match (resource.group, resource.name) {
         ("", "services") => "services/specs",

@@ -1,4 +1,4 @@
-//! Plays a script: brings clients and takes them away, and does to the API server what is due.
+//! Plays a script: starts and ends clients, and applies the due acts to the API server.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use super::cast::Stage;
 use super::clock::Clock;
 use super::script::{Act, Script, Step};
 
-/// Plays until it is dropped, `speed` times as fast as the script says; clients come by way of `kubeconfig`. It ends with an error when a
-/// client cannot begin. What the script says is said before the act that it is about.
+/// Plays until it is dropped, at `speed` times the script's pace. Clients connect by `kubeconfig`. It fails if a client cannot
+/// start. A message of the script is printed before the act that it announces.
 pub async fn tell(
     script: &Script,
     handle: DemoHandle,
@@ -26,7 +26,7 @@ pub async fn tell(
     while !script.round.is_empty() {
         telling.steps(&script.round).await?;
     }
-    // Nothing more happens, and the clients stay.
+    // No more acts follow, and the clients stay.
     std::future::pending().await
 }
 
@@ -38,7 +38,7 @@ struct Telling<S> {
 }
 
 impl<S: Fn(&str)> Telling<S> {
-    /// An act that takes time puts off those behind it, so that the pauses between them stay.
+    /// An act that takes time delays those after it, so that the pauses between them stay.
     async fn steps(&mut self, steps: &[Step]) -> Result<()> {
         let mut before = Duration::ZERO;
         for step in steps {
@@ -54,7 +54,7 @@ impl<S: Fn(&str)> Telling<S> {
             Act::Say(text) => (self.say)(&format!("demo: {text}")),
             Act::Start(actor) => self.stage.start(actor).await?,
             Act::Stop(name) => self.stage.stop(name),
-            // An error means that the server is gone, and so will we be.
+            // An error means that the server is gone, and this task will be soon.
             Act::Restart { down_for } => drop(self.handle.restart(self.clock.lasts(*down_for)).await),
             Act::Restore { down_for } => drop(self.handle.restore(self.clock.lasts(*down_for)).await),
             Act::Expire(resource) => self.handle.expire_watches_of(resource),

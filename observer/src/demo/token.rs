@@ -20,7 +20,7 @@ struct Encoded {
     start: String,
 }
 
-/// Reads a token; the error is the end of the server's message.
+/// Decodes a token; the error is the end of the server's message.
 pub(super) fn decode(token: &str) -> Result<Token, String> {
     let invalid = |what: &str| format!("continue key is not valid: {what}");
     if token.len() > MAX_TOKEN {
@@ -44,11 +44,11 @@ pub(super) fn decode(token: &str) -> Result<Token, String> {
     Ok(Token { revision: u64::try_from(rv).ok(), start: key.to_owned() })
 }
 
-/// A token, from revision and the first key of the next page, relative to the prefix that is listed; without a revision the next page
-/// is read from the present state.
+/// Encodes a token: the revision, and the first key of the next page, relative to the prefix of the list. Without a revision, the
+/// next page is read from the current state.
 pub(super) fn encode(revision: Option<u64>, start: &str) -> String {
     let revision = revision.and_then(|revision| i64::try_from(revision).ok()).unwrap_or(-1);
-    // The order of the fields and the escaping of NUL are Go's.
+    // The order of the fields and the escaping of NUL are those of Go.
     let start = json!(start);
     URL_SAFE_NO_PAD.encode(format!(r#"{{"v":"meta.k8s.io/v1","rv":{revision},"start":{start}}}"#))
 }

@@ -1,4 +1,4 @@
-//! The open watches of one resource, and what each gets of a change.
+//! The open watches of one resource, and the events that each gets for a change.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use super::refusal::Refusal;
 use super::select::Selection;
 use super::store::{Change, Object};
 
-/// Events that wait for one client; when more come, its watch is ended.
+/// Most events that wait for one client; with more, its watch is ended.
 const MOST_WAITING: usize = 1000;
 
-/// One event of a watch.
+/// An event that a watch sends.
 #[derive(Clone, Debug)]
 pub(super) enum WatchEvent {
-    /// The object came into what is watched.
+    /// An object is new in the watch's selection.
     Added(Arc<Object>),
-    /// It changed.
+    /// An object of the selection changed.
     Modified(Arc<Object>),
-    /// It left, or was deleted.
+    /// An object was deleted, or left the selection.
     Deleted(Arc<Object>),
-    /// Nothing happened up to a revision; or, once, all objects were sent.
+    /// No event occurred up to a revision; or, once, the initial events are complete.
     Bookmark { revision: u64, ends_initial_events: bool },
-    /// The watch cannot go on.
+    /// The watch cannot continue.
     Error(Refusal),
 }
 
-/// The open watches.
+/// All open watches, by number.
 #[derive(Debug, Default)]
 pub(super) struct Watchers {
     next: u64,
@@ -38,12 +38,12 @@ pub(super) struct Watchers {
 #[derive(Debug)]
 struct Watcher {
     selection: Selection,
-    /// Events up to here are not sent.
+    /// Events up to this revision are not sent.
     after: u64,
     sender: mpsc::Sender<WatchEvent>,
 }
 
-/// What came of one change.
+/// The effect of one change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dispatched {
     pub(super) sent: usize,
@@ -55,7 +55,7 @@ impl Watchers {
         self.by_id.len()
     }
 
-    /// Opens a watch for what happens behind a revision.
+    /// Opens a watch for events after a revision.
     pub(super) fn open(&mut self, selection: Selection, after: u64) -> (u64, mpsc::Receiver<WatchEvent>) {
         let (sender, receiver) = mpsc::channel(MOST_WAITING);
         let id = self.next;
@@ -68,20 +68,20 @@ impl Watchers {
         self.by_id.remove(&id);
     }
 
-    /// Ends all streams, cleanly.
+    /// Ends all watches, without an error.
     pub(super) fn close_all(&mut self) {
         self.by_id.clear();
     }
 
-    /// Sends a bookmark behind everything that waits already.
+    /// Sends a bookmark after all waiting events.
     pub(super) fn bookmark(&mut self, id: u64, revision: u64) {
         let Some(watcher) = self.by_id.get(&id) else { return };
         let bookmark = WatchEvent::Bookmark { revision: revision.max(watcher.after), ends_initial_events: false };
-        // A client that does not keep up misses a bookmark, as upstream.
+        // A slow client misses a bookmark, as upstream.
         let _full_or_gone = watcher.sender.try_send(bookmark);
     }
 
-    /// Sends a change to whom it concerns; ends the watch of a client that does not keep up.
+    /// Sends a change to the watches that select it, and ends those of slow clients.
     pub(super) fn dispatch(&mut self, change: &Change) -> Dispatched {
         let mut outcome = Dispatched::default();
         self.by_id.retain(|_, watcher| {
@@ -105,7 +105,8 @@ impl Watchers {
     }
 }
 
-/// A change as a watch with selectors sees it (kubernetes/apiserver `pkg/storage/cacher/cache_watcher.go` v0.34, `convertToWatchEvent`).
+/// The event of a change for a watch with selectors (kubernetes/apiserver `pkg/storage/cacher/cache_watcher.go` v0.34,
+/// `convertToWatchEvent`).
 pub(super) fn event_for(change: &Change, selection: &Selection) -> Option<WatchEvent> {
     let was = change.previous.as_ref().filter(|object| selection.matches(object));
     let is = !change.deleted && selection.matches(&change.object);

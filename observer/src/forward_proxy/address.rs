@@ -1,72 +1,72 @@
 //! The address of a forward proxy.
 //!
-//! Read as Go reads it (`net/url`, and `portMap` of `net/http/transport.go`, Go 1.26). Of the part behind the port nothing has a meaning.
+//! Parsed as in Go (`net/url`, and `portMap` of `net/http/transport.go`, Go 1.26). Everything after the port is ignored.
 
 use std::fmt;
 
 use percent_encoding::percent_decode_str;
 use rustls_pki_types::ServerName;
 
-/// A proxy that is asked to connect us to somebody.
+/// A proxy that connects us to an API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardProxy {
-    /// What is spoken to it.
+    /// The protocol of the connection to it.
     pub scheme: Scheme,
     /// Host name or IP address, without brackets.
     pub host: String,
-    /// TCP port; where the address has none, the usual one of the scheme.
+    /// TCP port; the default of the scheme if the address has none.
     pub port: u16,
-    /// What it is told of who we are, if it is told anything.
+    /// User name and password for the proxy, if the address has them.
     pub credentials: Option<Credentials>,
-    /// The name that its certificate must bear if it has one.
+    /// The name that its certificate must have, if it uses TLS.
     pub server_name: ServerName<'static>,
 }
 
-/// What is spoken to a proxy.
+/// The protocol of the connection to a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// HTTP CONNECT (RFC 9110 §9.3.6).
     Http,
     /// HTTP CONNECT within TLS.
     Https,
-    /// SOCKS 5 (RFC 1928). `socks5` and `socks5h` are one: names are resolved by the proxy, as in Go.
+    /// SOCKS 5 (RFC 1928). `socks5` and `socks5h` are the same: the proxy resolves names, as in Go.
     Socks5,
 }
 
 /// Name and password for a proxy. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The user name.
+    /// The user name, percent-decoded.
     pub username: String,
-    /// The password; empty where there is none.
+    /// The password, percent-decoded; empty if there is none.
     pub password: String,
 }
 
-/// What is wrong with the address of a proxy. It is never repeated: a password may be in it.
+/// Why a proxy's address is invalid. The address is never quoted, since it may contain a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// No `http://` or the like in front.
+    /// The address does not begin with a scheme such as `http://`.
     #[error("expected the address of a proxy with its scheme, as http://HOST:PORT")]
     NoScheme,
-    /// A scheme that nobody could speak.
+    /// The scheme is none of those supported.
     #[error("the scheme of a proxy is http, https, socks5 or socks5h")]
     UnknownScheme,
-    /// Nothing between the scheme and the port.
+    /// The address has no host.
     #[error("there is no host in the address of the proxy")]
     NoHost,
-    /// Neither a name nor an address.
+    /// The host is neither a name nor an IP address.
     #[error("the host in the address of the proxy is neither a name nor an IP address")]
     Host,
-    /// Not a port.
+    /// The port is not a number from 1 to 65535.
     #[error("the port in the address of the proxy is not a number from 1 to 65535")]
     Port,
-    /// Percent signs that stand for no UTF-8 text.
+    /// The user name or password is not UTF-8 text in percent encoding.
     #[error("the user name or password in the address of the proxy is not UTF-8 text in percent encoding")]
     Credentials,
 }
 
 impl ForwardProxy {
-    /// Reads an address such as `http://user:password@proxy.example:3128`.
+    /// Parses an address such as `http://user:password@proxy.example:3128`.
     pub fn parse(address: &str) -> Result<Self, AddressError> {
         let (scheme, rest) = address.split_once("://").ok_or(AddressError::NoScheme)?;
         let scheme = Scheme::parse(scheme).ok_or(AddressError::UnknownScheme)?;
@@ -89,7 +89,7 @@ impl ForwardProxy {
     }
 }
 
-/// `[host]:port`, `host:port` or either without its port.
+/// Splits `[host]:port`, `host:port` or either without its port.
 fn split_port(text: &str) -> (&str, &str) {
     if let Some((host, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']')) {
         return (host, rest.strip_prefix(':').unwrap_or(rest));

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::address::{AddressError, ForwardProxy};
 use super::no_proxy::NoProxy;
 
-/// `HTTPS_PROXY` and `NO_PROXY`, or the same in small letters.
+/// `HTTPS_PROXY` and `NO_PROXY`, or the same in lower case.
 #[derive(Clone, Default)]
 pub struct ProxyEnvironment {
     https_proxy: String,
@@ -13,7 +13,7 @@ pub struct ProxyEnvironment {
 }
 
 impl ProxyEnvironment {
-    /// Reads both; `variable` looks one up. Of the two spellings the capital letters win, and an empty value is none.
+    /// Reads both with `variable`, which looks one up. Upper case wins over lower case, and an empty value counts as unset.
     pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let either = |names: [&str; 2]| {
             let values = names.into_iter().filter_map(|name| variable(name)?.into_string().ok());
@@ -23,10 +23,10 @@ impl ProxyEnvironment {
         Self { https_proxy: either(["HTTPS_PROXY", "https_proxy"]), no_proxy }
     }
 
-    /// The proxy for the API server at `host` (without brackets) and `port`; `None` when it is reached directly.
+    /// The proxy for the API server at `host` (without brackets) and `port`; `None` if it is reached directly.
     ///
-    /// As in Go, an address without a scheme is that of an HTTP proxy. One that cannot be understood is an error, where Go makes of most a
-    /// proxy that nobody can reach.
+    /// As in Go, an address without a scheme is that of an HTTP proxy. An invalid address is an error; Go turns most of these into
+    /// an unreachable proxy.
     pub fn forward_proxy(&self, host: &str, port: u16) -> Result<Option<ForwardProxy>, AddressError> {
         if self.https_proxy.is_empty() || self.no_proxy.covers(host, port) {
             return Ok(None);
@@ -38,7 +38,7 @@ impl ProxyEnvironment {
     }
 }
 
-/// A password may be in it.
+/// The address may contain a password.
 impl std::fmt::Debug for ProxyEnvironment {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("ProxyEnvironment").field("no_proxy", &self.no_proxy).finish_non_exhaustive()

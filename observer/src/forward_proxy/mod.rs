@@ -1,8 +1,8 @@
-//! Which proxy of the user's stands between us and an API server.
+//! The user's forward proxy between us and an API server.
 //!
-//! Decided as by client-go: the `proxy-url` of the kubeconfig's cluster, else `HTTPS_PROXY` and `NO_PROXY` of the environment (Go's
-//! `golang.org/x/net/http/httpproxy`, v0.47). A *forward proxy* (RFC 9110 §3.7) is somebody else's; our own is the tap. Nothing here
-//! connects or reads the process's environment.
+//! The choice is the same as client-go's: the `proxy-url` of the kubeconfig's cluster, otherwise `HTTPS_PROXY` and `NO_PROXY` of
+//! the environment (Go's `golang.org/x/net/http/httpproxy`, v0.47). A *forward proxy* (RFC 9110 §3.7) is a third party's; our own
+//! proxy is the tap. Nothing here connects, or reads the process's environment.
 
 mod address;
 mod environment;

@@ -1,8 +1,8 @@
-//! Who is reached directly although there is a proxy: `NO_PROXY`.
+//! The hosts that are reached directly although there is a proxy: `NO_PROXY`.
 //!
-//! Decided as by `config.init` and `config.useProxy` (golang.org/x/net `http/httpproxy/proxy.go`, v0.47), which client-go uses through
-//! `http.ProxyFromEnvironment`. What is left out of that: entries with letters outside of ASCII, since a host with such letters is no
-//! host of a kubeconfig that we can read.
+//! The rules are those of `config.init` and `config.useProxy` (golang.org/x/net `http/httpproxy/proxy.go`, v0.47), which client-go
+//! uses through `http.ProxyFromEnvironment`. Upstream's conversion of entries with non-ASCII letters is left out: no kubeconfig
+//! that we can read has such a host.
 
 use std::net::IpAddr;
 
@@ -11,17 +11,17 @@ use ipnet::IpNet;
 /// The exceptions of one environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NoProxy {
-    /// `*` is among them.
+    /// Whether `*` is among them.
     everybody: bool,
     networks: Vec<IpNet>,
     addresses: Vec<(IpAddr, Port)>,
     domains: Vec<Domain>,
 }
 
-/// The port of an entry: none is every port. It stays a text, so that one that is no number matches nothing.
+/// The port of an entry; empty for any port. It stays text, so that an invalid port matches nothing.
 type Port = String;
 
-/// `example.com` stands for itself and all below it, `.example.com` and `*.example.com` for what is below it.
+/// `example.com` matches itself and its subdomains, `.example.com` and `*.example.com` match subdomains only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Domain {
     /// Begins with a dot.
@@ -31,7 +31,7 @@ struct Domain {
 }
 
 impl NoProxy {
-    /// Reads a list with commas between its entries; what makes no sense is skipped.
+    /// Parses a list with commas between its entries, and skips invalid ones.
     pub(super) fn parse(list: &str) -> Self {
         let mut parsed = Self::default();
         for entry in list.split(',').map(|entry| entry.trim().to_lowercase()).filter(|entry| !entry.is_empty()) {
@@ -85,7 +85,7 @@ impl Domain {
     }
 }
 
-/// CIDR notation. Networks of IPv4 in IPv6's clothes are those of IPv4, as in Go's `net.IPNet.Contains`.
+/// Parses CIDR notation. An IPv4-mapped IPv6 network counts as IPv4, as in Go's `net.IPNet.Contains`.
 fn network(entry: &str) -> Option<IpNet> {
     let network: IpNet = entry.parse().ok()?;
     let mapped = match network {
@@ -95,7 +95,7 @@ fn network(entry: &str) -> Option<IpNet> {
     Some(mapped.and_then(|(address, length)| IpNet::new(address.into(), length).ok()).unwrap_or(network))
 }
 
-/// Go's `net.SplitHostPort`: `None` where there is no port, or where colons leave it open.
+/// Go's `net.SplitHostPort`: `None` without a port, or if colons make it ambiguous.
 fn split_port(entry: &str) -> Option<(&str, &str)> {
     let (host, port) = match entry.strip_prefix('[') {
         Some(rest) => {

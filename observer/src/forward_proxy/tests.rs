@@ -1,4 +1,4 @@
-//! Addresses and exceptions. The table of exceptions was held against golang.org/x/net v0.47.
+//! Addresses and exceptions. The table of exceptions was compared with golang.org/x/net v0.47.
 
 use std::ffi::OsString;
 

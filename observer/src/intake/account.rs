@@ -1,9 +1,9 @@
-//! Counted memory with a limit.
+//! Bounded memory accounting.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A budget of bytes, possibly a part of a larger one.
+/// A budget of bytes, optionally part of a larger one.
 #[derive(Debug)]
 pub(super) struct Account {
     limit: usize,
@@ -12,7 +12,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// A budget of its own.
+    /// A budget without a parent.
     pub(super) fn of(limit: usize) -> Arc<Self> {
         Arc::new(Self { limit, used: AtomicUsize::new(0), whole: None })
     }
@@ -22,7 +22,7 @@ impl Account {
         Arc::new(Self { limit, used: AtomicUsize::new(0), whole: Some(Arc::clone(whole)) })
     }
 
-    /// Takes `amount`, or `None` when this budget or the whole it belongs to has no room.
+    /// Takes `amount`; `None` when this budget or its parent has no room.
     pub(super) fn charge(self: &Arc<Self>, amount: usize) -> Option<Charge> {
         if !self.take(amount) {
             return None;
@@ -34,7 +34,7 @@ impl Account {
         Some(Charge { account: Arc::clone(self), amount })
     }
 
-    /// Bytes that are charged now.
+    /// Bytes charged now.
     pub(super) fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
@@ -49,7 +49,7 @@ impl Account {
     }
 }
 
-/// Bytes that count against an [`Account`] until this is dropped, on whatever path.
+/// Bytes that count against an [`Account`] until this is dropped.
 #[derive(Debug)]
 pub(super) struct Charge {
     account: Arc<Account>,

@@ -1,4 +1,4 @@
-//! What a tap tells about one connection.
+//! Events of one connection, as a tap reports them.
 
 use std::net::SocketAddr;
 
@@ -7,24 +7,24 @@ use observer_core::http::{Direction, Gap, HeaderFields, Protocol, Start};
 use observer_core::observation::{Plaintext, Process};
 use observer_core::time::Timestamp;
 
-/// Names one connection within a run; never used twice.
+/// Identifies one connection within a run; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
-/// What is known of a connection when it opens.
+/// The facts about a connection when it opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionInfo {
     /// The client's address.
     pub client: SocketAddr,
-    /// The address of ours that the client reached; it tells listeners apart.
+    /// Our address that the client connected to; it identifies the listener.
     pub listener: SocketAddr,
-    /// The API server's address; that of the forward proxy where one stands in between.
+    /// The API server's address, or that of a forward proxy in between.
     pub upstream: SocketAddr,
-    /// Which process of this machine the client is, when that was found out by then.
+    /// The client's process on this machine, if it was found in time.
     pub process: Option<Process>,
-    /// What ALPN chose; `None` when nothing was chosen, or something that is not HTTP as we know it.
+    /// The protocol chosen by ALPN; `None` if it chose nothing, or something other than HTTP/1.1 and HTTP/2.
     pub protocol: Option<Protocol>,
-    /// Whether the first bytes that are offered are the first of the connection.
+    /// Whether the first bytes offered are the first of the connection.
     pub start: Start,
 }
 
@@ -35,79 +35,79 @@ pub enum EndManner {
     CloseNotify,
     /// A TCP FIN without `close_notify`.
     Fin,
-    /// A TCP RST, or a path that died (keep-alive, unreachable).
+    /// A TCP RST, or a dead path (keep-alive failed, unreachable).
     Reset,
     /// Bytes that are not TLS, or a fatal alert (RFC 8446 §6.2).
     BrokenTls,
-    /// By the tap itself, which left before the peers did.
+    /// The tap ended it before either peer did.
     ByTap,
 }
 
-/// One thing that happened on a connection; both directions are in one order.
+/// One event of a connection. Both directions share one order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TapEvent {
-    /// Both handshakes are done. Always first.
+    /// Both handshakes are complete. Always first.
     Opened {
-        /// When.
+        /// When the tap began to observe.
         at: Timestamp,
-        /// Whose.
+        /// The connection's addresses, process and protocol.
         info: ConnectionInfo,
-        /// Whether the client's process is looked for still: then [`super::Delivery::Process`] says it, or that it is unknown.
+        /// Whether the client's process is still being looked up; [`super::Delivery::Process`] then delivers the result.
         process_follows: bool,
     },
-    /// Plaintext that was forwarded.
+    /// Forwarded plaintext.
     Bytes {
         /// When it was read.
         at: Timestamp,
-        /// Which way it went.
+        /// Which way the bytes went.
         direction: Direction,
         /// The bytes, never empty.
         bytes: Bytes,
     },
-    /// Header fields in plaintext that the bytes to come have in their header blocks.
+    /// Header fields in plaintext that belong to the header blocks of the next bytes.
     Fields {
-        /// When they were told.
+        /// When the tap got them.
         at: Timestamp,
         /// Which way the bytes go.
         direction: Direction,
-        /// The fields.
+        /// Names and values, in order.
         fields: HeaderFields,
     },
-    /// Plaintext that was forwarded but did not fit here.
+    /// Plaintext that was forwarded, but not queued.
     Gap {
         /// When its first byte was read.
         at: Timestamp,
-        /// Which way it went.
+        /// Which way the bytes went.
         direction: Direction,
-        /// What is missing.
+        /// The missing bytes: how many, and of which HTTP/2 stream if that is known.
         gap: Gap,
     },
-    /// The client's socket has taken nothing more for a while, or takes it again.
+    /// The client's socket has been full for a while, or has room again.
     ClientBlocked {
-        /// When.
+        /// When the tap noticed.
         at: Timestamp,
-        /// Since when; `None` when it takes it again.
+        /// Since when it has been full; `None` if it has room again.
         since: Option<Timestamp>,
     },
-    /// One direction is over.
+    /// One direction has ended.
     Ended {
         /// When the end was read.
         at: Timestamp,
-        /// Which one.
+        /// The direction that ended.
         direction: Direction,
-        /// How.
+        /// How it ended.
         manner: EndManner,
     },
-    /// The tap sees no more of it from here on, though it may go on. [`Self::Closed`] follows.
+    /// The tap sees no more of the connection, although it may continue. [`Self::Closed`] follows.
     OutOfSight {
-        /// When.
+        /// When the tap lost sight of it.
         at: Timestamp,
     },
-    /// Nothing more will come. Always last.
+    /// No more events follow. Always last.
     Closed {
-        /// When.
+        /// When the tap stopped observing.
         at: Timestamp,
-        /// All that was offered, what fell out of the queue included.
+        /// All bytes offered, including those dropped from the queue.
         forwarded: Plaintext,
     },
 }

@@ -8,21 +8,21 @@ use super::account::Charge;
 use super::outbox::Outbox;
 use super::{ConnectionInfo, EndManner, TapEvent};
 
-/// Offers what one connection carries, in the order in which it is called; never waits.
+/// Offers the traffic of one connection, in the order of the calls; never waits.
 ///
-/// Dropped without [`Self::closed`] it closes the connection all the same.
+/// Dropping it without [`Self::closed`] closes the connection too.
 #[derive(Debug)]
 pub struct ConnectionFeed {
     outbox: Outbox,
     request: Way,
     response: Way,
-    /// Pays for the ends until the last of them is taken.
+    /// Pays for the end events until the observer has taken the last of them.
     closing: Option<Charge>,
-    /// Pays for the news that the client reads again: who was told the one must be told the other.
+    /// Pays for the event that the client reads again: an observer that got the first event must get the second.
     relaxing: Option<Box<Charge>>,
 }
 
-/// A connection that opens.
+/// The first event of a connection.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub at: Timestamp,
@@ -30,20 +30,20 @@ pub(super) struct Opened {
     pub process_follows: bool,
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Debug)]
 struct Way {
     direction: Direction,
-    /// Follows the frames of HTTP/2 from the first byte to the first that the tap itself missed; it goes on when the direction is dark, since GOAWAY matters all the same.
+    /// Follows HTTP/2 frames until the tap itself misses bytes. It continues in a dark direction, since GOAWAY matters there too.
     walker: Option<FrameWalker>,
-    /// A frame header or control frame of HTTP/2 is missing: nothing after it can be understood.
+    /// An HTTP/2 frame header or control frame is missing, so nothing after it can be decoded.
     dark: bool,
-    /// Bytes so far, those that were not sent among them.
+    /// Bytes so far, including those that were not queued.
     forwarded: u64,
 }
 
 impl ConnectionFeed {
-    /// Opens the connection of `outbox` with `opened`; nothing when nobody receives any more.
+    /// Opens the connection of `outbox` with `opened`; `None` if the receiver is gone.
     pub(super) fn open(mut outbox: Outbox, closing: Charge, opened: Opened) -> Option<Self> {
         let Opened { at, info, process_follows } = opened;
         let framed = info.protocol == Some(Protocol::Http2) && info.start == Start::Beginning;
@@ -68,8 +68,8 @@ impl ConnectionFeed {
         }
     }
 
-    /// Offers header fields in plaintext that the next bytes of one direction have in their header blocks. Where there is no room for them, those
-    /// blocks stay as unknown as they are.
+    /// Offers header fields in plaintext that belong to the header blocks of the next bytes. Without room for them, those blocks
+    /// stay unknown.
     pub fn fields(&mut self, at: Timestamp, direction: Direction, fields: HeaderFields) {
         if let Some(charge) = self.outbox.room_for(fields.text_length()) {
             self.outbox.event(at, TapEvent::Fields { at, direction, fields }, Some(charge));
@@ -78,7 +78,7 @@ impl ConnectionFeed {
         }
     }
 
-    /// Notes bytes that the tap itself did not get.
+    /// Records bytes that the tap itself did not get.
     pub fn missed(&mut self, at: Timestamp, direction: Direction, bytes: u64) {
         match direction {
             Direction::Request => self.request.miss(&mut self.outbox, at, bytes),
@@ -91,7 +91,7 @@ impl ConnectionFeed {
         self.response.walker.as_ref().is_some_and(FrameWalker::saw_goaway)
     }
 
-    /// Notes that the client's socket takes nothing more since then, or that it does again.
+    /// Records that the client's socket is full since `since`, or has room again (`None`).
     pub fn client_blocked(&mut self, at: Timestamp, since: Option<Timestamp>) {
         let paid = match since {
             Some(_) => self.outbox.reserved_room(&[]).zip(self.outbox.reserved_room(&[])).map(|(now, later)| {
@@ -105,18 +105,18 @@ impl ConnectionFeed {
         }
     }
 
-    /// Notes the end of one direction.
+    /// Records the end of one direction.
     pub fn ended(&mut self, at: Timestamp, direction: Direction, manner: EndManner) {
         self.outbox.event(at, TapEvent::Ended { at, direction, manner }, None);
     }
 
-    /// Notes that the tap sees no more of the connection, which may go on.
+    /// Records that the tap sees no more of the connection, which may continue.
     pub fn lost_sight(mut self, at: Timestamp) {
         self.outbox.event(at, TapEvent::OutOfSight { at }, None);
         self.close(at);
     }
 
-    /// Notes that the connection is over.
+    /// Records the end of the connection.
     pub fn closed(mut self, at: Timestamp) {
         self.close(at);
     }
@@ -171,12 +171,12 @@ fn unknown(bytes: &[u8]) -> Gap {
     Gap { stream: None, length: bytes.len() as u64 }
 }
 
-/// One read of HTTP/2 for which there is no room: DATA payload goes, what the decoder cannot do without is sent on the reserve.
+/// One HTTP/2 read without room: DATA payload is dropped, and everything that the decoder needs is sent on the reserve.
 struct Shedding<'a> {
     outbox: &'a mut Outbox,
     at: Timestamp,
     direction: Direction,
-    /// Control bytes since the last payload.
+    /// Control bytes after the last payload.
     control: Vec<u8>,
     dark: bool,
 }
@@ -193,7 +193,7 @@ impl Shedding<'_> {
         }
     }
 
-    /// Sends the rest; true when the direction is dark from here on.
+    /// Sends the rest; returns whether the direction is dark from here on.
     fn finish(mut self) -> bool {
         self.flush_control();
         self.dark

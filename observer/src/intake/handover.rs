@@ -1,7 +1,7 @@
 //! The queue between the forwarding threads and the observing thread.
 //!
-//! It is a lock-free list without a bound of its own; every entry carries a [`Charge`] against a bounded account, so its length has
-//! one all the same. No lock is shared with the observing thread: one that is descheduled at the wrong moment would stop traffic.
+//! It is a lock-free list without a bound of its own. Every entry carries a [`Charge`] against a bounded account, so the list is
+//! bounded too. The observing thread shares no lock with it: if that thread were descheduled while holding one, traffic would stop.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::outbox::Outbox;
 use super::{ConnectionFeed, ConnectionId, ConnectionInfo, IntakeLimits, IntakeLosses, Notice, PendingProcess, TapEvent};
 use crate::client_process::{Inquiry, ProcessFinder};
 
-/// Where taps put what they see. Cheap to clone; all clones are one queue.
+/// The sending end, for taps. All clones share one queue.
 #[derive(Clone, Debug)]
 pub struct Intake {
     sender: Sender<Delivered>,
@@ -28,7 +28,7 @@ pub struct Intake {
     processes: Option<ProcessFinder>,
 }
 
-/// Where the observing thread takes it.
+/// The receiving end, for the observing thread.
 #[derive(Debug)]
 pub struct IntakeReceiver {
     receiver: Receiver<Delivered>,
@@ -38,22 +38,23 @@ pub struct IntakeReceiver {
     closed: bool,
 }
 
-/// One entry of a batch. Its memory counts against the limits until this is dropped.
+/// One entry of a batch. Its memory counts against the limits until it is dropped.
 #[derive(Debug)]
 pub struct Delivered {
-    /// What happened.
+    /// The report of a tap.
     pub delivery: Delivery,
     _charge: Option<Charge>,
 }
 
-/// What a tap has to say.
+/// A report of a tap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// About a connection.
+    /// An event of a connection.
     Connection(ConnectionId, TapEvent),
-    /// Which process the client of a connection is, or that this is unknown: once of each that said that it follows, maybe behind its last event.
+    /// The process of a connection's client, or `None` if unknown. Sent once for each connection opened with `process_follows`,
+    /// possibly after its last event.
     Process(ConnectionId, Option<Process>),
-    /// About the tap itself.
+    /// A notice about the tap itself.
     Notice(Notice),
 }
 
@@ -68,7 +69,7 @@ pub(super) struct Shared {
     hurried: AtomicBool,
 }
 
-/// Each connection's opening, ends and last gaps, paid in advance so that they always fit.
+/// Bytes for a connection's opening, ends and last gaps, charged in advance so that they always fit.
 const CONNECTION_COST: usize = 1024;
 const NOTICE_COST: usize = 256;
 const PROCESS_COST: usize = 256;
@@ -92,19 +93,19 @@ impl Intake {
         (Self { sender, shared, processes: None }, receiver)
     }
 
-    /// The same, with somebody who finds out which processes clients are.
+    /// The same queue, with a finder of client processes.
     #[must_use]
     pub fn with_processes(self, processes: ProcessFinder) -> Self {
         Self { processes: Some(processes), ..self }
     }
 
-    /// Begins to find out which process is connected from `client` to `listener`. Asked as soon as it is, that is usually known when it has
-    /// shaken hands.
+    /// Starts the look-up of the process that is connected from `client` to `listener`. If it starts when the client is accepted,
+    /// it has usually finished by the end of the handshakes.
     pub fn ask_for_process(&self, client: SocketAddr, listener: SocketAddr) -> Inquiry {
         self.processes.as_ref().map(|processes| processes.ask(client, listener)).unwrap_or_default()
     }
 
-    /// Begins to observe a connection; `None` when there is no room for another one or nobody to observe it.
+    /// Begins to observe a connection; `None` if there is no room for another one, or no receiver.
     pub fn register(&self, at: Timestamp, info: ConnectionInfo) -> Option<ConnectionFeed> {
         let feed = self.open(Opened { at, info, process_follows: false }).map(|(_, feed)| feed);
         if feed.is_none() {
@@ -113,7 +114,8 @@ impl Intake {
         feed
     }
 
-    /// The same of a connection whose client's process is looked for still. Until that is told, what comes behind is decoded and then waits.
+    /// The same while the client's process is still being looked up. Until it is reported, later observations are decoded and then
+    /// wait.
     pub fn register_before_process(&self, at: Timestamp, info: ConnectionInfo) -> Option<(ConnectionFeed, PendingProcess)> {
         let registered = self.shared.reserve.charge(PROCESS_COST).and_then(|charge| {
             let (id, feed) = self.open(Opened { at, info, process_follows: true })?;
@@ -125,16 +127,16 @@ impl Intake {
         registered
     }
 
-    /// Counts a connection that the tap does not follow for want of room of its own.
+    /// Counts a connection that the tap does not follow because the tap itself has no room.
     pub fn decline(&self) {
         self.shared.losses.connections.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Tells something that belongs to no connection.
+    /// Queues a notice that belongs to no connection.
     pub fn notice(&self, notice: Notice) {
         let charge = self.shared.reserve.charge(NOTICE_COST);
-        // What is known of a server is waited for, and what was missed and when the end began must be known; they come seldom, and are never
-        // refused.
+        // These are rare and never refused: the observer waits for profiles, and must know what was missed and when the shutdown
+        // began.
         let is_needed = matches!(notice, Notice::Profile { .. } | Notice::ProbeMissed { .. } | Notice::ShutdownRequested { .. });
         let taken = charge.is_some() || is_needed;
         let told = taken && self.sender.send(Delivered { delivery: Delivery::Notice(notice), _charge: charge }).is_ok();
@@ -143,7 +145,7 @@ impl Intake {
         }
     }
 
-    /// What fell out so far.
+    /// Losses so far.
     pub fn losses(&self) -> IntakeLosses {
         self.shared.losses.snapshot()
     }
@@ -158,9 +160,9 @@ impl Intake {
 }
 
 impl IntakeReceiver {
-    /// Waits up to `max_wait` for something to come, then a little longer for more, and returns it in the order of its coming.
+    /// Waits up to `max_wait` for a first entry, then briefly for more, and returns them in order of arrival.
     ///
-    /// Empty when nothing came; see [`Self::is_closed`].
+    /// Empty if nothing arrived; see [`Self::is_closed`].
     pub fn drain(&mut self, max_wait: Duration) -> Drain<'_, Delivered> {
         match self.receiver.recv_timeout(max_wait) {
             Ok(first) => {
@@ -174,44 +176,44 @@ impl IntakeReceiver {
         self.batch.drain(..)
     }
 
-    /// Whether all [`Intake`]s and connections are gone and everything was drained.
+    /// Whether all [`Intake`]s and connections are gone and the queue is empty.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// What fell out so far.
+    /// Losses so far.
     pub fn losses(&self) -> IntakeLosses {
         self.shared.losses.snapshot()
     }
 
-    /// Sleeps while little is waiting: a wake-up of this thread costs more than the bytes of a small event.
+    /// Sleeps while little is queued: waking this thread costs more than handling a small event.
     fn collect(&self) {
         while self.hurry.try_recv().is_ok() {}
         self.shared.hurried.store(false, Ordering::SeqCst);
         if !self.shared.is_much_waiting() {
-            // Whether the time passed or somebody is in a hurry, the batch is due.
+            // The batch is due in both cases: the time is up, or a sender hurries.
             self.hurry.recv_timeout(COLLECT).ok();
         }
     }
 }
 
-/// How long a first event may wait for company.
+/// How long a first event may wait for others.
 const COLLECT: Duration = Duration::from_millis(5);
-/// Above this much, the observing thread is woken at once.
+/// Queued bytes above which the observing thread is woken at once.
 const MUCH: usize = 256 << 10;
-/// A bound on one batch, so that one drain ends however fast the traffic is.
+/// Most entries of one batch, so that one drain ends however fast the traffic is.
 const BATCH: usize = 8192;
 
 impl Shared {
-    /// Wakes the observing thread when much is waiting.
+    /// Wakes the observing thread when much is queued.
     pub(super) fn hurry_if_much_waits(&self) {
         if self.is_much_waiting() && !self.hurried.swap(true, Ordering::SeqCst) {
-            // A full bell has been rung already; no receiver means that nobody will come.
+            // A full channel means that the thread was woken already. Without a receiver there is no thread to wake.
             self.hurry.try_send(()).ok();
         }
     }
 
-    /// The reserve is not asked: connections that are open and silent are charged to it, and what else is there waits behind much data.
+    /// Ignores the reserve: open but silent connections are charged to it, and its other entries wait behind much data.
     fn is_much_waiting(&self) -> bool {
         self.data.used() >= MUCH
     }

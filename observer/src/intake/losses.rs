@@ -1,17 +1,17 @@
-//! What fell out on the way to the observing thread.
+//! Counters of losses on the way to the observing thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What was forwarded but not observed, since the start.
+/// Traffic that was forwarded but not observed, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntakeLosses {
     /// Bytes of plaintext.
     pub bytes: u64,
-    /// Reads of which at least a part was dropped.
+    /// Reads that were dropped, in part or completely.
     pub reads: u64,
-    /// Directions of HTTP/2 connections that are dark for good, because a frame header or control frame had to go.
+    /// Directions of HTTP/2 connections that cannot be decoded any more, because a frame header or control frame was dropped.
     pub dark_directions: u64,
-    /// Connections that were not observed at all.
+    /// Connections that were not observed.
     pub connections: u64,
     /// [`super::Notice`]s.
     pub notices: u64,

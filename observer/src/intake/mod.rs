@@ -1,8 +1,8 @@
-//! The bounded way from the forwarding threads to the one observing thread.
+//! The bounded queue from the forwarding threads to the one observing thread.
 //!
-//! A tap offers stamped copies of what it forwards and never waits; the observing thread takes them in batches. What does not fit is
-//! dropped by choice, not by accident: DATA payload of HTTP/2 first, then whole stretches whose length is still told. Whatever the
-//! observing thread does (stall, panic, be gone), forwarding does not notice.
+//! A tap offers stamped copies of the bytes that it forwards, and never waits. The observing thread takes them in batches. The
+//! queue chooses what to drop when it is full: first DATA payload of HTTP/2, then complete stretches of known length. If the
+//! observing thread stalls, panics or ends, forwarding is not affected.
 
 mod account;
 mod event;

@@ -1,4 +1,4 @@
-//! What a tap tells about itself and its upstream, outside of any connection.
+//! Reports of a tap about itself and its upstream, outside of any connection.
 
 use std::net::SocketAddr;
 
@@ -8,64 +8,64 @@ use observer_core::time::Timestamp;
 
 use super::UpstreamError;
 
-/// One thing that happened to a listener.
+/// One event of a listener, a probe or the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The listener opened or closed, as upstream does.
+    /// The listener opened or closed, following upstream.
     Listener {
-        /// When.
+        /// When it changed.
         at: Timestamp,
-        /// Whose.
+        /// The listener's address.
         listener: SocketAddr,
-        /// What it is from now on.
+        /// Its new state.
         state: ListenerState,
     },
-    /// Clients were reset that a direct connection would have found refused.
+    /// Clients were reset whose direct connections would have been refused.
     ResetInsteadOfRefused {
-        /// When.
+        /// When they were reset.
         at: Timestamp,
-        /// On which listener.
+        /// The listener that they had connected to.
         listener: SocketAddr,
-        /// How many.
+        /// Number of these clients.
         clients: u64,
     },
-    /// What was learned of the API server behind a listener.
+    /// New knowledge of the API server behind a listener.
     Profile {
-        /// When.
+        /// When it was learned.
         at: Timestamp,
-        /// Which listener's.
+        /// The listener's address.
         listener: SocketAddr,
-        /// All that is known of it now.
+        /// All that is known of the API server now.
         profile: Box<ServerProfile>,
     },
-    /// What the programs of a probe in the kernel could not record.
+    /// Records that a probe's programs in the kernel could not make.
     ProbeMissed {
-        /// When that was read.
+        /// When the kernel's counters were read.
         at: Timestamp,
-        /// How much, since the last such notice.
+        /// How much was missed since the last such notice.
         missed: ProbeMissed,
     },
-    /// A program or library whose TLS connections a probe does not see.
+    /// A probe does not see the TLS connections of a program or library.
     NotProbed {
         /// When that was found.
         at: Timestamp,
-        /// Its file, as a process that runs it calls it.
+        /// Its path, as a process that runs it sees it.
         file: String,
-        /// Why.
+        /// The reason, as text.
         why: String,
     },
-    /// Somebody asked for the end of the run, or the command that is observed has exited.
+    /// Shutdown was requested, or the observed command has exited.
     ShutdownRequested {
-        /// When.
+        /// When it happened.
         at: Timestamp,
     },
-    /// No connection to the API server came about for a client; the client's was reset.
+    /// No upstream connection could be made for a client, so the client was reset.
     UpstreamFailed {
-        /// When.
+        /// When it failed.
         at: Timestamp,
-        /// For which listener.
+        /// The client's listener.
         listener: SocketAddr,
-        /// Why.
+        /// How it failed.
         error: UpstreamError,
     },
 }
@@ -75,6 +75,6 @@ pub enum Notice {
 pub enum ListenerState {
     /// Connections are accepted.
     Listening,
-    /// Upstream refuses, so do we: the port is held, and connections are refused.
+    /// Upstream refuses connections, and so do we: the port is held, but does not listen.
     Held,
 }

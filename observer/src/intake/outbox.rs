@@ -15,7 +15,7 @@ use super::{ConnectionId, Delivered, IntakeLimits, TapEvent};
 
 /// Sends one connection's events in order.
 ///
-/// Gaps are counters here until the next event that is sent, so that they always fit and adjacent ones are one.
+/// Gaps are counted here until the next event is sent, so that they always fit and adjacent ones merge.
 #[derive(Debug)]
 pub(super) struct Outbox {
     id: ConnectionId,
@@ -34,7 +34,7 @@ struct PendingGap {
     gap: Gap,
 }
 
-/// What a queued event costs besides its bytes: its place in the list, the header of its allocation, and the gaps before it.
+/// Bytes that a queued event costs besides its payload: its list entry, its allocation header, and the gaps before it.
 const EVENT_COST: usize = 256;
 
 impl Outbox {
@@ -44,34 +44,34 @@ impl Outbox {
         Self { id, sender, shared, data, reserve, gaps: Vec::new(), last: Timestamp::default() }
     }
 
-    /// When the last event or gap was.
+    /// Time of the last event or gap.
     pub(super) fn last(&self) -> Timestamp {
         self.last
     }
 
-    /// Room for `bytes` among the forwarded bytes.
+    /// Room for `bytes` in the budget of forwarded bytes.
     pub(super) fn room(&self, bytes: &[u8]) -> Option<Charge> {
         self.room_for(bytes.len())
     }
 
-    /// Room for so many bytes among them.
+    /// Room for `length` forwarded bytes.
     pub(super) fn room_for(&self, length: usize) -> Option<Charge> {
         self.data.charge(length + EVENT_COST)
     }
 
-    /// Room for `bytes` that the decoder cannot do without.
+    /// Room for `bytes` that the decoder needs, in the reserve.
     pub(super) fn reserved_room(&self, bytes: &[u8]) -> Option<Charge> {
         self.reserve.charge(bytes.len() + EVENT_COST)
     }
 
-    /// Sends a copy of `bytes`, paid by `charge`.
+    /// Sends a copy of `bytes`, paid for by `charge`.
     pub(super) fn bytes(&mut self, at: Timestamp, direction: Direction, bytes: &[u8], charge: Charge) {
         let event = TapEvent::Bytes { at, direction, bytes: Bytes::copy_from_slice(bytes) };
         self.event(at, event, Some(charge));
         self.shared.hurry_if_much_waits();
     }
 
-    /// Notes bytes that are not sent.
+    /// Records bytes that are not sent.
     pub(super) fn gap(&mut self, at: Timestamp, direction: Direction, gap: Gap) {
         self.last = at;
         self.shared.losses.bytes.fetch_add(gap.length, Ordering::Relaxed);
@@ -81,17 +81,17 @@ impl Outbox {
         }
     }
 
-    /// Notes that a read was not sent as a whole.
+    /// Counts a read that was not sent completely.
     pub(super) fn count_lossy_read(&self) {
         self.shared.losses.reads.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a direction is dark from here on.
+    /// Counts a direction that is dark from here on.
     pub(super) fn count_dark_direction(&self) {
         self.shared.losses.dark_directions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sends an event that has its room already; false when nobody receives any more.
+    /// Sends an event whose room is already paid for; false if the receiver is gone.
     pub(super) fn event(&mut self, at: Timestamp, event: TapEvent, charge: Option<Charge>) -> bool {
         self.last = at;
         for PendingGap { at, direction, gap } in mem::take(&mut self.gaps) {
@@ -104,8 +104,8 @@ impl Outbox {
         self.sender.send(Delivered::of_connection(self.id, event, charge)).is_ok()
     }
 
-    /// The pending gap that `gap` continues: the last one, or the one before when the last is of the other direction (with nothing
-    /// sent in between, gaps of different directions may change places). So at most two of one kind are ever pending.
+    /// The pending gap that `gap` continues: the last one, or the one before if the last has the other direction. Gaps of different
+    /// directions may swap places, since nothing was sent in between. So at most two of one kind are pending.
     fn mergeable(&mut self, direction: Direction, gap: Gap) -> Option<&mut PendingGap> {
         let same_direction = self.gaps.iter_mut().rev().find(|pending| pending.direction == direction);
         same_direction.filter(|pending| pending.gap.stream == gap.stream)

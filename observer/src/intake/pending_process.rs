@@ -1,4 +1,4 @@
-//! A tap's duty to say which process a client is.
+//! A tap's obligation to report the process of a client.
 
 use std::sync::mpsc::Sender;
 
@@ -7,12 +7,13 @@ use observer_core::observation::Process;
 use super::account::Charge;
 use super::{ConnectionId, Delivered};
 
-/// Says of one connection which process its client is. Dropped without [`Self::found`] it says that this is unknown: who observes waits for it.
+/// Reports the process of one connection's client. If it is dropped without [`Self::found`], it reports an unknown process, since
+/// the observer waits for an answer.
 #[derive(Debug)]
 pub struct PendingProcess {
     connection: ConnectionId,
     sender: Sender<Delivered>,
-    /// Pays for what will be said.
+    /// Pays for the queue entry.
     charge: Option<Charge>,
     found: Option<Process>,
 }
@@ -22,7 +23,7 @@ impl PendingProcess {
         Self { connection, sender, charge: Some(charge), found: None }
     }
 
-    /// Says that it is `process`.
+    /// Reports `process`.
     pub fn found(mut self, process: Process) {
         self.found = Some(process);
     }
@@ -31,7 +32,7 @@ impl PendingProcess {
 impl Drop for PendingProcess {
     fn drop(&mut self) {
         let told = Delivered::of_process(self.connection, self.found.take(), self.charge.take());
-        // Nobody waits for it where nobody receives.
+        // Without a receiver, the observer does not wait for it either.
         self.sender.send(told).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! What the queue does when the observing thread lags, stalls or is gone.
+//! The queue while the observing thread lags, stalls or is gone.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ fn bytes_that_the_tap_missed_are_a_gap_in_their_place() {
     feed.bytes(at(4), RESPONSE, &data);
     feed.closed(at(5));
 
-    // Where frames begin is not known any more, so that nothing can be chosen.
+    // The frame boundaries are lost, so all later bytes without room are one gap.
     let expected =
         ["0 opened", "1 response bytes 100", "2 response gap stream=None length=4509", "5 closed after 0 and 4609 bytes"];
     assert_eq!(drain(&mut receiver), expected);
@@ -251,7 +251,7 @@ fn open(intake: &Intake, protocol: Option<Protocol>) -> ConnectionFeed {
     intake.register(at(0), info(protocol)).expect("there is room")
 }
 
-/// All that waits, a line each.
+/// All queued deliveries, one line each.
 fn drain(receiver: &mut IntakeReceiver) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     loop {

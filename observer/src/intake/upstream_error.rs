@@ -1,20 +1,20 @@
-//! Why a connection to the API server did not come about.
+//! Why a connection to the API server failed.
 
 /// Why the API server could not be reached.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UpstreamError {
-    /// TCP RST in answer to SYN.
+    /// The SYN was answered with RST.
     #[error("{endpoint} refuses connections; is it running?")]
     Refused {
         /// `host:port`.
         endpoint: String,
     },
-    /// The name has no address.
+    /// The name has no address, or the resolver failed.
     #[error("cannot resolve {endpoint}: {detail}; check `server` and `proxy-url` of the kubeconfig's cluster, and your DNS")]
     Unresolved {
         /// `host:port`.
         endpoint: String,
-        /// The resolver's words.
+        /// The resolver's message.
         detail: String,
     },
     /// No route, or another failure below TCP.
@@ -22,20 +22,20 @@ pub enum UpstreamError {
     Unreachable {
         /// `host:port`.
         endpoint: String,
-        /// The system's words.
+        /// The system's message.
         detail: String,
     },
-    /// TCP or TLS were not done in time.
+    /// TCP or TLS was not ready in time.
     #[error(
         "{endpoint} did not finish the handshake within {seconds} s; check your network and VPN, and whether this is an HTTPS port"
     )]
     TimedOut {
         /// `host:port`.
         endpoint: String,
-        /// The limit.
+        /// The limit in seconds.
         seconds: u64,
     },
-    /// We could not even ask, until the time was up: a shortage on our side.
+    /// Our side had no descriptor for the connection until the time was up.
     #[error(
         "there was no descriptor for a connection to {endpoint}: {detail}; raise that limit, with `ulimit -n` before the start, or the \
          system's fs.file-max"
@@ -43,10 +43,10 @@ pub enum UpstreamError {
     NoDescriptor {
         /// `host:port`.
         endpoint: String,
-        /// The system's words.
+        /// The system's message.
         detail: String,
     },
-    /// The server's certificate is not to be trusted.
+    /// The server's certificate is not trusted.
     #[error(
         "the certificate of {endpoint} is not trusted: {detail}; check `certificate-authority-data` and `tls-server-name` of the \
          kubeconfig's cluster"
@@ -54,80 +54,80 @@ pub enum UpstreamError {
     Certificate {
         /// `host:port`.
         endpoint: String,
-        /// What is wrong with it.
+        /// Why it is not trusted.
         detail: String,
     },
-    /// The TLS handshake failed otherwise: an alert, no common version or protocol, or not TLS at all.
+    /// The TLS handshake failed in another way: an alert, no common version or protocol, or not TLS at all.
     #[error(
         "the TLS handshake with {endpoint} failed: {detail}; check that `server` of the kubeconfig's cluster is an HTTPS endpoint"
     )]
     Tls {
         /// `host:port`.
         endpoint: String,
-        /// What failed.
+        /// The TLS library's message.
         detail: String,
     },
-    /// The connection ended before or in the middle of the TLS handshake.
+    /// The connection ended before or during the TLS handshake.
     #[error("{endpoint} closed the connection before the TLS handshake was done; is the API server restarting?")]
     Closed {
         /// `host:port`.
         endpoint: String,
     },
-    /// A proxy stands between us and the API server, and did not connect us.
+    /// A forward proxy in between did not connect us to the API server.
     #[error(
         "the proxy {proxy} did not connect us to {endpoint}: {fault}; check `proxy-url` of the kubeconfig's cluster, or HTTPS_PROXY and \
          NO_PROXY"
     )]
     ForwardProxy {
-        /// Its address, without user name and password.
+        /// The proxy's address, without user name and password.
         proxy: String,
         /// `host:port` of the API server.
         endpoint: String,
-        /// What it did.
+        /// How the proxy failed.
         fault: ForwardProxyFault,
     },
 }
 
-/// What a proxy between us and the API server did instead of connecting us.
+/// How a forward proxy failed to connect us to the API server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForwardProxyFault {
-    /// It wants to know who we are, or does not like it: HTTP status 407, or the like in SOCKS.
+    /// It requires credentials, or rejects ours: HTTP status 407 or the SOCKS equivalent.
     #[error("it asks for another user name and password ({answer})")]
     Authentication {
-        /// Its answer.
+        /// HTTP status and reason, or the SOCKS error.
         answer: String,
     },
-    /// It said no in another way: that the API server refuses, too.
+    /// It refused in another way, which includes an API server that refuses the proxy.
     #[error("it answered {answer}")]
     Denied {
-        /// Its answer: HTTP status and reason, or the words of a SOCKS reply.
+        /// HTTP status and reason, or the SOCKS error.
         answer: String,
     },
-    /// It ended the connection instead of answering.
+    /// It closed the connection instead of answering.
     #[error("it closed the connection")]
     Closed,
     /// It did not answer in time.
     #[error("it did not answer within {seconds} s")]
     TimedOut {
-        /// The limit.
+        /// The limit in seconds.
         seconds: u64,
     },
-    /// It does not speak what its address says.
+    /// Its answer does not follow the protocol of its address.
     #[error("its answer is none of a proxy that speaks {protocol}")]
     Garbled {
-        /// What was expected.
+        /// The expected protocol.
         protocol: &'static str,
     },
     /// The TLS handshake with the proxy itself failed.
     #[error("the TLS handshake with it failed: {detail}")]
     Tls {
-        /// Why.
+        /// The TLS library's message.
         detail: String,
     },
 }
 
 impl UpstreamError {
-    /// Whether the connection ended where it may mean that the next one is refused.
+    /// Whether the connection was closed, so that the next one may be refused.
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Closed { .. } | Self::ForwardProxy { fault: ForwardProxyFault::Closed, .. })
     }

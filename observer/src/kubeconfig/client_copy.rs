@@ -12,37 +12,37 @@ use super::merged::Kubeconfig;
 use super::pairs::Pair;
 use super::section::{Entry, Section};
 
-/// What a client finds at our end.
+/// The tap's end of a client's connection, as the copy describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientEndpoint<'a> {
-    /// Where the tap listens.
+    /// The address on which the tap listens.
     pub listener: SocketAddr,
-    /// Which field leads there.
+    /// The field of the cluster that leads there.
     pub via: Via,
     /// The CA of this run, as PEM text.
     pub ca_pem: &'a str,
-    /// The certificate that the tap admits; only where the kubeconfig's user has a client certificate of its own.
+    /// The certificate that the tap admits; `None` unless the kubeconfig's user has a client certificate of its own.
     pub client_certificate: Option<ClientCertificatePair<'a>>,
-    /// What a client runs in place of the user's exec plug-in; only where there is one.
+    /// The program that replaces the user's exec plug-in; `None` unless there is one.
     pub exec_plugin: Option<PluginInPlace<'a>>,
 }
 
-/// Which field of a cluster leads a client to the tap.
+/// The field of a cluster that leads a client to the tap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Via {
-    /// `server` is the tap. The `Host` that the API server then sees is the tap's address.
+    /// `server` is the tap. The API server then sees the tap's address as `Host`.
     #[default]
     Server,
     /// `server` stays, and `proxy-url` is the tap: for gateways that route by host.
     ProxyUrl,
 }
 
-/// The program that stands in for a user's exec plug-in.
+/// The program that replaces a user's exec plug-in.
 #[derive(Clone, Copy, Debug)]
 pub struct PluginInPlace<'a> {
-    /// Its path, absolute.
+    /// Its absolute path.
     pub command: &'a str,
-    /// Its arguments; the user's name is added as the last.
+    /// Its arguments; the user's name is added as the last one.
     pub arguments: &'a [&'a str],
 }
 
@@ -58,20 +58,20 @@ pub struct ClientCertificatePair<'a> {
 /// Where the contexts of one pair lead in the copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Way<'a> {
-    /// The contexts.
+    /// The contexts, with their cluster and user.
     pub pair: &'a Pair,
     /// The listener that serves them.
     pub endpoint: ClientEndpoint<'a>,
 }
 
-/// The copy, and what has to be read with it.
+/// The copy, and the files to read with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCopy {
-    /// Text for a file: JSON, which is YAML to every reader and leaves no question of quoting.
+    /// Text for a file: JSON, which every YAML reader accepts, and which needs no decisions about quoting.
     pub text: String,
-    /// Files of the user that hold the entries which are not in the copy, absolute, in the order of `KUBECONFIG`: users with an
-    /// `auth-provider`. What a client refreshes it writes back to the file that the entry came from (kubernetes/client-go
-    /// `tools/clientcmd/config.go`, `ModifyConfig`), so that file must be theirs. The copy goes in front of them in `KUBECONFIG`.
+    /// Files of the user with entries that are not in the copy, absolute, in the order of `KUBECONFIG`. These are users with an
+    /// `auth-provider`. A client writes refreshed tokens back to the file that the entry came from (kubernetes/client-go
+    /// `tools/clientcmd/config.go`, `ModifyConfig`), so that must be the user's file. The copy precedes them in `KUBECONFIG`.
     pub beside: Vec<PathBuf>,
 }
 
@@ -82,12 +82,14 @@ impl std::fmt::Debug for ClientCertificatePair<'_> {
 }
 
 impl Kubeconfig {
-    /// The kubeconfig with the contexts of each of `ways` leading to its listener, complete and with absolute paths.
+    /// The kubeconfig in which the contexts of each of `ways` lead to its listener, complete and with absolute paths.
     ///
-    /// Changed are a cluster's server and CA and a user's certificate and plug-in. What concerns the connection that the tap makes now
-    /// (`insecure-skip-tls-verify`, `tls-server-name`, `proxy-url`) is gone; all else stays. Contexts and users keep their names. A
-    /// cluster entry can lead to one listener only, so where other contexts need the same entry, a further one is added and named by
-    /// these. Contexts without a way mean what they meant before.
+    /// The copy changes a cluster's address and CA, and a user's certificate and plug-in. Fields for the connection that the tap
+    /// now makes are removed: `insecure-skip-tls-verify`, and with [`Via::Server`] `tls-server-name` and `proxy-url`. Everything
+    /// else stays.
+    ///
+    /// Contexts and users keep their names. A cluster entry can lead to one listener only. If other contexts need the same entry, a
+    /// further one is added, and they name it. Contexts without a way keep their meaning.
     pub fn client_copy(&self, ways: &[Way<'_>]) -> ClientCopy {
         let mut copy = self.clone();
         let led: BTreeSet<&str> = ways.iter().flat_map(|way| &way.pair.contexts).map(String::as_str).collect();
@@ -100,7 +102,7 @@ impl Kubeconfig {
         ClientCopy { text: escape_line_ends_of_yaml(&format!("{:#}\n", copy.to_value())), beside }
     }
 
-    /// The clusters or users that contexts without a way name.
+    /// The clusters or users named by contexts without a way.
     fn named_by_others(&self, led: &BTreeSet<&str>, field: &str) -> BTreeSet<String> {
         let others = self.entries(Section::Contexts).iter().filter(|context| !led.contains(context.name.as_str()));
         others.filter_map(|context| context.text(field)).map(str::to_owned).collect()
@@ -134,8 +136,8 @@ impl Kubeconfig {
         }
     }
 
-    /// Gives users the certificate that the tap admits in place of their own, and the plug-in that asks the tap; contexts without a way keep
-    /// the own ones.
+    /// Replaces the users' certificates by those that the tap admits, and their plug-ins by the one that asks the tap. Contexts
+    /// without a way keep the originals.
     fn exchange_credentials(&mut self, ways: &[Way<'_>], needed_by_others: &BTreeSet<String>, led: &BTreeSet<&str>) {
         let mut done = BTreeSet::new();
         for way in ways.iter().filter(|way| way.pair.selected.has_exchanged_credential()) {
@@ -160,7 +162,7 @@ impl Kubeconfig {
         }
     }
 
-    /// Adds what stands under `name` once more, as `wanted` or something like it, and returns that.
+    /// Adds a copy of the entry `name`, called `wanted` or similar, and returns its name.
     fn add_alike(&mut self, section: Section, name: &str, wanted: &str) -> String {
         let names: BTreeSet<&str> = self.entries(section).iter().map(|entry| entry.name.as_str()).collect();
         let mut fresh = wanted.to_owned();
@@ -182,13 +184,13 @@ impl Kubeconfig {
         }
     }
 
-    /// Takes out the users whose providers write to their own file, and says which files these are. What cannot be read twice, a pipe,
-    /// cannot be written back to either.
+    /// Removes the users whose providers write to their own file, and returns these files. A pipe cannot be read twice, and cannot
+    /// be written back to, so its users stay.
     fn leave_to_their_files(&mut self) -> Vec<PathBuf> {
         let mut theirs = BTreeSet::new();
         self.entries_mut(Section::Users).retain(|user| {
             let has_provider = user.body().is_some_and(|body| body.get("auth-provider").is_some_and(Value::is_object));
-            // An exchanged certificate would be lost: of an entry that two files have, the first one's counts whole.
+            // The exchanged certificate would be lost: if two files have an entry, only the first one counts.
             let stays = !has_provider || user.text("client-certificate-data").is_some() || !user.place.file.is_file();
             if !stays {
                 theirs.insert(user.place.file.clone());
@@ -200,7 +202,7 @@ impl Kubeconfig {
 }
 
 impl PluginInPlace<'_> {
-    /// What else the entry says of the plug-in (its environment, whether it may ask questions) holds for the one in its place.
+    /// The entry's other fields (environment, whether the plug-in may ask questions) also apply to its replacement.
     fn stand_in(&self, user: &mut Map<String, Value>, name: &str) {
         let Some(exec) = user.get_mut("exec").and_then(Value::as_object_mut) else { return };
         exec.insert("command".to_owned(), Value::from(self.command));
@@ -208,7 +210,7 @@ impl PluginInPlace<'_> {
     }
 }
 
-/// Puts `pem` into `NAME-data` and takes the file `NAME` away.
+/// Puts `pem` into `NAME-data` and removes the field `NAME`, a file.
 fn replace(fields: &mut Map<String, Value>, name: &str, pem: Option<&str>) {
     fields.shift_remove(name);
     let data_field = format!("{name}-data");
@@ -222,8 +224,8 @@ fn replace(fields: &mut Map<String, Value>, name: &str, pem: Option<&str>) {
     }
 }
 
-/// JSON allows in strings what YAML takes as the end of a line or refuses (YAML 1.2.2 §5.1; libyaml and goyaml alike). Outside
-/// of strings JSON is ASCII without these.
+/// JSON allows characters in strings that YAML treats as the end of a line or refuses (YAML 1.2.2 §5.1; libyaml and goyaml alike).
+/// Outside of strings, JSON is ASCII without these.
 fn escape_line_ends_of_yaml(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {

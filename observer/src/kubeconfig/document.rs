@@ -11,18 +11,19 @@ use serde_saphyr::options::NonFiniteFloatPolicy;
 use super::error::{Error, Place};
 use super::section::type_name;
 
-/// Most bytes of a kubeconfig that are read. A fleet's contexts, each with certificates, take some 6 KiB each.
+/// Longest kubeconfig file that is read, in bytes. A context with its certificates takes about 6 KiB.
 pub(super) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Longest key, as it stands in quotes: YAML 1.2 §7.4.2 has no longer ones on one line, so a client could not read its copy, which is JSON.
+/// Longest key, including its quotes. YAML 1.2 §7.4.2 allows no longer ones on one line, so a client could not read its copy, which
+/// is JSON.
 const MAX_KEY: usize = 1024;
 
-/// Most nodes that aliases (`*name`) may stand for, all told.
+/// Most nodes that all aliases (`*name`) together may stand for.
 const MAX_REPLAYED: usize = 50_000;
 
-/// The documents of a kubeconfig file; `None` when the file does not exist.
+/// The documents of a kubeconfig file; `None` if the file does not exist.
 ///
-/// client-go reads the first document of a file only, kube-rs all of them. All are read here, as though each were a file.
+/// client-go reads only the first document of a file, kube-rs reads all. All are read here, as though each were a file.
 pub(super) fn read(file: &Path) -> Result<Option<Vec<Map<String, Value>>>, Error> {
     let bytes = match read_bounded(file) {
         Ok(bytes) => bytes,
@@ -36,7 +37,7 @@ pub(super) fn read(file: &Path) -> Result<Option<Vec<Map<String, Value>>>, Error
     parse(file, &text)?.into_iter().map(|document| mapping(file, document)).collect::<Result<_, _>>().map(Some)
 }
 
-/// Reads to the end, which a pipe (`KUBECONFIG=<(…)`) has too; a file with more than [`MAX_BYTES`] is an error.
+/// Reads to the end, which also works for a pipe (`KUBECONFIG=<(…)`). A file with more than [`MAX_BYTES`] is an error.
 pub(super) fn read_bounded(file: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
@@ -46,7 +47,8 @@ pub(super) fn read_bounded(file: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// UTF-8, or UTF-16 with its mark: PowerShell's `>` writes that, and kube-rs reads it (`kube-client/src/config/file_config.rs`).
+/// Decodes UTF-8, or UTF-16 with its byte order mark. PowerShell's `>` writes UTF-16, and kube-rs reads it
+/// (`kube-client/src/config/file_config.rs`).
 fn decode(bytes: Vec<u8>) -> Option<String> {
     match bytes.as_slice() {
         [0xFF, 0xFE, units @ ..] => decode_utf16(units, u16::from_le_bytes),
@@ -64,8 +66,8 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     char::decode_utf16(pairs.iter().copied().map(unit)).collect::<Result<_, _>>().ok()
 }
 
-/// Reads YAML as client-go does: of a key that comes twice the last value counts, `yes` and `on` are booleans, `<<` merges.
-/// Depth and nodes are bounded by the library's default budget. Snippets stay off: they would show tokens.
+/// Parses YAML as client-go does: the last value of a duplicate key counts, `yes` and `on` are booleans, `<<` merges. The library's
+/// default budget bounds depth and nodes. Snippets stay off: they would show tokens.
 fn parse(file: &Path, text: &str) -> Result<Vec<Value>, Error> {
     let options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
@@ -93,7 +95,7 @@ fn mapping(file: &Path, document: Value) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// The length of the first key that is too long, if there is one. How deep values are nested, the library has bounded.
+/// The length of the first key that is too long; `None` if there is none. The library bounds the nesting of values.
 fn too_long_key(key: &str, value: &Value) -> Option<usize> {
     let length = Value::from(key).to_string().chars().count();
     if length > MAX_KEY {
@@ -106,7 +108,7 @@ fn too_long_key(key: &str, value: &Value) -> Option<usize> {
     }
 }
 
-/// Both words may be missing (client-go then assumes them); any other word is that of another object.
+/// Both words may be missing (client-go then assumes them). Any other word means another kind of object.
 fn expect_word(file: &Path, document: &Map<String, Value>, key: &str, word: &str) -> Result<(), Error> {
     match document.get(key) {
         None | Some(Value::Null) => Ok(()),

@@ -1,25 +1,25 @@
-//! Where kubeconfigs are looked for.
+//! The places to look for kubeconfigs.
 //!
-//! Decided as by `NewDefaultClientConfigLoadingRules` (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34).
+//! The rules are those of `NewDefaultClientConfigLoadingRules` (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34).
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::error::Error;
 
-/// What the search for kubeconfigs depends on. The caller reads it from its process, or makes it up.
+/// The inputs of the search for kubeconfigs. The caller reads them from its process, or makes them up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The value of `KUBECONFIG`: paths, with colons between them. Unset and empty mean the same.
+    /// The value of `KUBECONFIG`: paths separated by colons. Unset and empty mean the same.
     pub kubeconfig: Option<OsString>,
-    /// The home folder, which holds `.kube/config`.
+    /// The home directory, which holds `.kube/config`.
     pub home: Option<PathBuf>,
-    /// What relative paths in `KUBECONFIG` start from; absolute.
+    /// The base of relative paths in `KUBECONFIG`; absolute.
     pub working_directory: PathBuf,
 }
 
 impl Environment {
-    /// The files to read, the most important first, each once and absolute. Whether they exist is not looked at.
+    /// The files to read, most important first, each once and absolute. They may not exist.
     pub(super) fn paths(&self) -> Result<Vec<PathBuf>, Error> {
         let Some(named) = self.kubeconfig.as_ref().filter(|value| !value.is_empty()) else {
             let home = self.home.as_ref().ok_or(Error::NowhereToLook)?;

@@ -1,6 +1,6 @@
-//! What can be wrong with a kubeconfig: each error names the place and, where there is one, the remedy.
+//! The errors of a kubeconfig. Each names the place and, if there is one, the remedy.
 //!
-//! No message repeats a value of a user entry, and none a line of a file: it could be a token.
+//! No message quotes a value of a user entry or a line of a file: it could be a token.
 
 use std::fmt;
 use std::io;
@@ -10,10 +10,10 @@ use thiserror::Error;
 
 use crate::forward_proxy::AddressError;
 
-/// A place in a kubeconfig file, shown as `FILE: users[2].user.client-key`, or a flag that stands for one.
+/// A place in a kubeconfig file, shown as `FILE: users[2].user.client-key`, or a flag that stands for a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file.
+    /// The path of the file, or the flag.
     pub file: PathBuf,
     /// The field in it; indices count from zero within this file.
     pub field: String,
@@ -45,54 +45,54 @@ impl fmt::Display for Place {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Neither `KUBECONFIG` nor a home folder says where to look.
+    /// Neither `KUBECONFIG` nor a home directory names a place to look.
     #[error("no kubeconfig: neither KUBECONFIG nor HOME names a place to look in; set KUBECONFIG to the path of a kubeconfig")]
     NowhereToLook,
     /// None of the files exists.
     #[error("no kubeconfig: there is no {}; set KUBECONFIG to the path of one that exists", list(looked_at, " and no "))]
     NoFile {
-        /// All paths that were tried.
+        /// All paths tried.
         looked_at: Vec<PathBuf>,
     },
-    /// A kubeconfig exists and cannot be read: a folder, no permission.
+    /// A kubeconfig exists but cannot be read: a folder, no permission.
     #[error("cannot read the kubeconfig {}: {source}; set KUBECONFIG to the path of a file that you may read", file.display())]
     Read {
-        /// The kubeconfig.
+        /// Its path.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A kubeconfig is larger than is read.
+    /// A kubeconfig is too large.
     #[error(
         "{}: larger than {limit} bytes; write the context you need to a file of its own \
          (kubectl config view --minify --flatten) and set KUBECONFIG to that", file.display()
     )]
     TooLarge {
-        /// The kubeconfig.
+        /// Its path.
         file: PathBuf,
-        /// Most bytes that are read.
+        /// The largest size that is read, in bytes.
         limit: u64,
     },
     /// A kubeconfig is neither UTF-8 nor UTF-16 with a byte order mark.
     #[error("{}: not text in UTF-8 or UTF-16; is this a kubeconfig?", file.display())]
     NotText {
-        /// The kubeconfig.
+        /// Its path.
         file: PathBuf,
     },
     /// A kubeconfig is not YAML.
     #[error("{}: not valid YAML: {what}", file.display())]
     Yaml {
-        /// The kubeconfig.
+        /// Its path.
         file: PathBuf,
-        /// What the parser says, with line and column.
+        /// The parser's message, with line and column.
         what: String,
     },
-    /// The YAML is that of something else.
+    /// The YAML describes something else.
     #[error("{}: {what}; set KUBECONFIG to the path of a kubeconfig", file.display())]
     NotAKubeconfig {
-        /// The file.
+        /// Its path.
         file: PathBuf,
-        /// By what it shows.
+        /// The evidence, for the message.
         what: String,
     },
     /// A field holds a value of another type.
@@ -100,25 +100,25 @@ pub enum Error {
     WrongType {
         /// The field.
         place: Place,
-        /// What was found and what is expected.
+        /// The type found, and the type expected.
         what: String,
     },
-    /// The files that exist have nothing in them.
+    /// The files exist, but they are empty.
     #[error("{}: empty; set KUBECONFIG to the path of a kubeconfig, or have your cluster's tool write one", list(files, ", "))]
     Empty {
-        /// The files.
+        /// All files that exist.
         files: Vec<PathBuf>,
     },
-    /// No file says which context is the current one.
+    /// No file names a current context.
     #[error(
         "{}: no current-context; choose one with `kubectl config use-context NAME` (there {})",
         list(files, ", "),
         choices(contexts)
     )]
     NoCurrentContext {
-        /// The files.
+        /// All files that exist.
         files: Vec<PathBuf>,
-        /// The names of the contexts that there are.
+        /// The names of the existing contexts.
         contexts: Vec<String>,
     },
     /// The current context has no entry.
@@ -127,40 +127,40 @@ pub enum Error {
         choices(contexts)
     )]
     UnknownContext {
-        /// Where it is named.
+        /// The field that names it.
         place: Place,
-        /// Its name.
+        /// The name of the missing context.
         name: String,
-        /// The names of the contexts that there are.
+        /// The names of the existing contexts.
         contexts: Vec<String>,
     },
     /// A context names a cluster or user that has no entry.
     #[error("{place}: there is no {kind} {name:?} in the kubeconfig; add it, or name another")]
     UnknownEntry {
-        /// Where it is named.
+        /// The field that names it.
         place: Place,
         /// `cluster` or `user`.
         kind: &'static str,
-        /// Its name.
+        /// The name of the missing entry.
         name: String,
     },
-    /// A field that is needed is missing or empty.
+    /// A required field is missing or empty.
     #[error("{place}: missing; {remedy}")]
     Missing {
         /// The field.
         place: Place,
-        /// What to write there.
+        /// The value to write there, for the message.
         remedy: &'static str,
     },
-    /// The address of the API server cannot be understood.
+    /// The address of the API server is invalid.
     #[error("{place}: {what}; write it as https://HOST:PORT")]
     Server {
         /// The field.
         place: Place,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
-    /// The API server is not reached through TLS.
+    /// The API server does not use TLS.
     #[error(
         "{place}: cluster {cluster:?} is reached by plain http, and watchtap passes on TLS connections only; \
          use the API server's https address"
@@ -171,12 +171,12 @@ pub enum Error {
         /// The name of the cluster.
         cluster: String,
     },
-    /// The address of the proxy in front of the API server cannot be understood.
+    /// The address of the proxy in front of the API server is invalid.
     #[error("{place}: {source}")]
     ProxyUrl {
         /// The field.
         place: Place,
-        /// What is wrong with it.
+        /// The reason.
         source: AddressError,
     },
     /// A `-data` field is not base64.
@@ -190,20 +190,20 @@ pub enum Error {
     UnreadableFile {
         /// The field.
         place: Place,
-        /// The file that it names, absolute.
+        /// The absolute path of that file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Certificates or a key are expected and not there.
+    /// A field lacks the expected certificates or key.
     #[error("{place}: {what}; it takes PEM text")]
     Pem {
         /// The field.
         place: Place,
-        /// What is missing.
+        /// The missing part, for the message.
         what: &'static str,
     },
-    /// A relative path cannot be made absolute, because the folder's name is not Unicode.
+    /// A relative path cannot be made absolute, because the directory's name is not Unicode.
     #[error("{place}: a relative path in a folder whose name is not UTF-8; write the path in full")]
     FolderNotUnicode {
         /// The field.
@@ -215,7 +215,7 @@ fn list(files: &[PathBuf], between: &str) -> String {
     files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(between)
 }
 
-/// At most this many names are offered.
+/// Most names offered in a message.
 const MAX_CHOICES: usize = 8;
 
 fn choices(names: &[String]) -> String {

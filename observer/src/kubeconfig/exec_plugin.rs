@@ -1,4 +1,4 @@
-//! The exec plug-in of a user, and what it may be told of a cluster.
+//! The exec plug-in of a user, and the information about a cluster that it may get.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,26 +8,27 @@ use super::error::{Error, Place};
 use super::section::Entry;
 use super::selected::CaSource;
 
-/// `users[].user.exec` as far as somebody else has to run it. Arguments may hold secrets, so `Debug` shows the command only.
+/// `users[].user.exec`, as far as another program needs it to run the plug-in. Arguments may contain secrets, so `Debug` shows the
+/// command only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ExecPlugin {
-    /// An absolute path, or a name without a slash to be looked for in `PATH`.
+    /// An absolute path, or a name without a slash to find in `PATH`.
     pub command: String,
-    /// Its arguments.
+    /// They may contain secrets.
     pub arguments: Vec<String>,
     /// `apiVersion` of the documents that it reads and writes.
     pub api_version: String,
-    /// `env`: what is added to its environment. Values may be secret.
+    /// `env`: the variables added to its environment. Values may be secret.
     pub environment: Vec<(String, String)>,
-    /// `provideClusterInfo`: whether it is told the cluster.
+    /// `provideClusterInfo`: whether it gets the cluster.
     pub wants_cluster: bool,
-    /// The cluster of the same context as `KUBERNETES_EXEC_INFO` tells it (kubernetes/client-go `rest/exec.go`, `ConfigToExecCluster`,
-    /// v0.34), without what the client's copy of the kubeconfig has as it was.
+    /// The cluster of the same context, as in `KUBERNETES_EXEC_INFO` (kubernetes/client-go `rest/exec.go`, `ConfigToExecCluster`,
+    /// v0.34). Fields that the client's copy of the kubeconfig does not change are left out.
     pub cluster: Map<String, Value>,
 }
 
 impl ExecPlugin {
-    /// What is missing in it is the client's to say, which reads it first; but without a command there is nothing to run.
+    /// The client reads the entry first, and reports missing fields. Without a command, there is nothing to run here.
     pub(super) fn read(user: &Entry, cluster: &Entry, ca: &CaSource) -> Result<Option<Self>, Error> {
         let Some(exec) = user.body().and_then(|body| body.get("exec")).and_then(Value::as_object) else { return Ok(None) };
         let place = user.place.child("exec");
@@ -50,7 +51,7 @@ impl ExecPlugin {
     }
 }
 
-/// Entries that are not understood are the client's to complain of.
+/// Skips invalid entries, which the client reports.
 fn environment(exec: &Map<String, Value>) -> Vec<(String, String)> {
     let text = |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).map(str::to_owned);
     let entries = exec.get("env").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! All kubeconfig files as one tree.
 //!
-//! Merged as by client-go's `ClientConfigLoadingRules.Load`: of each cluster, user, context and other value the first file that
-//! has it wins, and nothing of the others' is mixed in; files that do not exist are skipped.
+//! The merge follows client-go's `ClientConfigLoadingRules.Load`. For each cluster, user, context and other value, the first file
+//! that has it wins, without parts of the others. Files that do not exist are skipped.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::error::{Error, Place};
 use super::paths;
 use super::section::{Entry, Section, wrong_type};
 
-/// The kubeconfig of a user: all that was read, whether understood or not, with absolute paths.
+/// The kubeconfig of a user: everything that was read, understood or not, with absolute paths.
 ///
 /// It holds credentials; its `Debug` output shows names only.
 #[derive(Clone, Default)]
@@ -24,26 +24,26 @@ pub struct Kubeconfig {
     users: Vec<Entry>,
     contexts: Vec<Entry>,
     current_context: Option<(String, Place)>,
-    /// Every top-level value, in order; those of the three lists are empty and stand for their place only.
+    /// Every top-level value, in order. The three lists are empty here and only mark their place.
     top_level: Map<String, Value>,
 }
 
-/// How an API server that no kubeconfig describes proves itself.
+/// How to verify an API server that no kubeconfig describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerTrust {
-    /// By a certificate that the system trusts.
+    /// Its certificate is one that the system trusts.
     SystemRoots,
-    /// By one that a CA in this file issued; the path is absolute.
+    /// A CA in this file issued its certificate; the path is absolute.
     Authority(PathBuf),
-    /// Not at all.
+    /// It is not verified.
     Anybody,
 }
 
-/// What the one context of [`Kubeconfig::of_server`] and its cluster are called.
+/// The name of the one context of [`Kubeconfig::of_server`] and of its cluster.
 const SERVER_NAME: &str = "watchtap";
 
 impl Kubeconfig {
-    /// Reads and merges the files that `environment` leads to.
+    /// Reads and merges the files that `environment` names.
     pub fn load(environment: &Environment) -> Result<Self, Error> {
         let looked_at = environment.paths()?;
         let mut merged = Self::default();
@@ -57,14 +57,14 @@ impl Kubeconfig {
         if merged.files.is_empty() { Err(Error::NoFile { looked_at }) } else { Ok(merged) }
     }
 
-    /// The same kubeconfig with another current context, named by the flag `flag`.
+    /// The same kubeconfig with another current context, which the flag `flag` names.
     #[must_use]
     pub fn with_current_context(mut self, name: &str, flag: &str) -> Self {
         self.current_context = Some((name.to_owned(), Place::new(Path::new(flag), "")));
         self
     }
 
-    /// A kubeconfig with one context, which leads to `server` as nobody in particular; `flag` is where errors say that it comes from.
+    /// A kubeconfig with one context, which leads to `server` without a user. Errors name `flag` as its origin.
     pub fn of_server(server: &str, trust: &ServerTrust, flag: &str) -> Result<Self, Error> {
         let mut cluster = Map::from_iter([("server".to_owned(), Value::from(server))]);
         match trust {
@@ -95,12 +95,12 @@ impl Kubeconfig {
         Ok(kubeconfig)
     }
 
-    /// The files that were read, the most important first.
+    /// The files that were read, most important first.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// The name of the current context and where it is written.
+    /// The name of the current context, and the place that names it.
     pub(super) fn current_context(&self) -> Result<(&str, &Place), Error> {
         match &self.current_context {
             Some((name, place)) => Ok((name, place)),
@@ -165,7 +165,7 @@ impl Kubeconfig {
         Ok(())
     }
 
-    /// A name that comes twice in one file stays so: what a client says to that is not ours to change. The first one is used.
+    /// Keeps a name that occurs twice in one file: the client's reaction to it must not change. The first entry is used.
     fn absorb_entries(&mut self, section: Section, file: &Path, list: Value) -> Result<(), Error> {
         let mut fresh = section.entries(file, list)?;
         for entry in &mut fresh {
@@ -195,7 +195,7 @@ impl Kubeconfig {
     }
 }
 
-/// Of `preferences` each value counts alone, of a list of `extensions` each name; of the rest the first file's whole value.
+/// Merges `preferences` value by value, and lists of `extensions` name by name. Otherwise the first file's complete value counts.
 fn absorb_other(into: &mut Map<String, Value>, key: String, value: Value) {
     match (into.get_mut(&key), value) {
         (None | Some(Value::Null), value) => {

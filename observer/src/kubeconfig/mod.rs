@@ -1,9 +1,8 @@
-//! Kubeconfigs: what their contexts mean, and the copy of them that leads a client through the tap.
+//! Kubeconfigs: the meaning of their contexts, and the copy that leads a client through the tap.
 //!
-//! The meaning of clusters, users and contexts is that of the `kube` crate, the merging of several files that of client-go
-//! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). The copy is made by editing the tree that was read, because a
-//! typed kubeconfig that is written again loses what its types do not know. Nothing here reads the environment of the process:
-//! it is an argument.
+//! Clusters, users and contexts have the meaning that the `kube` crate gives them. Several files are merged as in client-go
+//! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). The copy is an edit of the tree that was read, because a typed
+//! kubeconfig loses fields that its types lack. Nothing here reads the environment of the process: it is an argument.
 
 mod client_copy;
 mod document;

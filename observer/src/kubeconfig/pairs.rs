@@ -1,7 +1,7 @@
-//! Which clusters and users the contexts of a kubeconfig bring together.
+//! The pairs of a cluster and a user that the contexts of a kubeconfig combine.
 //!
-//! A listener of the tap presents one client certificate upstream, so it serves one cluster as one user: a pair. Contexts that differ in
-//! nothing but their namespace share one.
+//! A listener of the tap presents one client certificate upstream, so it serves one cluster as one user: a pair. Contexts that
+//! differ only in their namespace share a pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use super::merged::Kubeconfig;
 use super::section::{Entry, Section};
 use super::selected::Selected;
 
-/// A cluster and a user that at least one context brings together.
+/// A cluster and a user that at least one context combines.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// What they mean; `selected.context` is the first of [`Self::contexts`].
+    /// The meaning of these contexts; `selected.context` is the first of [`Self::contexts`].
     pub selected: Selected,
     /// The names of the contexts, in the order of the kubeconfig; never empty.
     pub contexts: Vec<String>,
@@ -26,28 +26,28 @@ pub struct Pair {
 pub struct LeftOut {
     /// Their names, in the order of the kubeconfig; never empty.
     pub contexts: Vec<String>,
-    /// Why: place and remedy, without a secret.
+    /// The place and the remedy, without a secret.
     pub why: String,
 }
 
-/// All contexts, each in one of the two lists.
+/// All contexts of a kubeconfig, each in one of two lists.
 #[derive(Clone, Debug)]
 pub struct Pairs {
-    /// Those that can be served; that of the current context is the first.
+    /// Pairs that can be served; the current context's is first.
     pub served: Vec<Pair>,
-    /// Those that cannot.
+    /// Contexts that cannot be served.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Most pairs that are looked at. Each served one takes two descriptors of the 1024 that a process usually has.
+/// Most pairs considered. Each served pair takes two of the 1024 descriptors that a process usually has.
 pub const MAX_PAIRS: usize = 128;
 
-/// Names of a cluster and of a user.
+/// The names of a cluster and of a user.
 type Names = (String, Option<String>);
 
 impl Kubeconfig {
-    /// The pairs of all contexts. Fails when the current context is of no use; what is wrong with another one is told in
-    /// [`Pairs::left_out`], and so are contexts beyond [`MAX_PAIRS`]. Of contexts with the same name the first counts.
+    /// The pairs of all contexts. Fails if the current context cannot be used. Problems of other contexts, and contexts beyond
+    /// [`MAX_PAIRS`], are in [`Pairs::left_out`]. If contexts have the same name, the first one counts.
     pub fn pairs(&self) -> Result<Pairs, Error> {
         let current = self.current()?;
         let mut sorting = Sorting::default();
@@ -64,7 +64,7 @@ impl Kubeconfig {
     }
 }
 
-/// The contexts so far.
+/// The contexts sorted so far.
 #[derive(Default)]
 struct Sorting {
     seen: BTreeSet<String>,
@@ -74,7 +74,7 @@ struct Sorting {
     too_many: Vec<String>,
 }
 
-/// What became of a pair.
+/// The list that a pair is in, with its index there.
 enum Known {
     Served(usize),
     LeftOut(usize),

@@ -1,8 +1,8 @@
-//! Relative paths in a kubeconfig made absolute, as client-go does on loading.
+//! Makes relative paths in a kubeconfig absolute, as client-go does when it loads one.
 //!
 //! The fields are those of `GetClusterFileReferences` and `GetAuthInfoFileReferences`, the joining is that of `ResolvePaths`
-//! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). Go's `filepath.Join` resolves `..` by the letters of the path, not
-//! by following links, and so do we: the client must find the same file.
+//! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). Go's `filepath.Join` resolves `..` textually, without following
+//! links. So do we: the client must find the same file.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub(super) fn make_absolute(section: Section, entry: &mut Entry) -> Result<(), E
     Ok(())
 }
 
-/// `None` when the absolute path is not UTF-8, which neither YAML nor JSON can say.
+/// `None` if the absolute path is not UTF-8, which neither YAML nor JSON can express.
 fn resolve(folder: &Path, fields: &mut Map<String, Value>, field: &str) -> Option<()> {
     let Some(Value::String(path)) = fields.get_mut(field) else { return Some(()) };
     if !path.is_empty() && Path::new(path.as_str()).is_relative() {

@@ -1,4 +1,4 @@
-//! Certificates and keys that a kubeconfig holds as data or names as files.
+//! Certificates and keys that a kubeconfig contains as data or names as files.
 
 use std::path::PathBuf;
 
@@ -11,15 +11,15 @@ use super::document;
 use super::error::{Error, Place};
 use super::section::Entry;
 
-/// PEM text and where it came from.
+/// PEM text and its origin.
 pub(super) struct Loaded {
     pub(super) pem: Vec<u8>,
-    /// The file, when it was not in the kubeconfig itself.
+    /// The file; `None` if the text was in the kubeconfig itself.
     pub(super) path: Option<PathBuf>,
     place: Place,
 }
 
-/// The field `NAME-data`, which outranks the file that the field `NAME` names; `None` when neither is set.
+/// The field `NAME-data`, otherwise the file in the field `NAME`; `None` if neither is set.
 pub(super) fn load(entry: &Entry, name: &str) -> Result<Option<Loaded>, Error> {
     let data_field = format!("{name}-data");
     if let Some(data) = entry.text(&data_field) {
@@ -35,19 +35,19 @@ pub(super) fn load(entry: &Entry, name: &str) -> Result<Option<Loaded>, Error> {
     }
 }
 
-/// Whether the file that the field `name` names is read, and not the field `NAME-data`.
+/// Whether [`load`] reads the file in the field `name`, and not the field `NAME-data`.
 pub(super) fn is_in_file(entry: &Entry, name: &str) -> bool {
     entry.text(&format!("{name}-data")).is_none() && entry.text(name).is_some()
 }
 
-/// Line ends within the text are allowed, as Go's decoder allows them.
+/// Line ends within the text are allowed, as in Go's decoder.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     STANDARD.decode(text).ok()
 }
 
 impl Loaded {
-    /// Makes sure that there is at least one certificate.
+    /// Fails unless there is at least one certificate.
     pub(super) fn with_certificate(self) -> Result<Self, Error> {
         if CertificateDer::pem_slice_iter(&self.pem).any(|certificate| certificate.is_ok()) {
             return Ok(self);
@@ -55,7 +55,7 @@ impl Loaded {
         Err(Error::Pem { place: self.place, what: "holds no certificate" })
     }
 
-    /// Makes sure that there is a private key.
+    /// Fails unless there is a private key.
     pub(super) fn with_private_key(self) -> Result<Self, Error> {
         match PrivateKeyDer::from_pem_slice(&self.pem) {
             Ok(_) => Ok(self),

@@ -1,4 +1,4 @@
-//! The folder that holds the private files of one run.
+//! The folder for the private files of one run.
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use tempfile::TempDir;
 
 use super::runtime_directory::{self, NotPrivate};
 
-/// A folder that only its owner can enter, removed with all that is in it when this is dropped.
+/// A folder that only its owner can enter. When this is dropped, the folder is removed with everything in it.
 ///
-/// A signal that ends the process at once leaves it behind; so the run survives the signals that it is asked to end by, and
-/// removes the folder on its way out.
+/// A signal that ends the process at once would leave the folder behind. So the run survives the signals that request its end, and
+/// removes the folder during shutdown.
 #[derive(Debug)]
 pub struct RunFolder {
     folder: TempDir,
@@ -21,7 +21,7 @@ pub struct RunFolder {
 
 impl RunFolder {
     /// Creates one in `runtime_directory` (the value of `XDG_RUNTIME_DIR`, kept in memory and per user), or in
-    /// `temporary_directory` where that is unset or cannot be trusted. Mode 0700.
+    /// `temporary_directory` if that is unset or cannot be trusted. Its mode is 0700.
     pub fn create(runtime_directory: Option<&Path>, temporary_directory: &Path) -> io::Result<Self> {
         let preferred = runtime_directory.filter(|folder| !folder.as_os_str().is_empty());
         let passed_over = match preferred.map(create_in_private) {
@@ -32,24 +32,24 @@ impl RunFolder {
         Ok(Self { folder: create_in(temporary_directory)?, passed_over })
     }
 
-    /// Why it is not in the runtime directory, where one is named.
+    /// Why it is not in the runtime directory; `None` if it is, or none is named.
     pub const fn passed_over(&self) -> Option<&NotPrivate> {
         self.passed_over.as_ref()
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Writes a file that only its owner can read, mode 0600, and fails if there is one of that name.
+    /// Writes a file that only its owner can read, mode 0600. Fails if the name exists already.
     pub fn write(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
         let path = self.path().join(name);
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?.write_all(contents)?;
         Ok(path)
     }
 
-    /// Removes it now, and says when that fails.
+    /// Removes the folder now, and returns an error if that fails.
     pub fn remove(self) -> io::Result<()> {
         self.folder.close()
     }

@@ -1,4 +1,4 @@
-//! Whether a folder is what the XDG Base Directory Specification (0.8) asks of `XDG_RUNTIME_DIR`.
+//! Checks a folder against the requirements of the XDG Base Directory Specification (0.8) for `XDG_RUNTIME_DIR`.
 
 use std::fs;
 use std::io;
@@ -8,38 +8,38 @@ use std::path::Path;
 use rustix::process::geteuid;
 use thiserror::Error;
 
-/// What others may do with it, and what may not be done at all.
+/// The permission bits of a mode.
 const OF_MODE: u32 = 0o777;
-/// The mode that the specification asks for.
+/// The mode that the specification requires.
 const PRIVATE: u32 = 0o700;
 
 /// Why the folder is not used.
 #[derive(Debug, Error)]
 pub enum NotPrivate {
-    /// The specification has relative ones ignored.
+    /// The path is relative; the specification ignores such paths.
     #[error("is no absolute path")]
     Relative,
-    /// It is not there, or out of reach.
+    /// The folder does not exist, or is inaccessible.
     #[error("cannot be used: {0}")]
     Unusable(#[source] io::Error),
-    /// It is something else.
+    /// The path is not a folder.
     #[error("is no folder")]
     NoFolder,
-    /// Its owner could put something else in the place of what we put there.
+    /// It belongs to another user, who could replace the files that we put there.
     #[error("belongs to another user (uid {owner})")]
     OfAnotherUser {
-        /// Whose it is.
+        /// The uid of that user.
         owner: u32,
     },
-    /// Others have access to it.
+    /// Other users have access to it.
     #[error("has the mode {mode:04o}; it must be 0700")]
     Open {
-        /// Its mode.
+        /// Its permission bits.
         mode: u32,
     },
 }
 
-/// That `folder` is ours alone, with the mode 0700: what is in it then, nobody else can replace.
+/// Checks that `folder` is ours, with the mode 0700. No other user can then replace its files.
 pub(super) fn check(folder: &Path) -> Result<(), NotPrivate> {
     if !folder.is_absolute() {
         return Err(NotPrivate::Relative);

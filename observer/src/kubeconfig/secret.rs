@@ -1,4 +1,4 @@
-//! Bytes that no log may show.
+//! Bytes that must not appear in a log.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use std::fmt;
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Takes the bytes in.
+    /// Wraps the bytes.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
-    /// The bytes, for the one use that they are made for.
+    /// The bytes, for their intended use only.
     pub fn expose(&self) -> &[u8] {
         &self.0
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::error::{Error, Place};
 
-/// One of the three lists.
+/// A list of a kubeconfig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Clusters,
@@ -28,7 +28,7 @@ impl Section {
         }
     }
 
-    /// The key of an entry's contents beside its `name`.
+    /// The key of an entry's contents, beside its `name`.
     pub(super) const fn body_key(self) -> &'static str {
         match self {
             Self::Clusters => "cluster",
@@ -37,7 +37,7 @@ impl Section {
         }
     }
 
-    /// The entries of one document's list, as they are written there.
+    /// The entries in one document's list, unchanged.
     pub(super) fn entries(self, file: &Path, list: Value) -> Result<Vec<Entry>, Error> {
         match list {
             Value::Null => Ok(Vec::new()),
@@ -48,7 +48,7 @@ impl Section {
         }
     }
 
-    /// Fields without which the typed form of an entry is refused.
+    /// Fields that the typed form of an entry requires.
     fn required(self) -> Map<String, Value> {
         match self {
             Self::Clusters | Self::Users => Map::new(),
@@ -64,11 +64,11 @@ pub(super) struct Entry {
     /// The place of its contents, `users[2].user`.
     pub(super) place: Place,
     pub(super) name: String,
-    /// The whole entry, contents included.
+    /// The complete entry, contents included.
     tree: Map<String, Value>,
 }
 
-/// Without its contents, which may be secret.
+/// Omits the contents, which may be secret.
 impl fmt::Debug for Entry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Entry").field("place", &self.place).field("name", &self.name).finish_non_exhaustive()
@@ -93,7 +93,7 @@ impl Entry {
         }
     }
 
-    /// The folder that relative paths in this entry start from.
+    /// The base of relative paths in this entry.
     pub(super) fn folder(&self) -> PathBuf {
         self.place.file.parent().unwrap_or(Path::new("/")).to_owned()
     }
@@ -114,7 +114,7 @@ impl Entry {
         renamed
     }
 
-    /// A field of the contents that is a string and not empty: client-go takes an empty one as not set.
+    /// A string field of the contents; `None` if it is empty, which client-go treats as not set.
     pub(super) fn text(&self, field: &str) -> Option<&str> {
         self.body()?.get(field)?.as_str().filter(|text| !text.is_empty())
     }
@@ -123,14 +123,14 @@ impl Entry {
         Value::Object(self.tree.clone())
     }
 
-    /// The contents as the `kube` crate understands them.
+    /// The contents as the `kube` crate reads them.
     pub(super) fn typed<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let mut body = self.section.required();
         body.extend(self.body().cloned().unwrap_or_default().into_iter().filter(|(_, value)| !value.is_null()));
         serde_json::from_value(Value::Object(body.clone())).map_err(|error| self.blame::<T>(body, &error))
     }
 
-    /// Names the field by which the contents are refused: the one that is refused alone too.
+    /// The error for the field that makes the contents invalid: the first that is invalid on its own.
     fn blame<T: DeserializeOwned>(&self, body: Map<String, Value>, whole: &serde_json::Error) -> Error {
         for (field, value) in body {
             let mut alone = self.section.required();
@@ -143,7 +143,7 @@ impl Entry {
     }
 }
 
-/// What serde expected, without what it found: that could be a token.
+/// The expectation in serde's error, without the value found: that could be a token.
 fn refusal(error: &serde_json::Error, found: &Value) -> String {
     let message = error.to_string();
     let itself = match found {
@@ -169,7 +169,7 @@ fn mismatch(expected: &str, found: &Value) -> String {
     format!("expected {expected} but found {}{remedy}", type_name(found))
 }
 
-/// The type of a value in the words of a person who writes YAML.
+/// The type of a value, in the words of a person who writes YAML.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",

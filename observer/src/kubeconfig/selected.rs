@@ -1,4 +1,4 @@
-//! What the current context means for the connection to its API server.
+//! The meaning of a context for the connection to its API server.
 
 use std::path::{Path, PathBuf};
 
@@ -13,76 +13,76 @@ use super::section::{Entry, Section};
 use super::upstream::{Scheme, Upstream};
 use crate::forward_proxy::ForwardProxy;
 
-/// The current context with the cluster and the user that it names.
+/// A context with the cluster and the user that it names.
 #[derive(Clone, Debug)]
 pub struct Selected {
     /// The name of the context.
     pub context: String,
     /// The name of its cluster.
     pub cluster: String,
-    /// The name of its user; a context without one is anonymous.
+    /// The name of its user; `None` for anonymous.
     pub user: Option<String>,
-    /// Where the API server is.
+    /// The address of the API server.
     pub upstream: Upstream,
-    /// `proxy-url`: through whom it is reached. It outranks what the environment says.
+    /// `proxy-url`: the proxy in front of the API server. It outranks the environment's.
     pub forward_proxy: Option<ForwardProxy>,
-    /// What its certificate is checked against.
+    /// The CAs to check the API server's certificate with.
     pub ca: CaSource,
-    /// The kubeconfig says not to check the certificate at all. client-go refuses this beside a CA, kube-rs lets it win.
+    /// Whether the kubeconfig disables that check. client-go refuses this together with a CA; in kube-rs it wins.
     pub insecure_skip_tls_verify: bool,
-    /// What the user shows of itself in the TLS handshake.
+    /// The certificate that the user presents in the TLS handshake.
     pub client_certificate: Option<ClientCertificate>,
-    /// The user's static token. Clients send it themselves; ours is only the question for the version.
+    /// The user's static token. Clients send it themselves; we use it only for our own requests.
     pub bearer_token: BearerToken,
     /// The user's name and password, which clients send themselves.
     pub basic_auth: Option<BasicAuth>,
-    /// Clients run a plug-in to get a credential. Tokens pass; a certificate that it yields has to be handed to the tap, since the TLS of the
-    /// client ends there.
+    /// The plug-in that clients run to get a credential. A token passes through the tap. A certificate must be handed to the tap,
+    /// since the client's TLS ends there.
     pub exec_plugin: Option<ExecPlugin>,
-    /// Clients use a built-in provider (`oidc` and the like), which writes new tokens back into the kubeconfig that it was read
-    /// from: the copy.
+    /// Whether clients use a built-in provider (such as `oidc`), which writes new tokens back to the kubeconfig file that has the
+    /// user's entry.
     pub auth_provider: bool,
     entries: Entries,
 }
 
-/// The entries that name the files.
+/// The entries that these values come from.
 #[derive(Clone, Debug)]
 struct Entries {
     cluster: Entry,
     user: Option<Entry>,
 }
 
-/// The certificates that the API server's is checked against.
+/// The CAs to check the API server's certificate with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaSource {
     /// `certificate-authority-data`: PEM text with at least one certificate.
     Data(Vec<u8>),
     /// `certificate-authority`.
     File {
-        /// The file, absolute.
+        /// Its absolute path.
         path: PathBuf,
-        /// What it held: PEM text with at least one certificate.
+        /// Its contents: PEM text with at least one certificate.
         pem: Vec<u8>,
     },
-    /// Nothing is named: what the system trusts.
+    /// None is named, so those of the system apply.
     SystemRoots,
 }
 
 /// A client certificate with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCertificate {
-    /// The certificate and what it is signed by, as PEM text.
+    /// The certificate and its issuers' certificates, as PEM text.
     pub certificate_pem: Vec<u8>,
     /// Its private key, as PEM text.
     pub key_pem: Secret,
 }
 
-/// A token that the kubeconfig holds or names.
+/// A token in the kubeconfig or in a file that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BearerToken {
-    /// Neither `token` nor `tokenFile`.
+    /// Neither `token` nor `tokenFile` is set.
     None,
-    /// `token`, and no `tokenFile`.
+    /// `token` is set, and `tokenFile` is not.
     Inline(Secret),
     /// `tokenFile`, absolute. It outranks `token`, and its contents change (kubernetes/client-go `transport/round_trippers.go`).
     File(PathBuf),
@@ -91,9 +91,9 @@ pub enum BearerToken {
 /// Name and password for HTTP basic authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BasicAuth {
-    /// `username`.
+    /// As in the kubeconfig.
     pub username: String,
-    /// `password`; empty where there is none.
+    /// `password`; empty if it is not set.
     pub password: Secret,
 }
 
@@ -104,7 +104,7 @@ impl Kubeconfig {
         self.selected(name, named_at)
     }
 
-    /// Reads the context `name`, as [`Self::current`] does the current one.
+    /// Reads the context `name` in the same way as [`Self::current`].
     pub(super) fn context(&self, name: &str) -> Result<Selected, Error> {
         self.selected(name, &Place::new(Path::new("contexts"), name))
     }
@@ -146,23 +146,24 @@ impl Selected {
         self.client_certificate.is_some() || self.exec_plugin.is_some()
     }
 
-    /// The same API server, reached without the proxy of `proxy-url`.
+    /// The same API server, reached without `proxy-url`.
     #[must_use]
     pub fn without_forward_proxy(&self) -> Self {
         Self { forward_proxy: None, ..self.clone() }
     }
 
-    /// Whether some of the certificates and keys are in files, so that [`Self::reread`] may find others.
+    /// Whether any certificate or key is in a file, so that [`Self::reread`] may find another one.
     pub fn names_tls_files(&self) -> bool {
         let Entries { cluster, user } = &self.entries;
         pem::is_in_file(cluster, "certificate-authority")
             || user.as_ref().is_some_and(|user| ["client-certificate", "client-key"].iter().any(|name| pem::is_in_file(user, name)))
     }
 
-    /// The same with what the files of the certificates and the key hold now. Whether certificate and key belong together is not checked here.
+    /// The same context with the current contents of its certificate and key files. Whether certificate and key match is not
+    /// checked here.
     ///
-    /// client-go reads them again, too: the certificate and its key at each handshake and every five minutes, since 1.36 the CA
-    /// (kubernetes/client-go `transport/cert_rotation.go`, `transport/transport.go`, `transport/ca_rotation.go`, v0.37).
+    /// client-go reads them again, too: the certificate and its key at each handshake and every five minutes, since 1.36 also the
+    /// CA (kubernetes/client-go `transport/cert_rotation.go`, `transport/transport.go`, `transport/ca_rotation.go`, v0.37).
     pub fn reread(&self) -> Result<Self, Error> {
         let Entries { cluster, user } = &self.entries;
         let client_certificate = user.as_ref().map_or(Ok(None), ClientCertificate::read)?;
@@ -195,8 +196,8 @@ impl Selected {
     }
 }
 
-/// `speaks_of_tls`: there is a CA, a client certificate or the insecure flag, so client-go takes an address without a scheme as
-/// `https` (kubernetes/client-go `rest/url_utils.go`, `defaultServerUrlFor`).
+/// `speaks_of_tls` means that there is a CA, a client certificate or the insecure flag. client-go then treats an address without a
+/// scheme as `https` (kubernetes/client-go `rest/url_utils.go`, `defaultServerUrlFor`).
 fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Upstream, Error> {
     let place = entry.place.child("server");
     let Some(server) = set(cluster.server.as_ref()) else {
@@ -209,14 +210,14 @@ fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Ups
     Upstream::parse(&entry.place, rest, set(cluster.tls_server_name.as_ref()))
 }
 
-/// client-go takes `http`, `https` and `socks5` (kubernetes/client-go `tools/clientcmd/helpers.go`, v0.34); `socks5h` is the same to it where it
-/// comes from the environment.
+/// client-go accepts `http`, `https` and `socks5` (kubernetes/client-go `tools/clientcmd/helpers.go`, v0.34). From the environment
+/// it also accepts `socks5h`, with the same meaning.
 fn forward_proxy(entry: &Entry, cluster: &Cluster) -> Result<Option<ForwardProxy>, Error> {
     let parsed = set(cluster.proxy_url.as_ref()).map(ForwardProxy::parse).transpose();
     parsed.map_err(|source| Error::ProxyUrl { place: entry.place.child("proxy-url"), source })
 }
 
-/// client-go takes an empty string as not set.
+/// client-go treats an empty string as not set.
 fn set(text: Option<&String>) -> Option<&str> {
     text.map(String::as_str).filter(|text| !text.is_empty())
 }
@@ -231,7 +232,7 @@ impl CaSource {
         })
     }
 
-    /// The PEM text; `None` for the system's roots.
+    /// The PEM text of the CAs; `None` for the system's.
     pub fn pem(&self) -> Option<&[u8]> {
         match self {
             Self::Data(pem) | Self::File { pem, .. } => Some(pem),
@@ -241,7 +242,7 @@ impl CaSource {
 }
 
 impl ClientCertificate {
-    /// A key without a certificate means nothing to client-go, a certificate without a key is an error.
+    /// client-go ignores a key without a certificate; a certificate without a key is an error.
     fn read(user: &Entry) -> Result<Option<Self>, Error> {
         let Some(certificate) = pem::load(user, "client-certificate")? else { return Ok(None) };
         let Some(key) = pem::load(user, "client-key")? else {

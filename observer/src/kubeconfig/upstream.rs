@@ -1,4 +1,4 @@
-//! The address of an API server as a kubeconfig gives it.
+//! The address of an API server, as in a kubeconfig.
 
 use std::net::SocketAddr;
 
@@ -7,32 +7,32 @@ use rustls_pki_types::ServerName;
 
 use super::error::{Error, Place};
 
-/// Where the API server is, and by which name its certificate is checked. Always TLS.
+/// The address of the API server, and the name to check its certificate with. It always uses TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
     /// Host name or IP address, without brackets.
     pub host: String,
-    /// TCP port; 443 where the kubeconfig has none.
+    /// TCP port; 443 if the kubeconfig has none.
     pub port: u16,
-    /// What comes before `/api` in every path, as in `/k8s/clusters/c-1`; empty for most servers.
+    /// The path before `/api` in every request, as in `/k8s/clusters/c-1`; empty for most servers.
     pub path_prefix: String,
-    /// `tls-server-name`, where the certificate is for another name than `host`.
+    /// `tls-server-name`, for a certificate with another name than `host`.
     pub tls_server_name: Option<String>,
-    /// The name that goes into SNI and that the certificate must bear: `tls_server_name`, else `host`.
+    /// The name for SNI, which the certificate must have: `tls_server_name`, otherwise `host`.
     pub server_name: ServerName<'static>,
 }
 
-/// What the address says about TLS.
+/// The scheme of the address, which decides about TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
     Https,
     Http,
-    /// None is written: client-go then decides by whether there are certificates.
+    /// The address has none: client-go then decides by whether there are certificates.
     Unsaid,
 }
 
 impl Scheme {
-    /// Takes the scheme off a `server` value; the rest is host, port and path.
+    /// Splits a `server` value into its scheme and the rest: host, port and path.
     pub(super) fn split<'a>(place: &Place, server: &'a str) -> Result<(Self, &'a str), Error> {
         let Some((scheme, rest)) = server.split_once("://") else { return Ok((Self::Unsaid, server)) };
         if scheme.eq_ignore_ascii_case("https") {
@@ -46,7 +46,7 @@ impl Scheme {
 }
 
 impl Upstream {
-    /// Reads host, port and path of the `server` in the cluster at `cluster`. Query and fragment mean nothing to client-go either.
+    /// Parses host, port and path of the `server` in the cluster at `cluster`. Query and fragment are ignored, as in client-go.
     pub(super) fn parse(cluster: &Place, rest: &str, tls_server_name: Option<&str>) -> Result<Self, Error> {
         let wrong = |what: &str| Error::Server { place: cluster.child("server"), what: what.to_owned() };
         let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -79,7 +79,7 @@ impl Upstream {
     }
 }
 
-/// A colon with nothing behind it is Go's way of saying the default, too.
+/// As in Go, a colon without digits after it also means the default.
 fn port(authority: &Authority) -> Option<u16> {
     let behind_host = authority.as_str().get(authority.host().len()..)?;
     match behind_host.strip_prefix(':') {

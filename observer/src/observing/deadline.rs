@@ -1,7 +1,7 @@
-//! How long the end of a run waits for what is not decoded yet.
+//! The time limit of decoding at the end of a run.
 //!
-//! Up to 64 MiB may wait in the intake when the last connection closes. What is not decoded by the deadline is passed to the decoders as missing:
-//! it is counted, and each connection has its end.
+//! Up to 64 MiB may wait in the intake when the last connection closes. After the deadline, remaining bytes are passed to the
+//! decoders as missing: they are counted, and each connection gets its end.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -10,33 +10,33 @@ use observer_core::http::Gap;
 
 use crate::intake::{Delivery, TapEvent};
 
-/// How long decoding may take after the last connection has closed. The intake holds less than is decoded in that time.
+/// Time for decoding after the last connection has closed. A full intake is decoded in less.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The deadline of a run: unset as long as its connections are open.
+/// The deadline of a run; unset while its connections are open.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deadline(Arc<OnceLock<Instant>>);
 
 impl Deadline {
-    /// Sets it, once.
+    /// Sets it to `patience` from now; only the first call has an effect.
     pub(super) fn set(&self, patience: Duration) {
         self.0.get_or_init(|| Instant::now() + patience);
     }
 
-    /// Whether it is over.
+    /// Whether it has passed; false while it is unset.
     pub(super) fn has_passed(&self) -> bool {
         self.0.get().is_some_and(|deadline| Instant::now() >= *deadline)
     }
 }
 
-/// Bytes that are not decoded any more.
+/// Counts bytes that are not decoded any more.
 #[derive(Debug, Default)]
 pub(super) struct Undecoded {
     bytes: u64,
 }
 
 impl Undecoded {
-    /// A gap in the place of bytes; other deliveries are passed on.
+    /// A gap in place of bytes; `None` for other deliveries, which are passed on.
     pub(super) fn instead_of(&mut self, delivery: &Delivery) -> Option<Delivery> {
         let Delivery::Connection(id, TapEvent::Bytes { at, direction, bytes }) = delivery else { return None };
         let length = bytes.len() as u64;
@@ -45,7 +45,7 @@ impl Undecoded {
         Some(Delivery::Connection(*id, TapEvent::Gap { at: *at, direction: *direction, gap }))
     }
 
-    /// What to report of them, if there are any.
+    /// The problem to report, if any bytes were not decoded.
     pub(super) fn trouble(&self) -> Option<String> {
         let Self { bytes } = *self;
         (bytes > 0).then(|| {

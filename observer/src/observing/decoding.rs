@@ -1,4 +1,4 @@
-//! From what taps deliver to observations.
+//! Turns deliveries of taps into observations.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use super::Upstream;
 use crate::injected_fault::{self, Place};
 use crate::intake::{ConnectionId, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
 
-/// The decoders of all connections that are open.
+/// The decoders of all open connections.
 #[derive(Debug)]
 pub(super) struct Decoding {
     upstreams: Vec<Upstream>,
@@ -23,7 +23,7 @@ pub(super) struct Decoding {
 #[derive(Debug)]
 enum Connection {
     Decoded(Box<ConnectionDecoder>),
-    /// Its decoder failed; what it had been shown by then, and what not.
+    /// Its decoder failed. The plaintext that it had been given by then, and the plaintext that it had missed.
     Failed {
         observed: Plaintext,
         missed: Plaintext,
@@ -35,11 +35,11 @@ impl Decoding {
         Self { upstreams, connections: HashMap::new() }
     }
 
-    /// Decodes what happened on a connection. A decoder that panics loses its connection, not the others.
+    /// Decodes an event of a connection. A decoder that panics loses its connection, not the others.
     ///
-    /// Each observation is passed on at once, so that what a delivery holds takes no memory, however much it is.
+    /// Each observation is passed on at once, so observations take no memory here, however many a delivery contains.
     pub(super) fn take(&mut self, id: ConnectionId, event: &TapEvent, told: &mut dyn FnMut(Observation)) {
-        // A panic of the receiver passes through the decoder, and must not be taken for the decoder's own.
+        // A panic of the receiver passes through the decoder, and must not count as the decoder's own.
         let mut receiver_panic = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             self.event(id, event, &mut |one| {
@@ -102,7 +102,7 @@ impl Decoding {
         }
     }
 
-    /// A decoder that fails even here stays, so that it is known what it had been shown.
+    /// If a decoder fails even here, it stays, so that the plaintext it was given is still known.
     fn close(&mut self, id: ConnectionId, at: Timestamp, forwarded: Plaintext, told: &mut dyn FnMut(Observation)) {
         match self.connections.get_mut(&id) {
             Some(Connection::Decoded(decoder)) => {
@@ -129,7 +129,8 @@ impl Decoding {
         }
     }
 
-    /// What a notice says. A refusal is passed on as a refusal, or counted as a reset in its place: it is no failure of its own.
+    /// The observation for a notice. A refused upstream connection gives none: it is passed on as a refusal, or counted as a reset
+    /// in its place.
     pub(super) fn notice(&self, notice: &Notice) -> Option<Observation> {
         Some(match notice {
             Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
@@ -169,7 +170,7 @@ impl Decoding {
     }
 }
 
-/// What went by after a decoder had failed, where anything did.
+/// Bytes that passed after a decoder had failed, for each direction that has any.
 fn lacking(forwarded: Plaintext, observed: Plaintext, missed: Plaintext) -> impl Iterator<Item = (Direction, u64)> {
     let rest = |forwarded: u64, observed: u64, missed: u64| forwarded.saturating_sub(observed).saturating_sub(missed);
     let request = rest(forwarded.request, observed.request, missed.request);
@@ -177,7 +178,7 @@ fn lacking(forwarded: Plaintext, observed: Plaintext, missed: Plaintext) -> impl
     [(Direction::Request, request), (Direction::Response, response)].into_iter().filter(|(_, bytes)| *bytes > 0)
 }
 
-/// The number of a connection in observations.
+/// The same connection, as observations number it.
 pub(super) fn connection(id: ConnectionId) -> observation::ConnectionId {
     observation::ConnectionId(id.0)
 }
@@ -196,7 +197,7 @@ fn name(upstream: Option<&Upstream>) -> UpstreamName {
     upstream.map(|upstream| UpstreamName::of(upstream.name.clone())).unwrap_or_default()
 }
 
-/// Cut to what an observation may say in words.
+/// Cuts text to the length that an observation may contain.
 fn words(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(WORDS));
     text

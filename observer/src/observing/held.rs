@@ -1,12 +1,13 @@
-//! What has to wait until it is known which process a client is.
+//! Observations that wait until the process of a client is known.
 //!
-//! A tap forwards the bytes of a client at once, and its process may be found behind them. What a reflector does is told as it happens and not
-//! taken back: without the process, the resume of a client that comes back may be the first watch of another one. So the opening of such a
-//! connection waits, and all behind it, of whatever connection: the Observer and the capture get the same in the same order as if the process
-//! had been known at once.
+//! A tap forwards a client's bytes at once, and its process may be found later. Events of a reflector are emitted as they happen,
+//! and not corrected later. Without the process, the resume of a returning client may look like the first watch of another one. So
+//! the opening of such a connection waits, and so do all later observations, of any connection. The Observer and the capture get
+//! the same observations in the same order as if the process had been known at once.
 //!
-//! It waits as decoded, which is a small part of the bytes that passed, and takes no room of the intake. Whoever registered the connection
-//! tells the process, or that it is unknown, within a time of its own; nothing waits here for longer.
+//! Observations wait decoded, which is a small part of the bytes that passed, and take no room of the intake. The code that
+//! registered the connection reports the process, or that it is unknown, within its own time limit. No observation waits longer
+//! than that.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -14,14 +15,14 @@ use std::io::{self, Write};
 use observer_core::observation::{Body, ConnectionId, Observation, Process, What};
 use observer_core::wire::{ObjectRef, WatchFrame};
 
-/// Most bytes of what waits. With more the process of the first connection is given up: it stays unknown.
+/// Bytes of waiting observations at most. Beyond this, the first connection's process is given up and stays unknown.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Observations that wait, in their order.
+/// Waiting observations, in their order.
 #[derive(Debug)]
 pub(super) struct Held {
     waiting: VecDeque<Waiting>,
-    /// The connections whose openings are among them and lack their processes, or did so until they were told.
+    /// Connections whose openings wait, and the answer if it has come.
     awaited: BTreeMap<ConnectionId, Answer>,
     bytes: usize,
     limit: usize,
@@ -33,7 +34,7 @@ struct Waiting {
     bytes: usize,
 }
 
-/// Which process a client is.
+/// The answer about a client's process.
 #[derive(Debug)]
 enum Answer {
     Awaited,
@@ -56,7 +57,7 @@ impl Held {
         self.waiting.is_empty()
     }
 
-    /// Takes the next observation, and tells what need not wait. `process_follows` is of the opening of a connection.
+    /// Takes the next observation, and passes on all that need not wait. `process_follows` belongs to the opening of a connection.
     pub(super) fn pass(&mut self, observation: Observation, process_follows: bool, told: &mut dyn FnMut(Observation)) {
         if let What::ConnectionOpened { connection, .. } = &observation.what
             && process_follows
@@ -71,9 +72,9 @@ impl Held {
         self.release(told);
     }
 
-    /// Which process the client of a connection is, is known now, or that it is unknown; tells what need not wait any more.
+    /// Takes the process of a connection's client, `None` if it is unknown. Passes on all that need not wait any more.
     pub(super) fn answer(&mut self, connection: ConnectionId, process: Option<Process>, told: &mut dyn FnMut(Observation)) {
-        // Of one that was given up nobody asks.
+        // A connection that was given up is not in `awaited` any more.
         if let Some(answer) = self.awaited.get_mut(&connection) {
             *answer = Answer::Told(process);
             self.release(told);
@@ -86,7 +87,7 @@ impl Held {
         }
     }
 
-    /// The first, unless it has to wait.
+    /// The first observation, unless it has to wait.
     fn next(&mut self) -> Option<Observation> {
         let first = &mut self.waiting.front_mut()?.observation.what;
         if let What::ConnectionOpened { connection, process, .. } = first {
@@ -103,11 +104,11 @@ impl Held {
     }
 }
 
-/// About how many bytes it takes: its texts are as long in a capture, and what else is written there is about what allocations cost. Items
-/// and events take more than is written of them.
+/// Estimates the memory of an observation in bytes. Its texts are as long as in a capture, and the rest of the written form is
+/// about the cost of allocations. Items and events take more than their written form.
 fn memory_of(observation: &Observation) -> usize {
     let mut written = Counter(0);
-    // What cannot be written is no less an observation.
+    // An observation counts even if it cannot be written.
     serde_json::to_writer(&mut written, observation).ok();
     let batch = if let What::Understood { body: Body::Items(items), .. } = &observation.what {
         items.iter().map(ObjectRef::memory).sum()
@@ -119,7 +120,7 @@ fn memory_of(observation: &Observation) -> usize {
     size_of::<Observation>().saturating_add(written.0.max(batch))
 }
 
-/// Counts what is written to it.
+/// Counts the bytes written to it.
 struct Counter(usize);
 
 impl Write for Counter {
@@ -194,7 +195,7 @@ mod tests {
         assert!(memory_of(&failed("x".repeat(10_000))) >= memory_of(&failed(String::new())) + 10_000);
     }
 
-    /// An event without an identity is 40 bytes of a capture, and more in memory.
+    /// An event without an identity takes 40 bytes in a capture, and more in memory.
     #[test]
     fn empty_events_take_as_much_room_as_they_have_memory() {
         const EVENTS: usize = 1000;
@@ -233,7 +234,7 @@ mod tests {
             self.held.answer(ConnectionId(connection), process, &mut |one| self.told.borrow_mut().push(line(one)));
         }
 
-        /// What was told since the last call.
+        /// The observations passed on since the last call.
         fn told(&self) -> Vec<String> {
             self.told.take()
         }

@@ -5,65 +5,65 @@ use std::time::{Duration, Instant};
 
 use observer_core::observer::{Limits, Observer, Snapshot};
 
-/// The shortest time between two snapshots: a reader takes in no more.
+/// Shortest time between two snapshots: a reader cannot follow more.
 const SHORTEST: Duration = Duration::from_millis(250);
 
-/// How many times longer than the making of a snapshot the pause behind it is: with that, making them takes at most 5 % of the time.
+/// The pause after a snapshot, in multiples of the time that it took. So snapshots take at most 5 % of the time.
 const PAUSE: u32 = 20;
 
-/// Where the newest snapshot lies until it is taken. The lock is held for as long as a pointer takes to move.
+/// Holds the newest snapshot until it is taken. The lock is held only while a pointer moves.
 #[derive(Debug)]
 pub struct Latest {
     snapshot: Mutex<Option<Arc<Snapshot>>>,
 }
 
-/// Makes snapshots for as long as somebody takes them.
+/// Makes snapshots while a page takes them.
 #[derive(Debug)]
 pub struct Publisher {
     latest: Weak<Latest>,
-    /// Findings that nobody wants to hear.
+    /// Identifiers of suppressed findings.
     mute: Vec<String>,
     due: Instant,
-    /// Whether anything was observed since the last one.
+    /// Whether anything was observed since the last snapshot.
     is_stale: bool,
 }
 
 impl Latest {
-    /// A snapshot in which nothing was seen.
+    /// The snapshot of an Observer that has seen nothing.
     pub fn nothing() -> Arc<Snapshot> {
         Arc::new(Observer::new(Limits::default()).snapshot())
     }
 
-    /// An empty place, and who puts snapshots there, without the findings of these identifiers.
+    /// An empty place, and the publisher that fills it with snapshots, without the findings in `mute`.
     pub fn begin(mute: Vec<String>) -> (Arc<Self>, Publisher) {
         let latest = Arc::new(Self { snapshot: Mutex::new(None) });
         let publisher = Publisher { latest: Arc::downgrade(&latest), mute, due: Instant::now(), is_stale: true };
         (latest, publisher)
     }
 
-    /// The newest snapshot, unless it was taken before.
+    /// The newest snapshot; `None` if it was taken before.
     pub fn take(&self) -> Option<Arc<Snapshot>> {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl Publisher {
-    /// Whether somebody still takes them.
+    /// Whether a page still takes them.
     pub(super) fn is_wanted(&self) -> bool {
         self.latest.strong_count() > 0
     }
 
-    /// Takes note that the last snapshot is not the newest any more.
+    /// Notes that the last snapshot is out of date.
     pub(super) const fn note_change(&mut self) {
         self.is_stale = true;
     }
 
-    /// How long until a snapshot is due; `None` while nothing changes.
+    /// Time until a snapshot is due; `None` while nothing changes.
     pub(super) fn due_in(&self) -> Option<Duration> {
         (self.is_stale && self.is_wanted()).then(|| self.due.saturating_duration_since(Instant::now()))
     }
 
-    /// Publishes what `observer` knows, if that is due.
+    /// Publishes a snapshot of `observer`, if one is due.
     pub(super) fn publish_if_due(&mut self, observer: &Observer) {
         if self.due_in() != Some(Duration::ZERO) {
             return;
@@ -71,21 +71,21 @@ impl Publisher {
         let Some(latest) = self.latest.upgrade() else { return };
         let begun = Instant::now();
         let snapshot = Arc::new(observer.snapshot().without_findings(&self.mute));
-        // Whoever takes one at this moment gets the next; observing waits for nobody.
+        // A page that takes a snapshot at this moment gets the next one: observing never waits.
         let place = match latest.snapshot.try_lock() {
             Ok(place) => Some(place),
             Err(TryLockError::Poisoned(place)) => Some(place.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         };
         self.is_stale = place.is_none();
-        // The lock is over before the former one is: that takes longer than moving a pointer.
+        // The lock is released before the former snapshot is dropped, which takes longer than moving a pointer.
         let former = place.map(|mut place| place.replace(snapshot));
         drop(former);
         self.due = Instant::now() + pause_after(begun.elapsed());
     }
 }
 
-/// How long no snapshot is made after one that took so long.
+/// The pause after a snapshot that took this long.
 fn pause_after(making: Duration) -> Duration {
     SHORTEST.max(making * PAUSE)
 }

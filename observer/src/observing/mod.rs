@@ -1,6 +1,6 @@
-//! The observing half: one thread that decodes what the taps saw and owns the [`observer_core::observer::Observer`].
+//! The observing half: one thread that decodes what the taps deliver and owns the [`observer_core::observer::Observer`].
 //!
-//! It shares nothing with the forwarding half but the intake's queue. Whatever happens here, a panic included, the traffic goes on.
+//! It shares only the intake's queue with the forwarding half. Even if it panics, traffic continues.
 
 mod deadline;
 mod decoding;

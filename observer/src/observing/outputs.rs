@@ -1,4 +1,4 @@
-//! What is written while observing goes on.
+//! The output during a run.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use crate::capture::CaptureFile;
 use crate::injected_fault::{self, Place};
 use crate::view::EventSink;
 
-/// Views and files that follow a run. One that cannot be written any more is given up, and the run goes on.
+/// Views and files that follow a run. One that fails is given up, and the run continues.
 #[derive(Default)]
 pub struct Outputs {
     sinks: Vec<Box<dyn EventSink>>,
@@ -24,34 +24,34 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Who is told of each event, and the file that records, if any.
+    /// The receivers of events, and the file to record, if any.
     pub fn new(sinks: Vec<Box<dyn EventSink>>, capture: Option<CaptureFile>) -> Self {
         Self { sinks, capture, ..Self::default() }
     }
 
-    /// One more who is told.
+    /// Adds a receiver of events.
     pub fn add(&mut self, sink: Box<dyn EventSink>) {
         self.sinks.push(sink);
     }
 
-    /// From now on snapshots are made for a page.
+    /// From now on, makes snapshots for a page.
     pub fn publish_by(&mut self, publisher: Publisher) {
         self.publisher = Some(publisher);
     }
 
-    /// Whether somebody reads snapshots, and so sees time pass.
+    /// Whether a page takes snapshots, and so shows time passing.
     pub(super) fn is_looked_at(&self) -> bool {
         self.publisher.as_ref().is_some_and(Publisher::is_wanted)
     }
 
-    /// Takes note that snapshots are about to be different.
+    /// Notes that the last snapshot is out of date.
     pub(super) fn note_change(&mut self) {
         if let Some(publisher) = &mut self.publisher {
             publisher.note_change();
         }
     }
 
-    /// Publishes a snapshot, if one is due. A fault of ours ends the page, not the run.
+    /// Publishes a snapshot if one is due. An internal error ends the page, not the run.
     pub(super) fn publish(&mut self, observer: &Observer) {
         let Some(publisher) = &mut self.publisher else { return };
         if catch_unwind(AssertUnwindSafe(|| publisher.publish_if_due(observer))).is_err() {
@@ -62,7 +62,7 @@ impl Outputs {
         }
     }
 
-    /// Tells an event.
+    /// Emits an event.
     pub(super) fn event(&mut self, event: &Event) {
         self.each(|sink| {
             injected_fault::strike(Place::View, event);
@@ -70,33 +70,33 @@ impl Outputs {
         });
     }
 
-    /// Tells how much there was until now.
+    /// Emits the totals until now.
     pub(super) fn totals(&mut self, observer: &Observer) {
         let (at, totals, missed) = (observer.now(), observer.totals(), observer.missed());
         self.each(|sink| sink.totals(at, &totals, missed));
     }
 
-    /// Records an observation; with the error the capture is over.
+    /// Records an observation; an error ends the capture.
     pub(super) fn record(&mut self, observation: &Observation) -> io::Result<()> {
         let recorded = self.capture.as_mut().map_or(Ok(()), |capture| capture.record(observation));
         self.unless_over(recorded)
     }
 
-    /// How long until [`Self::flush`] or [`Self::publish`] is due; `None` when there is no need.
+    /// Time until [`Self::flush`] or [`Self::publish`] is due; `None` if neither is needed.
     pub(super) fn due_in(&self) -> Option<Duration> {
         let capture = self.capture.as_ref().and_then(CaptureFile::due_in);
         let snapshot = self.publisher.as_ref().and_then(Publisher::due_in);
         capture.into_iter().chain(snapshot).min()
     }
 
-    /// Hands on what waits; with the error the capture is over.
+    /// Writes buffered events, and the capture's block if it is due; an error ends the capture.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.each(|sink| sink.flush());
         let flushed = self.capture.as_mut().map_or(Ok(()), CaptureFile::flush_if_due);
         self.unless_over(flushed)
     }
 
-    /// Says at once what the report will say, too: it may be days away, and read by somebody else.
+    /// Logs a problem at once. The report also contains it, but may come days later and have another reader.
     pub(super) fn warn(&self, trouble: &str) {
         if self.observing_is_over {
             tracing::warn!("{trouble}");
@@ -105,12 +105,12 @@ impl Outputs {
         }
     }
 
-    /// From here on nothing more is observed.
+    /// From here on, nothing more is observed.
     pub(super) fn end_of_observing(&mut self) {
         self.observing_is_over = true;
     }
 
-    /// Observing failed: the capture stays without its end mark, because it is not whole.
+    /// Observing failed: the capture is incomplete, so it gets no end mark.
     pub(super) fn abandon(&mut self, why: &str) {
         self.capture = None;
         self.is_abandoned = true;
@@ -122,12 +122,12 @@ impl Outputs {
         self.is_abandoned
     }
 
-    /// Writes what waits and the end mark of the capture.
+    /// Writes the rest of the capture and its end mark.
     pub(super) fn end_capture(&mut self) -> io::Result<()> {
         self.capture.take().map_or(Ok(()), CaptureFile::finish)
     }
 
-    /// Writes what waits, and returns what went wrong, each a sentence.
+    /// Writes buffered events, and returns the problems, one sentence each.
     pub(super) fn finish(mut self) -> Vec<String> {
         self.each(|sink| sink.flush());
         self.troubles
@@ -140,7 +140,7 @@ impl Outputs {
         written
     }
 
-    /// A full disk ends the file, and a fault of ours the view, not the run.
+    /// Calls each receiver. A full disk ends the file, and an internal error the view, but not the run.
     fn each(&mut self, mut tell: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
         let mut failed = Vec::new();
         self.sinks.retain_mut(|sink| {

@@ -1,4 +1,4 @@
-//! What the thread makes of what taps deliver.
+//! The thread's results for deliveries of taps.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -107,7 +107,8 @@ fn connection_that_was_open_before_is_read_from_its_next_request_on() {
     assert_eq!((totals.requests, missed.bytes, missed.malformed), (1, 7, 0), "{missed:?}");
 }
 
-/// The openings of two connections wait, with all behind them; what is told in the end is what is told when both processes are known at once.
+/// The openings of two connections wait, and all observations after them. The result is the same as if both processes were known at
+/// once.
 #[test]
 fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
     let [at_once, late] = [false, true].map(|is_late| {
@@ -117,7 +118,7 @@ fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
         let outcome = observe(Outputs::new(Vec::new(), Some(capture)), |intake| two_processes(intake, is_late));
         let mut recorded = Vec::new();
         Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| recorded.push(one)).unwrap();
-        // The run ends when it does.
+        // Each run ends at a time of its own.
         assert_eq!(recorded.pop().unwrap().what, What::Tick);
         (recorded, Snapshot { at: Timestamp::default(), ..outcome.snapshot })
     });
@@ -126,7 +127,7 @@ fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
     assert_eq!(clients, [1, 2], "the same words, of two processes");
 }
 
-/// What waits for a server that is unknown yet, and for a process, gets both, whichever comes first.
+/// Deliveries that wait for an unknown server and for a process get both, in either order.
 #[test]
 fn process_that_is_found_before_its_server_is_known_is_kept() {
     for is_late in [false, true] {
@@ -144,7 +145,7 @@ fn process_that_is_found_before_its_server_is_known_is_kept() {
     }
 }
 
-/// Decoding waits for the server's version here, and the run is shut down before that comes.
+/// Decoding waits for the server's version here, and the run is shut down before it arrives.
 #[test]
 fn what_is_not_decoded_by_the_deadline_counts_as_missed() {
     for (patience, decoded) in [(Duration::from_mins(1), true), (Duration::ZERO, false)] {
@@ -164,7 +165,8 @@ fn what_is_not_decoded_by_the_deadline_counts_as_missed() {
     }
 }
 
-/// Two processes that say the same list; their processes are known at once, or behind the ends of their connections, the second first.
+/// Two processes that send the same list. Their processes are known at once, or after their connections have ended, the second
+/// first.
 fn two_processes(intake: &Intake, is_late: bool) {
     let process = |pid| Process { pid, started: 1, name: "controller".to_owned(), container: None };
     let register = |pid| {

@@ -1,4 +1,4 @@
-//! The thread.
+//! The observing thread.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -20,10 +20,10 @@ use crate::injected_fault::{self, Place};
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver, TapEvent};
 use crate::tap::Clock;
 
-/// How long the thread sleeps when nothing comes, before it looks whether the taps are gone.
+/// How long the thread sleeps without deliveries before it checks whether the taps are gone.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// How often whoever follows is told the totals.
+/// How often receivers of events get the totals.
 const TOTALS: Duration = Duration::from_secs(30);
 
 /// A running observing thread.
@@ -33,18 +33,18 @@ pub struct Observing {
     deadline: Deadline,
 }
 
-/// What it leaves behind.
+/// The result of the observing thread.
 #[derive(Debug)]
 pub struct Outcome {
-    /// All that was observed.
+    /// The state of the Observer at the end.
     pub snapshot: Snapshot,
-    /// Whether observing went on to the end: the snapshot lacks nothing that is not counted in it.
+    /// Whether observing lasted until the end: the snapshot counts everything that it lacks.
     pub is_whole: bool,
-    /// What went wrong on our side, each a sentence.
+    /// Problems on our side, one sentence each.
     pub troubles: Vec<String>,
 }
 
-/// What the thread owns.
+/// The data that the thread owns.
 struct State {
     waiting: Waiting,
     decoding: Decoding,
@@ -58,26 +58,26 @@ struct State {
     undecoded: Undecoded,
 }
 
-/// Since when nothing has happened, so that time can be told to pass.
+/// The last moment at which anything happened, from which passing time is computed.
 struct Idle {
     /// By the clock of this thread.
     since: Timestamp,
-    /// The taps' time then, once all that had come by then has passed the door.
+    /// The taps' time at that moment, once everything received by then has passed the door.
     at: Timestamp,
 }
 
-/// The one way into the Observer: what passes it is recorded, so a replay ends in the same state.
+/// The one way into the Observer. Everything that passes is recorded, so a replay ends in the same state.
 struct Door {
     observer: Observer,
     outputs: Outputs,
 }
 
 impl Observing {
-    /// Starts the thread. It ends by itself once all taps and their connections are gone and everything was decoded.
+    /// Starts the thread. It ends by itself once all taps and their connections are gone and everything is decoded.
     pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, outputs: Outputs) -> io::Result<Self> {
         let deadline = Deadline::default();
         let of_thread = deadline.clone();
-        // The run begins now, whenever the first client comes.
+        // The run begins now, not with the first client.
         let known = [What::Tick].into_iter().chain(known(&upstreams)).map(|what| Observation { at, what }).collect();
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let clock = Clock::start();
@@ -100,21 +100,20 @@ impl Observing {
         Ok(Self { thread, deadline })
     }
 
-    /// Waits until everything was decoded, for 5 s at most; what is not decoded then counts as missed. Blocks; the taps must have been stopped
-    /// before.
+    /// Waits until everything is decoded, for 5 s at most; the rest counts as missed. Blocks. Stop the taps before.
     pub fn finish(self) -> io::Result<Outcome> {
         self.set_deadline(PATIENCE);
         self.thread.join().map_err(|_panic| io::Error::other("the observing thread failed"))
     }
 
-    /// From then on nothing more is decoded.
+    /// After `patience` from now, nothing more is decoded.
     pub(super) fn set_deadline(&self, patience: Duration) {
         self.deadline.set(patience);
     }
 }
 
 impl Idle {
-    /// The taps' time at `now` of this thread's clock, shown by the wall clock as it is set by then.
+    /// The taps' time at `now` of this thread's clock, with the setting of the wall clock at `now`.
     fn at(&self, now: Timestamp) -> Timestamp {
         let set_forward = now.wall_ahead().saturating_sub(self.since.wall_ahead());
         self.at.plus(now.since(self.since)).with_wall_ahead(self.at.wall_ahead().saturating_add(set_forward))
@@ -122,8 +121,8 @@ impl Idle {
 }
 
 impl State {
-    /// Takes what is known from the start, and decodes until the taps are gone, or until observing fails; then the receiver is dropped, and
-    /// the taps go on without us.
+    /// Observes the `known` facts, and decodes until the taps are gone or observing fails. Then it drops the receiver, and the taps
+    /// continue without us.
     fn run(&mut self, known: Vec<Observation>, mut receiver: IntakeReceiver) {
         let observing = catch_unwind(AssertUnwindSafe(|| {
             for one in known {
@@ -142,7 +141,7 @@ impl State {
         }
     }
 
-    /// Takes what has come, and does what is due.
+    /// Takes the deliveries that have arrived, and does what is due.
     fn turn(&mut self, receiver: &mut IntakeReceiver) {
         let wait = self.door.outputs.due_in().unwrap_or(IDLE).min(IDLE);
         let mut nothing_came = true;
@@ -174,8 +173,8 @@ impl State {
         self.door.publish();
     }
 
-    /// What ends by nothing happening, such as a storm, has to be told of the time, and so has who looks at how long something goes on. The
-    /// taps' clocks are not ours to read. It does not pass what is held back.
+    /// Emits a tick if time matters: a storm ends when nothing happens, and a page shows how long things last. The time is
+    /// computed, since the taps' clocks cannot be read here. A tick never overtakes held observations.
     fn let_time_pass(&mut self) {
         if !self.held.is_empty() {
             return;
@@ -189,7 +188,7 @@ impl State {
         }
     }
 
-    /// Time goes on after the last thing that happened: a run is as long as it took.
+    /// Adds the time after the last delivery: a run is as long as it took.
     fn let_the_rest_pass(&mut self) {
         let at = self.idle.at(self.clock.now());
         if self.held.is_empty() && at > self.door.observer.now() {
@@ -216,7 +215,7 @@ impl State {
         }
     }
 
-    /// Connections and notices that found no room are known to the intake only.
+    /// Only the intake knows of connections and notices that it had no room for.
     fn note_losses(&mut self, losses: IntakeLosses) {
         let connections = losses.connections.saturating_sub(self.losses.connections);
         let notices = losses.notices.saturating_sub(self.losses.notices);
@@ -248,7 +247,7 @@ impl Door {
         outputs.publish(observer);
     }
 
-    /// That the capture ended cannot be in the capture.
+    /// A capture cannot contain the fact that it ended.
     fn note_end_of_capture(&mut self, recorded: io::Result<()>) {
         if let Err(error) = recorded {
             self.outputs.warn(&format!("the capture ended early: {error}"));
@@ -288,7 +287,7 @@ impl Door {
     }
 }
 
-/// Servers that several listeners lead to are told of once.
+/// The profiles known from the start, one per server, even if several listeners lead to it.
 fn known(upstreams: &[Upstream]) -> Vec<What> {
     let mut told = BTreeSet::new();
     let fresh = upstreams.iter().filter(|upstream| told.insert(&upstream.name));

@@ -1,4 +1,4 @@
-//! What the observing thread is told of the servers behind the listeners.
+//! The API servers behind the listeners, for the observing thread.
 
 use std::net::SocketAddr;
 
@@ -7,13 +7,13 @@ use observer_core::routing::ServerProfile;
 /// An API server, as the clients of one listener reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
-    /// The listener's address; it tells connections apart.
+    /// The listener's address, which identifies the upstream of a connection.
     pub listener: SocketAddr,
-    /// What it is called. Listeners whose upstreams have the same name lead to the same API server.
+    /// The name in reports. Upstreams with the same name are the same API server.
     pub name: String,
     /// A path in front of the API server's own, or empty.
     pub path_prefix: String,
-    /// What is known of it. With `None` it is learned later: what its clients do waits until [`crate::intake::Notice::Profile`] comes, for
-    /// a verdict cannot be given without.
+    /// The server profile. If it is `None`, it is learned later: a verdict needs it, so deliveries of the server's clients wait for
+    /// [`crate::intake::Notice::Profile`].
     pub profile: Option<ServerProfile>,
 }

@@ -1,8 +1,8 @@
-//! What has to wait until its API server is known.
+//! Deliveries that wait until their API server is known.
 //!
-//! A server is asked for its version when its first client comes, and the client's first request may be over before the answer is there.
-//! What is put aside here keeps its charge against the intake's limits, so this is bounded as the intake is; and whoever asks gives up
-//! after some seconds and says so.
+//! A server is asked for its version when its first client connects, and that client's first request may end before the answer
+//! arrives. Deliveries put aside still count against the intake's limits, so they are bounded as the intake is. The task that asks
+//! gives up after some seconds and reports that.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -10,13 +10,13 @@ use std::net::SocketAddr;
 use super::Upstream;
 use crate::intake::{ConnectionId, Delivered, Delivery, Notice, TapEvent};
 
-/// Puts deliveries aside, and gives them back in their order.
+/// Puts deliveries aside, and returns them in their order.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     names: BTreeMap<SocketAddr, String>,
-    /// Servers of which nothing is known yet.
+    /// Servers whose profile is unknown.
     unknown: BTreeSet<String>,
-    /// Connections to them.
+    /// Connections to these servers.
     connections: HashMap<ConnectionId, String>,
     aside: BTreeMap<String, Vec<Delivered>>,
 }
@@ -31,7 +31,7 @@ impl Waiting {
         }
     }
 
-    /// What is to be decoded now that `delivered` has come: nothing, it alone, or with it what waited for it.
+    /// The deliveries to decode now: none, `delivered` alone, or `delivered` and those that waited for it.
     pub(super) fn pass(&mut self, delivered: Delivered) -> Vec<Delivered> {
         if self.unknown.is_empty() {
             return vec![delivered];
@@ -51,7 +51,7 @@ impl Waiting {
         }
     }
 
-    /// All that still waits: nobody will come to say what it waits for.
+    /// All deliveries that still wait, when no profile can come any more.
     pub(super) fn give_up(&mut self) -> Vec<Delivered> {
         self.unknown.clear();
         std::mem::take(&mut self.aside).into_values().flatten().collect()
@@ -64,7 +64,7 @@ impl Waiting {
                 self.connections.insert(*id, name.clone());
                 Some(name)
             }
-            // One that is closed stays: its process may be told behind that.
+            // A closed connection stays: its process may arrive later.
             Delivery::Connection(
                 id,
                 TapEvent::Bytes { .. }

@@ -1,23 +1,23 @@
-//! Which characters a terminal shows as themselves, and nothing else.
+//! The characters that a terminal shows as themselves, without any other effect.
 //!
-//! Unicode decides (`DerivedCoreProperties.txt` of 16.0 for `Default_Ignorable_Code_Point`, `UnicodeData.txt` for the general categories). Unassigned
-//! code points are not looked up: terminals show a box for them.
+//! Unicode decides (`DerivedCoreProperties.txt` of 16.0 for `Default_Ignorable_Code_Point`, `UnicodeData.txt` for the general
+//! categories). Unassigned code points count as shown: terminals show a box for them.
 
-/// What stands for a character that is not shown.
+/// Replaces a character that is not shown.
 pub(crate) const REPLACEMENT: &str = "\u{FFFD}";
 
-/// Whether a terminal shows `character` and does nothing else for it. These it does not: controls (C0, DEL, C1), what changes the direction of
-/// text, separators of lines, format characters, all that is invisible by design, private use, and noncharacters.
+/// Whether a terminal shows `character` and does nothing else. This excludes controls (C0, DEL, C1), characters that change the
+/// direction of text, line separators, format characters, characters invisible by design, private use, and noncharacters.
 pub(crate) const fn is_shown(character: char) -> bool {
     !(is_control(character) || is_format(character) || is_invisible(character) || is_without_meaning(character))
 }
 
-/// General category Cc, Zl and Zp.
+/// General categories Cc, Zl and Zp.
 const fn is_control(character: char) -> bool {
     matches!(character, '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}')
 }
 
-/// General category Cf: the directions, the joiners, tags, and marks of scripts and notations.
+/// General category Cf: direction marks, joiners, tags, and marks of scripts and notations.
 const fn is_format(character: char) -> bool {
     matches!(
         character,

@@ -1,4 +1,4 @@
-//! JSON that a terminal shows and does not obey: what it would obey stands in it as `\uXXXX`, so its meaning is the same.
+//! JSON that a terminal shows but does not obey: characters that it would obey are written as `\uXXXX`, with the same meaning.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 use super::character::is_shown;
 use super::text::Printable;
 
-/// One value on several lines, for people as well.
+/// One value, indented on several lines.
 pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<Printable> {
     of(value, PrettyFormatter::new())
 }
@@ -22,13 +22,13 @@ pub(crate) fn json_line(value: &impl Serialize) -> serde_json::Result<Printable>
 fn of(value: &impl Serialize, formatter: impl Formatter) -> serde_json::Result<Printable> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Escaping(formatter)))?;
-    // The line breaks are the formatter's: those of strings are escaped.
+    // The line breaks are the formatter's; those in strings are escaped.
     let mut text = Printable::lines(String::from_utf8_lossy(&bytes));
     text.end_line();
     Ok(text)
 }
 
-/// A formatter that escapes what `serde_json` leaves as it is: it knows the controls below U+0020 only.
+/// A formatter that escapes the characters that `serde_json` does not: it escapes only controls below U+0020.
 struct Escaping<F>(F);
 
 impl<F: Formatter> Formatter for Escaping<F> {

@@ -1,11 +1,11 @@
-//! The log of the process on its way to standard error.
+//! The process's log, on its way to standard error.
 
 use std::io::{self, Write};
 
 use super::text::Printable;
 use crate::terminal::Stderr;
 
-/// Takes records of the log, each in one write, and prints each as a paragraph.
+/// Takes log records, each in one write, and prints each as a paragraph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Log;
 

@@ -1,7 +1,8 @@
-//! Text that a terminal shows and does not obey: the one way to standard output, to standard error and into files of text.
+//! Text that a terminal shows but does not obey: the only way to standard output, standard error and text files.
 //!
-//! Names, versions, errors and captures come from strangers. [`Printable`] replaces what a terminal would obey or would not show, so whatever
-//! takes only a [`Printable`] cannot pass it on. The house rule `printing` (`xtask/src/tidy/printing.rs`) holds that nothing else writes there.
+//! Names, versions, errors and captures come from strangers. [`Printable`] replaces every character that a terminal would obey or
+//! would not show, so code that accepts only [`Printable`] cannot pass one on. The house rule `printing`
+//! (`xtask/src/tidy/printing.rs`) checks that nothing else writes to these places.
 
 mod character;
 mod json;

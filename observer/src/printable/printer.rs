@@ -1,44 +1,44 @@
-//! A place that takes printable text and nothing else.
+//! A writer that accepts printable text and nothing else.
 
 use std::io::{self, BufWriter, Write};
 
 use super::text::Printable;
 
-/// A stream or a file that takes only [`Printable`].
+/// A stream or a file that accepts only [`Printable`].
 #[derive(Debug)]
 pub struct Printer<W> {
     out: W,
 }
 
 impl<W: Write> Printer<W> {
-    /// Prints into `out`.
+    /// Prints to `out`, without a buffer.
     pub const fn to(out: W) -> Self {
         Self { out }
     }
 
-    /// Hands on at [`Self::flush`] only, or when much is waiting.
+    /// Writes only at [`Self::flush`], or when the buffer is full.
     pub fn buffered(self) -> Printer<BufWriter<W>> {
         Printer { out: BufWriter::new(self.out) }
     }
 
-    /// Prints all of `text` in one write, where its stream takes that.
+    /// Prints all of `text` in one write, if the stream accepts that.
     pub fn print(&mut self, text: &Printable) -> io::Result<()> {
         self.out.write_all(text.as_str().as_bytes())
     }
 
-    /// Hands on what waits.
+    /// Writes the buffered text.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
-    /// What was printed into.
+    /// The stream or file that this printed to.
     pub fn into_inner(self) -> W {
         self.out
     }
 }
 
 impl<W: Write + Send + 'static> Printer<W> {
-    /// One of which nobody needs to know where it leads.
+    /// Hides the type of the stream.
     pub fn boxed(self) -> Printer<Box<dyn Write + Send>> {
         Printer { out: Box::new(self.out) }
     }

@@ -1,4 +1,4 @@
-//! The gate: text of which a terminal shows every character, with line ends and styles of our own.
+//! The gate: text that a terminal shows completely, with line ends and styles of our own.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -6,35 +6,35 @@ use anstyle::Style;
 
 use super::character::{REPLACEMENT, is_shown};
 
-/// Text for a terminal. Words of our own come in as `&'static str`, everything else through the gate: each character that a terminal would obey or
-/// would not show becomes U+FFFD, line breaks too.
+/// Text for a terminal. Our own words enter as `&'static str`, all other text through the gate. The gate replaces each character
+/// that a terminal would obey or would not show with U+FFFD, line breaks included.
 ///
-/// It is no [`Display`]: as part of another text it would go through the gate a second time, and lose its styles there.
+/// It does not implement [`Display`]: inside another text it would pass the gate a second time and lose its styles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printable(String);
 
-/// What passes through the gate while it is written.
+/// Passes all text written to it through the gate.
 struct Gate<'t> {
     out: &'t mut String,
     breaks: Breaks,
 }
 
-/// What becomes of line breaks.
+/// The gate's treatment of line breaks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Breaks {
     Replaced,
     Kept,
-    /// What follows stands further right than any line of ours begins, so nobody can make such a line.
+    /// Further lines are indented deeper than any line of ours, so a stranger cannot forge one of ours.
     Indented,
 }
 
 impl Printable {
-    /// No text.
+    /// Empty text.
     pub const fn new() -> Self {
         Self(String::new())
     }
 
-    /// Words of our own, with whatever is in them.
+    /// Our own words, unchanged.
     pub fn words(words: &'static str) -> Self {
         Self(words.to_owned())
     }
@@ -46,14 +46,14 @@ impl Printable {
         printable
     }
 
-    /// Any text, through the gate, as a line.
+    /// Any text, through the gate, and a line end.
     pub fn line(text: impl Display) -> Self {
         let mut line = Self::of(text);
         line.end_line();
         line
     }
 
-    /// Any text, through the gate, as lines: the second and all further ones are indented, as they may be a stranger's.
+    /// Any text, through the gate, as lines. All but the first are indented, as they may be a stranger's.
     pub fn paragraph(text: impl Display) -> Self {
         let mut paragraph = Self::new();
         paragraph.gate(text, Breaks::Indented);
@@ -61,14 +61,14 @@ impl Printable {
         paragraph
     }
 
-    /// Text with line breaks that are known to be ours, through the gate.
+    /// Text whose line breaks are known to be ours, through the gate.
     pub(crate) fn lines(text: impl Display) -> Self {
         let mut lines = Self::new();
         lines.gate(text, Breaks::Kept);
         lines
     }
 
-    /// Text of the command line itself: its line breaks stay, and in what has no words of others so do its styles.
+    /// Text from the command line parser, with its line breaks. Keep its styles only if it contains no strangers' words.
     pub(crate) fn of_command_line(text: &clap::builder::StyledStr, styles: Styles) -> Self {
         match styles {
             Styles::Dropped => Self::lines(text),
@@ -76,7 +76,7 @@ impl Printable {
         }
     }
 
-    /// Keeps line breaks, and `ESC [ digits m`.
+    /// Keeps line breaks and `ESC [ digits m`.
     fn lines_with_styles(text: &str) -> Self {
         let mut lines = Self::new();
         let mut rest = text;
@@ -104,44 +104,44 @@ impl Printable {
         styled
     }
 
-    /// Any text behind this, through the gate.
+    /// Appends any text, through the gate.
     pub fn push(&mut self, text: impl Display) {
         self.gate(text, Breaks::Replaced);
     }
 
-    /// Any text behind this, through the gate, and the end of the line.
+    /// Appends any text, through the gate, and a line end.
     pub fn push_line(&mut self, text: impl Display) {
         self.push(text);
         self.end_line();
     }
 
-    /// What has been through the gate.
+    /// Appends text that has passed the gate already.
     pub fn append(&mut self, other: &Self) {
         self.0.push_str(&other.0);
     }
 
-    /// The line is over.
+    /// Appends a line end.
     pub fn end_line(&mut self) {
         self.0.push('\n');
     }
 
-    /// Takes spaces away from the end.
+    /// Removes spaces at the end.
     pub(crate) fn trim_end(&mut self) {
         self.0.truncate(self.0.trim_end_matches(' ').len());
     }
 
-    /// The text.
+    /// The text, safe for a terminal.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text, as text like any other.
+    /// The text as an ordinary string.
     pub fn into_string(self) -> String {
         self.0
     }
 
     fn gate(&mut self, text: impl Display, breaks: Breaks) {
-        // A `Display` that fails has written what it could.
+        // Even if a `Display` fails, the text that it has written stays.
         let _infallible = write!(Gate { out: &mut self.0, breaks }, "{text}");
     }
 }

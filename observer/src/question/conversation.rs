@@ -1,4 +1,4 @@
-//! One connection of ours, on which one question follows the other.
+//! One connection of ours, for one request after the other.
 
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -13,10 +13,10 @@ use tokio::task::JoinHandle;
 
 use super::request::QuestionError;
 
-/// Longest version document that is read, in bytes; a real one has some 300.
+/// Longest version document that is read, in bytes; a real one has about 300.
 const MAX_DOCUMENT: usize = 64 * 1024;
 
-/// A connection, and what every question on it carries. The body of an answer has to be read before the next question.
+/// A connection, and the header fields of every request on it. Read the body of an answer before the next request.
 pub struct Conversation {
     sender: SendRequest<Empty<Bytes>>,
     connection: JoinHandle<()>,
@@ -38,17 +38,17 @@ impl Conversation {
     ) -> Result<Self, QuestionError> {
         let opened = http1::handshake(TokioIo::new(stream)).await;
         let (sender, connection) = opened.map_err(|error| QuestionError::Http { path: "/".to_owned(), error })?;
-        // What goes wrong on the connection is told where its answer is read.
+        // Errors of the connection appear where the answer is read.
         let connection = tokio::spawn(async move { drop(connection.await) });
         Ok(Self { sender, connection, path_prefix: path_prefix.trim_end_matches('/').to_owned(), fields })
     }
 
-    /// Whether the other side has not ended it.
+    /// Whether the other side has not closed the connection.
     pub async fn is_open(&mut self) -> bool {
         self.sender.ready().await.is_ok()
     }
 
-    /// Asks for path and query as the API server has them, whatever stands in front of them; any status is an answer.
+    /// Sends a GET for a path and query of the API server, after the path prefix. Any status is an answer.
     pub async fn get(&mut self, path: &str, accept: &'static str) -> Result<Response<Incoming>, QuestionError> {
         let mut request =
             Request::get(format!("{}{path}", self.path_prefix)).body(Empty::new()).or(Err(QuestionError::Unspeakable))?;
@@ -59,7 +59,7 @@ impl Conversation {
         self.sender.send_request(request).await.map_err(failed)
     }
 
-    /// `gitVersion` of `/version`.
+    /// The `gitVersion` in `/version`.
     pub async fn version(&mut self) -> Result<String, QuestionError> {
         let mut response = success("/version", self.get("/version", "application/json").await?)?;
         let body = Limited::new(response.body_mut(), MAX_DOCUMENT).collect().await;
@@ -68,7 +68,7 @@ impl Conversation {
         Ok(version.git_version)
     }
 
-    /// Reads the page of `/metrics`, however long.
+    /// Reads the page of `/metrics`, of any length.
     pub async fn metrics(&mut self, told: &mut (dyn FnMut(&Sample<'_>) + Send)) -> Result<(), QuestionError> {
         let mut response = success("/metrics", self.get("/metrics", "text/plain").await?)?;
         let mut reader = MetricsReader::default();

@@ -1,8 +1,9 @@
-//! The requests of our own: `GET /version`, which tells the rules that a server follows, and `GET /metrics`, which tells what its
-//! administrator changed in them; and what `watchtap verify` asks, one after the other on one connection.
+//! Our own requests. `GET /version` shows the rules that a server follows, `GET /metrics` the changes that its administrator made
+//! to them. `watchtap verify` sends one request after the other on one connection.
 //!
-//! Each goes over a connection of its own, never through a tap, and is in no report. `/version` may be read by anybody unless the cluster's
-//! administrator took that away (`ClusterRole` `system:public-info-viewer`), so it is asked without credentials first; `/metrics` by few.
+//! Each request uses a connection of its own, never a tap, and is in no report. Any user may read `/version`, unless the
+//! administrator removed that permission (`ClusterRole` `system:public-info-viewer`). So it is requested without credentials first.
+//! Few users may read `/metrics`.
 
 mod conversation;
 mod request;

@@ -1,4 +1,4 @@
-//! Asking an API server about itself.
+//! Requests to an API server about itself.
 
 use std::time::Duration;
 
@@ -10,61 +10,61 @@ use tokio::time::timeout;
 
 use super::conversation::Conversation;
 
-/// How long connecting may take, and then asking.
+/// Time limit for connecting, and then for the request.
 pub const LIMIT: Duration = Duration::from_secs(5);
 
-/// Why something is not known.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum QuestionError {
-    /// No connection.
+    /// The connection failed.
     #[error("could not connect: {0}")]
     Connect(String),
-    /// The server does not let us read it.
+    /// The answer's status is not a success.
     #[error("the API server answered {path} with {status}")]
     Status {
-        /// What was asked for.
+        /// The path of the request.
         path: String,
-        /// The answer.
+        /// As received; never a success.
         status: StatusCode,
     },
-    /// Not HTTP, or broken off.
+    /// The answer is not HTTP, or was interrupted.
     #[error("asking for {path} failed: {error}")]
     Http {
-        /// What was asked for.
+        /// The path of the request.
         path: String,
-        /// What went wrong.
+        /// The error of the HTTP client.
         error: hyper::Error,
     },
-    /// Not a version document.
+    /// The answer to `/version` is not a version document.
     #[error("the answer to /version is not a version document")]
     NotAVersion,
-    /// Host or credential cannot stand in a request.
+    /// The host or the credential contains characters that HTTP does not allow.
     #[error("the server's name or the token has characters that HTTP does not allow")]
     Unspeakable,
-    /// Nothing came in time.
+    /// The answer did not arrive within [`LIMIT`].
     #[error("no answer in time")]
     TimedOut,
 }
 
-/// How an API server is asked.
+/// The parameters of a request to an API server.
 #[derive(Clone, Copy)]
 pub struct Question<'q> {
-    /// What goes into the `Host` field.
+    /// The value of the `Host` field.
     pub host: &'q str,
-    /// What stands in front of the API server's own paths, or nothing.
+    /// The path in front of the API server's own paths; may be empty.
     pub path_prefix: &'q str,
     /// A bearer token.
     pub token: Option<&'q str>,
 }
 
 impl Question<'_> {
-    /// Asks over `stream`, a TLS connection on which HTTP/1.1 is spoken, for `gitVersion` of `/version`.
+    /// Requests `gitVersion` of `/version` over `stream`, a TLS connection with HTTP/1.1.
     pub async fn version(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<String, QuestionError> {
         let asked = async { self.open(stream).await?.version().await };
         timeout(LIMIT, asked).await.unwrap_or(Err(QuestionError::TimedOut))
     }
 
-    /// Asks likewise for `/metrics`, and returns what the page says of the server's configuration. It may be of any length.
+    /// Requests `/metrics` likewise, and returns the page's facts about the server's configuration. The page may have any length.
     pub async fn metrics(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<FromMetrics, QuestionError> {
         let mut found = FromMetrics::default();
         let asked = async { self.open(stream).await?.metrics(&mut |sample| found.note(sample)).await };
@@ -72,7 +72,7 @@ impl Question<'_> {
         Ok(found)
     }
 
-    /// Begins a conversation over `stream`, on which any number of questions can be asked, one after the other.
+    /// Begins a conversation over `stream`, for any number of requests, one after the other.
     pub async fn open(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<Conversation, QuestionError> {
         let mut fields = HeaderMap::new();
         let host = HeaderValue::from_str(self.host).or(Err(QuestionError::Unspeakable))?;

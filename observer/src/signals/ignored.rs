@@ -1,8 +1,8 @@
-//! Which signals our process was told to ignore when it was started.
+//! The signals that our process ignores from its start.
 //!
-//! Who runs us under `nohup`, or in the background of a script (which ignores SIGINT and SIGQUIT), means the command too. It would
-//! inherit that, but not past a handler of ours: at exec a handled signal becomes a default one, an ignored one stays ignored
-//! (POSIX `execve`). So these get no handler.
+//! A user who runs us under `nohup`, or in the background of a script (which ignores SIGINT and SIGQUIT), means the command too.
+//! The command inherits an ignored signal, but not one that we handle: exec keeps ignored signals and resets handled ones to their
+//! default action (POSIX `execve`). So ignored signals get no handler.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use std::fs;
 pub(crate) struct Ignored(u64);
 
 impl Ignored {
-    /// Those of our process; none where the system does not tell.
+    /// The signals that our process ignores; none if the system does not report them.
     pub(crate) fn at_start() -> Self {
         fs::read_to_string("/proc/self/status").map(|status| Self::parse(&status)).unwrap_or_default()
     }

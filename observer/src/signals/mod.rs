@@ -1,4 +1,5 @@
-//! The signals that ask a process of ours to end, or mean its command: who sent them, and which it was told to ignore.
+//! The signals that request the end of a process of ours, or are meant for its command: their senders, and those ignored from the
+//! start.
 
 mod ending;
 mod ignored;

@@ -1,16 +1,17 @@
-//! Who sent a signal.
+//! The sender of a signal.
 
 use rustix::process::Pid;
 use signal_hook::low_level::siginfo::{Cause, Origin};
 
-/// Who sent a signal, as far as `siginfo_t` tells (`man 2 sigaction`, `si_code`).
+/// The sender of a signal, as far as `siginfo_t` identifies it (`man 2 sigaction`, `si_code`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
-    /// The kernel, for a key at the terminal or for its end (`SI_KERNEL`).
+    /// The kernel, for a key at the terminal or for its hangup (`SI_KERNEL`).
     Kernel,
-    /// A process, by `kill` and its relatives; no id when it lives outside our PID namespace, as the runtime of our container.
+    /// A process, by `kill` and its relatives. Without an id if it lives outside our PID namespace, as our container's runtime
+    /// does.
     Process(Option<Pid>),
-    /// A timer or something else that is not meant for the command.
+    /// A timer, or another source that is not meant for the command.
     Other,
 }
 
@@ -20,7 +21,7 @@ impl From<&Origin> for Sender {
         match (origin.cause, process) {
             (Cause::Kernel, _) => Self::Kernel,
             (Cause::Sent(_), process) => Self::Process(process.flatten()),
-            // Where the system does not tell the cause (macOS), it tells the process when there is one.
+            // If the system does not report the cause (macOS), it reports the process if there is one.
             (_, Some(Some(process))) => Self::Process(Some(process)),
             _ => Self::Other,
         }

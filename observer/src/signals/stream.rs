@@ -1,4 +1,4 @@
-//! The signals that a command is asked to end by, or to do something else by, while it runs.
+//! The signals that arrive while a command runs: requests for its end, and others that are meant for it.
 
 use std::io;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use super::ending::{OF_POSIX, of_this_system};
 use super::ignored::Ignored;
 use super::sender::Sender;
 
-/// What a process exits with that a signal ended, less the number of the signal, as a shell says it.
+/// The exit code of a process ended by a signal, minus the signal's number, as a shell reports it.
 const BY_SIGNAL: i32 = 128;
-/// Signals that wait to be looked at. The system merges equal ones that are pending, so these are more than can be told apart.
+/// Signals that wait to be handled. The system merges equal pending signals, so these are more than can be distinguished.
 const WAITING: usize = 16;
 
 /// A signal that our process got.
@@ -29,20 +29,22 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Every signal of these does but the two that people give a meaning of their own.
+    /// Whether it requests shutdown. All signals here do, except the two that users define.
     pub(crate) const fn asks_for_an_end(self) -> bool {
         self.signal != SIGUSR1 && self.signal != SIGUSR2
     }
 
-    /// Whether a write of ours reached the largest size of a file (`RLIMIT_FSIZE`). It fails then, which ends the file and not the run.
+    /// Whether a write of ours reached the largest size of a file (`RLIMIT_FSIZE`). The write fails, which ends the file and not
+    /// the run.
     fn is_of_our_own_write(self) -> bool {
         self.signal == SIGXFSZ && self.sender == Sender::Process(Some(getpid()))
     }
 }
 
-/// Keeps our process alive through the signals that would end it, but for those that it ignored from the start, and hands them on, until it is
-/// dropped; from then on they end the process as they do by default, so that a report that cannot be written can still be interrupted. SIGTSTP,
-/// SIGCONT and SIGWINCH are not among them: the terminal gives them to the whole group, and what they do by default is right.
+/// Keeps our process alive through the signals that would end it, and hands them on. Signals ignored from the start stay ignored.
+///
+/// After it is dropped, signals have their default action again, so that writing a report can be interrupted. SIGTSTP, SIGCONT and
+/// SIGWINCH are not included: the terminal sends them to the entire group, and their default action is right.
 pub(crate) struct SignalStream {
     received: Receiver<Received>,
     handle: Handle,
@@ -51,19 +53,19 @@ pub(crate) struct SignalStream {
 }
 
 impl SignalStream {
-    /// To be called before the command is started, or a signal in between would end us and not it.
+    /// Call this before the command is started: a signal in between would end us and not the command.
     pub(crate) fn open() -> io::Result<Self> {
         let ignored = Ignored::at_start();
         let is_heeded = |signal: &i32| !ignored.contains(*signal);
         let heeded: Vec<i32> = OF_POSIX.into_iter().chain(of_this_system()).filter(is_heeded).collect();
         let over = Arc::new(AtomicBool::new(false));
-        // Actions run in the order of their registration. This one comes first: else the signal could be handed on and have ended the
-        // command, and `over` be true, before the same signal is looked at here.
+        // Actions run in the order of their registration, and this one must come first. Otherwise the signal could be handed on and
+        // end the command, and `over` be set, before this action sees the same signal.
         for signal in &heeded {
             if OF_POSIX.contains(signal) {
                 flag::register_conditional_default(*signal, Arc::clone(&over))?;
             } else {
-                // Of these signal-hook does not know the default.
+                // signal-hook does not know the default action of these.
                 flag::register_conditional_shutdown(*signal, BY_SIGNAL + signal, Arc::clone(&over))?;
             }
         }
@@ -84,7 +86,7 @@ impl SignalStream {
         Ok(Self { received, handle, thread: Some(thread), over })
     }
 
-    /// The next one that asks for an end.
+    /// The next signal that requests shutdown.
     pub(crate) async fn next_end(&mut self) -> i32 {
         loop {
             let received = self.next().await;
@@ -94,7 +96,7 @@ impl SignalStream {
         }
     }
 
-    /// The next signal. Waits for ever when there is none.
+    /// The next signal. Waits forever if no more can come.
     pub(crate) async fn next(&mut self) -> Received {
         match self.received.recv().await {
             Some(received) => received,

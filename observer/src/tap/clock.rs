@@ -1,44 +1,44 @@
-//! The clock that taps stamp with.
+//! The clock that stamps observations.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observer_core::time::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Counts on while the machine is suspended, and cannot be set: `CLOCK_BOOTTIME` of `clock_gettime(2)`.
+/// Includes suspended time and cannot be set: `CLOCK_BOOTTIME` of `clock_gettime(2)`.
 #[cfg(target_os = "linux")]
 const STEADY: ClockId = ClockId::Boottime;
-/// Counts on while the machine is suspended on Apple's systems, too.
+/// Includes suspended time on Apple's systems, too.
 #[cfg(not(target_os = "linux"))]
 const STEADY: ClockId = ClockId::Monotonic;
 
-/// A wall clock that was set by less is followed by nobody: what is shown stays as it is.
+/// Smallest change of the wall clock that stamps follow.
 const LEAST_STEP: u64 = 10 * MILLISECOND;
-/// The two clocks are read one after the other: how far apart they may be read, or they are read again.
+/// Longest time between the readings of the two clocks; a slower pair is read again.
 const LONGEST_READING: u64 = MILLISECOND;
 /// In nanoseconds.
 const MILLISECOND: u64 = 1_000_000;
-/// How often they are read again, on a machine that is short of time.
+/// Most readings of the pair on a busy machine.
 const READINGS: usize = 4;
 
-/// One reading of the wall clock, and the time that passed since: within a run it never goes backwards. Where the wall clock is set
-/// during the run, its stamps have by how much, for those who show them.
+/// One reading of the wall clock, plus the time that has passed since: within a run it never goes backwards. If the wall clock is
+/// set during the run, stamps carry the difference for display.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Reading,
 }
 
-/// What the machine's clocks show at one moment.
+/// The machine's clocks at one moment.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
-    /// Nanoseconds since the machine was started, those in which it was suspended included.
+    /// Nanoseconds since boot, including suspended time.
     steady: u64,
     /// Nanoseconds since the Unix epoch.
     wall: u64,
 }
 
 impl Clock {
-    /// A clock that starts now. One for all taps of a run makes their stamps comparable.
+    /// A clock that starts now. All taps of a run share one, so that their stamps are comparable.
     pub fn start() -> Self {
         Self { start: Reading::now() }
     }
@@ -57,7 +57,7 @@ impl Clock {
     }
 }
 
-/// In nanoseconds, rounded to milliseconds: one step is one number, although the two clocks are not read at the same instant.
+/// In nanoseconds, rounded to milliseconds: the two clocks are not read at the same instant, and one step must give one number.
 fn step(difference: u64) -> i64 {
     let whole = difference.saturating_add(MILLISECOND / 2) / MILLISECOND * MILLISECOND;
     if difference < LEAST_STEP { 0 } else { i64::try_from(whole).unwrap_or(i64::MAX) }
@@ -77,7 +77,7 @@ impl Reading {
         closest
     }
 
-    /// With the time that it took.
+    /// One reading, and the nanoseconds it took.
     fn attempt() -> (Self, u64) {
         let before = steady();
         let wall = nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
@@ -99,7 +99,7 @@ mod tests {
 
     const SECOND: u64 = 1000 * MILLISECOND;
     const HOUR: u64 = 3600 * SECOND;
-    /// Of 2026-01-31T12:00:00Z.
+    /// 2026-01-31T12:00:00Z in nanoseconds since the Unix epoch.
     const NOON: u64 = 1_769_860_800 * SECOND;
     const START: Reading = Reading { steady: 50 * SECOND, wall: NOON };
 
@@ -136,7 +136,7 @@ mod tests {
         assert!(clock.now() >= now);
     }
 
-    /// What a run that began at noon stamps after these times of its clocks.
+    /// The stamp after these times on the clocks of a run that began at noon.
     fn stamp(steady: u64, wall: u64) -> Timestamp {
         Clock { start: START }.stamp(Reading { steady: START.steady + steady, wall: START.wall + wall })
     }

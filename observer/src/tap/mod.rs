@@ -1,4 +1,4 @@
-//! Taps carry traffic in. They know bytes, not Kubernetes, and nothing of the views.
+//! Taps are the sources of traffic. They handle bytes, and know neither Kubernetes nor the views.
 
 mod clock;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]

@@ -1,6 +1,6 @@
-//! Standard error, which is held back while a page is on the same terminal.
+//! Standard error, held back while a page is on the same terminal.
 //!
-//! There is one for the process, as there is one standard error: everything that we say goes through it, that of a panic included.
+//! There is one for the process, as there is one standard error. All our messages go through it, those of panics included.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,46 +10,46 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::printable::{Printable, stderr, stderr_is_terminal};
 use crate::view::counted;
 
-/// Lines that are held back; of more, the latest.
+/// Most lines held back; older ones are dropped.
 const MOST_LINES: usize = 500;
 
-/// Bytes of a line that are kept.
+/// Bytes kept of each line.
 const LONGEST: usize = 4096;
 
-/// What is being held back; nothing while no page has the terminal.
+/// The text held back; `None` while no page has the terminal.
 static HELD: Mutex<Option<Held>> = Mutex::new(None);
 
-/// Writes to standard error, or to those who wait for the page to close.
+/// Writes to standard error, or holds the text until the page closes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stderr;
 
-/// Lines, as they were written.
+/// Lines in the order written.
 #[derive(Debug, Default)]
 struct Held {
     lines: VecDeque<String>,
     left_out: u64,
-    /// How many of the lines the page has not shown.
+    /// How many of the last lines the page has not shown.
     news: usize,
-    /// The beginning of a line.
+    /// The beginning of an unfinished line.
     begun: Vec<u8>,
 }
 
 impl Stderr {
-    /// From here on what is written waits.
+    /// From here on, holds written text.
     pub(super) fn hold() {
         *held() = Some(Held::default());
     }
 
-    /// Writes what was held, and from here on at once.
+    /// Writes the held text, and from here on holds no more.
     pub(super) fn release() {
         let Some(released) = held().take() else { return };
         if stderr_is_terminal() {
-            // A closed stderr leaves nobody to tell.
+            // If stderr is closed, there is nowhere to report that.
             let _written = stderr().print(&released.text());
         }
     }
 
-    /// Prints `text`. What goes into a file garbles no picture, so that is written at once, too.
+    /// Prints `text`. If stderr is a file, the text is written at once, since it cannot garble the picture.
     pub(crate) fn print(text: &Printable) -> io::Result<()> {
         if let Some(held) = held().as_mut() {
             held.take(text);
@@ -60,7 +60,7 @@ impl Stderr {
         stderr().print(text)
     }
 
-    /// The lines that were written since this was asked last.
+    /// The lines written since the last call.
     pub(super) fn news() -> Vec<String> {
         held().as_mut().map_or_else(Vec::new, Held::take_news)
     }
@@ -100,7 +100,7 @@ impl Held {
         self.lines.iter().skip(known).cloned().collect()
     }
 
-    /// All lines, as they were printed: they have been through the gate, and pass it unchanged.
+    /// All lines, as they were printed. They have passed the gate already, and pass it unchanged.
     fn text(&self) -> Printable {
         let mut text = Printable::new();
         if self.left_out > 0 {

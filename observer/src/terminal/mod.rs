@@ -1,4 +1,4 @@
-//! The terminal that a page is on: its modes, its keys, the thread that draws, and what is written to stderr meanwhile.
+//! The terminal that a page is on: its modes, its keys, the thread that draws, and text written to stderr meanwhile.
 
 mod held;
 mod modes;

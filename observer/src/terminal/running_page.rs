@@ -1,7 +1,7 @@
 //! The thread that draws a page and reads its keys.
 //!
-//! It takes the newest snapshot at its own pace. Whoever observes never waits for it, and a terminal that takes no more bytes holds up nobody
-//! else.
+//! It takes the newest snapshot at its own pace. The observing thread never waits for it, and a terminal that accepts no more bytes
+//! delays no other thread.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,10 +24,10 @@ use crate::injected_fault::{self, Place};
 use crate::observing::Latest;
 use crate::view::{Key, Outcome, Page};
 
-/// How often the thread looks for a newer snapshot; a key wakes it at once.
+/// How often the thread checks for a newer snapshot; a key wakes it at once.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long a terminal may take to be given back. One whose other side has stopped reading never does.
+/// Time limit for giving the terminal back. It never ends if the terminal's other side has stopped reading.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A page on our terminal, until it is dropped.
@@ -38,28 +38,28 @@ pub(crate) struct RunningPage {
     given_back: Receiver<()>,
 }
 
-/// Why there is no page any more.
+/// Why the page has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// The person asked for the end.
+    /// The user quit the page.
     Asked,
-    /// It failed for this reason; what it was about goes on.
+    /// It failed for this reason; the run continues.
     Failed(String),
 }
 
-/// What the thread has.
+/// The data of the drawing thread.
 struct Drawing {
     page: Page,
     screen: Screen,
     latest: Arc<Latest>,
     stops: Stops,
     closing: Arc<AtomicBool>,
-    /// Whether the picture is not that of what is known.
+    /// Whether the picture is out of date.
     is_stale: bool,
 }
 
 impl RunningPage {
-    /// Takes the terminal, and shows `page` and then what comes to `latest`.
+    /// Takes the terminal, and shows `page`, then each snapshot in `latest`.
     pub(crate) fn start(page: Page, latest: Arc<Latest>) -> io::Result<Self> {
         let closing = Arc::new(AtomicBool::new(false));
         let (screen, stops) = (Screen::new()?, Stops::open()?);
@@ -79,7 +79,7 @@ impl RunningPage {
         Ok(Self { closing, left: Some(left), given_back })
     }
 
-    /// Waits until the page is left by its person, or failed; for ever once that was told.
+    /// Waits until the user quits the page, or the page fails. Later calls wait forever.
     pub(crate) async fn left(&mut self) -> Left {
         match &mut self.left {
             Some(left) => {
@@ -96,7 +96,7 @@ impl Drop for RunningPage {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::SeqCst);
         if self.given_back.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            // The thread is held up by the terminal, whose modes can be put right all the same.
+            // The terminal blocks the thread, but its modes can be restored all the same.
             let _put_right = disable_raw_mode();
             Stderr::release();
         }
@@ -104,7 +104,7 @@ impl Drop for RunningPage {
 }
 
 impl Drawing {
-    /// Draws, and does what keys ask for, until the end is asked for.
+    /// Draws and handles keys until the page is closed.
     fn run(&mut self) -> io::Result<()> {
         while !self.closing.load(Ordering::SeqCst) {
             self.heed_stops()?;
@@ -123,14 +123,14 @@ impl Drawing {
         Ok(())
     }
 
-    /// Gives the terminal back before we are stopped, and takes it once it is ours.
+    /// Gives the terminal back before we are stopped, and takes it again once it is ours.
     fn heed_stops(&mut self) -> io::Result<()> {
         if self.stops.are_asked_for() {
             self.screen.give_back()?;
             Stops::stop()?;
         }
         if self.stops.are_over() {
-            // Who stopped us with SIGSTOP left the terminal as the shell wants it, which may have kept it.
+            // After SIGSTOP, the terminal has the modes that the shell wants, and the shell may have kept it.
             if is_ours() { self.screen.give_back()? } else { self.screen.lose() }
         }
         if !self.screen.is_taken() && is_ours() {
@@ -151,7 +151,7 @@ impl Drawing {
         }
     }
 
-    /// Waits for a key, and takes all that were pressed; whether one of them asked for the end.
+    /// Waits for a key, and handles all that were pressed. Returns whether one of them quits the page.
     fn take_keys(&mut self) -> io::Result<bool> {
         let mut is_overlooked = wait_for_input(LOOK)?;
         while event::poll(Duration::ZERO)? {
@@ -171,7 +171,7 @@ impl Drawing {
             }
         }
         if is_overlooked {
-            // crossterm overlooks a key that comes together with a new size, until the next one; it is not waited for in a loop without a pause.
+            // crossterm overlooks a key that arrives together with a new size, until the next key. The pause avoids a busy loop.
             thread::sleep(LOOK);
         }
         Ok(false)

@@ -1,4 +1,4 @@
-//! The screen of a terminal: lent for a page, and given back as it was.
+//! The screen of a terminal: taken for a page, and given back as it was.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -14,10 +14,10 @@ use ratatui::layout::{Position, Rect};
 use super::held::Stderr;
 use crate::view::Page;
 
-/// Bytes of a picture that are written at once, so that no half of it is seen: more than a large screen full of colours takes.
+/// Bytes of a picture that are written at once, so that it never appears in halves. A large screen full of colours takes less.
 const PICTURE: usize = 1 << 18;
 
-/// The screen. While a page has it, what is said on stderr waits; when this is dropped, wherever and why, it is given back.
+/// The screen. While a page has it, stderr is held back. Dropping it gives the screen back, on every path.
 #[derive(Debug)]
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
@@ -35,18 +35,18 @@ impl Screen {
         self.is_taken
     }
 
-    /// Takes the screen and the keyboard. What was on the screen comes back when it is given back.
+    /// Takes the screen and the keyboard. The former picture returns when the screen is given back.
     pub(super) fn take(&mut self) -> io::Result<()> {
         self.is_taken = true;
         Stderr::hold();
-        // Of a terminal that was lost, crossterm takes the modes for those that it had set.
+        // If the terminal was lost, crossterm still assumes the modes that it had set.
         disable_raw_mode()?;
         enable_raw_mode()?;
         execute!(self.terminal.backend_mut(), EnterAlternateScreen, Hide)?;
         self.forget()
     }
 
-    /// Gives both back.
+    /// Gives the screen and the keyboard back.
     pub(super) fn give_back(&mut self) -> io::Result<()> {
         if !self.is_taken {
             return Ok(());
@@ -58,25 +58,25 @@ impl Screen {
         shown.and(cooked)
     }
 
-    /// Has nothing to give back any more: the shell has the terminal, and has put it right.
+    /// Leaves nothing to give back: the shell has the terminal, and has restored it.
     pub(super) fn lose(&mut self) {
         self.is_taken = false;
         Stderr::release();
     }
 
-    /// Draws what is different from the last picture.
+    /// Draws the differences from the last picture.
     pub(super) fn draw(&mut self, page: &Page) -> io::Result<()> {
         self.terminal.draw(|frame| page.draw(frame)).map(|_drawn| ())
     }
 
-    /// Clears the screen, so that all of it is drawn next. Unlike [`Terminal::clear`] this asks the terminal nothing: one that does not answer
-    /// would hold us up.
+    /// Clears the screen, so that all of it is drawn next. Unlike [`Terminal::clear`], this asks the terminal nothing: one that
+    /// does not answer would block us.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
-    /// Asks the terminal to put `text` where its person can paste it from (OSC 52). Whether it did, it does not say.
+    /// Asks the terminal to copy `text` to its user's clipboard (OSC 52). The terminal does not report whether it did.
     pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
         let out = self.terminal.backend_mut();
         write!(out, "\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text))?;

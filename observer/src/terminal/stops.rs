@@ -1,4 +1,4 @@
-//! Being stopped and continued while a page has the terminal: ctrl-Z, SIGTSTP, SIGCONT.
+//! Stopping and continuing while a page has the terminal: Ctrl-Z, SIGTSTP, SIGCONT.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use signal_hook::low_level::emulate_default_handler;
 use super::modes::can_be_continued;
 use crate::signals::Ignored;
 
-/// Holds SIGTSTP back until the terminal was given back, and tells of SIGCONT; until it is dropped, from when on SIGTSTP stops us as ever.
+/// Delays SIGTSTP until the terminal is given back, and notes SIGCONT. After it is dropped, SIGTSTP stops us as usual.
 #[derive(Debug)]
 pub(super) struct Stops {
     asked: Arc<AtomicBool>,
@@ -31,22 +31,23 @@ impl Stops {
         Ok(stops)
     }
 
-    /// Does what ctrl-Z does at a terminal that is not ours alone: asks all of our process group to stop.
+    /// Does what Ctrl-Z does outside a page: asks our entire process group to stop.
     pub(super) fn ask() -> io::Result<()> {
         Ok(kill_current_process_group(Signal::TSTP)?)
     }
 
-    /// Whether we were asked to stop since this was asked last. Where nobody could continue us, that means nothing, as it would to the system.
+    /// Whether we were asked to stop since the last call. False if no shell could continue us; the system ignores SIGTSTP then,
+    /// too.
     pub(super) fn are_asked_for(&self) -> bool {
         self.asked.swap(false, Ordering::SeqCst) && can_be_continued()
     }
 
-    /// Stops; returns when we are continued.
+    /// Stops this process, and returns when it is continued.
     pub(super) fn stop() -> io::Result<()> {
         emulate_default_handler(SIGTSTP)
     }
 
-    /// Whether we were continued since this was asked last: by whom that was, and what became of the terminal, is not known.
+    /// Whether we were continued since the last call. The cause and the state of the terminal are unknown.
     pub(super) fn are_over(&self) -> bool {
         self.continued.swap(false, Ordering::SeqCst)
     }

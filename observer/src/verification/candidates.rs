@@ -1,8 +1,8 @@
-//! Resources that many clusters have objects of and that few clients read.
+//! Resources of which many clusters have objects, and which few clients read.
 
 use observer_core::k8s::Resource;
 
-/// Group, version, plural name; those first that hardly anybody reads.
+/// Group, version, plural name; those that are read least come first.
 const CANDIDATES: &[(&str, &str, &str)] = &[
     ("rbac.authorization.k8s.io", "v1", "roles"),
     ("", "v1", "podtemplates"),
@@ -23,7 +23,7 @@ const CANDIDATES: &[(&str, &str, &str)] = &[
     ("", "v1", "namespaces"),
 ];
 
-/// All of them, in order of preference.
+/// All candidates, in order of preference.
 pub(super) fn candidates() -> Vec<Resource> {
     let resource = |(group, version, resource): &(&str, &str, &str)| Resource {
         group: (*group).to_owned(),

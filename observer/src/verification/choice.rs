@@ -1,4 +1,4 @@
-//! Which resource is asked for.
+//! The choice of the resource to ask for.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::candidates::candidates;
 use super::failure::VerifyError;
 use super::server::Server;
 
-/// How long a resource is watched for other readers.
+/// How long resources are watched for other readers.
 pub(super) const QUIET_FOR: Duration = Duration::from_secs(5);
-/// Most objects of a resource that is chosen, not named: some lists read all of them.
+/// Most objects of a resource that is chosen and not named, since some lists read all of them.
 const MOST_OBJECTS: u64 = 500;
-/// Objects without which there is no second page.
+/// Fewest objects of a resource: with less, there is no second page.
 const FEWEST_OBJECTS: u64 = 2;
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ struct ApiResource {
     name: String,
 }
 
-/// The resource that was named, as in `deployments.apps`.
+/// Finds the resource with this name, such as `deployments.apps`.
 pub(super) async fn named(server: &mut Server, name: &str) -> Result<Resource, VerifyError> {
     let unknown = || VerifyError::NoSuchResource { name: name.to_owned() };
     let (plural, group) = name.split_once('.').unwrap_or((name, ""));
@@ -63,14 +63,14 @@ pub(super) async fn named(server: &mut Server, name: &str) -> Result<Resource, V
     Ok(Resource { group: group.to_owned(), version, resource: plural.to_owned() })
 }
 
-/// An object of a resource that was named.
+/// Chooses an object of a resource that was named.
 pub(super) async fn target_of(server: &mut Server, resource: Resource) -> Result<Target, VerifyError> {
     let name = resource.to_string();
     let answer = first_page(server, &resource).await?;
     suitable(resource, &answer, u64::MAX).map_err(|reason| VerifyError::Unsuitable { name, reason })
 }
 
-/// A resource with objects that nobody else reads.
+/// Chooses a resource with objects that no other client reads.
 pub(super) async fn quiet(server: &mut Server) -> Result<Target, VerifyError> {
     let candidates = candidates();
     let before = server.page(&candidates, &mut |_sample| {}).await?;
@@ -97,7 +97,7 @@ async fn first_page(server: &mut Server, resource: &Resource) -> Result<Answer, 
     Ok(server.ask(&request, BodyKind::Document).await?.answer)
 }
 
-/// What of it is asked for, or why not.
+/// The object to ask for, or why the resource is not suitable.
 fn suitable(resource: Resource, page: &Answer, most: u64) -> Result<Target, String> {
     if matches!(page.status, 401 | 403) {
         return Err(format!("you may not list it ({}); get, list and watch are needed", page.status));

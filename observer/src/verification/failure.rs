@@ -2,16 +2,16 @@
 
 use crate::question::QuestionError;
 
-/// A verification that cannot begin, or go on.
+/// A verification that cannot begin or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// No answer.
+    /// A request failed.
     #[error(transparent)]
     Question(#[from] QuestionError),
-    /// No connection.
+    /// A connection failed.
     #[error("{0:#}")]
     Connect(anyhow::Error),
-    /// The counters are out of reach.
+    /// The user may not read the counters.
     #[error(
         "the API server answered /metrics with 403: without its counters nothing can be compared. What is missing is the rule\n\n  \
          - nonResourceURLs: [\"/metrics\"]\n    verbs: [\"get\"]\n\nof a ClusterRole that is bound to you, as `system:monitoring` has it, or:\n\n  \
@@ -19,12 +19,12 @@ pub enum VerifyError {
          kubectl create clusterrolebinding watchtap-verify --clusterrole=watchtap-verify --user=YOU"
     )]
     NoMetrics,
-    /// Nobody, to this server.
+    /// The server does not accept the user's credentials.
     #[error(
         "the API server answered /metrics with 401: it does not know who you are; are the credentials of this context still valid?"
     )]
     Unauthenticated,
-    /// The counters are of somebody else.
+    /// The counters belong to another server.
     #[error(
         "GET {request} reads etcd in every version, and no counter of the server moved: are requests at this address spread over several \
          servers? Name one of them in the kubeconfig"
@@ -33,61 +33,61 @@ pub enum VerifyError {
         /// Path of the object.
         request: String,
     },
-    /// A log that does not say what it should.
+    /// The log does not show the reads that it should.
     #[error(
         "{path} tells of no read that was just made: etcd has to log at level debug (--log-level=debug) and in JSON, it has to be the member \
          that this API server uses, and keys have to lie below /registry"
     )]
     SilentLog {
-        /// The file.
+        /// The log file's path.
         path: String,
     },
-    /// The bound that was announced.
+    /// The announced number of requests is used up.
     #[error("{limit} requests were announced at most, and they are used up: connections to this API server end too often")]
     TooManyRequests {
-        /// The bound.
+        /// The announced number.
         limit: u32,
     },
     /// The server is too old.
     #[error("this API server ({version}) does not count its reads by resource; 1.26 and later do")]
     NotCounted {
-        /// What it says it is.
+        /// The version that it reports.
         version: String,
     },
-    /// The rules have to know what they are held against.
+    /// No rule knows the version of the server.
     #[error("the API server says that its version is `{version}`, which no rule knows; give --server-version")]
     UnknownVersion {
-        /// What it says it is.
+        /// The version that it reports.
         version: String,
     },
-    /// The resource that was named is not served.
+    /// The server does not serve the named resource.
     #[error("this API server serves no resource `{name}`; name it as in `pods` or `deployments.apps`")]
     NoSuchResource {
         /// As it was given.
         name: String,
     },
-    /// The resource that was named cannot be used.
+    /// The named resource cannot be used.
     #[error("{name} cannot be used: {reason}")]
     Unsuitable {
         /// As it was given.
         name: String,
-        /// Why, and what to do.
+        /// The reason, and the remedy.
         reason: String,
     },
-    /// No resource was found.
+    /// No suitable resource was found.
     #[error(
         "no resource was found that has two objects, may be listed and is read by nobody else; name one with --resource ({tried})"
     )]
     NothingQuiet {
-        /// What was tried, and what was wrong with it.
+        /// The resources tried, each with its problem.
         tried: String,
     },
-    /// A log that was given cannot be read.
+    /// A given log cannot be read.
     #[error("cannot read {path}: {error}")]
     Log {
-        /// The file.
+        /// The log file's path.
         path: String,
-        /// Why.
+        /// The system's error.
         error: std::io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! What a server appends to a log while it is asked.
+//! The lines that a server appends to a log while it is asked.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::VerifyError;
 
-/// Most that is read of what was appended during one row, in bytes.
+/// Most bytes read of the lines appended during one row.
 const MAX_APPENDED: u64 = 64 * 1024 * 1024;
 
 /// A log file that grows.
@@ -17,29 +17,29 @@ pub struct LogTail {
 }
 
 impl LogTail {
-    /// Begins at the file's present end.
+    /// Begins at the file's current end.
     pub fn open(path: &Path) -> Result<Self, VerifyError> {
         let mut tail = Self { path: path.to_owned(), mark: 0 };
         tail.mark = tail.end()?;
         Ok(tail)
     }
 
-    /// The file.
+    /// The file's path, for messages.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// The file's present end, to be marked later.
+    /// The file's current end, to be marked later.
     pub fn end(&self) -> Result<u64, VerifyError> {
         Ok(File::open(&self.path).and_then(|file| file.metadata()).map_err(|error| self.failed(error))?.len())
     }
 
-    /// Forgets what lies before an end that was seen.
+    /// Skips everything before `end`.
     pub fn mark(&mut self, end: u64) {
         self.mark = end;
     }
 
-    /// Tells the whole lines that were appended since the mark. A file that was rotated meanwhile is read from its beginning.
+    /// Passes the complete lines appended since the mark to `told`. A file that was rotated meanwhile is read from its beginning.
     pub fn lines(&self, told: &mut dyn FnMut(&[u8])) -> Result<(), VerifyError> {
         self.read(told).map_err(|error| self.failed(error))
     }

@@ -1,7 +1,7 @@
-//! Holding the rules against a live server: which resource to ask for, asking, and reading the server's counters in between.
+//! Checks the rules against a live server: chooses a resource, sends requests, and reads the server's counters in between.
 //!
-//! Reads only, one after the other on one connection, so that behind a load balancer one server answers all of a row. What is asked and what
-//! comes of it is decided in [`observer_core::verification`].
+//! It only reads, one request after the other on one connection, so that behind a load balancer one server answers all of a row.
+//! [`observer_core::verification`] chooses the requests and judges the answers.
 
 mod candidates;
 mod failure;

@@ -10,30 +10,30 @@ use observer_core::verification::Counters;
 use super::failure::VerifyError;
 use super::log_tail::LogTail;
 
-/// The logs that were given.
+/// The logs given by the user.
 #[derive(Debug, Default)]
 pub struct Oracles {
-    /// The API server's audit log: who else asked.
+    /// The API server's audit log, which shows other readers.
     pub audit_log: Option<LogTail>,
-    /// etcd's log at level debug: which keys were read.
+    /// etcd's log at level debug, which shows the keys that were read.
     pub etcd_log: Option<LogTail>,
 }
 
-/// How far etcd's log may be behind: it tells of a read after it has answered.
+/// How far etcd's log may lag: etcd logs a read after it has answered.
 const LOG_BEHIND: Duration = Duration::from_secs(2);
 const LOG_PAUSE: Duration = Duration::from_millis(50);
 
-/// Where each log ended at one moment.
+/// The end of each log at one moment.
 pub(super) struct Ends([Option<u64>; 2]);
 
 impl Oracles {
-    /// Where the logs end now.
+    /// The current ends of the logs.
     pub(super) fn ends(&self) -> Result<Ends, VerifyError> {
         let end = |log: &Option<LogTail>| log.as_ref().map(LogTail::end).transpose();
         Ok(Ends([end(&self.audit_log)?, end(&self.etcd_log)?]))
     }
 
-    /// From now on only what came behind `ends` counts.
+    /// From now on, only lines after `ends` count.
     pub(super) fn begin_at(&mut self, ends: &Ends) {
         for (log, end) in [&mut self.audit_log, &mut self.etcd_log].into_iter().zip(ends.0) {
             if let (Some(log), Some(end)) = (log, end) {
@@ -42,12 +42,12 @@ impl Oracles {
         }
     }
 
-    /// With the reads that etcd's log tells of.
+    /// Adds the reads in etcd's log to `moved`.
     pub(super) fn witnessed(&self, moved: Counters, resource: &Resource) -> Result<Counters, VerifyError> {
         Ok(moved.with_etcd_reads(resource, &self.etcd_reads()?))
     }
 
-    /// Whether etcd's log, if there is one, tells of a read of the resource behind `ends`.
+    /// Whether etcd's log has a read of the resource after `ends`; true without such a log.
     pub(super) fn tells_of_reads(&mut self, ends: &Ends, resource: &Resource) -> Result<bool, VerifyError> {
         if self.etcd_log.is_none() {
             return Ok(true);
@@ -65,7 +65,7 @@ impl Oracles {
         }
     }
 
-    /// A log of etcd that does not tell of reads.
+    /// The error for an etcd log without reads.
     pub(super) fn silent(&self) -> VerifyError {
         VerifyError::SilentLog { path: self.etcd_log.as_ref().map(LogTail::name).unwrap_or_default() }
     }
@@ -82,7 +82,7 @@ impl Oracles {
         Ok(reads)
     }
 
-    /// Requests for the resource beside the one with that audit ID; `None` without an audit log.
+    /// The number of requests for the resource, without the one with that audit ID; `None` without an audit log.
     pub(super) fn others(&self, resource: &Resource, audit_id: Option<&str>) -> Result<Option<usize>, VerifyError> {
         let Some(log) = &self.audit_log else { return Ok(None) };
         let resource = resource.to_string();
@@ -94,7 +94,7 @@ impl Oracles {
         Ok(Some(others))
     }
 
-    /// Who witnesses, in words.
+    /// The witnesses, in words.
     pub(super) fn names(&self) -> Vec<&'static str> {
         let etcd = self.etcd_log.is_some().then_some("etcd's log");
         let audit = self.audit_log.is_some().then_some("its audit log");

@@ -1,42 +1,42 @@
-//! What will be done, and how far it is.
+//! The plan of a verification, and its progress.
 
 use std::time::Duration;
 
 use observer_core::verification::{Shape, Target};
 
-/// Times that a row is asked which does not agree.
+/// Attempts for a row that does not agree.
 pub(super) const MOST_ATTEMPTS: usize = 5;
-/// Requests before the first row: version, three pages, discovery or a look at some resources, the revisions.
+/// Requests before the first row: version, three pages, discovery or checks of some resources, the revisions.
 const REQUESTS_BEFORE: u32 = 20;
 
-/// What will be done, said before it is.
+/// The plan, announced before it is carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The resource.
+    /// The resource to ask for, such as `deployments.apps`.
     pub resource: String,
-    /// Rows.
+    /// Number of rows.
     pub shapes: usize,
-    /// Requests, if every row agrees at once.
+    /// Number of requests, if every row agrees at once.
     pub requests: u32,
-    /// Requests at most.
+    /// Most requests sent.
     pub most_requests: u32,
-    /// About how long it takes.
+    /// Approximate duration.
     pub takes: Duration,
 }
 
-/// How far it is.
+/// The progress of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// A quiet resource is looked for.
+    /// Looks for an idle resource, for this time.
     Choosing(Duration),
-    /// Now it begins.
+    /// The plan is made, and the rows begin.
     Planned(Plan),
-    /// A row is asked: which, of how many.
+    /// Asks a row: its number from 1, the number of rows, and its title.
     Row(usize, usize, &'static str),
 }
 
 impl Plan {
-    /// For those shapes of `target`, with pages that take so long.
+    /// The plan for those shapes of `target`, if a metrics page takes `scrape_takes`.
     pub(super) fn of(target: &Target, shapes: &[&Shape], scrape_takes: Duration) -> Self {
         const WAITED_FOR_A_REVISION: Duration = Duration::from_secs(3);
         const WATCHED: Duration = Duration::from_secs(1);
@@ -48,8 +48,8 @@ impl Plan {
             resource: target.resource.to_string(),
             shapes: shapes.len(),
             requests: REQUESTS_BEFORE + 2 * rows,
-            // A row, its scrapes and that of a control window, and learning anew where another server answered: twice as often, and again
-            // where a connection had ended.
+            // A row, its scrapes, the scrape of a control window, and learning again if another server answered. Twice, for the
+            // attempts that do not count; and twice again, for connections that had ended.
             most_requests: REQUESTS_BEFORE + 2 * 2 * 11 * attempts * rows,
             takes: waits + watches + scrape_takes * rows,
         }

@@ -1,28 +1,28 @@
-//! What comes of it.
+//! The result of a verification.
 
 use observer_core::routing::ServerProfile;
 use observer_core::verification::{Row, Tally};
 use serde::Serialize;
 
-/// What came of it.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// What the server says it is.
+    /// The version that the server reports.
     pub server_version: String,
-    /// What the rules were told of it.
+    /// The server profile that the rules were given.
     pub profile: ServerProfile,
-    /// The same in words.
+    /// The facts of the profile that verdicts rest on, in phrases.
     pub assumptions: Vec<String>,
-    /// The resource.
+    /// The resource asked for.
     pub resource: String,
-    /// Whether it was looked for, and nobody else read it then.
+    /// Whether it was chosen, not named; no other client read it at that time.
     pub chosen: bool,
-    /// Who witnessed what the server did.
+    /// The witnesses of the server's reads, in words.
     pub witnesses: Vec<&'static str>,
-    /// Requests that were made.
+    /// Number of requests sent.
     pub requests: u32,
-    /// Each shape.
+    /// One row per shape.
     pub rows: Vec<Row>,
-    /// All shapes.
+    /// Counts over all rows.
     pub tally: Tally,
 }

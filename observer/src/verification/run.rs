@@ -1,4 +1,4 @@
-//! Row after row.
+//! Verifies one row after the other.
 
 use std::time::{Duration, Instant};
 
@@ -18,15 +18,15 @@ use super::plan::{MOST_ATTEMPTS, Plan, Progress};
 use super::result::Verification;
 use super::server::{Answered, Server};
 
-/// How long nothing is asked at least, to see whether others read.
+/// Shortest time without requests of ours that shows whether others read.
 const CONTROLLED_FOR: Duration = Duration::from_secs(1);
-/// How long what was learned of revisions is relied upon: less than a cache is sure to hold a snapshot.
+/// How long learned revisions are relied upon: less than a cache is sure to hold a snapshot.
 const RELIABLE_FOR: Duration = Duration::from_secs(45);
-/// How often counters are read again that lack the first events of a watch, and how long after one another.
+/// How often counters are reread that lack the first events of a watch, and the pause between.
 const LATE_LOOKS: u32 = 5;
 const LATE_PAUSE: Duration = Duration::from_millis(200);
 
-/// What happened between two pages.
+/// The changes between two metrics pages.
 struct Window {
     moved: Counters,
     others: Option<usize>,
@@ -41,21 +41,21 @@ struct Verifier<'v> {
     history: RevisionHistory,
     learned_at: Instant,
     started: Instant,
-    /// The connection over which the last page came.
+    /// The connection of the last page.
     page_from: u32,
-    /// The last page, which is the next row's first.
+    /// The last page, which is also the next row's first.
     page: MetricsPage,
 }
 
-/// What is to be verified.
+/// A verification to run.
 pub struct Request<'r> {
     /// The resource to ask for; `None` looks for one.
     pub resource: Option<&'r str>,
-    /// Which shapes.
+    /// The shapes to ask for.
     pub shapes: Vec<&'static Shape>,
-    /// What the user knows of the server.
+    /// Applies the user's flags to the server profile.
     pub flags: &'r (dyn Fn(ServerProfile) -> ServerProfile + Sync),
-    /// Who witnesses beside the counters.
+    /// Witnesses beside the counters.
     pub oracles: Oracles,
 }
 
@@ -109,13 +109,14 @@ pub async fn verify(
     Ok(verifier.finish(server_version, resource.is_none(), rows))
 }
 
-/// Up to 1.25 reads are counted by Go type, which does not tell resources (kubernetes/apiserver `pkg/storage/etcd3/store.go`, v0.25).
+/// Up to 1.25, reads are counted by Go type, which does not distinguish resources (kubernetes/apiserver
+/// `pkg/storage/etcd3/store.go`, v0.25).
 fn counts_by_type(server_version: &str) -> bool {
     const BY_RESOURCE: u16 = 26;
     server_version.parse::<ServerVersion>().is_ok_and(|version| version.minor() < BY_RESOURCE)
 }
 
-/// Those that there are of the target: without namespaces there are none of one namespace.
+/// The shapes that `target` has: without namespaces, none of a single namespace.
 fn shapes_of(target: &Target, shapes: Vec<&'static Shape>) -> Result<Vec<&'static Shape>, VerifyError> {
     let shapes: Vec<&Shape> = shapes.into_iter().filter(|shape| shape.is_of(target)).collect();
     if shapes.is_empty() {
@@ -125,7 +126,7 @@ fn shapes_of(target: &Target, shapes: Vec<&'static Shape>) -> Result<Vec<&'stati
     Ok(shapes)
 }
 
-/// The version, what a page tells of it, and above all what the user says.
+/// The reported version, then the facts of a metrics page; the user's flags override both.
 fn profile(
     server_version: &str,
     found: FromMetrics,
@@ -134,7 +135,7 @@ fn profile(
     let mut profile = server_version
         .parse::<ServerVersion>()
         .map_or_else(|_unknown| ServerProfile::default(), |version| ServerProfile::of_version(version, Basis::VersionEndpoint));
-    // With another version in place of the server's own, its page would be of no use.
+    // If a flag replaces the server's version, the server's page does not apply.
     let given = flags(profile.clone());
     if given.version == profile.version {
         found.add_to(&mut profile);
@@ -149,7 +150,7 @@ fn profile(
 }
 
 impl Verifier<'_> {
-    /// Finds out revisions and a continue token: the cache's revision from the cache, the newest from whoever knows.
+    /// Learns revisions and a continue token. The cache's revision comes from the cache, the newest from any layer that has it.
     async fn learn(&mut self) -> Result<(), VerifyError> {
         let collection = Target::collection(&self.target.resource);
         let first_page = self.listed(&format!("{collection}?limit=1")).await?;
@@ -169,7 +170,7 @@ impl Verifier<'_> {
         self.begin().await
     }
 
-    /// A list with a revision; a cache that is not ready yet is waited for.
+    /// A list with a revision. Waits for a cache that is not ready yet.
     async fn listed(&mut self, request: &str) -> Result<Answer, VerifyError> {
         const TIMES: u32 = 20;
         const PAUSE: Duration = Duration::from_millis(500);
@@ -189,7 +190,7 @@ impl Verifier<'_> {
         })
     }
 
-    /// A plain get of an object is a read of etcd in every version: if no witness tells of it, what the witnesses say later is worth nothing.
+    /// A plain get of an object reads etcd in every version. If no witness shows that read, the witnesses prove nothing later.
     async fn prove_witnesses(&mut self) -> Result<(), VerifyError> {
         const PROVED_BY: &str = "get, RV unset";
         if self.profile.is_aggregated(&self.target.resource) {
@@ -214,8 +215,8 @@ impl Verifier<'_> {
         Err(VerifyError::NoWitness { request })
     }
 
-    /// A resource that was not written since etcd was last compacted has lost its snapshots, the newest, too
-    /// (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, v0.34 to v0.37). The revision of its newest object is then compacted.
+    /// A resource without writes since etcd's last compaction has lost all of its snapshots, even the newest (kubernetes/apiserver
+    /// `pkg/storage/cacher/watch_cache.go`, v0.34 to v0.37). The revision of its newest object is then compacted.
     async fn snapshots_are_gone(&mut self, collection: &str, newest_item: Option<u64>) -> Result<bool, VerifyError> {
         const EXPIRED: u16 = 410;
         let exact = format!("{collection}?resourceVersion={}&resourceVersionMatch=Exact", self.known.revision);
@@ -231,7 +232,7 @@ impl Verifier<'_> {
         }
         let mut attempts = Vec::new();
         let mut asked = None;
-        // A connection that ends, or another server at its other end, begins the row anew.
+        // If a connection ends, or another server is at its other end, the row begins again.
         for _ in 0..MOST_ATTEMPTS * 2 {
             let Some(request) = shape.request(&self.target, &self.known) else {
                 return Ok(Row::not_provoked(shape, "the server gave no continue token".to_owned()));
@@ -241,13 +242,13 @@ impl Verifier<'_> {
             };
             match self.attempt(&request, &prediction).await {
                 Ok(Some(attempt)) => attempts.push(attempt),
-                // Another server: what was learned was of the one before.
+                // Another server: the learned revisions are those of the previous one.
                 Ok(None) => self.learn().await?,
                 Err(VerifyError::Question(_)) => self.begin().await?,
                 Err(error) => return Err(error),
             }
             let judgement = judge(&prediction, &attempts);
-            // Snapshots may have gone since they were looked for.
+            // Snapshots may be lost since they were checked.
             let may_be_gone = prediction.verdict.served_from == ServedFrom::Snapshot && judgement == Judgement::Noisy;
             asked = Some((request, prediction));
             if matches!(judgement, Judgement::Agree | Judgement::Disagree) || attempts.len() == MOST_ATTEMPTS {
@@ -263,7 +264,7 @@ impl Verifier<'_> {
         })
     }
 
-    /// `None` when another server answered than the one whose counters were read.
+    /// `None` if another server answered than the one whose counters were read.
     async fn attempt(&mut self, request: &str, prediction: &Prediction) -> Result<Option<Attempt>, VerifyError> {
         let began = Instant::now();
         let kind = if prediction.verb == Verb::Watch { BodyKind::Watch } else { BodyKind::Document };
@@ -283,8 +284,9 @@ impl Verifier<'_> {
         Ok(Some(attempt))
     }
 
-    /// What happened since the last page, once the server has counted the events that a watch began with: it does so when all are sent, beside
-    /// the answer, and on a busy machine after its end (kubernetes/apiserver `pkg/storage/cacher/cache_watcher.go` v0.34, `processInterval`).
+    /// The changes since the last page, once the server has counted the events that a watch began with. It counts them when all are
+    /// sent, beside the answer, and on a busy machine after its end (kubernetes/apiserver `pkg/storage/cacher/cache_watcher.go`
+    /// v0.34, `processInterval`).
     async fn window_after(&mut self, asked: &Answered) -> Result<Option<Window>, VerifyError> {
         let audit_id = asked.audit_id.as_deref();
         let Some(mut window) = self.window(audit_id).await? else { return Ok(None) };
@@ -301,8 +303,8 @@ impl Verifier<'_> {
         Ok(Some(window))
     }
 
-    /// What happened since the last page; `None` when the server was started anew, or is another. What comes while the page is written
-    /// belongs to both windows beside it.
+    /// The changes since the last page; `None` if the server was restarted or is another one. Changes while a page is written
+    /// belong to both windows beside it.
     async fn window(&mut self, audit_id: Option<&str>) -> Result<Option<Window>, VerifyError> {
         let (before, ends) = self.next_page().await?;
         let resource = &self.target.resource;
@@ -312,14 +314,14 @@ impl Verifier<'_> {
         Ok(before.is_of_the_server_of(&self.page).then_some(Window { moved, others }))
     }
 
-    /// A first page, with which a window begins.
+    /// Reads a first page, with which a window begins.
     async fn begin(&mut self) -> Result<(), VerifyError> {
         let (_before, ends) = self.next_page().await?;
         self.oracles.begin_at(&ends);
         Ok(())
     }
 
-    /// Reads the next page: the one before it, and where the logs ended when it was asked for.
+    /// Reads the next page. Returns the page before it, and the ends of the logs at the time of the request.
     async fn next_page(&mut self) -> Result<(MetricsPage, Ends), VerifyError> {
         let ends = self.oracles.ends()?;
         let page = self.server.page(std::slice::from_ref(&self.target.resource), &mut |_sample| {}).await?;

@@ -1,4 +1,4 @@
-//! The server that is asked, over one connection at a time.
+//! The server to verify, over one connection at a time.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::failure::VerifyError;
 use crate::question::{Conversation, QuestionError};
 
-/// How long one answer may take. A server waits three seconds for a revision; long lists take long.
+/// Time limit of one answer. A server waits three seconds for a revision; long lists take long.
 const ANSWERED_WITHIN: Duration = Duration::from_mins(1);
 /// Longest discovery document that is read, in bytes.
 const MAX_DISCOVERY: usize = 4 * 1024 * 1024;
@@ -24,7 +24,7 @@ const MAX_DISCOVERY: usize = 4 * 1024 * 1024;
 /// Opens a connection with the user's credentials.
 pub type Connect = Box<dyn Fn() -> Pin<Box<dyn Future<Output = anyhow::Result<Conversation>> + Send>> + Send>;
 
-/// An API server, and how many requests it got.
+/// An API server, with a count of its requests.
 pub struct Server {
     connect: Connect,
     conversation: Option<Conversation>,
@@ -33,7 +33,7 @@ pub struct Server {
     most_requests: u32,
 }
 
-/// An answer, and the name under which the audit log has it.
+/// An answer, and its audit ID.
 pub(super) struct Answered {
     pub(super) answer: Answer,
     pub(super) audit_id: Option<String>,
@@ -45,27 +45,27 @@ impl Server {
         Self { connect, conversation: None, connections: 0, requests: 0, most_requests: u32::MAX }
     }
 
-    /// Bounds the requests, with those that were made.
+    /// Allows that many further requests.
     pub(super) fn allow(&mut self, most_requests: u32) {
         self.most_requests = self.requests.saturating_add(most_requests);
     }
 
-    /// Requests so far.
+    /// Requests sent so far.
     pub(super) fn requests(&self) -> u32 {
         self.requests
     }
 
-    /// Which connection the last request went over: what went over the same one, the same server answered.
+    /// The number of the last request's connection. The same server answers all requests on one connection.
     pub(super) fn connection(&self) -> u32 {
         self.connections
     }
 
-    /// What the server says its version is.
+    /// The version that the server reports.
     pub(super) async fn version(&mut self) -> Result<String, VerifyError> {
         Ok(self.asked(async |conversation: &mut Conversation| conversation.version().await).await??)
     }
 
-    /// A page of metrics. `also` hears every sample, of a page that had to be asked for again those of both.
+    /// Reads a metrics page. `also` gets every sample; if the page has to be requested twice, it gets the samples of both.
     pub(super) async fn page(
         &mut self,
         resources: &[Resource],
@@ -92,18 +92,18 @@ impl Server {
         })
     }
 
-    /// The answer to a GET of path and query.
+    /// Sends a GET for path and query.
     pub(super) async fn ask(&mut self, request: &str, kind: BodyKind) -> Result<Answered, VerifyError> {
         Ok(self.asked(async |conversation: &mut Conversation| ask(conversation, request, kind).await).await??)
     }
 
-    /// A document of discovery; `None` where there is none.
+    /// Reads a discovery document; `None` if there is none.
     pub(super) async fn discover<D: DeserializeOwned>(&mut self, path: &str) -> Result<Option<D>, VerifyError> {
         Ok(self.asked(async |conversation: &mut Conversation| discover(conversation, path).await).await??)
     }
 
-    /// Asks on the present connection. One that was used before may have ended between two questions: then the question is asked again on
-    /// another. After a failure what is left of an answer may still be under way, so that connection is given up.
+    /// Asks on the current connection. A connection used before may have ended between two requests: the request is then repeated
+    /// on another. After a failure the rest of an answer may still be under way, so that connection is given up.
     async fn asked<T>(
         &mut self,
         mut ask: impl AsyncFnMut(&mut Conversation) -> Result<T, QuestionError>,
@@ -121,7 +121,7 @@ impl Server {
         }
     }
 
-    /// The present connection, or a new one where there is none or it has ended, for one request.
+    /// A connection for one request: the current one, or a new one if there is none or it has ended.
     async fn conversation(&mut self) -> Result<&mut Conversation, VerifyError> {
         if self.requests >= self.most_requests {
             return Err(VerifyError::TooManyRequests { limit: self.most_requests });
@@ -155,7 +155,7 @@ async fn ask(conversation: &mut Conversation, request: &str, kind: BodyKind) -> 
     let audit_id = text(headers, "audit-id");
     let content_type = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     let encoding = text(headers, CONTENT_ENCODING.as_str()).unwrap_or_default();
-    // A refusal by priority and fairness is plain text.
+    // A refusal by API priority and fairness is plain text.
     let mut reader = BodyReader::new(kind, &content_type, &encoding).ok();
     while let Some(frame) = response.body_mut().frame().await {
         let frame = frame.map_err(|error| QuestionError::Http { path: request.to_owned(), error })?;

@@ -8,7 +8,7 @@ use super::run::BudgetKept;
 use super::table::{Align, Cell, Table};
 use crate::printable::Printable;
 
-/// One line where it was kept; where not, what was allowed beside what it was.
+/// One line if the budget was kept, otherwise the allowed values beside the actual ones.
 pub(super) fn budget(budget: &BudgetKept, colour: Colour, out: &mut Printable) {
     let unsure = if budget.at_least { " (some of the run was not seen: it may be more)" } else { "" };
     if budget.exceeded.is_empty() {

@@ -1,4 +1,4 @@
-//! Whether and how text is coloured. A colour only repeats what a word already says.
+//! Whether and how text is coloured. A colour only repeats the meaning of a word.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -10,19 +10,19 @@ use crate::printable::{Printable, stderr_is_terminal, stdout_is_terminal};
 /// Whether escape sequences may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// To a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
+    /// For a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
     On,
-    /// To everything else.
+    /// For everything else.
     Off,
 }
 
 impl Colour {
-    /// What suits standard output.
+    /// The choice for standard output.
     pub fn for_stdout() -> Self {
         Self::suiting(stdout_is_terminal(), std::env::var_os("NO_COLOR").as_deref())
     }
 
-    /// What suits standard error.
+    /// The choice for standard error.
     pub fn for_stderr() -> Self {
         Self::suiting(stderr_is_terminal(), std::env::var_os("NO_COLOR").as_deref())
     }
@@ -41,15 +41,15 @@ impl Colour {
     }
 }
 
-/// What a word says, as a colour repeats it.
+/// The meaning of a word, which a colour repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
     /// Served from a cache.
     Good,
-    /// Something to look at.
+    /// Deserves a look.
     Notable,
-    /// Bulk reads from etcd, or a loss.
+    /// Many objects read from etcd, or a loss.
     Bad,
     Heading,
     Quiet,

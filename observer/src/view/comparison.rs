@@ -9,10 +9,10 @@ use super::quantity::{bytes, count, counted, length, microseconds};
 use super::table::{Align, Cell, Table};
 use crate::printable::Printable;
 
-/// Rows that are shown; the rest is summed up in a line, and is all there in JSON.
+/// Rows shown; a line sums up the rest, and JSON has all.
 const MAX_ROWS: usize = 40;
 
-/// What changed, the worst first; shapes that did not change are counted only. `names` are those of the first and the second run.
+/// The changes, worst first. Unchanged shapes are only counted. `names` are those of the first and the second run.
 pub fn comparison_text(names: [&str; 2], notes: &[String], comparison: &Comparison, colour: Colour) -> Printable {
     let [before, after] = names;
     let mut out = colour.paint(Tone::Heading, format_args!("watchtap read: {after} against {before}"));
@@ -80,7 +80,7 @@ fn table(rows: &[&ComparisonRow]) -> Table {
     table
 }
 
-/// `before → after`, or one of them when they read the same.
+/// `before → after`, or only one of them if both are equal.
 fn arrow(before: Option<String>, after: Option<String>) -> String {
     match (before, after) {
         (Some(before), Some(after)) if before == after => after,
@@ -89,7 +89,7 @@ fn arrow(before: Option<String>, after: Option<String>) -> String {
     }
 }
 
-/// The layers, the most frequent first.
+/// The layers, most frequent first.
 fn served_from(side: &Side) -> String {
     let mut words: Vec<String> = Vec::new();
     for layer in &side.layers {

@@ -1,4 +1,4 @@
-//! Discovery, folded: a client asks for a hundred documents before its first list, and none of them is about an object.
+//! Discovery in one line per client: a client requests a hundred documents before its first list, and none is about an object.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use observer_core::time::Timestamp;
 use super::lines::program;
 use super::quantity::{bytes, counted, length};
 
-/// What one client has asked since the last line.
+/// The discovery requests of one client since the last line.
 #[derive(Debug, Default)]
 pub(super) struct Discovery {
     folded: Option<Folded>,
@@ -25,11 +25,11 @@ struct Folded {
     begun: Instant,
 }
 
-/// How long a line is kept open for more.
+/// How long a line waits for more requests.
 const OPEN_FOR: Duration = Duration::from_secs(1);
 
 impl Discovery {
-    /// Takes a request; another client than before ends the line of the former one, which is returned.
+    /// Adds a request. If it is another client's than before, the former client's line is returned.
     pub(super) fn add(&mut self, record: &RequestRecord) -> Option<String> {
         let program = program(&record.client);
         let is_another = self.folded.as_ref().is_some_and(|folded| folded.program != program);
@@ -51,12 +51,12 @@ impl Discovery {
         former
     }
 
-    /// The time of the latest one, once the line has been open for long enough.
+    /// The time of the latest request, once the line has waited long enough.
     pub(super) fn is_due(&self) -> Option<Timestamp> {
         self.folded.as_ref().filter(|folded| folded.begun.elapsed() >= OPEN_FOR).map(|folded| folded.latest)
     }
 
-    /// The line for all of them.
+    /// The line for all requests so far.
     pub(super) fn folded(&mut self) -> Option<String> {
         let folded = self.folded.take()?;
         let failed = if folded.failed == 0 { String::new() } else { format!(", {} failed", folded.failed) };
@@ -70,7 +70,7 @@ impl Discovery {
     }
 }
 
-/// Whether a request is one: `/api`, `/apis`, `/openapi` and what is below them; what is about a resource has a scope.
+/// Whether a request is discovery: `/api`, `/apis`, `/openapi` and the paths below them. Requests for a resource have a scope.
 pub(super) fn is_discovery(record: &RequestRecord) -> bool {
     let first = record.shape.resource.strip_prefix('/').and_then(|path| path.split('/').next());
     record.shape.scope.is_none() && matches!(first, Some("api" | "apis" | "openapi"))

@@ -1,4 +1,4 @@
-//! What was read from etcd, in words.
+//! The reads from etcd, in words.
 
 use observer_core::observer::{EtcdLoad, Totals};
 
@@ -15,13 +15,13 @@ pub(super) fn lists(totals: &Totals) -> String {
     format!("{words} ({}, {})", counted(reads.objects, "object"), bytes(reads.bytes))
 }
 
-/// `20 gets from etcd (9.0 kB)`; nothing where there was none.
+/// `20 gets from etcd (9.0 kB)`; `None` without gets.
 pub(super) fn gets(totals: &Totals) -> Option<String> {
     let reads = &totals.etcd_reads;
     (reads.gets > 0).then(|| format!("{} from etcd ({})", counted(reads.gets, "get"), bytes(reads.get_bytes)))
 }
 
-/// `etcd 31 of 446 lists (16 kB), 20 gets`, where there is little room.
+/// `etcd 31 of 446 lists (16 kB), 20 gets`, where space is short.
 pub(super) fn short(totals: &Totals) -> String {
     let reads = &totals.etcd_reads;
     let weight = if totals.lists_from_etcd > 0 { format!(" ({})", bytes(reads.bytes)) } else { String::new() };
@@ -29,7 +29,7 @@ pub(super) fn short(totals: &Totals) -> String {
     format!("etcd {} of {}{weight}{gets}", count(totals.lists_from_etcd), counted(totals.lists, "list"))
 }
 
-/// Red where that is much.
+/// Red for a heavy load.
 pub(super) const fn tone(load: EtcdLoad) -> Tone {
     match load {
         EtcdLoad::None => Tone::Good,

@@ -10,7 +10,7 @@ use super::json::EVENTS_SCHEMA;
 use super::sink::EventSink;
 use crate::printable::{Printer, json_line};
 
-/// Writes one JSON object a line; the first names the schema.
+/// Writes one JSON object per line; the first line names the schema.
 #[derive(Debug)]
 pub struct EventLines<W> {
     out: Printer<W>,

@@ -1,4 +1,4 @@
-//! What `watchtap explain` prints.
+//! The output of `watchtap explain`.
 
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observer::VerdictRecord;
@@ -15,7 +15,7 @@ use super::table::{Align, Cell, Table};
 use super::verdict::{detail, served_tone};
 use crate::printable::{Printable, json};
 
-/// Text or JSON.
+/// The format of an explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplainFormat {
     /// For people.
@@ -24,25 +24,25 @@ pub enum ExplainFormat {
     Json,
 }
 
-/// A request and all that is to be said of it.
+/// A request and its explanation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
     schema: &'static str,
     request: String,
     profile: ServerProfile,
     assumptions: Vec<String>,
-    /// `None` when no version was given.
+    /// `None` if no version was given.
     verdict: Option<VerdictRecord>,
     sentence: Option<&'static str>,
     cheaper: Vec<String>,
-    /// What a write does in etcd.
+    /// The calls to etcd that a write makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     etcd_writes: Vec<EtcdWrite>,
     versions: Vec<VersionSpan>,
 }
 
 impl Explained {
-    /// Asks the rules; `None` when no object is read or written for the request. `query` is the request's, without `?`.
+    /// Applies the rules; `None` if the request reads and writes no object. `query` is the request's, without `?`.
     pub fn of(request: &str, info: &RequestInfo, query: &str, profile: &ServerProfile) -> Option<Self> {
         let options = &ListOptions::parse(query);
         let question = Question { info, options, profile, cache: CacheState::Ready, history: None, now: Timestamp::default() };

@@ -1,4 +1,4 @@
-//! Reflectors, storms and findings in words, for lines and reports alike.
+//! Reflectors, storms and findings in words, for lines and reports.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use observer_core::time::Timestamp;
 
 use super::quantity::{bytes, count, counted, length, microseconds};
 
-/// Members of a storm that are named in a line.
+/// Members of a storm named in a line.
 const MEMBERS_NAMED: usize = 3;
 
 /// `cause=expired/no-bookmarks → 1,704 items, 1,586 spurious 7.1 MB 90 ms  cache list-rv0`.
@@ -49,7 +49,7 @@ pub(super) fn stuck(stuck: &StuckTold) -> String {
     )
 }
 
-/// `slow/1.0 pods all namespaces has not read for 1.0 s: the server waits for the flow-control window of the stream`.
+/// `slow/1.0 pods all namespaces has not read for 1.0 s: the API server waits for the flow-control window of the stream`.
 pub(super) fn stalled(stall: &StallTold) -> String {
     let lasted = microseconds(stall.lasted_us);
     format!("{} has not read for {lasted}: the API server waits for the {}", subject(&stall.client, &stall.shape), stall.by)
@@ -74,7 +74,7 @@ pub(super) fn storm_ended(storm: &StormRecord) -> String {
     format!("over after {}: {}", length(lasted(storm)), storm_account(storm))
 }
 
-/// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 items (48,100 spurious), 210 MB, served from cache 40, trigger=…`.
+/// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 items (48,100 spurious), 210 MB, served from …, trigger=…`.
 fn storm_account(storm: &StormRecord) -> String {
     format!(
         "{} of {}, {}, at most {} a second, {} ({} spurious), {}, served from {}, trigger={}{}",
@@ -103,7 +103,7 @@ pub(super) fn layers(storm: &StormRecord) -> String {
     if words.is_empty() { "-".to_owned() } else { words.join(" · ") }
 }
 
-/// The members of a storm that is over whose list is not complete yet, some by name.
+/// The members of an ended storm whose list is not complete, some by name.
 pub(super) fn without_list(storm: &StormRecord) -> Option<String> {
     if storm.ended.is_none() || storm.without_list == 0 {
         return None;
@@ -120,7 +120,7 @@ pub(super) fn lasted(storm: &StormRecord) -> Duration {
     storm.last.since(storm.began)
 }
 
-/// One line of a report.
+/// The line for a storm in a report.
 pub(super) fn storm(storm: &StormRecord) -> String {
     let state = if storm.ended.is_some() { "lasted" } else { "is ongoing," };
     format!("storm {} {state} {}: {}", storm.storm, length(lasted(storm)), storm_account(storm))
@@ -141,7 +141,7 @@ pub(super) fn subject(client: &Client, shape: &Shape) -> String {
     format!("{program} {}{scope}{options}", shape.resource)
 }
 
-/// `1,586`, `~ 1,586 ± 40`, with `≥` where some of the traffic was not seen.
+/// `1,586`, `~ 1,586 ± 40`, with `≥` if some of the traffic was not seen.
 pub(super) fn spurious(repeats: Repeats) -> String {
     let least = if repeats.at_least { "≥ " } else { "" };
     match repeats.error {
@@ -150,7 +150,7 @@ pub(super) fn spurious(repeats: Repeats) -> String {
     }
 }
 
-/// What it does now. A poller that waits for its next list has a word of its own: it would be waited for in vain that it watches.
+/// The reflector's state. A poller between two lists has a word of its own, since no watch will follow.
 pub(super) const fn state(row: &ReflectorRow) -> &'static str {
     match row.state {
         ReflectorState::Stuck => "stuck",
@@ -178,20 +178,20 @@ pub(super) fn polling(polling: &Polling) -> String {
     format!("{how} ({}, ± {}, no watch)", counted(polling.lists, "list"), microseconds(polling.jitter_us))
 }
 
-/// Why it last listed again.
+/// The cause of the last relist; `-` without one.
 pub(super) fn last_cause(row: &ReflectorRow) -> String {
     let cause = row.last_relist.as_ref().and_then(|relist| relist.cause);
     cause.map_or_else(|| "-".to_owned(), |cause| cause.to_string())
 }
 
-/// Whose it is, and what was seen.
+/// The client and the shape of a finding, and its evidence.
 pub(super) fn seen(finding: &Finding) -> String {
     let whose = finding.client.as_ref().map(|client| subject(client, &finding.shape));
     let whose = whose.unwrap_or_else(|| finding.shape.to_string());
     format!("{whose}: {}", finding.seen)
 }
 
-/// What a restart of the API server would cost; nothing where nobody watches.
+/// The cost of a restart of the API server; `None` if no reflector watches.
 pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     (exposure.watching > 0).then(|| {
         format!(
@@ -205,7 +205,7 @@ pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     })
 }
 
-/// How long something has been so.
+/// How long a state has lasted, to the second; `now` below one second.
 pub(super) fn age(since: Timestamp, now: Timestamp) -> String {
     let age = now.since(since);
     if age < Duration::from_secs(1) { "now".to_owned() } else { length(Duration::from_secs(age.as_secs())) }

@@ -6,11 +6,11 @@ use serde::Serialize;
 use super::run::{BudgetKept, Run};
 use crate::printable::{Printable, json};
 
-/// Schema of `--events`.
+/// Schema in the first line of `--events`.
 pub const EVENTS_SCHEMA: &str = "watchtap.events/v1";
 /// Schema of `--format json` reports.
 pub const REPORT_SCHEMA: &str = "watchtap.report/v1";
-/// Schema of comparisons.
+/// Schema of `read --against --format json`.
 pub const COMPARISON_SCHEMA: &str = "watchtap.comparison/v1";
 /// Schema of `explain --format json`.
 pub const EXPLAIN_SCHEMA: &str = "watchtap.explain/v1";
@@ -28,7 +28,7 @@ struct Report<'r> {
     snapshot: &'r Snapshot,
 }
 
-/// The report as one JSON object.
+/// The complete report as one JSON object.
 pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<Printable> {
     let report = Report {
         schema: REPORT_SCHEMA,

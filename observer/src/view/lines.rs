@@ -1,4 +1,4 @@
-//! One line for each thing that happens, as `watchtap run` prints them.
+//! One line per event, as `watchtap run` prints them.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -21,13 +21,13 @@ use super::sink::EventSink;
 use super::verdict::{certainty_mark, contradiction, detail, rule, served_from, served_tone};
 use crate::printable::{Printable, Printer};
 
-/// Lines of one second of observed time. A terminal that scrolls faster is read by nobody, and slows the observer down.
+/// Most lines per second of observed time. No one reads faster scrolling, and it slows the observer down.
 const LINES_PER_SECOND: u64 = 200;
 
-/// The word before folded discovery: all of it is gets.
+/// The verb of folded discovery: all its requests are gets.
 const DISCOVERY: &str = "get";
 
-/// Writes what happens, line by line.
+/// Writes events line by line.
 #[derive(Debug)]
 pub struct LiveLines<W> {
     out: Printer<W>,
@@ -37,7 +37,7 @@ pub struct LiveLines<W> {
     told: Option<(Totals, Missed)>,
 }
 
-/// How many lines the present second has.
+/// Counts the lines of the current second.
 #[derive(Debug, Default)]
 struct Pace {
     second: u64,
@@ -46,17 +46,17 @@ struct Pace {
 }
 
 impl<W: Write> LiveLines<W> {
-    /// Lines to `out`, each in one write.
+    /// Writes lines to `out`, each in one write.
     pub fn new(out: Printer<W>, colour: Colour) -> Self {
         Self { out, colour, discovery: Discovery::default(), pace: Pace::default(), told: None }
     }
 
-    /// What was written to.
+    /// The stream that was written to.
     pub fn into_inner(self) -> W {
         self.out.into_inner()
     }
 
-    /// `12:00:01.204 list   …`.
+    /// Writes `12:00:01.204 list   …`.
     fn line(&mut self, at: Timestamp, tone: Tone, word: &str, rest: &str) -> io::Result<()> {
         if !self.pace.admits(at) {
             return Ok(());
@@ -125,7 +125,7 @@ impl<W: Write> LiveLines<W> {
         self.line(at, if broke { Tone::Notable } else { Tone::Plain }, "end", &text)
     }
 
-    /// Discovery that has been folded until now.
+    /// Writes the discovery folded until now.
     fn discovery(&mut self, at: Timestamp) -> io::Result<()> {
         match self.discovery.folded() {
             Some(text) => self.line(at, Tone::Quiet, DISCOVERY, &text),
@@ -205,7 +205,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Unrecorded { at, .. } => {
                 self.line(*at, Tone::Bad, "missed", "the capture lacks a span before this: see the report")
             }
-            // Lists have lines of their own.
+            // Lists have their own lines.
             Event::InitialList { .. }
             | Event::RelistBegan { .. }
             | Event::ConnectionOpened { .. }
@@ -214,7 +214,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
         }
     }
 
-    /// Nothing is printed when nothing has changed.
+    /// Prints nothing if nothing has changed.
     fn totals(&mut self, at: Timestamp, totals: &Totals, missed: &Missed) -> io::Result<()> {
         self.discovery(at)?;
         let now = (totals.clone(), missed.clone());
@@ -258,7 +258,7 @@ impl Pace {
     }
 }
 
-/// Who, and what: `my-controller/0.3 pods all namespaces RV=0`.
+/// The client and its request: `my-controller/0.3 pods all namespaces RV=0`.
 fn subject(record: &RequestRecord) -> String {
     let mut words = vec![program(&record.client), record.shape.resource.clone()];
     if let Some(scope) = &record.shape.scope {
@@ -272,18 +272,18 @@ fn subject(record: &RequestRecord) -> String {
     words.join(" ")
 }
 
-/// `default/` in front of a name; nothing for objects without a namespace.
+/// The prefix of a name, such as `default/`; empty for objects without a namespace.
 fn own_prefix(scope: &str) -> &str {
     if scope.ends_with('/') { scope } else { "" }
 }
 
 pub(super) fn program(client: &Client) -> String {
     let program = if client.program.is_empty() { "unnamed client" } else { &client.program };
-    // client-go's default is the file name, its version, and the platform in words that follow.
+    // client-go's default is the file name and its version, followed by the platform in further words.
     program.to_owned()
 }
 
-/// The options with the revision itself, which a shape leaves out.
+/// The options with the revision itself, which a shape omits.
 fn options(record: &RequestRecord) -> Option<String> {
     use observer_core::k8s::ResourceVersion;
     let options = &record.shape.options;
@@ -294,7 +294,7 @@ fn options(record: &RequestRecord) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// `1,704 items`; at least so many where bytes were missed, unknown where the body was not understood.
+/// `1,704 items`; a lower bound if bytes were missed, unknown if the body was not understood.
 fn items(record: &RequestRecord) -> String {
     match (&record.not_read, record.missed_bytes) {
         (Some(_), _) => "? items".to_owned(),
@@ -310,7 +310,7 @@ fn failure(record: &RequestRecord) -> String {
     }
 }
 
-/// `  cache ~list-rv0`, and what the word alone does not say.
+/// `  cache ~list-rv0`, and the details of the verdict.
 fn served(record: &RequestRecord) -> String {
     let Some(verdict) = &record.verdict else { return String::new() };
     let shown = Some(verdict);
@@ -318,7 +318,7 @@ fn served(record: &RequestRecord) -> String {
     format!("  {} {}{}{more}", served_from(shown), certainty_mark(shown).trim(), rule(shown))
 }
 
-/// `HOST:PORT: `, for a server that has a name.
+/// `HOST:PORT: `; empty for a server without a name.
 fn of(upstream: &UpstreamName) -> String {
     if upstream.is_empty() { String::new() } else { format!("{}: ", upstream.0) }
 }

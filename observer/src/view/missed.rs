@@ -1,4 +1,4 @@
-//! What was not seen, or seen and not understood, in words.
+//! Traffic that was not seen, or seen and not understood, in words.
 
 use observer_core::observation::ProbeMissed;
 use observer_core::observer::{Missed, Unrecorded};
@@ -6,7 +6,7 @@ use observer_core::time::Timestamp;
 
 use super::quantity::{bytes, counted};
 
-/// A span of which a capture says nothing.
+/// A span that a capture does not cover.
 pub(super) fn unrecorded(span: &Unrecorded) -> String {
     let time = |time: Option<Timestamp>, otherwise: &str| time.map_or_else(|| otherwise.to_owned(), |time| time.to_string());
     let (from, until) = (time(span.from, "the beginning"), time(span.until, "the end, which is not known"));
@@ -83,7 +83,7 @@ pub(super) fn connections(missed: &Missed) -> String {
     words.join(" · ")
 }
 
-/// What a probe in the kernel lost.
+/// The losses of a probe in the kernel.
 fn not_probed(missed: &Missed) -> Vec<String> {
     let ProbeMissed {
         records,

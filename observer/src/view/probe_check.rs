@@ -1,4 +1,4 @@
-//! What `watchtap probe --check` prints.
+//! The output of `watchtap probe --check`.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::probe_check::{
 
 /// Schema of `probe --check --format json`.
 pub const PROBE_CHECK_SCHEMA: &str = "watchtap.probe-check/v1";
-/// Processes of a file that the text names; JSON has all.
+/// Processes named per file; JSON has all.
 const NAMED: usize = 3;
 
 #[derive(Serialize)]
@@ -24,14 +24,14 @@ struct Document<'c> {
     check: &'c ProbeCheck,
 }
 
-/// All that was found as one JSON object.
+/// The complete check as one JSON object.
 pub fn probe_check_json(check: &ProbeCheck) -> serde_json::Result<Printable> {
     let document =
         Document { schema: PROBE_CHECK_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), can_probe: check.can_probe(), check };
     json(&document)
 }
 
-/// All that was found as text: the answer first.
+/// The complete check as text, with the answer first.
 pub fn probe_check_text(check: &ProbeCheck, colour: Colour) -> Printable {
     let mut out = answer(check, colour);
     let mut requirements = Table::new(&[("", Align::Left), ("NEEDED", Align::Left), ("FOUND", Align::Left)]);

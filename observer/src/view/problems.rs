@@ -1,4 +1,5 @@
-//! What is wrong, before anything else: an API server that refuses, then each cause with its clients, a number, and the change to make.
+//! The problems, before anything else: API servers that refuse connections, then each cause with its clients, a number, and the
+//! change to make.
 
 use std::time::Duration;
 
@@ -10,17 +11,17 @@ use super::following;
 use super::lines::time_of_day;
 use super::quantity::{count, counted, length};
 
-/// Problems that are named at the head of a report: with the lines above them ten.
+/// Problems named at the head of a report. With the lines above them, these are ten.
 const MAX_PROBLEMS: usize = 7;
-/// Outages that are named with their times.
+/// Outages listed with their times.
 const MAX_OUTAGES: usize = 3;
 
-/// Findings of one problem that are shown.
+/// Findings shown per problem.
 const MAX_FINDINGS: usize = 5;
 /// Longest line of a finding, in characters.
 const MAX_LINE: usize = 200;
 
-/// What was wrong, below the answer of a report.
+/// The problems, below the answer of a report.
 pub(super) fn lines(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let mut lines: Vec<(Tone, String)> = outages_over(snapshot).map(|line| (Tone::Bad, line)).into_iter().collect();
     let named = snapshot.problems.iter().take(MAX_PROBLEMS).enumerate();
@@ -32,12 +33,12 @@ pub(super) fn lines(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     lines
 }
 
-/// `API server refuses connections for 8.0 s; our port refuses too`, of each server that does.
+/// `API server refuses connections for 8.0 s; our port refuses too`, one per such server.
 pub(super) fn lasting_outages(snapshot: &Snapshot) -> Vec<String> {
     snapshot.outages.lasting().map(|outage| format!("{}; our port refuses too", refuses(outage, snapshot))).collect()
 }
 
-/// The same for who reads it later: with the time of the beginning.
+/// The same for a later reader, with the time of the beginning.
 pub(super) fn lasting_outages_with_times(snapshot: &Snapshot) -> Vec<String> {
     let line =
         |outage: &Outage| format!("{}, since {}; our port refuses too", refuses(outage, snapshot), time_of_day(outage.since));
@@ -72,7 +73,7 @@ fn outages_over(snapshot: &Snapshot) -> Option<String> {
     ))
 }
 
-/// The findings of each problem under the change to make; all of them are in JSON.
+/// The findings of each problem, under the change to make; JSON has all of them.
 pub(super) fn details(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
     for (index, problem) in snapshot.problems.iter().enumerate() {
@@ -95,7 +96,7 @@ pub(super) fn details(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     lines
 }
 
-/// ` (12:00:01–12:03:09)`, the times between which it was so, where they differ.
+/// ` (12:00:01–12:03:09)`, the beginning and the end of a finding, if they differ.
 fn times(finding: &Finding) -> String {
     let Some(spell) = finding.spell else { return String::new() };
     let clock = |at: Timestamp| time_of_day(at).get(..8).unwrap_or_default().to_owned();
@@ -122,7 +123,7 @@ fn tone(problem: &Problem) -> Tone {
     if problem.lasts() { Tone::Bad } else { Tone::Notable }
 }
 
-/// Whole seconds, where there is one.
+/// Drops fractions of a second, unless that leaves zero.
 const fn seconds(duration: Duration) -> Duration {
     if duration.as_secs() == 0 { duration } else { Duration::from_secs(duration.as_secs()) }
 }

@@ -1,4 +1,4 @@
-//! Numbers as people read them: always with a unit, one unit each.
+//! Numbers for people, each with a unit.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(super) fn microseconds(microseconds: u64) -> String {
     }
 }
 
-/// The same, and `-` for none.
+/// The same; `-` for `None`.
 pub(super) fn microseconds_or_none(number: Option<u64>) -> String {
     number.map_or_else(|| "-".to_owned(), microseconds)
 }
@@ -49,7 +49,7 @@ pub(super) fn length(duration: Duration) -> String {
     }
 }
 
-/// The largest unit that leaves at least 1, with a decimal below 10 unless it is the smallest.
+/// Scales to the largest unit that leaves at least 1, with a decimal below 10 except in the smallest unit.
 fn scaled(number: u64, units: &[(&str, u64)]) -> String {
     let (name, size) = units.iter().rev().copied().find(|(_, size)| number >= *size).unwrap_or(("", 1));
     let name = if name.is_empty() { units.first().map_or("", |(name, _)| name) } else { name };

@@ -16,10 +16,10 @@ use super::table::{Align, Cell, Table};
 use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
 use crate::printable::Printable;
 
-/// Rows of a table that are shown; the rest is summed up in a line, and is all there in JSON.
+/// Rows shown per table; a line sums up the rest, and JSON has all.
 const MAX_ROWS: usize = 15;
 
-/// The report of a run or of its replay: first what the person came for, then what was missed, then the tables.
+/// The report of a run or of its replay: results first, then losses, then the tables.
 pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable {
     let mut out = Printable::new();
     header(run, snapshot, colour, &mut out);
@@ -55,7 +55,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
     out
 }
 
-/// Nobody is known to have tried.
+/// Whether no client is known to have tried to connect.
 fn nobody_came(missed: &Missed) -> bool {
     missed.connections == 0 && missed.notices == 0 && missed.connect_failures == 0 && missed.reset_instead_of_refused == 0
 }
@@ -110,7 +110,7 @@ fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     out.end_line();
 }
 
-/// What is wrong and what to change, before all details.
+/// The problems and the changes to make, before all details.
 fn problems(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     for (tone, line) in problems::lines(snapshot) {
         out.append(&colour.paint(tone, line));
@@ -118,7 +118,7 @@ fn problems(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     }
 }
 
-/// Storms one by one, and what a restart would cost.
+/// Each storm, and the cost of a restart.
 fn storms(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     for storm in &snapshot.storms {
         out.append(&colour.paint(Tone::Bad, following::storm(storm)));
@@ -184,7 +184,7 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
     left_out(rows.len(), out);
 }
 
-/// What a verdict has to say beside its layer and rule, and how many failed.
+/// The details of a verdict beside its layer and rule, and the number of failures.
 fn notes(verdict: Option<&VerdictRecord>, reads_vary: bool, failed: u64, all: u64) -> Vec<String> {
     let others = if reads_vary { ", and others like it" } else { "" };
     let reads = verdict.iter().flat_map(|verdict| &verdict.etcd_reads).map(|read| format!("reads {read}{others}"));
@@ -193,7 +193,7 @@ fn notes(verdict: Option<&VerdictRecord>, reads_vary: bool, failed: u64, all: u6
     detail.into_iter().chain(reads).chain(failed).collect()
 }
 
-/// A number that is a lower bound where bytes were missed, and nothing at all where answers were not understood.
+/// A lower bound if bytes were missed or answers were not understood; `-` if nothing is known.
 pub(super) fn known(number: u64, unread: u64, missed_bytes: u64) -> String {
     match (number, unread, missed_bytes) {
         (0, 1.., _) => "-".to_owned(),
@@ -238,7 +238,7 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
     left_out(rows.len(), out);
 }
 
-/// What has watched; clients that only list are among the lists.
+/// How long clients wait for their own writes to return by their own watches.
 fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;

@@ -1,43 +1,42 @@
-//! What was run, in a form that may be shown.
+//! A run in a form that may be shown.
 
 use observer_core::observer::Excess;
 use serde::Serialize;
 
-/// What was run, beside what was observed.
+/// A run, beside its observations.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Which of our commands makes the report, such as `exec`.
+    /// The subcommand that makes the report, such as `exec`.
     pub subcommand: &'static str,
-    /// The client's command and its arguments, made safe by [`Run::shown`]; empty when we started none.
+    /// The client's command and its arguments, made safe by [`Run::shown`]; empty if we started none.
     pub command: Vec<String>,
-    /// Its exit code.
+    /// Of the client's command; `None` if we started none.
     pub exit_code: Option<i32>,
-    /// What to say when nothing came through.
+    /// The lines to print if no client connected.
     pub silence: Vec<String>,
-    /// Whether it kept its budget, where it had one.
+    /// Whether it kept its budget; `None` without one.
     pub budget: Option<BudgetKept>,
-    /// Things to know about this run, each a sentence (an assumption, observing that stopped).
+    /// Facts about this run, one sentence each: an assumption, observing that stopped.
     pub notes: Vec<String>,
 }
 
-/// What came of a budget.
+/// The result of a budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BudgetKept {
-    /// The limits that were exceeded; none where it was kept.
+    /// The exceeded limits; empty if the budget was kept.
     pub exceeded: Vec<Excess>,
-    /// Some of what the run cost is not known: it was at least so much.
+    /// Whether parts of the run were not seen, so that it cost at least this much.
     pub at_least: bool,
 }
 
-/// Words behind which a credential stands, in small letters: flags of kubectl and its kin, and the schemes of an `Authorization`, for curl and
-/// its kin.
+/// Words before a credential, in lower case: flags of kubectl and similar programs, and the schemes of an `Authorization` field.
 const BEFORE_CREDENTIALS: [&str; 4] = ["--token", "--password", "bearer", "basic"];
-/// What a shell takes away from a word, or from the end of a line that goes on in the next.
+/// Characters that a shell removes from a word, or from the end of a line that continues in the next.
 const QUOTING: [char; 3] = ['"', '\'', '\\'];
 
 impl Run {
-    /// The words of a command line without the credentials that are given by flag, and without control characters. What a script in
-    /// one word says in other ways is not recognised.
+    /// The words of a command line without control characters, and without credentials given by flag. If a word is a script,
+    /// credentials in other forms are not recognised.
     pub fn shown<'w>(words: impl IntoIterator<Item = std::borrow::Cow<'w, str>>) -> Vec<String> {
         let mut value_is_secret = false;
         let mut shown = Vec::new();
@@ -50,8 +49,8 @@ impl Run {
     }
 }
 
-/// A word, or a script in one word, with the value of each credential flag taken out, which may stand behind several spaces or in the next
-/// line, and have spaces between quotes.
+/// Removes the value of each credential flag from a word, which may be a script. The value may follow after several spaces or on
+/// the next line, and contain spaces within quotes.
 fn redacted(text: &str) -> String {
     let mut value_is_secret = false;
     let mut until_quote = None;
@@ -78,7 +77,7 @@ fn redacted(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether what follows is a credential: `--token`, `Bearer`, `Authorization:Bearer`, `HEADER="Bearer`.
+/// Whether a credential follows: `--token`, `Bearer`, `Authorization:Bearer`, `HEADER="Bearer`.
 fn announces_credential(word: &str) -> bool {
     let word = word.trim_matches(QUOTING).to_ascii_lowercase();
     BEFORE_CREDENTIALS.iter().any(|announcement| {
@@ -87,7 +86,7 @@ fn announces_credential(word: &str) -> bool {
     })
 }
 
-/// A URL without the name and password in it.
+/// Removes name and password from a URL.
 fn without_user(word: &str) -> String {
     let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,19 +1,19 @@
-//! Whoever is told what happens, as it happens.
+//! Receivers of events, as they happen.
 
 use std::io;
 
 use observer_core::observer::{Event, Missed, Totals};
 use observer_core::time::Timestamp;
 
-/// A view of single events. One that fails is not asked again.
+/// A view of single events. After an error it gets no more calls.
 pub trait EventSink: Send {
-    /// What to call it when it fails, such as `--events`.
+    /// Its name in error messages, such as `--events`.
     fn name(&self) -> &'static str;
 
     /// Takes the next event.
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
-    /// Told from time to time, whether anything happened or not.
+    /// Called from time to time, whether anything happened or not.
     fn totals(&mut self, at: Timestamp, totals: &Totals, missed: &Missed) -> io::Result<()>;
 
     /// Hands everything written so far to the operating system.

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use super::colour::{Colour, Tone};
 use crate::printable::Printable;
 
-/// On which side a column's cells are filled up.
+/// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -28,13 +28,13 @@ impl Cell {
         Self { text: text.to_string(), tone }
     }
 
-    /// The gate leaves as many characters as there were.
+    /// The gate does not change the number of characters.
     fn width(&self) -> usize {
         self.text.chars().count()
     }
 }
 
-/// A table whose columns are as wide as their widest cell; below a row there may be lines that belong to it.
+/// A table whose columns are as wide as their widest cell. Lines below a row may belong to it.
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Vec<(&'static str, Align)>,

@@ -76,7 +76,8 @@ fn live_lines_faster_than_anybody_reads_are_counted() {
     assert!(text.lines().count() < 1_000);
 }
 
-/// What live lines say of one HTTP/1.1 connection of `my-controller/0.3`: a request each millisecond, answered half a millisecond later.
+/// The live lines for one HTTP/1.1 connection of `my-controller/0.3`: a request each millisecond, answered half a millisecond
+/// later.
 fn lines<'e>(exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>) -> String {
     let mut observer = Observer::new(Limits::default());
     let mut live = LiveLines::new(Printer::to(Vec::new()), Colour::Off);

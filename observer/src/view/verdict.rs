@@ -15,7 +15,7 @@ pub(super) fn rule(verdict: Option<&VerdictRecord>) -> &'static str {
     verdict.map_or("", |verdict| verdict.rule)
 }
 
-/// `~` predicted, nothing confirmed, `!` contradicted.
+/// `~` for predicted, empty for confirmed, `!` for contradicted.
 pub(super) fn certainty_mark(verdict: Option<&VerdictRecord>) -> &'static str {
     match verdict.map(|verdict| verdict.certainty) {
         Some(Certainty::Predicted) => "~",
@@ -40,7 +40,7 @@ pub(super) fn contradiction(verdict: &VerdictRecord) -> String {
     format!("{predicted} was predicted by {}, and {shown}", verdict.rule)
 }
 
-/// What the word alone does not say: the layers that remain and why, the status of a refusal, or what was predicted instead.
+/// Details beside the layer: the remaining layers and the reason, the status of a refusal, or the prediction that was wrong.
 pub(super) fn detail(verdict: &VerdictRecord) -> Option<String> {
     if verdict.predicted.is_some() {
         let proof = verdict.proof.map_or("", ProofId::as_str);
@@ -54,13 +54,13 @@ pub(super) fn detail(verdict: &VerdictRecord) -> Option<String> {
     }
 }
 
-/// The layers that remain possible: `snapshot or etcd`.
+/// The remaining layers: `snapshot or etcd`.
 pub(super) fn either(remaining: &[Layer]) -> String {
     let layers: Vec<String> = remaining.iter().map(ToString::to_string).collect();
     layers.join(" or ")
 }
 
-/// The tone that repeats where an answer came from.
+/// The tone for the layer of an answer.
 pub(super) fn served_tone(verdict: Option<&VerdictRecord>) -> Tone {
     match verdict.map(|verdict| &verdict.served_from) {
         Some(ServedFrom::Cache | ServedFrom::CacheConsistent | ServedFrom::Snapshot) => Tone::Good,

@@ -1,4 +1,4 @@
-//! What `watchtap verify` prints.
+//! The output of `watchtap verify`.
 
 use observer_core::routing::{Fallback, ServedFrom};
 use observer_core::verification::{Attempt, Counters, Judgement, Measured, Row};
@@ -71,7 +71,7 @@ fn cells(row: &Row) -> Vec<Cell> {
     ]
 }
 
-/// The layer, and where the second outcome came about, that one, too.
+/// The predicted layer, and the second outcome if it occurred.
 fn predicted(row: &Row) -> String {
     let first = match &row.predicted {
         None => return "-".to_owned(),
@@ -97,7 +97,7 @@ fn predicted(row: &Row) -> String {
     }
 }
 
-/// What a row that does not agree was asked, and what each time came of it.
+/// The request of a row that does not agree, and the result of each attempt.
 fn notes(row: &Row) -> Vec<String> {
     let mut notes: Vec<String> = row.note.iter().cloned().collect();
     if matches!(row.judgement, Judgement::Disagree | Judgement::Noisy) {
@@ -124,7 +124,7 @@ fn counters(moved: Counters) -> String {
     if moved.is_empty() { "no counter moved".to_owned() } else { moved.join(", ") }
 }
 
-/// What others did meanwhile.
+/// The requests of others during an attempt.
 fn disturbance(attempt: &Attempt) -> String {
     let others = attempt.others.filter(|others| *others > 0).map(|others| format!(" · {others} requests of others"));
     let control =

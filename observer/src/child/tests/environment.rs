@@ -1,4 +1,4 @@
-//! What the command finds in its environment.
+//! The variables that the command gets.
 
 use std::ffi::{OsStr, OsString};
 

@@ -1,7 +1,7 @@
-//! A command under our supervision in a process of its own: signals are sent to whole processes, and the tests share one.
+//! A command supervised in a process of its own: signals reach entire processes, and the tests share one.
 //!
-//! A test starts itself again in a new process, which becomes the supervisor of a shell script and ends as that does. What the
-//! script gets it says on standard error.
+//! A test starts itself again in a new process. That process becomes the supervisor of a shell script and ends with its exit code.
+//! The script prints the signals that it gets to standard error.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -22,8 +22,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use crate::child::{Child, exit_code};
 use crate::signals::SignalStream;
 
-/// Says every signal once, and ends with 7 at SIGUSR1. The pauses only give `wait` something to wait for, and are so many that a script
-/// whose test has failed does not live on for ever.
+/// Prints the name of every signal that it gets, and exits with 7 on SIGUSR1. The pauses only give `wait` something to wait for.
+/// Their number is limited, so the script ends even if its test has failed.
 const SCRIPT: &str = "
 for signal in TERM INT HUP QUIT USR2; do trap \"echo $signal >&2\" $signal; done
 trap 'echo USR1 >&2; exit 7' USR1
@@ -31,18 +31,18 @@ echo ready >&2
 pauses=60
 while [ $pauses -gt 0 ]; do pauses=$((pauses - 1)); sleep 1 2>&- & wait $!; done
 ";
-/// Set for the process that is the supervisor.
+/// Set in the process that becomes the supervisor.
 const MARK: &str = "WATCHTAP_TEST_SUPERVISES";
-/// How long a script may take to say something before the test fails.
+/// Longest time between two lines of a script before the test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How the supervisor is started.
+/// How to start the supervisor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     Plain,
     /// As the leader of a session with a terminal of its own.
     AtTerminal,
-    /// As nohup(1) does.
+    /// With SIGHUP ignored, as under nohup(1).
     WithoutHangups,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Supervised {
 }
 
 impl Supervised {
-    /// To be called first in the test that is called `test`, because in the other process it does not return.
+    /// Must be the first call in the test named `test`: in the other process it does not return.
     #[track_caller]
     pub(super) fn start(test: &str, start: Start) -> Self {
         if std::env::var_os(MARK).is_some() {
@@ -83,18 +83,18 @@ impl Supervised {
         self.terminal.as_mut().expect("the terminal is there").write_all(keys.as_bytes()).expect("keys can be pressed");
     }
 
-    /// Takes the terminal away.
+    /// Closes the terminal.
     pub(super) fn hangs_up(&mut self) {
         self.terminal = None;
     }
 
-    /// The next that the script says.
+    /// Expects `expected` as the next line of the script.
     #[track_caller]
     pub(super) fn says(&self, expected: &str) {
         assert_eq!(self.said.recv_timeout(PATIENCE).as_deref(), Ok(expected));
     }
 
-    /// Ends the script; what it says until then must be that only, so nothing that came before came twice.
+    /// Ends the script. Until then it must print only that signal, so no earlier signal arrived twice.
     #[track_caller]
     pub(super) fn ends(mut self) {
         self.send(Signal::USR1);
@@ -106,7 +106,7 @@ impl Supervised {
 }
 
 impl Drop for Supervised {
-    /// Leaves nothing behind when a test fails; the supervisor has ended already when it succeeds.
+    /// Ends a supervisor that a failed test left running.
     fn drop(&mut self) {
         if matches!(self.supervisor.try_wait(), Ok(None)) {
             self.send(Signal::USR1);
@@ -141,7 +141,7 @@ fn command(test: &str, start: Start) -> Command {
     command
 }
 
-/// The keyboard's side and the program's side of a new terminal.
+/// Both sides of a new terminal: the keyboard's and the program's.
 fn open_terminal() -> (File, OwnedFd) {
     let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("there are terminals");
     grantpt(&keyboard).and_then(|()| unlockpt(&keyboard)).expect("it is ours");
@@ -157,8 +157,8 @@ fn open_without_control(name: &str) -> OwnedFd {
     OpenOptions::new().read(true).write(true).custom_flags(no_control).open(name).expect("it can be opened").into()
 }
 
-/// Whoever runs the tests may ignore some signals (a script in the background, nohup). A handled one starts as a default one in
-/// the processes that we start; handled here means ended by it, as before.
+/// The test runner may ignore some signals (a script in the background, nohup). In processes that we start, a signal handled here
+/// has its default action again. The handlers also run the default action, so such a signal still ends the test process.
 fn restore_defaults() {
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2] {
         signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true))).expect("a handler");

@@ -1,9 +1,9 @@
-//! The `Accept` field, as far as a server that only speaks JSON must understand it.
+//! The `Accept` field, as far as a server that only sends JSON must understand it.
 //!
-//! kube-apiserver reads it with goautoneg: clauses by descending `q`, and in their order where that is the same; the first one that can
-//! be served wins. Parameters that are not asked about here do not disqualify a clause.
+//! kube-apiserver parses it with goautoneg: it sorts clauses by descending `q`, keeps the order of equal ones, and the first one
+//! that can be served wins. Parameters not mentioned here do not disqualify a clause.
 
-/// How many clauses of one field are read; clients send three or four.
+/// Clauses read from one field; clients send three or four.
 const MAX_CLAUSES: usize = 64;
 
 /// One clause: a media type with its parameters.
@@ -14,7 +14,7 @@ pub(super) struct Clause<'a> {
 }
 
 impl Clause<'_> {
-    /// Whether JSON satisfies it.
+    /// Whether a JSON answer satisfies it.
     pub(super) fn takes_json(&self) -> bool {
         matches!(self.media_type, "application/json" | "application/*" | "*/*")
     }
@@ -24,7 +24,7 @@ impl Clause<'_> {
         self.media_type == media_type
     }
 
-    /// The kind into which the answer is to be converted: `as`, with its group and version; `None` for the resource's own.
+    /// The kind to convert the answer to: `as`, with its group and version; `None` for the resource's own kind.
     pub(super) fn target(&self) -> Option<(&str, &str, &str)> {
         let kind = self.parameter("as")?;
         Some((self.parameter("g").unwrap_or_default(), self.parameter("v").unwrap_or_default(), kind))
@@ -35,7 +35,7 @@ impl Clause<'_> {
     }
 }
 
-/// The clauses in the order in which the client wants them; an absent or empty field takes anything.
+/// The clauses in the client's order of preference. An absent or empty field accepts anything.
 pub(super) fn clauses(accept: &str) -> Vec<Clause<'_>> {
     if accept.trim().is_empty() {
         return vec![Clause { media_type: "*/*", parameters: Vec::new() }];
@@ -61,7 +61,7 @@ fn clause(text: &str) -> Option<(u16, Clause<'_>)> {
 
 fn thousandths(weight: &str) -> u16 {
     let weight: f32 = weight.parse().unwrap_or(1.0);
-    // Out of 0 to 1 means nothing; what is not a number becomes 0.
+    // Values outside 0 to 1 are clamped, and text that is not a number becomes 0.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is between 0 and 1000")]
     let thousandths = (weight.clamp(0.0, 1.0) * 1000.0) as u16;
     thousandths

@@ -1,4 +1,4 @@
-//! What is sent for a document: status, content type, body.
+//! The answer to a request for a document: status, content type, body.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
-    /// The `Content-Type`.
+    /// The media type of the body.
     pub content_type: &'static str,
     /// The body: one document.
     pub body: Bytes,

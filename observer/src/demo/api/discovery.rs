@@ -1,9 +1,10 @@
-//! Discovery: which groups, versions and resources there are, in one document (since Kubernetes 1.26) or in one each.
+//! Discovery: the groups, versions and resources that exist, in one document (since Kubernetes 1.26) or in one document each.
 //!
-//! The documents are those of kube-apiserver 1.34 (`pkg/endpoints/discovery` of k8s.io/apiserver), but for what a resource does
-//! not need: the storage version's hash, and the server's address by client network, which no client uses. The beta of the one
-//! document, `v2beta1`, is not served, as in 1.34 (KEP-3352): who asks for it alone gets 406, and clients of 1.26 to 1.29, which offer plain
-//! JSON too, get the documents one by one.
+//! The documents are those of kube-apiserver 1.34 (`pkg/endpoints/discovery` of k8s.io/apiserver). They omit parts that no resource
+//! needs: the storage version's hash, and the server's address by client network, which no client uses.
+//!
+//! As in 1.34, the beta of the single document, `v2beta1`, is not served (KEP-3352). A client that asks only for it gets 406.
+//! Clients of 1.26 to 1.29 also accept plain JSON, and get one document each.
 
 use serde_json::{Map, Value, json};
 
@@ -13,9 +14,10 @@ use super::resource::{Resource, Subresource, resources};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// Answers `/api`, `/apis`, `/api/v1`, `/apis/G` and `/apis/G/V`; `None` for other paths, and for groups and versions not served.
+/// Answers `/api`, `/apis`, `/api/v1`, `/apis/G` and `/apis/G/V`; `None` for other paths, and for groups and versions that are not
+/// served.
 ///
-/// `path` is without query; `accept` the value of the request's `Accept` field, empty if there is none.
+/// `path` has no query; `accept` is the value of the request's `Accept` field, empty if there is none.
 #[must_use]
 pub fn answer(path: &str, accept: &str) -> Option<Answer> {
     let segments: Vec<&str> = path.strip_prefix('/')?.trim_end_matches('/').splitn(4, '/').collect();
@@ -72,7 +74,7 @@ fn group_entry((group, version): (&str, &str)) -> Value {
     json!({"name": group, "versions": [version], "preferredVersion": version})
 }
 
-/// Groups and versions in the order of the table, each once.
+/// The groups and versions in the order of the table, each once.
 fn group_versions() -> Vec<(&'static str, &'static str)> {
     let mut all: Vec<_> = resources().iter().map(|resource| (resource.group, resource.version)).collect();
     all.dedup();
@@ -83,7 +85,7 @@ fn resource_list(group: &str, version: &str) -> Option<Value> {
     let served = resources().iter().filter(|resource| resource.group == group && resource.version == version);
     let entries: Vec<Value> = served.clone().flat_map(resource_entries).collect();
     let group_version = served.map(Resource::api_version).next()?;
-    // The core group's list has no apiVersion of its own.
+    // The core group's list has no `apiVersion` of its own.
     let mut list = Map::from_iter([("kind".to_owned(), json!("APIResourceList"))]);
     if !group.is_empty() {
         list.insert("apiVersion".to_owned(), json!("v1"));
@@ -155,7 +157,7 @@ fn aggregated_resource(resource: &Resource) -> Value {
     entry
 }
 
-/// What is left out where it is empty.
+/// Adds names that are omitted if empty.
 fn add_names(entry: &mut Value, resource: &Resource) {
     for (name, values) in [("shortNames", resource.short_names), ("categories", resource.categories)] {
         if !values.is_empty() {
@@ -168,7 +170,7 @@ fn add_names(entry: &mut Value, resource: &Resource) {
 mod tests {
     use super::*;
 
-    /// What kubectl 1.30 and later send.
+    /// The field that kubectl 1.30 and later send.
     const KUBECTL: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
         application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 

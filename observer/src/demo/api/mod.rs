@@ -1,7 +1,7 @@
-//! The face that kubectl and other clients see of the demo API server: pure functions from requests and objects to documents.
+//! The part of the demo API server that kubectl and other clients see: pure functions from requests and objects to documents.
 //!
-//! Nothing here holds state, reads a clock or does I/O; the server decides what to answer, and takes the answer's body from here.
-//! All of it follows kube-apiserver 1.34.
+//! Nothing here holds state, reads a clock or does I/O. The server decides what to answer, and takes the body of the answer from
+//! here. Everything follows kube-apiserver 1.34.
 
 pub mod discovery;
 pub mod openapi;

@@ -1,7 +1,7 @@
-//! Which resources the demo serves, under which names: the one table that discovery, Tables, patches and OpenAPI read.
+//! The resources that the demo serves: the one table for discovery, Tables, patches and OpenAPI.
 //!
-//! Names, short names, categories and verbs are those of kube-apiserver 1.34, which a test in `tests/cluster` compares. Of the
-//! resources that a real server has, most are missing; what is here is what `kubectl get all` and the demo's own clients need.
+//! Names, short names, categories and verbs are those of kube-apiserver 1.34; a test in `tests/cluster` compares them. Most
+//! resources of a real server are missing. The table has those that `kubectl get all` and the demo's own clients need.
 
 use super::scale;
 
@@ -20,42 +20,42 @@ pub struct Resource {
     pub kind: &'static str,
     /// Whether objects live in a namespace.
     pub namespaced: bool,
-    /// What kubectl accepts instead of the name, such as `po`.
+    /// Names that kubectl accepts instead of the name, such as `po`.
     pub short_names: &'static [&'static str],
-    /// Names that stand for several resources, such as `all`.
+    /// Names that select several resources, such as `all`.
     pub categories: &'static [&'static str],
-    /// The verbs of discovery, sorted.
+    /// The verbs in discovery, sorted.
     pub verbs: &'static [&'static str],
-    /// What is served below an object's path.
+    /// The endpoints below an object's path.
     pub subresources: &'static [Subresource],
 }
 
-/// What is served below an object's path, such as `status`.
+/// An endpoint below an object's path, such as `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subresource {
     /// The last segment of the path.
     pub name: &'static str,
-    /// Of which kind its objects are; `None` for the resource's own.
+    /// The kind of its objects; `None` for the resource's own.
     pub of: Option<&'static Resource>,
-    /// The verbs of discovery, sorted.
+    /// The verbs in discovery, sorted.
     pub verbs: &'static [&'static str],
 }
 
 impl Resource {
-    /// What objects carry as `apiVersion`: `v1`, `apps/v1`.
+    /// The `apiVersion` of its objects: `v1`, `apps/v1`.
     #[must_use]
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// Where the objects of all namespaces are listed: `/api/v1/pods`, `/apis/apps/v1/deployments`.
+    /// The path that lists the objects of all namespaces: `/api/v1/pods`, `/apis/apps/v1/deployments`.
     #[must_use]
     pub fn path(&self) -> String {
         let root = if self.group.is_empty() { "api" } else { "apis" };
         format!("/{root}/{}/{}", self.api_version(), self.name)
     }
 
-    /// The `kind` of a list of such objects.
+    /// The `kind` of a list of its objects.
     #[must_use]
     pub fn list_kind(&self) -> String {
         format!("{}List", self.kind)
@@ -68,33 +68,33 @@ impl Resource {
         format!("io.k8s.api.{group}.{}.{}", self.version, self.kind)
     }
 
-    /// What messages of the API server call the resource: `pods`, `deployments.apps`.
+    /// The name of the resource in messages of the API server: `pods`, `deployments.apps`.
     #[must_use]
     pub fn qualified_name(&self) -> String {
         if self.group.is_empty() { self.name.to_owned() } else { format!("{}.{}", self.name, self.group) }
     }
 }
 
-/// All resources that are served; those of one group and version lie together, sorted by name as in discovery.
+/// All served resources. Those of one group and version are adjacent and sorted by name, as in discovery.
 #[must_use]
 pub fn resources() -> &'static [Resource] {
     RESOURCES
 }
 
-/// The resource of a request path, found by its plural name; the core group is the empty one.
+/// The resource of a request path, by its plural name. The core group is the empty string.
 #[must_use]
 pub fn find(group: &str, version: &str, name: &str) -> Option<&'static Resource> {
     RESOURCES.iter().find(|resource| resource.group == group && resource.version == version && resource.name == name)
 }
 
-/// What is served below an object's path under a name.
+/// The subresource with this name.
 #[must_use]
 pub fn subresource(resource: &Resource, name: &str) -> Option<&'static Subresource> {
     resource.subresources.iter().find(|subresource| subresource.name == name)
 }
 
 const ALL_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-/// A namespace goes alone: nobody deletes a collection of them.
+/// Namespaces are deleted one by one, never as a collection.
 const NAMESPACE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
 const CHANGE_VERBS: &[&str] = &["get", "patch", "update"];
 

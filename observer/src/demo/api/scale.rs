@@ -1,27 +1,28 @@
-//! The scale of a workload: how many replicas it shall have and has, as an object of its own that `kubectl scale` reads and writes.
+//! The scale of a workload: its wanted and actual replicas, as an object of its own that `kubectl scale` reads and writes.
 //!
-//! kubernetes/kubernetes pkg/registry/apps/{deployment,replicaset,statefulset}/storage/storage.go and pkg/apis/autoscaling/validation v1.34.
+//! Sources: kubernetes/kubernetes pkg/registry/apps/{deployment,replicaset,statefulset}/storage/storage.go and
+//! pkg/apis/autoscaling/validation, v1.34.
 
 use serde_json::{Map, Value, json};
 
 use super::resource::{CORE, Resource};
 use super::table;
 
-/// What a scale is; it has no path of its own.
+/// The kind of a scale; it has no path of its own.
 pub static SCALE: Resource =
     Resource { group: "autoscaling", name: "scales", singular: "scale", kind: "Scale", verbs: &[], ..CORE };
 
-/// The name and revision of an object that all its readers compare.
+/// The metadata of an object that all of its readers compare.
 const METADATA: &[&str] = &["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
 
-/// The scale of a workload. One that does not say how many it wants has the default of a real server, one.
+/// The scale of a workload. A workload without a number of replicas has a real server's default, one.
 #[must_use]
 pub fn of(workload: &Value) -> Value {
     let metadata: Map<String, Value> =
         METADATA.iter().filter_map(|field| Some(((*field).to_owned(), workload["metadata"].get(*field)?.clone()))).collect();
     let mut spec = Map::new();
     let wanted = workload.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
-    // As in JSON of the real server, where a zero is left out.
+    // A real server also omits a zero in JSON.
     if wanted != 0 {
         spec.insert("replicas".to_owned(), wanted.into());
     }
@@ -33,10 +34,10 @@ pub fn of(workload: &Value) -> Value {
     json!({"kind": SCALE.kind, "apiVersion": SCALE.api_version(), "metadata": metadata, "spec": spec, "status": status})
 }
 
-/// The replicas that a scale wants: none if it says nothing.
+/// The replicas that a scale requests; 0 if it has no number.
 ///
 /// # Errors
-/// What the field is instead of a number that is not negative, in the words of the API server.
+/// If the field is not a number of at least zero, the API server's message.
 pub fn wanted(scale: &Value) -> Result<i64, String> {
     match scale.pointer("/spec/replicas") {
         None | Some(Value::Null) => Ok(0),

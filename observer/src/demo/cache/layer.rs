@@ -1,47 +1,47 @@
-//! Which layer answers a read, by the rules of kube-apiserver 1.34.
+//! The layer that answers a read, by the rules of kube-apiserver 1.34.
 //!
-//! `kubernetes/apiserver` `pkg/storage/cacher/{delegator,delegator/interface,cacher,watch_cache}.go` v0.34 with the default
-//! feature gates and an etcd that supports progress requests. These are the demo's own rules, written a second time on purpose:
-//! the demo must be able to contradict those that watchtap predicts with.
+//! The source is `kubernetes/apiserver` `pkg/storage/cacher/{delegator,delegator/interface,cacher,watch_cache}.go` v0.34, with
+//! default feature gates and an etcd that supports progress requests. These rules deliberately repeat watchtap's in code of their
+//! own: the demo must be able to contradict watchtap's predictions.
 
 use crate::demo::options::{ListRequest, Match, Revision, Token};
 
-/// What the decision depends on besides the request.
+/// The state that decides, in addition to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CacheState {
     /// Whether it is filled.
     pub(crate) ready: bool,
-    /// The last revision that it has heard of.
+    /// The last revision that has reached it.
     pub(crate) revision: u64,
     /// The oldest revision that a snapshot covers.
     pub(crate) oldest_snapshot: Option<u64>,
 }
 
-/// Where a list is read.
+/// The layer that a list is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListLayer {
-    /// From the store, at the revision that [`ListRequest::exact_revision`] says or the present one.
+    /// The store, at the revision of [`ListRequest::exact_revision`] or the current one.
     Etcd,
-    /// From the cache, once it has heard of this revision; 0 waits for nothing.
+    /// The cache, once it has reached this revision; 0 does not wait.
     Cache { not_older_than: u64 },
-    /// From the cache, once it has heard of what the store's revision is now.
+    /// The cache, once it has reached the store's current revision.
     CacheConsistent,
-    /// From the cache's snapshot for this revision.
+    /// The cache's snapshot for this revision.
     Snapshot { revision: u64 },
-    /// Refused: the cache is being filled.
+    /// Refused, since the cache is being filled.
     NotReady,
 }
 
-/// Where a get is read.
+/// The layer that a get is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GetLayer {
-    /// From the store.
+    /// The store.
     Etcd,
-    /// From the cache, once it has heard of this revision; 0 waits for nothing.
+    /// The cache, once it has reached this revision; 0 does not wait.
     Cache { not_older_than: u64 },
 }
 
-/// Decides for a list whose options are valid; `cache` is nothing for a resource without one.
+/// Decides for a list with valid options; `cache` is `None` for a resource without a watch cache.
 pub(crate) fn of_list(request: &ListRequest, cache: Option<CacheState>) -> ListLayer {
     let Some(cache) = cache else { return ListLayer::Etcd };
     let layer = of_ready_cache(request, cache);

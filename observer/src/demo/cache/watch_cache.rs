@@ -1,4 +1,4 @@
-//! The watch cache of one resource: its present state, snapshots of earlier ones, and the ring of events.
+//! The watch cache of one resource: its current state, snapshots of earlier states, and the ring of events.
 //!
 //! kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` v0.34.
 
@@ -10,25 +10,25 @@ use super::layer::CacheState;
 use super::window::Window;
 use crate::demo::store::{Change, Entry, Object, Versions};
 
-/// Snapshots that may fall out before their objects are dropped: dropping walks over all keys.
+/// Number of snapshots to drop before their objects are dropped, because that visits all keys.
 const FORGET_EVERY: usize = 64;
 
-/// What the API server keeps of one resource.
+/// The API server's cache of one resource.
 #[derive(Debug)]
 pub(crate) struct WatchCache {
-    /// Of the last event or progress notification.
+    /// The revision of the last event or progress notification.
     revision: u64,
-    /// Of the list that filled the cache.
+    /// The revision of the list that filled the cache.
     listed_at: u64,
     states: Versions,
-    /// Revisions at which a snapshot was taken, oldest first; never more than the ring holds, and one.
+    /// Revisions with a snapshot, oldest first; at most one more than the ring holds.
     snapshots: VecDeque<u64>,
     forgettable: usize,
     window: Window,
     ready: bool,
 }
 
-/// A watch cannot start at a revision: the ring does not reach so far back.
+/// A watch cannot start at a revision, because the ring does not reach that far back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooOld {
     /// The oldest revision that a watch can start at.
@@ -36,7 +36,7 @@ pub(crate) struct TooOld {
 }
 
 impl WatchCache {
-    /// A cache as its initial list leaves it.
+    /// A cache after its initial list.
     pub(crate) fn filled(entries: impl Iterator<Item = Entry>, revision: u64, fresh_for: Duration) -> Self {
         let mut states = Versions::default();
         for entry in entries {
@@ -54,22 +54,22 @@ impl WatchCache {
         }
     }
 
-    /// What decides which layer answers.
+    /// The state that decides which layer answers.
     pub(crate) fn state(&self) -> CacheState {
         CacheState { ready: self.ready, revision: self.revision, oldest_snapshot: self.snapshots.front().copied() }
     }
 
-    /// How many events the ring can hold.
+    /// The number of events that the ring can hold.
     pub(crate) fn capacity(&self) -> usize {
         self.window.capacity()
     }
 
-    /// A fault: the cache is to be filled anew, and says so until it is.
+    /// A fault: while `ready` is false, the cache counts as not filled.
     pub(crate) fn set_ready(&mut self, ready: bool) {
         self.ready = ready;
     }
 
-    /// Takes in the next event of this resource, at a time of the demo's clock.
+    /// Applies the next event of this resource, at `now` of the demo's clock.
     pub(crate) fn apply(&mut self, change: Change, now: Duration) {
         self.revision = change.revision;
         let state = (!change.deleted).then(|| Arc::clone(&change.object));
@@ -82,33 +82,33 @@ impl WatchCache {
         self.snapshots.push_back(revision);
     }
 
-    /// A progress notification: nothing of this resource happened up to `revision`.
+    /// A progress notification: no event of this resource occurred up to `revision`.
     pub(crate) fn progress(&mut self, revision: u64) {
         self.revision = self.revision.max(revision);
     }
 
-    /// The store was compacted.
+    /// Drops snapshots below the store's compacted revision.
     pub(crate) fn compact(&mut self, revision: u64) {
         self.drop_snapshots_below(revision);
     }
 
-    /// The present state of the keys below `prefix`, from `from` on.
+    /// The current state of the keys below `prefix`, starting at `from`.
     pub(crate) fn latest<'a>(&'a self, prefix: &'a str, from: &str) -> impl Iterator<Item = Entry> + 'a {
         self.states.below(prefix, from, u64::MAX)
     }
 
-    /// The present state of one key.
+    /// The current state of one key.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Object>> {
         self.states.latest(key)
     }
 
-    /// The state of the newest snapshot that is not behind `revision`; nothing when there is none.
+    /// The state of the newest snapshot that is not above `revision`; `None` if there is none.
     pub(crate) fn snapshot<'a>(&'a self, prefix: &'a str, from: &str, revision: u64) -> Option<impl Iterator<Item = Entry> + 'a> {
         let oldest = self.snapshots.front()?;
         (*oldest <= revision).then(|| self.states.below(prefix, from, revision))
     }
 
-    /// The events behind `revision`.
+    /// The events after `revision`.
     pub(crate) fn events_since(&self, revision: u64) -> Result<impl Iterator<Item = &Change>, TooOld> {
         let oldest = match self.window.oldest() {
             Some(first) if self.window.dropped_any() => first - 1,

@@ -1,4 +1,4 @@
-//! The ring of recent events: how far back a watch can start.
+//! The ring of recent events, which limits how far back a watch can start.
 //!
 //! kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` v0.34, `updateCache` and `resizeCacheLocked`.
 
@@ -15,7 +15,7 @@ const MOST_EVENTS: usize = 102_400;
 pub(super) struct Window {
     events: VecDeque<(Duration, Change)>,
     capacity: usize,
-    /// Events younger than this are kept by growing.
+    /// The ring grows to keep events younger than this.
     fresh_for: Duration,
     dropped_any: bool,
 }
@@ -25,7 +25,7 @@ impl Window {
         Self { events: VecDeque::new(), capacity: LEAST_EVENTS, fresh_for, dropped_any: false }
     }
 
-    /// Takes in an event that happened at `now`, on the demo's clock.
+    /// Adds an event that occurred at `now`, on the demo's clock.
     pub(super) fn push(&mut self, change: Change, now: Duration) {
         self.resize(now);
         if self.is_full() {
@@ -35,27 +35,27 @@ impl Window {
         self.events.push_back((now, change));
     }
 
-    /// Whether the next event pushes one out, unless the ring grows.
+    /// Whether the next event replaces another one, unless the ring grows.
     pub(super) fn is_full(&self) -> bool {
         self.events.len() >= self.capacity
     }
 
-    /// Whether an event fell out since the cache was filled.
+    /// Whether an event was dropped since the cache was filled.
     pub(super) fn dropped_any(&self) -> bool {
         self.dropped_any
     }
 
-    /// How many events it can hold at present.
+    /// The number of events that it can hold now.
     pub(super) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Revision of the oldest event.
+    /// The revision of the oldest event.
     pub(super) fn oldest(&self) -> Option<u64> {
         self.events.front().map(|(_, change)| change.revision)
     }
 
-    /// The events behind `revision`.
+    /// The events after `revision`.
     pub(super) fn since(&self, revision: u64) -> impl Iterator<Item = &Change> {
         let first = self.events.partition_point(|(_, change)| change.revision <= revision);
         self.events.range(first..).map(|(_, change)| change)

@@ -1,4 +1,4 @@
-//! Clients of kube-rs that write: what the others see happening.
+//! Clients with kube-rs that write the changes that others see.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tokio::time::sleep;
 use super::furnish::{CONFIG_MAPS, PODS};
 use super::kube_clients::report;
 
-/// Large config maps that are written in turn.
+/// Number of large config maps, written in turn.
 const LARGE: usize = 4;
 
-/// Makes the changes that the others see.
+/// Makes changes that other clients see.
 pub(super) async fn change(client: Client, every: Duration) {
     let (pods, config_maps) = (Api::<Pod>::namespaced(client.clone(), "default"), Api::<ConfigMap>::namespaced(client, "default"));
     for round in 0_usize.. {

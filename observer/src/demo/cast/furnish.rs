@@ -1,4 +1,4 @@
-//! What the demo is about: objects that are there before the first client comes.
+//! The objects of the demo, created before the first client connects.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use super::kube_clients::{api_resource, client};
 use crate::demo::api;
 
-/// How many pods the demo has, and config maps.
+/// Numbers of pods and config maps in the demo.
 pub(super) const PODS: usize = 120;
 pub(super) const CONFIG_MAPS: usize = 24;
 
-/// Puts in what the demo is about, by way of the server's own kubeconfig.
+/// Creates the objects of the demo, with the server's own kubeconfig.
 pub async fn furnish(kubeconfig: &Path) -> Result<()> {
     let client = client(kubeconfig, "demo-furnisher/1.0").await?;
     for (group, version, name, objects) in [

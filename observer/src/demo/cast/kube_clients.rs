@@ -1,4 +1,4 @@
-//! Clients of kube-rs that read: watchers, controllers, pollers, pagers.
+//! Clients with kube-rs that read: watchers, controllers, pollers, pagers.
 
 use std::path::Path;
 use std::pin::pin;
@@ -27,7 +27,7 @@ pub(super) async fn client(kubeconfig: &Path, name: &str) -> Result<Client> {
     *token = service_account_token(token.as_str().unwrap_or_default(), name).into();
     let kubeconfig = Kubeconfig::from_yaml(&document.to_string())?;
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    // Nothing of the demo leaves this machine, whatever proxy the environment names.
+    // Nothing of the demo leaves this machine, even if the environment names a proxy.
     config.proxy_url = None;
     config.headers.push((USER_AGENT, HeaderValue::from_str(name)?));
     Ok(Client::try_from(config)?)
@@ -44,7 +44,7 @@ pub(super) fn api_resource(resource: &Resource) -> ApiResource {
     }
 }
 
-/// A watcher as a node agent has it. Its errors are what the demo is about, and it goes on after each.
+/// A watcher as in a node agent. Its errors are intended, and it continues after each.
 pub(super) async fn watch(client: Client, resource: ApiResource, retry_after: Duration) {
     let mut events = pin!(watcher(Api::<DynamicObject>::all_with(client, &resource), watcher::Config::default()));
     while let Some(event) = events.next().await {
@@ -87,7 +87,7 @@ pub(super) async fn page(client: Client, resource: ApiResource, every: Duration,
     }
 }
 
-/// A failed request is told by watchtap; the client that made it tries again at its next turn.
+/// A failed request shows in watchtap; its client tries again at its next turn.
 pub(super) fn report(outcome: kube::Result<()>) {
     if let Err(error) = outcome {
         tracing::debug!(%error, "a client of the demo");

@@ -1,4 +1,4 @@
-//! The demo's clients: those of kube-rs, those of our own, and who brings them on and off the stage.
+//! The demo's clients, those of kube-rs and our own, and the stage that starts and ends them.
 
 mod changes;
 mod furnish;

@@ -1,6 +1,6 @@
-//! A stand-in for the deployment controller: it says of each deployment that it is rolled out, so that those who wait for that go on.
+//! Replaces the deployment controller: it marks each deployment as rolled out, so that clients that wait for that continue.
 //!
-//! No replica sets and no pods come of it: nothing runs in the demo.
+//! It creates no replica sets and no pods: nothing runs in the demo.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use kube::runtime::watcher;
 use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
 
-/// Writes the status of every deployment whose specification has changed, until it is dropped.
+/// Writes the status of every deployment whose specification changes, until it is dropped.
 pub(super) async fn finish_rollouts(client: Client) {
     let controller = Controller::new(Api::<Deployment>::all(client.clone()), watcher::Config::default());
     let retry = |_deployment: Arc<Deployment>, _error: &kube::Error, _client: Arc<Client>| Action::requeue(Duration::from_secs(1));

@@ -1,7 +1,7 @@
 //! A client that opens a watch and never reads from it.
 //!
-//! It is a watch of its own, not an informer: a slow handler behind a shared informer does not show on the wire, since the informer reads on
-//! and its buffer grows. With HTTP/2's smallest windows 64 KiB are on their way before the server has to wait.
+//! It is a plain watch, not an informer. A slow handler of a shared informer does not show on the wire, since the informer
+//! continues to read and its buffer grows. With HTTP/2's smallest windows, the server waits after 64 KiB.
 
 use std::future::pending;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::demo::client_go::Process;
 
 const ACCEPT: &str = "application/json";
 
-/// The longest list that is read for its revision, in bytes.
+/// Longest list that is read for its revision, in bytes.
 const LONGEST_LIST: usize = 16 << 20;
 
-/// Opens the watch, as often as it takes, and holds it.
+/// Opens the watch, with as many attempts as necessary, and holds it.
 pub(super) async fn hold(process: Process, resource: &'static Resource, retry_after: Duration) {
     let path = resource.path();
     let stream = loop {

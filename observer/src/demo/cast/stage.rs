@@ -1,4 +1,4 @@
-//! The stage: which clients run, each with its own connection, and how they come and go.
+//! The stage: the running clients, each with a connection of its own, and how they start and end.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,23 +17,23 @@ use crate::demo::client_go::{Door, Process, Reflector, Windows};
 use crate::demo::clock::Clock;
 use crate::demo::script::{Actor, Role};
 
-/// Clients that run; they end when this is dropped.
+/// Running clients; they end when this is dropped.
 pub(in crate::demo) struct Stage {
     kubeconfig: PathBuf,
     door: Arc<Door>,
     clock: Clock,
-    /// What each client does at once, by its name.
+    /// The tasks of each client, by its name.
     running: BTreeMap<String, JoinSet<()>>,
 }
 
 impl Stage {
-    /// An empty one; its clients find the API server by a kubeconfig.
+    /// A stage without clients. They find the API server by a kubeconfig.
     pub(in crate::demo) fn new(kubeconfig: PathBuf, clock: Clock) -> Result<Self> {
         let door = Arc::new(Door::of_kubeconfig(&kubeconfig)?);
         Ok(Self { kubeconfig, door, clock, running: BTreeMap::new() })
     }
 
-    /// Brings a client; one of this name is ended before.
+    /// Starts a client, after ending one of the same name.
     pub(in crate::demo) async fn start(&mut self, actor: &Actor) -> Result<()> {
         self.stop(&actor.name);
         let tasks = self.tasks(actor).await?;
@@ -41,7 +41,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends a client at once, as a process that is killed.
+    /// Ends a client at once, like a killed process.
     pub(in crate::demo) fn stop(&mut self, name: &str) {
         self.running.remove(name);
     }
@@ -51,7 +51,7 @@ impl Stage {
         let second = self.clock.lasts(Duration::from_secs(1));
         match &actor.role {
             Role::Reflectors { client_go, resources } => {
-                // So client-go names programs that are not of a Kubernetes release.
+                // client-go names programs like this if they are not of a Kubernetes release.
                 let user_agent = format!("{} (linux/amd64) kubernetes/$Format", actor.name);
                 let process = Arc::new(Process::new(Arc::clone(&self.door), &user_agent, Windows::AsGo)?);
                 for resource in resources {

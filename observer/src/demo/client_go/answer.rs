@@ -1,8 +1,8 @@
-//! What a reflector reads of an answer: revisions, and why something failed.
+//! The parts of an answer that a reflector reads: revisions, and the reason for a failure.
 
 use serde::Deserialize;
 
-/// A list, a `Status`, or the object of a watch event: what a reflector reads of any.
+/// A list, a `Status`, or the object of a watch event, with the fields that a reflector reads from any of them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Document {
@@ -39,7 +39,7 @@ struct Cause {
     reason: String,
 }
 
-/// A line of a watch.
+/// One event of a watch, as a line of JSON.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WatchLine {
@@ -48,14 +48,14 @@ pub(super) struct WatchLine {
     pub(super) object: Document,
 }
 
-/// Why a list or a watch failed, as far as reflectors tell failures apart.
+/// Why a list or a watch failed, as far as reflectors distinguish failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     /// 410: the revision is gone.
     Expired,
     /// 504 with this cause: the server has not reached the revision.
     TooLarge,
-    /// 429.
+    /// 429, too many requests.
     TooMany,
     /// The connection was refused.
     Refused,
@@ -69,13 +69,13 @@ impl Document {
         self.metadata.annotations.as_ref().is_some_and(|annotations| annotations.initial_events_end == "true")
     }
 
-    /// What failed, of a `Status`.
+    /// The failure in a `Status`.
     pub(super) fn failure(&self) -> Failure {
         failure(self.code, self.details.as_ref())
     }
 }
 
-/// What failed, of an answer with this HTTP status.
+/// The failure in an answer with this HTTP status.
 pub(super) fn of_answer(status: u16, body: &[u8]) -> Failure {
     let document: Document = serde_json::from_slice(body).unwrap_or_default();
     failure(status, document.details.as_ref())

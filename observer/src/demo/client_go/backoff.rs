@@ -7,10 +7,10 @@ use crate::demo::cluster::random_hex;
 
 const FIRST: Duration = Duration::from_millis(800);
 const LONGEST: Duration = Duration::from_secs(30);
-/// After so much time without a pause they begin anew.
+/// After this time without a pause, pauses start from the shortest again.
 const RESET: Duration = Duration::from_mins(2);
 
-/// A growing pause, each lengthened by chance to less than twice as long.
+/// A growing pause. Each is extended randomly to less than twice its length.
 #[derive(Debug)]
 pub(super) struct Backoff {
     next: Duration,
@@ -22,7 +22,7 @@ impl Backoff {
         Self { next: FIRST, last: None }
     }
 
-    /// How long to wait, at a time of the demo's clock.
+    /// The next pause, at `now` of the demo's clock.
     pub(super) fn pause(&mut self, now: Duration) -> Duration {
         if self.last.is_some_and(|last| now.saturating_sub(last) > RESET) {
             self.next = FIRST;
@@ -34,7 +34,7 @@ impl Backoff {
     }
 }
 
-/// A number from 0 to below 1.
+/// A random number from 0 to below 1.
 pub(super) fn chance() -> f64 {
     let drawn = u16::from_str_radix(&random_hex(2), 16).unwrap_or(0);
     f64::from(drawn) / 65_536.0

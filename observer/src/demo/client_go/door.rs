@@ -1,4 +1,4 @@
-//! Where the scripted clients knock: address, authority and token of a kubeconfig, and an HTTP/2 connection to there.
+//! The API server that scripted clients connect to: address, CA and token of a kubeconfig, and an HTTP/2 connection.
 
 use std::io;
 use std::path::Path;
@@ -24,10 +24,10 @@ use tokio_rustls::TlsConnector;
 
 use crate::demo::identity::service_account_token;
 
-/// Connecting takes no longer (Go net/http `DefaultTransport`: 30 s; the handshake 10 s).
+/// Time limit for connecting (Go net/http `DefaultTransport`: 30 s; the handshake 10 s).
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The way to an API server.
+/// The address and credentials for connections to an API server.
 pub(in crate::demo) struct Door {
     address: String,
     name: ServerName<'static>,
@@ -40,21 +40,21 @@ pub(in crate::demo) struct Door {
 pub(in crate::demo) enum Lost {
     /// The connection was refused.
     Refused,
-    /// It could not be opened otherwise, or ended before the answer.
+    /// The connection failed in another way, or ended before the answer.
     Broken,
 }
 
-/// How many bytes a client lets come that it has not read.
+/// How many unread bytes a client accepts.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::demo) enum Windows {
-    /// As Go's client does (golang.org/x/net `http2/transport.go`): 4 MiB for a stream, 1 GiB for the connection.
+    /// Go's client: 4 MiB for a stream, 1 GiB for the connection (golang.org/x/net `http2/transport.go`).
     AsGo,
-    /// As HTTP/2 has it when nothing is said: 64 KiB.
+    /// HTTP/2's default: 64 KiB.
     Smallest,
 }
 
 impl Door {
-    /// Of the current context of a kubeconfig in JSON, as the demo's is and watchtap's copy of it.
+    /// Reads the current context of a kubeconfig in JSON, such as the demo's and watchtap's copy of it.
     pub(in crate::demo) fn of_kubeconfig(file: &Path) -> Result<Self> {
         let text = std::fs::read(file).context("cannot read the demo's kubeconfig")?;
         let config: Value = serde_json::from_slice(&text).context("the demo's kubeconfig is no JSON")?;
@@ -77,7 +77,7 @@ impl Door {
         Ok(Self { address: address.to_owned(), name, tls: TlsConnector::from(Arc::new(tls)), token })
     }
 
-    /// What a client of this name proves itself with.
+    /// The credential of a client with this name.
     pub(super) fn authorization(&self, user_agent: &str) -> Result<HeaderValue> {
         let token = service_account_token(&self.token, user_agent);
         let mut authorization = HeaderValue::from_str(&format!("Bearer {token}"))?;
@@ -85,12 +85,12 @@ impl Door {
         Ok(authorization)
     }
 
-    /// What goes into the `Host` field, or `:authority`.
+    /// The value of the `Host` field, or of `:authority`.
     pub(super) fn authority(&self) -> &str {
         &self.address
     }
 
-    /// A connection of its own.
+    /// Opens a connection.
     pub(super) async fn open(&self, windows: Windows) -> Result<SendRequest<Empty<Bytes>>, Lost> {
         timeout(LONGEST, self.connect(windows)).await.unwrap_or(Err(Lost::Broken))
     }
@@ -107,7 +107,7 @@ impl Door {
             Windows::Smallest => builder.initial_stream_window_size(65_535).initial_connection_window_size(65_535),
         };
         let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.or(Err(Lost::Broken))?;
-        // What goes wrong on the connection is told where its answers are read.
+        // Errors of the connection appear where its answers are read.
         tokio::spawn(async move { drop(connection.await) });
         Ok(sender)
     }

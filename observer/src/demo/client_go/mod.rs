@@ -1,7 +1,7 @@
-//! Reflectors of client-go of several ages, as they look on the wire: what they ask for, how long they pause, what they do with a failure.
+//! Reflectors of several client-go releases, as they behave on the wire: their requests, their pauses, their reactions to failures.
 //!
-//! They follow client-go `tools/cache/reflector.go`, `tools/pager/pager.go` and `rest/request.go` at the versions of [`ClientGo`], written
-//! anew from what those do. They keep no objects: only the revision, on which all that they ask depends.
+//! They follow client-go `tools/cache/reflector.go`, `tools/pager/pager.go` and `rest/request.go` at the versions of [`ClientGo`],
+//! in code of our own. They keep no objects, only the revision: all their requests depend on it alone.
 
 mod answer;
 mod backoff;

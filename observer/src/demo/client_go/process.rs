@@ -1,4 +1,4 @@
-//! A client process: the one connection that all its reflectors share, and the name that it goes by.
+//! A client process: its name, and the one connection that all its reflectors share.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use super::door::{Door, Lost, Windows};
 
-/// A process with one connection, opened when it is needed.
+/// A process with one connection, opened when needed.
 pub(in crate::demo) struct Process {
     door: Arc<Door>,
     windows: Windows,
@@ -28,8 +28,9 @@ impl Process {
         Ok(Self { door, windows, user_agent: HeaderValue::from_str(user_agent)?, authorization, connection: Mutex::new(None) })
     }
 
-    /// Asks for a path. Go's transport asks once more on a new connection if the one that was there did not take the request, as one does not
-    /// that is draining (golang.org/x/net `http2/transport.go`, `shouldRetryRequest`); the demo's server ends no connection otherwise.
+    /// Sends a GET. Like Go's transport, it repeats the request once on a new connection if the open one did not accept it. A
+    /// draining connection does that (golang.org/x/net `http2/transport.go`, `shouldRetryRequest`); the demo's server ends
+    /// connections in no other way.
     pub(in crate::demo) async fn get(&self, path: &str, accept: &'static str) -> Result<Response<Incoming>, Lost> {
         let (mut sender, was_open) = self.sender().await?;
         match sender.send_request(self.request(path, accept)?).await {

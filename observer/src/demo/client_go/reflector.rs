@@ -1,4 +1,4 @@
-//! The reflector: list, watch, and what comes after each (kubernetes/client-go `tools/cache/reflector.go`).
+//! The reflector: list, watch, and the next step after each (kubernetes/client-go `tools/cache/reflector.go`).
 //!
 //! ```text
 //!   ┌─► list ──► watch ──► end of the stream, old enough ──► watch again, from the last revision
@@ -32,16 +32,16 @@ const SECOND: Duration = Duration::from_secs(1);
 pub(in crate::demo) struct Reflector {
     rest: Rest,
     path: String,
-    /// The last revision that it has seen; empty before the first.
+    /// The last revision seen; empty before the first.
     revision: String,
-    /// Whether the server no longer had that revision, or not yet.
+    /// Whether the server no longer has that revision, or does not have it yet.
     revision_unavailable: bool,
-    /// Whether the list from the cache came in pages all the same.
+    /// Whether a list with `resourceVersion=0` came in pages, which a watch cache does not send.
     paginated: bool,
     backoff: Backoff,
 }
 
-/// What comes after a watch.
+/// The step after a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Watch,
@@ -49,12 +49,12 @@ enum Then {
     List,
 }
 
-/// How the list as a stream went.
+/// The result of a streaming list.
 enum Streamed {
     Whole(Box<Watching>),
-    /// The server does not stream lists: it is asked for one.
+    /// The server has no streaming lists, so an ordinary list follows.
     Fallback,
-    /// To be tried again after a pause.
+    /// Failed; try again after a pause.
     Failed,
 }
 
@@ -106,7 +106,8 @@ impl Reflector {
 
     async fn list(&mut self) -> Result<(), Failure> {
         let from = self.begin_from();
-        // From its own revision a list is whole, so that the cache answers; a list that the cache gave in pages goes on so.
+        // A list from the reflector's own revision has no limit, so that the cache answers. Once `paginated` is set, the limit
+        // stays.
         let limit = if from.is_empty() || from == "0" || self.paginated { PAGE } else { 0 };
         let mut outcome = self.pages(&from, limit).await;
         let client_go = self.client_go();
@@ -126,7 +127,7 @@ impl Reflector {
         Ok(())
     }
 
-    /// Which revision another list names.
+    /// The revision for the next list.
     fn begin_from(&self) -> String {
         if !self.client_go().lists_from_its_revision() {
             "0".to_owned()
@@ -139,11 +140,11 @@ impl Reflector {
         }
     }
 
-    /// A list with all its pages: the revision of the first, and how many there were.
+    /// All pages of a list. Returns the revision of the first page, and the number of pages.
     async fn pages(&self, from: &str, limit: u32) -> Result<(String, usize), Failure> {
         let (mut next, mut revision, mut pages) = (String::new(), None, 0);
         loop {
-            // Until 1.16 the revision goes with every page.
+            // Until 1.16, every page has the revision as a parameter.
             let names_revision = next.is_empty() || self.client_go() == ClientGo::V1_15;
             let parameters = [
                 ("continue", next.clone()),
@@ -199,7 +200,7 @@ impl Reflector {
         if watching.was_very_short(&self.rest.clock) { Then::List } else { Then::Watch }
     }
 
-    /// A list as a stream of events, which goes on as the watch (`watchList`).
+    /// A streaming list, which continues as the watch (`watchList`).
     async fn stream_list(&mut self) -> Streamed {
         loop {
             let from = if self.revision_unavailable { String::new() } else { self.revision.clone() };
@@ -228,7 +229,7 @@ impl Reflector {
         }
     }
 
-    /// Reads up to the bookmark behind the initial events; nothing when the stream ends before.
+    /// Reads to the bookmark after the initial events; `None` if the stream ends before it.
     async fn initial_events(&mut self, watching: &mut Watching) -> Option<Result<(), Failure>> {
         loop {
             let line = watching.next().await?;
@@ -255,7 +256,7 @@ impl Reflector {
         sleep(self.rest.clock.lasts(pause)).await;
     }
 
-    /// The path with the parameters that are not empty, which are given in the order of their names, as Go encodes them.
+    /// The path with all parameters that are not empty. They must be given in the order of their names, as Go encodes them.
     fn path_with(&self, parameters: &[(&str, String)]) -> String {
         let present = parameters.iter().filter(|(_, value)| !value.is_empty());
         let query: Vec<String> = present.map(|(name, value)| format!("{name}={value}")).collect();
@@ -263,7 +264,7 @@ impl Reflector {
     }
 }
 
-/// How long the client lets a watch last: 5 to 10 minutes, by chance.
+/// The random time that the client lets a watch last: 5 to 10 minutes.
 fn timeout_seconds() -> u64 {
     Duration::from_mins(5).mul_f64(1.0 + chance()).as_secs()
 }

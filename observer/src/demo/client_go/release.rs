@@ -1,23 +1,23 @@
-//! The releases of client-go that are played, and in what they differ.
+//! The client-go releases of the demo, and their differences.
 
-/// A release of client-go. Each stands for those around it that behave alike.
+/// A release of client-go, which represents neighbouring releases with the same behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::demo) enum ClientGo {
-    /// Until 1.15: takes a refused connection for a failed watch and lists again, from the cache; asks for no bookmarks.
+    /// Until 1.15: treats a refused connection as a failed watch, and relists from the cache; requests no bookmarks.
     V1_15,
-    /// 1.18.0 to 1.18.5: lists again from its own revision, and does not know the answer "too large resource version".
+    /// 1.18.0 to 1.18.5: relists from its own revision, and does not know the answer "too large resource version".
     V1_18_2,
     /// 1.28 to 1.34: falls back to a list without a revision.
     V1_34,
-    /// From 1.35 on: asks for its lists as a stream.
+    /// From 1.35 on: requests streaming lists.
     V1_36,
 }
 
 impl ClientGo {
-    /// All of them, the oldest first.
+    /// All releases, oldest first.
     pub(in crate::demo) const ALL: [Self; 4] = [Self::V1_15, Self::V1_18_2, Self::V1_34, Self::V1_36];
 
-    /// As a script names it.
+    /// Its name in a script.
     pub(in crate::demo) const fn as_str(self) -> &'static str {
         match self {
             Self::V1_15 => "1.15",
@@ -27,27 +27,27 @@ impl ClientGo {
         }
     }
 
-    /// Whether a list begins as a stream of events.
+    /// Whether it begins with a streaming list.
     pub(super) const fn streams_lists(self) -> bool {
         matches!(self, Self::V1_36)
     }
 
-    /// Whether watches ask for bookmarks.
+    /// Whether watches request bookmarks.
     pub(super) const fn asks_for_bookmarks(self) -> bool {
         !matches!(self, Self::V1_15)
     }
 
-    /// Whether another list begins from where the reflector was; before, each begins anew.
+    /// Whether a relist begins at the reflector's own revision; otherwise at 0.
     pub(super) const fn lists_from_its_revision(self) -> bool {
         !matches!(self, Self::V1_15)
     }
 
-    /// Whether it understands the answer "too large resource version" to a list.
+    /// Whether it knows the answer "too large resource version" to a list.
     pub(super) const fn knows_too_large(self) -> bool {
         matches!(self, Self::V1_34 | Self::V1_36)
     }
 
-    /// What it does when the connection for a watch is refused.
+    /// The step after a refused connection for a watch.
     pub(super) const fn when_refused(self) -> WhenRefused {
         match self {
             Self::V1_15 => WhenRefused::ListAgain,
@@ -56,17 +56,17 @@ impl ClientGo {
         }
     }
 
-    /// Whether the pause before another list grows; before, it is a second.
+    /// Whether the pause before a relist grows; otherwise it is one second.
     pub(super) const fn backs_off(self) -> bool {
         !matches!(self, Self::V1_15)
     }
 
-    /// Whether the transport repeats a watch that failed, as it repeats a list; and whether 429 makes the reflector watch again.
+    /// Whether the transport repeats a failed watch, as it repeats a list, and whether the reflector repeats a watch after 429.
     pub(super) const fn repeats_watches(self) -> bool {
         matches!(self, Self::V1_34 | Self::V1_36)
     }
 
-    /// What it accepts.
+    /// The value of its `Accept` field.
     pub(super) const fn accept(self) -> &'static str {
         match self {
             Self::V1_15 | Self::V1_18_2 => "application/json, */*",
@@ -75,7 +75,7 @@ impl ClientGo {
     }
 }
 
-/// What follows a refused connection.
+/// The step after a refused connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WhenRefused {
     ListAgain,

@@ -1,4 +1,4 @@
-//! The layer below reflectors, which repeats a request before they hear of a failure (kubernetes/client-go `rest/request.go`,
+//! The layer below reflectors, which repeats requests before it reports a failure (kubernetes/client-go `rest/request.go`,
 //! `rest/with_retry.go`).
 
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use super::process::Process;
 use super::release::ClientGo;
 use crate::demo::clock::Clock;
 
-/// How often a request is repeated.
+/// Most repeats of one request.
 const MOST_REPEATS: u32 = 10;
 
-/// The pause after a connection broke.
+/// The pause after a broken connection, in seconds.
 const AFTER_BREAK: u32 = 1;
 
-/// The longest body that is read, in bytes; what is longer has failed.
+/// Longest body that is read, in bytes; a longer one counts as a failure.
 const LONGEST_BODY: usize = 64 << 20;
 
 /// The requests of one process.
@@ -34,10 +34,10 @@ pub(super) struct Rest {
     pub(super) clock: Clock,
 }
 
-/// A watch that was asked for.
+/// The result of requesting a watch.
 pub(super) enum Asked {
     Open(Response<Incoming>),
-    /// The connection broke: the reflector gets a watch that is already closed, which lasted so long.
+    /// The connection broke: the reflector gets a closed watch that lasted this long.
     Closed {
         lasted: Duration,
     },
@@ -45,7 +45,7 @@ pub(super) enum Asked {
 }
 
 impl Rest {
-    /// The body of a list. What has a `Retry-After`, and a connection that broke, is repeated.
+    /// The body of a list. Answers with `Retry-After`, and broken connections, lead to a repeat.
     pub(super) async fn list(&self, path: &str) -> Result<Bytes, Failure> {
         let mut repeats = 0;
         loop {
@@ -68,7 +68,7 @@ impl Rest {
         }
     }
 
-    /// A watch; it is repeated since 1.22.
+    /// Opens a watch; since 1.22 it is repeated like a list.
     pub(super) async fn watch(&self, path: &str) -> Asked {
         let began = self.clock.now();
         let mut repeats = 0;
@@ -96,7 +96,7 @@ impl Rest {
     }
 }
 
-/// The seconds that an answer asks to wait, if it is one that is repeated.
+/// The seconds in `Retry-After`, if requests with this status are repeated.
 fn retry_after(response: &Response<Incoming>) -> Option<u32> {
     let status = response.status();
     let is_repeated = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();

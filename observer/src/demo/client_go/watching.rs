@@ -9,7 +9,7 @@ use hyper::body::Incoming;
 use super::answer::WatchLine;
 use crate::demo::clock::Clock;
 
-/// The longest event that is read, in bytes.
+/// Longest event that is read, in bytes.
 const LONGEST_EVENT: usize = 16 << 20;
 
 /// An open watch.
@@ -25,7 +25,7 @@ impl Watching {
         Self { body, unread: BytesMut::new(), began: clock.now(), events: 0 }
     }
 
-    /// The next event. A stream that is cut off ends like any other, since client-go takes the end of a connection for the end of a watch.
+    /// The next event. A broken stream ends like any other, since client-go treats the end of a connection as the end of a watch.
     pub(super) async fn next(&mut self) -> Option<WatchLine> {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
@@ -41,7 +41,7 @@ impl Watching {
         }
     }
 
-    /// Whether it ended within a second, before any event.
+    /// Whether it lasted less than a second, without any event.
     pub(super) fn was_very_short(&self, clock: &Clock) -> bool {
         self.events == 0 && clock.now().saturating_sub(self.began) < Duration::from_secs(1)
     }

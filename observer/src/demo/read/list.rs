@@ -1,4 +1,4 @@
-//! Lists: asked of the layer that the rules name, with the fallbacks of kube-apiserver 1.34.
+//! Lists, read from the layer that the rules select, with the fallbacks of kube-apiserver 1.34.
 //!
 //! kubernetes/apiserver pkg/storage/cacher/delegator.go and pkg/storage/etcd3/store.go v0.34, `GetList`.
 
@@ -12,19 +12,19 @@ use crate::demo::select::Selection;
 use crate::demo::store::{Entry, ReadError};
 use crate::demo::token;
 
-/// A list, ready to be asked.
+/// A list, ready to be read.
 struct Listing<'l> {
     selection: &'l Selection,
     request: ListRequest,
-    /// What the keys begin with, a slash at the end; of a single object its whole key.
+    /// The prefix of the keys, with a slash at the end; for a single object its complete key.
     prefix: String,
-    /// The first key that is read; empty to begin at the first of all.
+    /// The first key to read; empty for the beginning.
     from: String,
 }
 
 /// Answers a list.
 pub(in crate::demo) async fn list(cluster: &Cluster, selection: &Selection, parameters: &Parameters) -> Result<Page, Refusal> {
-    // A token makes a list of a single object one of all objects again.
+    // With a token, a list of a single object becomes a list of all objects.
     let single = selection.single().filter(|_| !parameters.has_token());
     let request = parameters.list(single.is_none(), selection.has_selector())?;
     let prefix = cluster.lock().prefix(selection, single);
@@ -50,7 +50,7 @@ pub(in crate::demo) async fn list(cluster: &Cluster, selection: &Selection, para
     }
 }
 
-/// The cache is being filled.
+/// The refusal while the cache is being filled.
 pub(super) fn not_ready() -> Refusal {
     Refusal::too_many_requests("storage is (re)initializing", 1)
 }
@@ -86,7 +86,7 @@ impl Listing<'_> {
         };
         let revision = cache.state().revision;
         let entries: Vec<Entry> = cache.latest(&self.prefix, &self.from).filter(|entry| self.is_listed(entry)).collect();
-        // `resourceVersion=0` ignores the limit, which only the cache does.
+        // `resourceVersion=0` ignores the limit, but only in the cache.
         let limit = if self.request.revision == Revision::Any { 0 } else { self.request.limit };
         let page = self.page_request(limit, revision).page_of_cache(&entries);
         state.counters.cache_list(self.selection.resource, entries.len(), page.items.len());
@@ -96,7 +96,7 @@ impl Listing<'_> {
     fn read_snapshot(&self, state: &mut State, revision: u64) -> Result<Page, Refusal> {
         let cache = state.storage(self.selection.resource).and_then(|storage| storage.cache.as_ref());
         let entries = cache.and_then(|cache| Some(cache.snapshot(&self.prefix, &self.from, revision)?.collect::<Vec<Entry>>()));
-        // It was there when the rules were asked, and may have gone since.
+        // It existed when the rules were applied, but may be gone since.
         let Some(entries) = entries else { return self.read_store(state) };
         let page = self.page_request(self.request.limit, revision).page_of_cache(&entries);
         state.counters.cache_list(self.selection.resource, entries.len(), page.items.len());
@@ -140,7 +140,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Of a single object only its very key, not those that begin with it.
+    /// For a single object, only its exact key counts, not keys that begin with it.
     fn is_listed(&self, entry: &Entry) -> bool {
         self.request.recursive || *entry.key == *self.prefix
     }

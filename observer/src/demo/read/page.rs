@@ -1,4 +1,4 @@
-//! One page of a list: what is selected, where the next page begins, how much of the store was read for it.
+//! One page of a list: the selected items, the start of the next page, and the cost of reading the store.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::demo::select::Selection;
 use crate::demo::store::{Entry, Object};
 use crate::demo::token;
 
-/// Most objects that the API server asks etcd for at once (kubernetes/apiserver pkg/storage/etcd3/store.go v0.34, `maxLimit`).
+/// Most objects that the API server requests from etcd at once (kubernetes/apiserver pkg/storage/etcd3/store.go v0.34, `maxLimit`).
 const LARGEST_RANGE: usize = 10_000;
 
 /// The answer to a list.
@@ -21,31 +21,31 @@ pub(in crate::demo) struct Page {
     pub(in crate::demo) remaining: Option<usize>,
 }
 
-/// What a page cost.
+/// The cost of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
-    /// Requests to the store.
+    /// Number of requests to the store.
     pub(super) ranges: usize,
-    /// Objects that they brought.
+    /// Number of objects in their answers.
     pub(super) fetched: usize,
-    /// Objects that were looked at.
+    /// Number of objects that the selectors were applied to.
     pub(super) evaluated: usize,
 }
 
-/// What is listed, and what the list and its token carry.
+/// The parameters of a page, and of its continue token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageRequest<'r> {
     pub(super) selection: &'r Selection,
-    /// The keys' common prefix, to which a token is relative.
+    /// The common prefix of the keys; a token is relative to it.
     pub(super) prefix: &'r str,
-    /// 0 is no limit.
+    /// 0 means no limit.
     pub(super) limit: usize,
     /// The revision of the list and of its token.
     pub(super) revision: u64,
 }
 
 impl PageRequest<'_> {
-    /// From the cache, which has all entries at hand (kubernetes/apiserver pkg/storage/cacher/cacher.go v0.34, `GetList`).
+    /// Reads from the cache, which has all entries available (kubernetes/apiserver pkg/storage/cacher/cacher.go v0.34, `GetList`).
     pub(super) fn page_of_cache(&self, entries: &[Entry]) -> Page {
         let mut items = Vec::new();
         let mut looked_at = entries.len();
@@ -62,7 +62,8 @@ impl PageRequest<'_> {
         self.page(items, has_more.then(|| entries.get(looked_at - 1)).flatten(), entries.len())
     }
 
-    /// From the store, in ranges that double until the page is full (kubernetes/apiserver pkg/storage/etcd3/store.go v0.34, `GetList`).
+    /// Reads from the store, in ranges that double until the page is full (kubernetes/apiserver pkg/storage/etcd3/store.go v0.34,
+    /// `GetList`).
     pub(super) fn page_of_store(&self, entries: &[Entry]) -> (Page, Cost) {
         let mut cost = Cost::default();
         let mut items = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests of pages: where they end, what they cost, what the next one begins with.
+//! Tests of pages: their ends, their costs, and the starts of the next pages.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
-//! Watches: from which revision, what comes first, and the stream of what follows.
+//! Watches: their start revision, their initial events, and the stream of later events.
 //!
-//! kubernetes/apiserver pkg/storage/cacher/cacher.go v0.34, `Watch`, and pkg/storage/etcd3/watcher.go for resources without a cache.
+//! kubernetes/apiserver pkg/storage/cacher/cacher.go v0.34, `Watch`, and for resources without a cache
+//! pkg/storage/etcd3/watcher.go.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::demo::refusal::Refusal;
 use crate::demo::select::Selection;
 use crate::demo::watchers::{WatchEvent, event_for};
 
-/// Watches that may be open at once.
+/// Most watches open at once.
 const MOST_WATCHES: usize = 20_000;
 
 /// An open watch; it is closed when this is dropped.
@@ -23,13 +24,13 @@ pub(in crate::demo) struct Watch {
     cluster: Arc<Cluster>,
     selection: Selection,
     id: u64,
-    /// What is sent before what happens.
+    /// The events to send before later ones.
     pub(in crate::demo) initial: VecDeque<WatchEvent>,
-    /// What happens; it ends when the server ends the watch.
+    /// The later events; the stream ends when the server ends the watch.
     pub(in crate::demo) events: Option<mpsc::Receiver<WatchEvent>>,
 }
 
-/// Opens a watch. What goes wrong after the options were read is an event, not an error.
+/// Opens a watch. After the options have been parsed, a failure is an event, not an error.
 pub(in crate::demo) async fn watch(
     cluster: &Arc<Cluster>,
     selection: Selection,
@@ -63,7 +64,7 @@ impl Watch {
         Self { cluster: Arc::clone(cluster), selection, id: u64::MAX, initial, events: None }
     }
 
-    /// Puts a bookmark behind the events that wait. A resource without a cache has none.
+    /// Adds a bookmark after the waiting events. A resource without a cache has none.
     pub(in crate::demo) fn bookmark(&self) {
         let mut state = self.cluster.lock();
         if !state.faults.allow_bookmarks() {
@@ -84,16 +85,16 @@ impl Drop for Watch {
     }
 }
 
-/// Where a watch begins.
+/// The start of a watch.
 #[derive(Clone, Copy, Debug)]
 struct Start {
-    /// What the cache has heard of, or 0.
+    /// The revision that the cache must have reached, or 0.
     revision: u64,
-    /// Whether the present state comes first.
+    /// Whether the current state comes first.
     state: bool,
 }
 
-/// Without a revision, or with 0, a watch is one that asks for the present state, since `WatchList` is on (kubernetes/apimachinery
+/// A watch without a revision, or with 0, begins with the current state, since `WatchList` is on (kubernetes/apimachinery
 /// `pkg/apis/meta/internalversion/defaults.go` v0.34).
 fn begins_with_state(parameters: &Parameters, revision: Revision) -> bool {
     parameters.send_initial_events.unwrap_or(!matches!(revision, Revision::At(_)))
@@ -102,7 +103,7 @@ fn begins_with_state(parameters: &Parameters, revision: Revision) -> bool {
 type Opened = (VecDeque<WatchEvent>, u64, mpsc::Receiver<WatchEvent>);
 
 impl State {
-    /// The revision that the cache must have heard of, or 0.
+    /// The revision that the cache must have reached, or 0.
     fn watch_start(&mut self, selection: &Selection, revision: Revision) -> Result<u64, Refusal> {
         let present = self.store.revision();
         let (storage, _, counters) = self.parts(selection.resource).ok_or_else(Refusal::unknown_path)?;
@@ -141,7 +142,7 @@ impl State {
             }
             (None, true) => {
                 counters.etcd(selection.resource, "list", 1);
-                // The present revision can always be read.
+                // The current revision can always be read.
                 let entries = store.range(&storage.prefix, "", store.revision()).into_iter().flatten();
                 let entries = entries.filter(|entry| selection.matches(&entry.object));
                 initial.extend(entries.map(|entry| WatchEvent::Added(entry.object)));

@@ -1,4 +1,4 @@
-//! Acts of a script: what happens at a time.
+//! The acts of a script.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::actor::{Actor, Role, name};
 use super::options::{Options, quoted, resource};
 use crate::demo::api::Resource;
 
-/// An act, and when it is due.
+/// An act, and the time when it is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::demo) struct Step {
     /// From the start, or from the beginning of the round.
@@ -14,33 +14,33 @@ pub(in crate::demo) struct Step {
     pub(in crate::demo) act: Act,
 }
 
-/// What happens.
+/// An action of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::demo) enum Act {
-    /// The reader is told something.
+    /// Prints a message for the reader.
     Say(String),
-    /// A client comes; one of the same name is ended before.
+    /// Starts a client, after ending one of the same name.
     Start(Actor),
-    /// A client is ended.
+    /// Ends a client at once.
     Stop(String),
-    /// The API server is away for so long.
+    /// The API server restarts, and is away for this time.
     Restart { down_for: Duration },
-    /// The watch cache of a resource begins anew.
+    /// The watch cache of a resource is reset.
     Expire(&'static Resource),
-    /// All watches end.
+    /// Every open watch ends without an error.
     EndWatches,
-    /// The store forgets its history.
+    /// The store drops its history.
     Compact,
     /// The store is saved.
     Backup,
-    /// The API server restarts with the store as it was saved.
+    /// The API server restarts with the saved store.
     Restore { down_for: Duration },
-    /// Nothing; the round ends here, or a pause.
+    /// No action: marks the end of the round, or a pause.
     Wait,
 }
 
 impl Act {
-    /// Reads what stands behind the time.
+    /// Parses the part after the time.
     pub(super) fn parse(words: &str) -> Result<Self, String> {
         let (word, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let rest = rest.trim();

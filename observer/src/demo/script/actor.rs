@@ -1,4 +1,4 @@
-//! Clients of a script: who they are, and what they do.
+//! The clients of a script: their names and roles.
 
 use std::time::Duration;
 
@@ -6,34 +6,34 @@ use super::options::{Options, quoted, resource};
 use crate::demo::api::Resource;
 use crate::demo::client_go::ClientGo;
 
-/// Reflectors of one process.
+/// Most reflectors of one process.
 const MOST_REFLECTORS: usize = 16;
 
-/// The largest object that a writer writes, in KiB.
+/// The largest object of a writer, in KiB.
 const LARGEST_KIB: u32 = 256;
 
 /// A client, with a connection of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::demo) struct Actor {
-    /// Name and version, which its `User-Agent` begins with.
+    /// Name and version, the beginning of its `User-Agent`.
     pub(in crate::demo) name: String,
     pub(in crate::demo) role: Role,
 }
 
-/// What a client does.
+/// The behaviour of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::demo) enum Role {
-    /// Reflectors of a release of client-go, one a resource.
+    /// Reflectors of a client-go release, one per resource.
     Reflectors { client_go: ClientGo, resources: Vec<&'static Resource> },
     /// A watcher of kube-rs.
     Watcher { resource: &'static Resource },
     /// A controller of kube-rs.
     Controller { resource: &'static Resource },
-    /// Stands in for the deployment controller.
+    /// Replaces the deployment controller.
     Rollouts,
-    /// Lists again and again.
+    /// Lists repeatedly, without a watch.
     Poller { resource: &'static Resource, every: Duration, from_cache: bool },
-    /// Lists in pages, again and again.
+    /// Lists repeatedly, in pages.
     Pager { resource: &'static Resource, every: Duration, page: u32 },
     /// Changes a pod and a config map each time.
     Changer { every: Duration },
@@ -44,7 +44,7 @@ pub(in crate::demo) enum Role {
 }
 
 impl Role {
-    /// Reads what stands behind the name.
+    /// Parses the part after the name.
     pub(super) fn parse(kind: &str, mut options: Options<'_>) -> Result<Self, String> {
         let role = match kind {
             "reflectors" => Self::Reflectors {
@@ -86,7 +86,7 @@ impl Role {
     }
 }
 
-/// The name of a client, as it can stand in a `User-Agent`.
+/// The name of a client, if it is valid in a `User-Agent`.
 pub(super) fn name(word: &str) -> Result<String, String> {
     const LONGEST: usize = 64;
     let fits =

@@ -1,13 +1,13 @@
-//! What is wrong with a script, and where.
+//! The error of a script, and its place.
 
-/// The first line that cannot be read.
+/// The first invalid line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}")]
 pub struct ScriptError {
-    /// As the reader knows the script.
+    /// The name of the script for the reader.
     pub file: String,
-    /// Counted from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What is wrong, and what is allowed there.
+    /// The problem, and the values allowed there.
     pub what: String,
 }

@@ -1,4 +1,4 @@
-//! Scripts: what happens to the demo cluster, and when; a language of lines, described in `docs/demo.md`.
+//! Scripts: the events of the demo cluster and their times, in a language of lines that `docs/demo.md` describes.
 
 mod act;
 mod actor;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::demo::api::{Resource, resources};
 
-/// Shorter periods would make the demo a load test.
+/// Shorter periods would turn the demo into a load test.
 const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 
-/// The options that stand on a line; those that an act or a client does not know are refused when it has taken its own.
+/// The options of a line. After an act or a client has taken its own, the remaining ones are refused.
 #[derive(Debug)]
 pub(super) struct Options<'l> {
     given: Vec<(&'l str, &'l str)>,
@@ -28,7 +28,7 @@ impl<'l> Options<'l> {
         Ok(Self { given, known: Vec::new() })
     }
 
-    /// The value of an option that may be left out.
+    /// The value of an optional option.
     pub(super) fn optional(&mut self, name: &'static str) -> Option<&'l str> {
         self.known.push(name);
         let at = self.given.iter().position(|(given, _)| *given == name)?;
@@ -39,12 +39,12 @@ impl<'l> Options<'l> {
         self.optional(name).ok_or_else(|| format!("{name}= is missing"))
     }
 
-    /// A time that something takes.
+    /// How long something lasts; at most an hour.
     pub(super) fn duration(&mut self, name: &'static str) -> Result<Duration, String> {
         duration(self.required(name)?)
     }
 
-    /// A time after which something comes again.
+    /// The time between two repetitions.
     pub(super) fn period(&mut self, name: &'static str) -> Result<Duration, String> {
         let period = self.duration(name)?;
         if period < SHORTEST_PERIOD {
@@ -60,12 +60,12 @@ impl<'l> Options<'l> {
         number.ok_or_else(|| format!("{name}={} is no number from 1 to {most}", quoted(value)))
     }
 
-    /// A resource of the demo.
+    /// A resource of the demo, by its plural name.
     pub(super) fn resource(&mut self, name: &'static str) -> Result<&'static Resource, String> {
         resource(self.required(name)?)
     }
 
-    /// Ends the line: nothing may be left.
+    /// Ends the line; refuses options that were not taken.
     pub(super) fn end(self) -> Result<(), String> {
         let Some((name, _)) = self.given.first() else { return Ok(()) };
         let allowed = if self.known.is_empty() { "none".to_owned() } else { self.known.join(", ") };
@@ -73,7 +73,7 @@ impl<'l> Options<'l> {
     }
 }
 
-/// A word of the script as an error shows it: enough to find it, whatever file was taken for a script.
+/// A word of the script in an error: long enough to find it, but short even if another file was given as a script.
 pub(super) fn quoted(word: &str) -> String {
     const MOST: usize = 24;
     let shown: String = word.chars().take(MOST).collect();
@@ -81,16 +81,16 @@ pub(super) fn quoted(word: &str) -> String {
     format!("{shown:?}{more}")
 }
 
-/// A time as `1m30s` or `400ms`.
+/// Parses a time such as `1m30s` or `400ms`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    /// Of a script that people watch.
+    /// The longest time in a script that people watch.
     const LONGEST: Duration = Duration::from_hours(1);
     let duration =
         humantime::parse_duration(text).map_err(|_not_one| format!("{} is no time; a time is 400ms, 5s or 1m30s", quoted(text)))?;
     if duration > LONGEST { Err(format!("{text} is longer than an hour")) } else { Ok(duration) }
 }
 
-/// A resource by its plural name.
+/// The resource with this plural name.
 pub(super) fn resource(name: &str) -> Result<&'static Resource, String> {
     resources().iter().find(|resource| resource.name == name).ok_or_else(|| {
         let known: Vec<&str> = resources().iter().map(|resource| resource.name).collect();

@@ -1,4 +1,4 @@
-//! Reading a script: lines to steps, with every bound and every error in one place.
+//! Parses scripts: lines to steps, with all bounds and errors in one place.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,40 +8,40 @@ use super::actor::Role;
 use super::error::ScriptError;
 use super::options::duration;
 
-/// Lines of a script.
+/// Most lines of a script.
 const MOST_LINES: usize = 500;
-/// Clients that a script names.
+/// Most clients in a script.
 const MOST_ACTORS: usize = 64;
-/// Reflectors of all clients.
+/// Most reflectors of all clients together.
 const MOST_REFLECTORS: usize = 256;
 
-/// The script that is played when none is given.
+/// The script to play by default.
 const STANDARD: &str = include_str!("standard.script");
 
-/// What is to happen.
+/// The steps of the demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// What happens once.
+    /// Steps that run once.
     pub(in crate::demo) once: Vec<Step>,
-    /// What happens then, over and over; empty for a script without `repeat`.
+    /// Steps that then repeat; empty for a script without `repeat`.
     pub(in crate::demo) round: Vec<Step>,
 }
 
 impl Script {
-    /// Most bytes of a script.
+    /// Longest script that is read.
     pub const MOST_BYTES: usize = 64 * 1024;
 
-    /// The text of the script that is played when none is given.
+    /// The text of the default script.
     pub const fn standard_text() -> &'static str {
         STANDARD
     }
 
-    /// The script that is played when none is given.
+    /// The default script, parsed.
     pub fn standard() -> Result<Self, ScriptError> {
         Self::parse("the standard script", STANDARD)
     }
 
-    /// Reads a script; `file` is what errors call it.
+    /// Parses a script; errors name it `file`.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
         let error = |line: usize, what: String| ScriptError { file: file.to_owned(), line, what };
         if text.len() > Self::MOST_BYTES {
@@ -63,7 +63,7 @@ impl Script {
     }
 }
 
-/// What was read so far.
+/// The lines parsed so far.
 #[derive(Debug, Default)]
 struct Reading {
     once: Vec<Step>,
@@ -92,7 +92,7 @@ impl Reading {
         Ok(())
     }
 
-    /// What an act needs of those before it.
+    /// Checks that an act fits those before it.
     fn check(&mut self, act: &Act) -> Result<(), String> {
         match act {
             Act::Start(actor) => {

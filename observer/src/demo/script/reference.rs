@@ -1,6 +1,6 @@
-//! What can stand in a script, for `watchtap demo --list`.
+//! The language of scripts, for `watchtap demo --list`.
 
-/// Acts, and what each does.
+/// The acts, each with its effect.
 pub(super) const ACTS: &[(&str, &str)] = &[
     ("say TEXT", "tells the reader what comes, and where to look"),
     ("start KIND NAME OPTION…", "a client comes; one of this name that is there is ended first, as a process that is started anew"),
@@ -17,7 +17,7 @@ pub(super) const ACTS: &[(&str, &str)] = &[
     ("wait", "nothing: a round ends no sooner than its last line"),
 ];
 
-/// Kinds of clients, and what each does.
+/// The kinds of clients, each with its behaviour.
 pub(super) const KINDS: &[(&str, &str)] = &[
     (
         "reflectors NAME client-go=RELEASE watches=RESOURCE,…",
@@ -33,7 +33,7 @@ pub(super) const KINDS: &[(&str, &str)] = &[
     ("slow-reader NAME watches=RESOURCE", "opens a watch and never reads from it"),
 ];
 
-/// Everything that can stand in a script, a sentence each.
+/// All elements of a script, one sentence each.
 pub fn reference() -> String {
     let mut text = String::from(
         "A line is a time and an act: when it is due, and what happens. Empty lines, and those that begin with #, say nothing.\n\

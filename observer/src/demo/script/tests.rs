@@ -1,4 +1,4 @@
-//! Scripts: what is read, and which line an error names.
+//! Scripts: the parsed steps, and the lines that errors name.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Field selectors: the text of a `fieldSelector` parameter, and which objects it matches.
+//! Field selectors: parses a `fieldSelector` parameter, and matches objects against it.
 //!
-//! kubernetes/apimachinery pkg/fields/selector.go v0.34; which fields a resource has: kubernetes/kubernetes pkg/apis/*/v1/conversion.go
-//! and pkg/registry/*/*/strategy.go v1.34.
+//! Source: kubernetes/apimachinery pkg/fields/selector.go v0.34. The fields of each resource are those in kubernetes/kubernetes
+//! pkg/apis/*/v1/conversion.go and pkg/registry/*/*/strategy.go v1.34.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::demo::api::Resource;
 use crate::demo::store::Object;
 
-/// Terms that one selector may have; a longer one is refused.
+/// Most terms of one selector; a longer one is refused.
 const MOST_TERMS: usize = 100;
 
-/// All terms must hold; none at all match everything.
+/// All terms must hold. Without terms, every object matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSelector {
     terms: Vec<Term>,
@@ -26,7 +26,7 @@ struct Term {
     wanted: bool,
 }
 
-/// Fields besides `metadata.name` and `metadata.namespace` by resource, and what an absent one counts as.
+/// The fields of each resource besides `metadata.name` and `metadata.namespace`, with the value of an absent one.
 const FIELDS: &[(&str, &[(&str, &str)])] = &[
     (
         "pods",
@@ -66,7 +66,7 @@ const FIELDS: &[(&str, &[(&str, &str)])] = &[
 ];
 
 impl FieldSelector {
-    /// Reads the parameter; the error is the whole message.
+    /// Parses the parameter. The error is the complete message.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut terms = Vec::new();
         for term in split(text, ',').into_iter().filter(|term| !term.is_empty()) {
@@ -78,7 +78,7 @@ impl FieldSelector {
         Ok(Self { terms })
     }
 
-    /// Demands a name besides, as a path with a name does.
+    /// Adds the requirement of a name, as a path with a name does.
     pub(crate) fn with_name(mut self, name: &str) -> Self {
         self.terms.push(Term { field: "metadata.name".to_owned(), value: name.to_owned(), wanted: true });
         self
@@ -88,12 +88,12 @@ impl FieldSelector {
         self.terms.is_empty()
     }
 
-    /// The value that is demanded of a field, when it is exactly one.
+    /// The exact value that the selector requires of a field, if any.
     pub(crate) fn exact(&self, field: &str) -> Option<&str> {
         self.terms.iter().find(|term| term.wanted && term.field == field).map(|term| term.value.as_str())
     }
 
-    /// Fails with the server's message when the resource has no such field.
+    /// Fails with the server's message if the resource has no such field.
     pub(crate) fn check(&self, resource: &Resource) -> Result<(), String> {
         let known =
             |field: &str| matches!(field, "metadata.name" | "metadata.namespace") || absent_value(resource, field).is_some();
@@ -148,7 +148,7 @@ fn value_of<'o>(object: &'o Object, resource: &Resource, field: &str) -> Cow<'o,
     }
 }
 
-/// Parts between separators that no backslash escapes.
+/// The parts between separators that are not escaped by a backslash.
 fn split(mut text: &str, separator: char) -> Vec<&str> {
     let mut parts = Vec::new();
     while let Some(at) = unescaped(text, separator) {

@@ -1,13 +1,13 @@
-//! Label selectors: the text of a `labelSelector` parameter, and which labels it matches.
+//! Label selectors: parses a `labelSelector` parameter, and matches labels against it.
 //!
 //! kubernetes/apimachinery pkg/labels/selector.go v0.34.
 
 use crate::demo::store::Object;
 
-/// Requirements that one selector may have; a longer one is refused.
+/// Most requirements of one selector; a longer one is refused.
 const MOST_REQUIREMENTS: usize = 100;
 
-/// All requirements must hold; none at all match everything.
+/// All requirements must hold. Without requirements, every object matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LabelSelector {
     requirements: Vec<Requirement>,
@@ -31,7 +31,7 @@ enum Operator {
 }
 
 impl LabelSelector {
-    /// Reads the parameter; the error is the part of the message that names what is wrong.
+    /// Parses the parameter. The error is the part of the message that names the problem.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut requirements = Vec::new();
         let mut rest = text.trim();
@@ -125,7 +125,7 @@ impl Requirement {
     }
 }
 
-/// Where the comma is that ends the first requirement: one inside parentheses does not.
+/// The position of the comma that ends the first requirement. Commas inside parentheses do not count.
 fn end_of_requirement(text: &str) -> usize {
     let mut open = false;
     for (at, character) in text.char_indices() {

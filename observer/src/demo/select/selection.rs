@@ -1,34 +1,34 @@
-//! Which objects a list or watch is about.
+//! The objects that a list or watch selects.
 
 use super::{FieldSelector, LabelSelector};
 use crate::demo::api::Resource;
 use crate::demo::store::Object;
 
-/// Scope and selectors of one request.
+/// The scope and the selectors of one request.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     pub(crate) resource: &'static Resource,
-    /// Of the path; empty for all.
+    /// The namespace in the path; empty for all.
     pub(crate) namespace: String,
     pub(crate) labels: LabelSelector,
     pub(crate) fields: FieldSelector,
 }
 
 impl Selection {
-    /// Whether selectors may leave something out.
+    /// Whether selectors may exclude objects.
     pub(crate) fn has_selector(&self) -> bool {
         !(self.labels.is_empty() && self.fields.is_empty())
     }
 
-    /// The name, when the request is about one object; then it is read by its key.
+    /// The name, if the request selects one object, which is then read by its key.
     ///
-    /// kubernetes/apiserver pkg/registry/generic/registry/store.go v0.34: a namespaced resource needs its namespace, too.
+    /// kubernetes/apiserver pkg/registry/generic/registry/store.go v0.34: a namespaced resource also needs its namespace.
     pub(crate) fn single(&self) -> Option<&str> {
         let name = self.fields.exact("metadata.name")?;
         (!self.resource.namespaced || !self.effective_namespace().is_empty()).then_some(name)
     }
 
-    /// The namespace of the path, or else the one that the field selector demands.
+    /// The namespace in the path, otherwise the one that the field selector requires.
     pub(crate) fn effective_namespace(&self) -> &str {
         if self.namespace.is_empty() { self.fields.exact("metadata.namespace").unwrap_or_default() } else { &self.namespace }
     }

@@ -1,4 +1,4 @@
-//! Tests of selectors: what they match, and what is refused.
+//! Tests of selectors: matches and refusals.
 
 use serde_json::json;
 

@@ -6,12 +6,12 @@ use http::{HeaderValue, Response, StatusCode, header};
 use super::body::ResponseBody;
 use crate::demo::refusal::Refusal;
 
-/// A JSON response.
+/// A response in JSON.
 pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<ResponseBody> {
     with_type(status, "application/json", ResponseBody::whole(body))
 }
 
-/// A response of another type.
+/// A response of another media type.
 pub(super) fn with_type(status: StatusCode, content_type: &'static str, body: ResponseBody) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -19,7 +19,7 @@ pub(super) fn with_type(status: StatusCode, content_type: &'static str, body: Re
     response
 }
 
-/// An error.
+/// The response for an error.
 pub(super) fn refusal(refusal: &Refusal) -> Response<ResponseBody> {
     let status = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = json(status, format!("{}\n", refusal.body()));
@@ -29,7 +29,7 @@ pub(super) fn refusal(refusal: &Refusal) -> Response<ResponseBody> {
     response
 }
 
-/// What Go's router says of a path that nobody serves.
+/// The answer of Go's router for an unknown path.
 pub(super) fn no_such_page() -> Response<ResponseBody> {
     with_type(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", ResponseBody::whole("404 page not found\n"))
 }

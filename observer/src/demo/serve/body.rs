@@ -1,4 +1,4 @@
-//! The body of a response: known at once, or written while it is read.
+//! The body of a response: complete at once, or written while it is read.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,15 +8,15 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 
-/// Bodies up to here carry their length, longer ones come in chunks, as from Go's HTTP server.
+/// Largest body sent with its length; longer ones are sent in chunks, as from Go's HTTP server.
 const LARGEST_WITH_LENGTH: usize = 2048;
 
-/// What is sent back.
+/// Complete, or a stream of parts.
 #[derive(Debug)]
 pub(super) enum ResponseBody {
-    /// All of it, once.
+    /// The complete body; `None` once it is sent.
     Whole(Option<Bytes>),
-    /// Parts of it as they come.
+    /// The parts of the body, as they are written.
     Stream(mpsc::Receiver<Bytes>),
 }
 

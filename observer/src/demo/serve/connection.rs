@@ -1,4 +1,4 @@
-//! One connection of a client: TLS, and HTTP/1.1 or HTTP/2 as ALPN says.
+//! One connection of a client: TLS, and HTTP/1.1 or HTTP/2 by ALPN.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -15,15 +15,16 @@ use tokio_rustls::TlsAcceptor;
 
 use super::respond::Responder;
 
-/// Handshakes that take longer are given up.
+/// Time limit of the TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// Streams that a client may open at once on one connection, as Go's server allows.
+/// Most concurrent streams of one connection, as in Go's server.
 const MOST_STREAMS: u32 = 250;
 
-/// Serves a connection until it ends, or until `stop` says that the server drains: then what runs is finished and nothing new begins.
+/// Serves a connection until it ends, or until `stop` announces that the server drains. Then open requests are finished, and new
+/// ones are refused.
 pub(super) async fn serve(responder: Arc<Responder>, tls: TlsAcceptor, tcp: TcpStream, mut stop: watch::Receiver<bool>) {
-    // A socket without it works too, only slower.
+    // A socket without this option is only slower.
     let _outcome = tcp.set_nodelay(true);
     let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(tcp)).await else { return };
     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
@@ -33,10 +34,10 @@ pub(super) async fn serve(responder: Arc<Responder>, tls: TlsAcceptor, tcp: TcpS
     });
     let io = TokioIo::new(stream);
     let stopped = async {
-        // The sender is gone when the server is: that is an end, too.
+        // The sender is gone when the server is, which also ends the connection.
         let _outcome = stop.wait_for(|stop| *stop).await;
     };
-    // Whatever ends a connection, its client sees it; there is nobody to tell here.
+    // The client notices the end of a connection, whatever the cause; nothing needs to be reported here.
     if is_http2 {
         let builder =
             http2::Builder::new(TokioExecutor::new()).max_concurrent_streams(MOST_STREAMS).timer(TokioTimer::new()).to_owned();

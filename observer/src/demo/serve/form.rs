@@ -1,6 +1,6 @@
-//! In which form objects are sent: as they are, as a Table, or their metadata alone.
+//! The form in which objects are sent: unchanged, as a Table, or as their metadata.
 //!
-//! kubernetes/apiserver pkg/endpoints/handlers/{response.go, negotiation} v0.34. JSON is all that the demo speaks.
+//! kubernetes/apiserver pkg/endpoints/handlers/{response.go, negotiation} v0.34. The demo sends only JSON.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -13,19 +13,19 @@ use crate::demo::read::Page;
 use crate::demo::refusal::Refusal;
 use crate::demo::store::Object;
 
-/// What `Accept` asks for.
+/// The form that `Accept` requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The objects.
+    /// The objects, unchanged.
     Plain,
-    /// Rows for people, with so much of each object.
+    /// A Table of rows for people, with this part of each object.
     Table(table::IncludeObject),
     /// `PartialObjectMetadata`.
     Metadata,
 }
 
 impl Form {
-    /// The first of the accepted media types that the demo has.
+    /// The form of the first accepted media type that the demo supports.
     pub(super) fn negotiate(accept: &str, include_object: &str) -> Result<Self, Refusal> {
         if accept.trim().is_empty() {
             return Ok(Self::Plain);
@@ -46,7 +46,7 @@ impl Form {
         found.ok_or_else(Refusal::not_acceptable)
     }
 
-    /// One object.
+    /// The body for one object.
     pub(super) fn object(self, resource: &Resource, object: &Object, now: SystemTime) -> Bytes {
         let typed = || object.typed(&resource.api_version(), resource.kind);
         line(match self {
@@ -56,14 +56,14 @@ impl Form {
         })
     }
 
-    /// One object of a watch that has sent others before it: a Table leaves out its columns then.
+    /// The body for an object of a watch that has sent others before it: a Table omits its columns.
     pub(super) fn watched(self, resource: &Resource, object: &Object, now: SystemTime) -> Bytes {
         let Self::Table(include) = self else { return self.object(resource, object, now) };
         let typed = object.typed(&resource.api_version(), resource.kind);
         line(table::of_watched(resource, &typed, include, now).to_string().into_bytes())
     }
 
-    /// A list.
+    /// The body for a list.
     pub(super) fn list(self, resource: &Resource, page: &Page, now: SystemTime) -> Bytes {
         let metadata = list_metadata(page);
         line(match self {
@@ -83,13 +83,13 @@ impl Form {
     }
 }
 
-/// Every JSON body ends with a newline.
+/// Ends a JSON body with a newline, as every body does.
 fn line(mut json: Vec<u8>) -> Bytes {
     json.push(b'\n');
     Bytes::from(json)
 }
 
-/// Written piece by piece: the items are encoded already.
+/// Joins the items, which are encoded already.
 fn plain_list(kind: &str, api_version: &str, metadata: &Value, items: &[Arc<Object>]) -> Vec<u8> {
     let mut json = format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":["#).into_bytes();
     for (index, item) in items.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The server's life: it accepts, drains, is away, and comes back.
+//! The life cycle of the server: it accepts, drains, is away, and returns.
 
 use std::io;
 use std::sync::Arc;
@@ -15,32 +15,32 @@ use super::port::Port;
 use super::respond::Responder;
 use crate::demo::cluster::State;
 
-/// Connections that may be open at once; more wait in the kernel's queue.
+/// Most connections open at once; more wait in the kernel's queue.
 const MOST_CONNECTIONS: usize = 20_000;
 
-/// After a server has begun to drain, connections that are still there are cut.
+/// Drain timeout, after which open connections are cut.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// Pause after a connection could not be accepted, for want of descriptors as a rule.
+/// Pause after a failed accept, usually for lack of descriptors.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Asks for a restart.
+/// A request for a restart.
 #[derive(Debug)]
 pub(in crate::demo) struct Restart {
     pub(in crate::demo) down_for: Duration,
     pub(in crate::demo) store: StoreAfter,
-    /// Told when the server listens again.
+    /// Notified when the server listens again.
     pub(in crate::demo) done: oneshot::Sender<()>,
 }
 
-/// What the server finds when it comes back.
+/// The store of the restarted server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::demo) enum StoreAfter {
     AsItWas,
     FromBackup,
 }
 
-/// Everything that a connection needs, and the port.
+/// The parts that every connection needs, and the port.
 pub(in crate::demo) struct Life {
     pub(in crate::demo) port: Port,
     pub(in crate::demo) responder: Arc<Responder>,
@@ -49,7 +49,7 @@ pub(in crate::demo) struct Life {
 }
 
 impl Life {
-    /// Serves until nobody can ask for a restart any more.
+    /// Serves until all senders of restarts are gone.
     pub(in crate::demo) async fn live(mut self, first: TcpListener) {
         let mut listener = first;
         while let Some(restart) = self.serve(listener).await {
@@ -64,12 +64,12 @@ impl Life {
                 Some(listener) => listener,
                 None => return,
             };
-            // Nobody needs to wait for it.
+            // The receiver may be gone.
             let _outcome = restart.done.send(());
         }
     }
 
-    /// Accepts until a restart is asked for, and has drained when it returns.
+    /// Accepts until a restart is requested, and returns after draining.
     async fn serve(&mut self, listener: TcpListener) -> Option<Restart> {
         let (stop, stopped) = watch::channel(false);
         let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
@@ -101,7 +101,7 @@ impl Life {
         restart
     }
 
-    /// The port is held, so that this fails only for want of descriptors.
+    /// The port is reserved, so this fails only for lack of descriptors.
     async fn listen_again(&self) -> Option<TcpListener> {
         const ATTEMPTS: usize = 100;
         for _attempt in 0..ATTEMPTS {

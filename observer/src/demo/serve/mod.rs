@@ -1,4 +1,4 @@
-//! HTTP over TLS: from a socket to the answer, and back.
+//! HTTP over TLS, from the socket to the answer and back.
 
 mod answer;
 mod body;

@@ -1,4 +1,4 @@
-//! The port: held for the demo all the time, listening only while the server is up.
+//! The port: always reserved for the demo, but listening only while the server is up.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 const BACKLOG: i32 = 1024;
 
-/// An address that stays the demo's while nobody listens: a socket that is bound to it and never listens keeps strangers out.
+/// Keeps an address for the demo while the server is down. A socket that is bound to it and never listens keeps strangers out.
 #[derive(Debug)]
 pub(in crate::demo) struct Port {
     address: SocketAddr,
@@ -16,7 +16,7 @@ pub(in crate::demo) struct Port {
 }
 
 impl Port {
-    /// Binds to an address of this machine; port 0 takes a free one.
+    /// Binds to an address of this machine; port 0 selects a free port.
     pub(in crate::demo) fn hold(address: SocketAddr) -> io::Result<Self> {
         let holder = bound(address)?;
         let address = holder.local_addr()?.as_socket().ok_or_else(|| io::Error::other("not an IP address"))?;
@@ -27,7 +27,7 @@ impl Port {
         self.address
     }
 
-    /// Lets clients in; they are refused again when the listener is dropped. Needs a runtime.
+    /// Accepts clients; they are refused again when the listener is dropped. Needs a runtime.
     pub(in crate::demo) fn listen(&self) -> io::Result<TcpListener> {
         let socket = bound(self.address)?;
         socket.listen(BACKLOG)?;
@@ -38,7 +38,7 @@ impl Port {
 fn bound(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_port(true)?;
-    // Connections of the server's last life may linger.
+    // Connections from before the restart may linger.
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;

@@ -1,4 +1,4 @@
-//! The body of a request, in JSON whatever the client sent.
+//! The body of a request as JSON, in whatever form the client sent it.
 
 use bytes::Bytes;
 use observer_core::k8s::{RequestInfo, Verb};
@@ -9,7 +9,7 @@ use crate::demo::refusal::Refusal;
 
 const JSON: &str = "application/json";
 
-/// Turns an object or the options of a deletion that came in protobuf into JSON; anything else stays as it is, with its content type.
+/// Converts an object or deletion options from protobuf to JSON. Any other body stays unchanged, with its content type.
 pub(super) fn in_json<'t>(
     resource: &'static Resource,
     info: &RequestInfo,
@@ -29,7 +29,7 @@ pub(super) fn in_json<'t>(
 
 fn expected(resource: &'static Resource, info: &RequestInfo) -> Option<Body> {
     let below = subresource(resource, &info.subresource);
-    // What is sent to a path that nobody serves is nobody's to read.
+    // The body for an unknown path is not read.
     if below.is_none() && !info.subresource.is_empty() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Requests about resources, one function a verb.
+//! Requests for resources, one function per verb.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -19,10 +19,10 @@ use crate::demo::refusal::Refusal;
 use crate::demo::select::Selection;
 use crate::demo::write::{self, Deleted, Part, Target};
 
-/// Resources whose deletion answers with the object (kubernetes/kubernetes pkg/registry v1.34, `ReturnDeletedObject`).
+/// Resources whose deletion returns the object (kubernetes/kubernetes pkg/registry v1.34, `ReturnDeletedObject`).
 const RETURN_DELETED: &[&str] = &["namespaces", "pods", "podtemplates", "serviceaccounts", "services"];
 
-/// A request, taken apart.
+/// The parts of a request.
 pub(super) struct ResourceRequest<'r> {
     pub(super) cluster: &'r Arc<Cluster>,
     pub(super) resource: &'static Resource,
@@ -71,9 +71,9 @@ impl ResourceRequest<'_> {
     }
 
     async fn watch(&self) -> Answered {
-        // Nothing smaller is drawn at random (kubernetes/apiserver pkg/server/config.go v0.34, `MinRequestTimeout`).
+        // The random duration is never shorter than this (kubernetes/apiserver pkg/server/config.go v0.34, `MinRequestTimeout`).
         const SHORTEST: u64 = 1800;
-        /// A watch that asks for longer lives a day; no clock overflows by that.
+        /// A watch that requests more lasts one day, so that no clock overflows.
         const LONGEST: u64 = 24 * 60 * 60;
         let form = self.form()?;
         let (mut parameters, selection) = self.selection()?;
@@ -146,10 +146,10 @@ impl ResourceRequest<'_> {
         Ok(answer::json(StatusCode::OK, form.list(self.resource, &page, self.now())))
     }
 
-    /// Refuses fields that the kind does not have, if the client wants that; without its word they are kept.
+    /// Refuses unknown fields if the client requests strict validation; otherwise they are kept.
     fn check_fields(&self, body: &[u8]) -> Result<(), Refusal> {
         let is_strict = query::first(self.query, "fieldValidation").is_some_and(|value| value == "Strict");
-        // What is no JSON is refused when it is decoded.
+        // A body that is not JSON is refused when it is decoded.
         let Some(object) = serde_json::from_slice(body).ok().filter(|_| is_strict) else { return Ok(()) };
         let unknown = openapi::unknown_fields(self.resource, &object);
         if unknown.is_empty() {
@@ -170,7 +170,7 @@ impl ResourceRequest<'_> {
     fn selection(&self) -> Result<(Parameters, Selection), Refusal> {
         let mut parameters = Parameters::parse(self.query)?;
         parameters.fields.check(self.resource).map_err(Refusal::bad_request)?;
-        // Only the legacy prefix has a name in the path of a watch; else it came from the field selector.
+        // Only the legacy prefix has a name in the path of a watch; otherwise the name came from the field selector.
         let name = &self.info.name;
         if !name.is_empty() && parameters.fields.exact("metadata.name") != Some(name) {
             if !parameters.fields.is_empty() {

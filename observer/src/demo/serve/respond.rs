@@ -1,4 +1,4 @@
-//! From a request to its response: who asks, what for, and who answers.
+//! From a request to its response: authentication, path, handler.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::demo::identity;
 use crate::demo::refusal::Refusal;
 use crate::demo::write::LARGEST_BODY;
 
-/// What every connection answers with.
+/// Answers the requests of all connections.
 pub(in crate::demo) struct Responder {
     pub(in crate::demo) cluster: Arc<Cluster>,
-    /// Whoever has it may do everything.
+    /// A client with this token may do everything.
     pub(in crate::demo) token: String,
 }
 
@@ -77,7 +77,7 @@ impl Responder {
         outcome
     }
 
-    /// What anybody may read.
+    /// The answer to paths that need no token.
     fn public(&self, path: &str) -> Option<Response<ResponseBody>> {
         match path.trim_end_matches('/') {
             "/healthz" | "/livez" | "/readyz" => {

@@ -1,4 +1,4 @@
-//! Requests about the scale of a workload.
+//! Requests for the scale of a workload.
 
 use http::StatusCode;
 use observer_core::k8s::Verb;

@@ -1,4 +1,4 @@
-//! The body of a watch: events as they happen, bookmarks between them, an end in time.
+//! The body of a watch: events as they occur, bookmarks between them, and an end at its timeout.
 //!
 //! kubernetes/apiserver pkg/endpoints/handlers/watch.go and `pkg/storage/cacher/cache_watcher.go` v0.34 (`nextBookmarkTime`).
 
@@ -16,16 +16,16 @@ use crate::demo::read::Watch;
 use crate::demo::store::Object;
 use crate::demo::watchers::WatchEvent;
 
-/// Parts of a body that wait for the connection.
+/// Parts of a body that may wait for the connection.
 const MOST_PARTS: usize = 4;
 
-/// Events are joined up to about this many bytes.
+/// Events are joined into parts of about this many bytes.
 const LARGEST_PART: usize = 64 * 1024;
 
-/// The last bookmark comes so long before the end.
+/// The last bookmark is sent this long before the end.
 const BEFORE_END: Duration = Duration::from_secs(2);
 
-/// How a watch is sent.
+/// The parameters for sending a watch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sending {
     pub(super) resource: &'static Resource,
@@ -34,11 +34,11 @@ pub(super) struct Sending {
     pub(super) bookmarks: bool,
     /// Real time between two bookmarks.
     pub(super) bookmark_period: Duration,
-    /// When the server ends it.
+    /// The time at which the server ends the watch.
     pub(super) deadline: Instant,
 }
 
-/// Where an event stands in its watch.
+/// The position of an event in its watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     First,
@@ -46,7 +46,7 @@ enum Place {
 }
 
 impl Sending {
-    /// Begins to send; what is left of the watch goes when its client does.
+    /// Starts to send. The rest of the watch is dropped when its client leaves.
     pub(super) fn start(self, watch: Watch) -> mpsc::Receiver<Bytes> {
         let (sender, receiver) = mpsc::channel(MOST_PARTS);
         tokio::spawn(self.send(watch, sender));

@@ -1,4 +1,4 @@
-//! An in-memory store that keeps versions: one revision for all keys, histories, compaction. It stands where a cluster has etcd.
+//! An in-memory store that keeps versions: one revision for all keys, histories, compaction. It takes the place of etcd.
 
 mod object;
 mod revisions;

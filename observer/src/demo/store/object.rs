@@ -1,11 +1,11 @@
-//! An object as it is stored: a JSON document without kind and version, and its encoding.
+//! A stored object: a JSON document without kind and version, and its encoding.
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-/// One state of one object.
+/// A version of an object.
 ///
-/// `apiVersion` and `kind` are left out, as in the items of a list: which they are depends on the path that is read.
+/// `apiVersion` and `kind` are omitted, as in the items of a list: they depend on the path of the request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Object {
     value: Value,
@@ -14,7 +14,7 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// Writes the revision into `metadata.resourceVersion`. What is no JSON object becomes an empty one.
+    /// Writes the revision into `metadata.resourceVersion`. A value that is not a JSON object becomes an empty one.
     pub(crate) fn at_revision(mut value: Value, revision: u64) -> Self {
         if !value.is_object() {
             value = Value::Object(Map::new());
@@ -36,7 +36,7 @@ impl Object {
         &self.value
     }
 
-    /// The document with `apiVersion` and `kind` in front.
+    /// The document, beginning with `apiVersion` and `kind`.
     pub(crate) fn typed(&self, api_version: &str, kind: &str) -> Value {
         let mut fields = Map::new();
         fields.insert("kind".to_owned(), kind.into());
@@ -45,12 +45,12 @@ impl Object {
         Value::Object(fields)
     }
 
-    /// The encoding, as in a list.
+    /// The encoding, as in the items of a list.
     pub(crate) fn json(&self) -> &[u8] {
         &self.json
     }
 
-    /// The encoding with `kind` and `apiVersion` in front, as in a watch event.
+    /// The encoding, beginning with `kind` and `apiVersion`, as in a watch event.
     pub(crate) fn typed_json(&self, api_version: &str, kind: &str) -> Vec<u8> {
         let head = format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",");
         let fields = self.json.get(1..).unwrap_or_default();
@@ -62,12 +62,12 @@ impl Object {
         self.json.len()
     }
 
-    /// When it was written.
+    /// The revision at which it was written.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The text at a JSON pointer; empty where there is none.
+    /// The text at a JSON pointer; empty if there is none.
     pub(crate) fn text(&self, pointer: &str) -> &str {
         self.value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
     }

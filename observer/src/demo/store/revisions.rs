@@ -1,4 +1,4 @@
-//! The store: every key's history under one revision that counts the writes, as in etcd.
+//! The store: the history of every key, under one revision that counts the writes, as in etcd.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use serde_json::Value;
 use super::object::Object;
 use super::versions::{Entry, Versions};
 
-/// What the store may hold; what goes beyond is refused or compacted away.
+/// The limits of the store. Writes beyond them are refused, history beyond them is compacted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Objects that exist at once.
+    /// Most objects that exist at once.
     pub(crate) objects: usize,
-    /// Bytes of all encoded objects, their history included.
+    /// Bytes of all encoded objects, including their history.
     pub(crate) bytes: usize,
-    /// Changes that are kept for watches; older ones are compacted away early.
+    /// Most changes kept for watches; older ones are compacted early.
     pub(crate) changes: usize,
 }
 
-/// Every object of the demo, in memory. A copy shares the objects.
+/// Every object of the demo, in memory. A clone shares the objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     bounds: Bounds,
     revision: u64,
-    /// Reads below it are refused.
+    /// Reads below this revision are refused.
     compacted: u64,
     versions: Versions,
     changes: VecDeque<Change>,
@@ -33,33 +33,33 @@ pub(crate) struct Store {
     early_compactions: u64,
 }
 
-/// One write.
+/// A write to one key.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) revision: u64,
     pub(crate) key: Arc<str>,
-    /// What was there before.
+    /// The state before; `None` if there was no object.
     pub(crate) previous: Option<Arc<Object>>,
-    /// What is there now; after a deletion the last state at the revision of the deletion.
+    /// The state after; for a deletion, the last state at the revision of the deletion.
     pub(crate) object: Arc<Object>,
     pub(crate) deleted: bool,
 }
 
-/// Why a write was not done.
+/// Why a write was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteError {
-    /// Created while a key is there, or changed while it holds another revision or nothing.
+    /// A created key exists already, or a changed one has another revision or no object.
     Conflict,
-    /// A bound of the store.
+    /// A limit of the store is reached.
     Full,
 }
 
-/// Why a read was not answered.
+/// Why a read was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadError {
     /// The revision was compacted.
     Compacted,
-    /// The revision is still to come.
+    /// The revision does not exist yet.
     Future,
 }
 
@@ -87,12 +87,12 @@ impl Store {
         self.compacted
     }
 
-    /// How often history had to go before its time.
+    /// How often history was compacted early.
     pub(crate) fn early_compactions(&self) -> u64 {
         self.early_compactions
     }
 
-    /// Writes `value` if the key holds an object of revision `expected`; 0 means that there is none.
+    /// Writes `value` if the object of the key has the revision `expected`; 0 requires that there is none.
     pub(crate) fn put(&mut self, key: &str, expected: u64, value: Value) -> Result<Change, WriteError> {
         let previous = self.expect(key, expected)?;
         let revision = self.revision + 1;
@@ -111,7 +111,7 @@ impl Store {
         Ok(change)
     }
 
-    /// Deletes the key if it holds an object of revision `expected`.
+    /// Deletes the key if its object has the revision `expected`.
     pub(crate) fn delete(&mut self, key: &str, expected: u64) -> Result<Change, WriteError> {
         let previous = self.expect(key, expected)?.ok_or(WriteError::Conflict)?;
         let revision = self.revision + 1;
@@ -122,12 +122,12 @@ impl Store {
         Ok(change)
     }
 
-    /// What the key holds now.
+    /// The current object of the key.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Object>> {
         self.versions.latest(key)
     }
 
-    /// The keys below `prefix` from `from` on, as they were at `revision`.
+    /// The keys below `prefix`, starting at `from`, as of `revision`.
     pub(crate) fn range<'a>(
         &'a self,
         prefix: &'a str,
@@ -138,13 +138,13 @@ impl Store {
         Ok(self.versions.below(prefix, from, revision))
     }
 
-    /// The changes behind `revision` of keys below `prefix`.
+    /// The changes after `revision` of keys below `prefix`.
     pub(crate) fn changes_since<'a>(
         &'a self,
         prefix: &'a str,
         revision: u64,
     ) -> Result<impl Iterator<Item = &'a Change>, ReadError> {
-        // A watch may start at the revision that was compacted last but not below; one ahead of the store just waits.
+        // A watch may start at the last compacted revision, but not below it. A watch from a future revision waits.
         if revision < self.compacted {
             return Err(ReadError::Compacted);
         }
@@ -152,7 +152,7 @@ impl Store {
         Ok(self.changes.range(first..).filter(move |change| change.key.starts_with(prefix)))
     }
 
-    /// Forgets all states below `revision`, or below the present one if that is lower.
+    /// Drops all states below `revision`, or below the current revision if that is lower.
     pub(crate) fn compact(&mut self, revision: u64) {
         let revision = revision.min(self.revision);
         if revision <= self.compacted {

@@ -1,4 +1,4 @@
-//! A sorted map that remembers: what each key held at each revision.
+//! A sorted map with history: the object of each key at each revision.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use super::object::Object;
 
-/// The history of some keys, back to a revision that whoever holds it decides.
+/// The history of some keys. Its owner decides how far back it reaches.
 ///
-/// It is what etcd calls a multi-version map. The store has one for all keys, and each watch cache one for its resource.
+/// etcd calls this a multi-version map. The store has one for all keys, and each watch cache has one for its resource.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Versions {
     keys: BTreeMap<Arc<str>, Vec<Version>>,
 }
 
-/// What a key held from one revision on, oldest first in its list.
+/// The object of a key from one revision on; a key's list begins with the oldest.
 #[derive(Clone, Debug)]
 struct Version {
     revision: u64,
@@ -22,7 +22,7 @@ struct Version {
     object: Option<Arc<Object>>,
 }
 
-/// A key and what it holds at the revision that was asked for.
+/// A key and its object at the requested revision.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: Arc<str>,
@@ -30,22 +30,22 @@ pub(crate) struct Entry {
 }
 
 impl Versions {
-    /// Notes what a key holds from `revision` on; revisions of one key only rise.
+    /// Records the object of a key from `revision` on. Revisions of one key only increase.
     pub(crate) fn record(&mut self, key: Arc<str>, revision: u64, object: Option<Arc<Object>>) {
         self.keys.entry(key).or_default().push(Version { revision, object });
     }
 
-    /// What the key holds at `revision`.
+    /// The object of the key at `revision`.
     pub(crate) fn get(&self, key: &str, revision: u64) -> Option<Arc<Object>> {
         at(self.keys.get(key)?, revision)
     }
 
-    /// What the key holds now.
+    /// The current object of the key.
     pub(crate) fn latest(&self, key: &str) -> Option<Arc<Object>> {
         self.get(key, u64::MAX)
     }
 
-    /// The keys below `prefix` that are at or behind `from`, in order, with what they hold at `revision`.
+    /// The keys below `prefix`, starting at `from`, in order, with their objects at `revision`.
     pub(crate) fn below<'a>(&'a self, prefix: &'a str, from: &str, revision: u64) -> impl Iterator<Item = Entry> + 'a {
         let start = if from > prefix { from } else { prefix };
         let range = self.keys.range::<str, _>((Bound::Included(start), Bound::Unbounded));
@@ -54,7 +54,7 @@ impl Versions {
             .filter_map(move |(key, versions)| Some(Entry { key: Arc::clone(key), object: at(versions, revision)? }))
     }
 
-    /// Drops what is needed only to read below `revision`, and returns how many bytes of objects that were.
+    /// Drops states needed only for reads below `revision`, and returns the bytes of their objects.
     pub(crate) fn forget_below(&mut self, revision: u64) -> usize {
         let mut freed = 0;
         self.keys.retain(|_, versions| {

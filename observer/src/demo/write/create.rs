@@ -11,10 +11,10 @@ use crate::demo::cluster::{Cluster, State, random_hex};
 use crate::demo::refusal::Refusal;
 use crate::demo::store::{Object, WriteError};
 
-/// Length of what is put behind a `generateName` (kubernetes/apiserver pkg/storage/names/generate.go v0.34).
+/// Length of the suffix of a `generateName` (kubernetes/apiserver pkg/storage/names/generate.go v0.34).
 const GENERATED: usize = 5;
 
-/// Letters and digits of which no bad word can be made, as upstream.
+/// Letters and digits that form no offensive word, as upstream.
 const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// Creates an object from the body of a request.
@@ -26,7 +26,7 @@ pub(in crate::demo) fn create(cluster: &Cluster, target: &Target, content_type: 
         let key = state.key(target.resource, &target.namespace, &name);
         if state.store.get(&key).is_some() {
             state.counters.etcd(target.resource, "create", 1);
-            // Upstream looks whether the other one is being deleted.
+            // Upstream checks whether the other one is being deleted.
             state.counters.etcd(target.resource, "get", 1);
             return Err(Refusal::already_exists(target.resource, &name));
         }
@@ -41,7 +41,7 @@ pub(in crate::demo) fn create(cluster: &Cluster, target: &Target, content_type: 
     })
 }
 
-/// The store takes nothing more.
+/// The store is full.
 pub(super) fn full() -> Refusal {
     Refusal::internal("etcdserver: mvcc: database space exceeded")
 }
@@ -86,7 +86,7 @@ fn prepare(cluster: &Cluster, target: &Target, object: &mut Map<String, Value>) 
     Ok(name)
 }
 
-/// What even a client of a server without controllers looks at.
+/// Defaults that clients read even from a server without controllers.
 fn set_defaults(target: &Target, name: &str, object: &mut Map<String, Value>) {
     match (target.resource.group, target.resource.name) {
         ("", "namespaces") => {
@@ -100,7 +100,7 @@ fn set_defaults(target: &Target, name: &str, object: &mut Map<String, Value>) {
         }
         ("", "pods") => {
             object.insert("status".to_owned(), json!({"phase": "Pending"}));
-            // kubectl debug takes it for given.
+            // kubectl debug requires this field.
             if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
                 spec.entry("securityContext").or_insert_with(|| json!({}));
             }

@@ -1,4 +1,4 @@
-//! Deletion of one object, or of all that a list selects.
+//! Deletion of one object, or of all objects that a list selects.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::demo::cluster::{Cluster, State};
 use crate::demo::refusal::Refusal;
 use crate::demo::store::{Object, WriteError};
 
-/// What became of an object.
+/// The result of a deletion.
 #[derive(Clone, Debug)]
 pub(in crate::demo) enum Deleted {
-    /// It is gone; the last state.
+    /// The object is deleted; this was its last state.
     Gone(Arc<Object>),
-    /// It waits for its finalizers.
+    /// The object waits for its finalizers.
     Marked(Arc<Object>),
 }
 
 impl Deleted {
-    /// The object as it is, or was last.
+    /// The object, or its last state.
     pub(in crate::demo) fn object(&self) -> &Arc<Object> {
         match self {
             Self::Gone(object) | Self::Marked(object) => object,
@@ -53,7 +53,7 @@ pub(in crate::demo) fn delete(cluster: &Cluster, target: &Target, body: &[u8]) -
     })
 }
 
-/// Deletes what a list brought, one by one; what is gone already is passed over.
+/// Deletes the objects of a list, one by one, and skips those that are gone already.
 pub(in crate::demo) fn delete_collection(
     cluster: &Cluster,
     target: &Target,
@@ -111,12 +111,12 @@ fn mark(state: &mut State, target: &Target, key: &str, present: &Arc<Object>, no
     Ok(change.object)
 }
 
-/// What the namespace controller of a real cluster does: everything in the namespace goes with it, whatever finalizers say.
+/// Replaces the namespace controller of a real cluster: everything in the namespace is deleted, despite finalizers.
 fn empty_namespace(state: &mut State, namespace: &str) -> Result<(), Refusal> {
     for resource in api::resources().iter().filter(|resource| resource.namespaced) {
         let prefix = state.key(resource, namespace, "");
         let present = state.store.revision();
-        // The present revision can always be read.
+        // The current revision can always be read.
         let entries: Vec<_> = state.store.range(&prefix, "", present).into_iter().flatten().collect();
         for entry in entries {
             let target = Target {

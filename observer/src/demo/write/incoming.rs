@@ -1,19 +1,19 @@
 //! The object that a client sends: decoded, and checked against the path.
 //!
-//! kubernetes/apiserver pkg/endpoints/handlers/create.go and pkg/registry/rest/create.go v0.34; of validation only what names need.
+//! kubernetes/apiserver pkg/endpoints/handlers/create.go and pkg/registry/rest/create.go v0.34. Only names are validated.
 
 use serde_json::{Map, Value};
 
 use super::target::Target;
 use crate::demo::refusal::Refusal;
 
-/// Largest body of a request, as kube-apiserver's `MaxRequestBodyBytes`.
+/// Largest body of a request, as in kube-apiserver's `MaxRequestBodyBytes`.
 pub(in crate::demo) const LARGEST_BODY: usize = 3 << 20;
 
-/// Longest name, that of a DNS subdomain.
+/// Longest name, as for a DNS subdomain.
 const LONGEST_NAME: usize = 253;
 
-/// Reads an object that is written to `target`.
+/// Decodes an object to be written to `target`.
 pub(super) fn decode(target: &Target, content_type: &str, body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     if !matches!(media_type, "" | "application/json") {
@@ -39,7 +39,7 @@ pub(super) fn decode(target: &Target, content_type: &str, body: &[u8]) -> Result
     Ok(object)
 }
 
-/// Checks the namespace of the object against that of the path, and writes it in.
+/// Checks the object's namespace against the path's, and sets it.
 pub(super) fn place(target: &Target, metadata: &mut Map<String, Value>) -> Result<(), Refusal> {
     let namespace = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
     if !target.resource.namespaced {
@@ -53,7 +53,7 @@ pub(super) fn place(target: &Target, metadata: &mut Map<String, Value>) -> Resul
     Ok(())
 }
 
-/// Checks that the object that replaces another has the name of the path.
+/// Checks that a replacing object has the name in the path.
 pub(super) fn check_name(target: &Target, object: &Map<String, Value>) -> Result<(), Refusal> {
     let name = object.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Value::as_str).unwrap_or_default();
     if name == target.name {
@@ -62,7 +62,7 @@ pub(super) fn check_name(target: &Target, object: &Map<String, Value>) -> Result
     Err(Refusal::bad_request(format!("the name of the object ({name}) does not match the name on the URL ({})", target.name)))
 }
 
-/// Whether a name may be part of a path and is in lower case, as a DNS subdomain.
+/// Whether a name is valid in a path and in lower case, like a DNS subdomain.
 pub(super) fn is_name(name: &str) -> bool {
     let is_end = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     name.len() <= LONGEST_NAME

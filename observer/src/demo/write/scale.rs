@@ -1,4 +1,4 @@
-//! Changing how many replicas a workload shall have, through its scale.
+//! Changes the number of a workload's replicas through its scale.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::demo::cluster::Cluster;
 use crate::demo::refusal::Refusal;
 use crate::demo::store::Object;
 
-/// Sets the replicas to those of a scale in the body of a request; the workload.
+/// Sets the replicas from a scale in the body of a request. Returns the workload.
 pub(in crate::demo) fn replace_scale(
     cluster: &Cluster,
     target: &Target,
@@ -25,7 +25,7 @@ pub(in crate::demo) fn replace_scale(
     change_scale(cluster, target, |_present| Ok(Value::Object(object)))
 }
 
-/// Sets the replicas to those of what `apply` makes of the present scale; the workload.
+/// Sets the replicas from the scale that `apply` returns for the current one. Returns the workload.
 pub(in crate::demo) fn change_scale(
     cluster: &Cluster,
     target: &Target,
@@ -38,7 +38,7 @@ pub(in crate::demo) fn change_scale(
             Refusal::invalid(scale::SCALE.group, scale::SCALE.kind, &target.name, &[cause])
         })?;
         let mut workload = workload.clone();
-        // What the client has seen of the workload: its preconditions.
+        // The client's knowledge of the workload, as preconditions.
         for field in ["uid", "resourceVersion"] {
             if let Some(metadata) = workload.get_mut("metadata").and_then(Value::as_object_mut) {
                 metadata.insert(field.to_owned(), wanted.pointer(&format!("/metadata/{field}")).cloned().unwrap_or_default());

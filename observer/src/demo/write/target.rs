@@ -1,4 +1,4 @@
-//! What a write is about.
+//! The object that a write changes.
 
 use crate::demo::api::Resource;
 
@@ -8,24 +8,24 @@ pub(in crate::demo) struct Target {
     pub(in crate::demo) resource: &'static Resource,
     /// Empty for a cluster-scoped object.
     pub(in crate::demo) namespace: String,
-    /// Empty in a create.
+    /// Empty for a create.
     pub(in crate::demo) name: String,
     pub(in crate::demo) part: Part,
-    /// Whether everything is done but the write (`dryRun=All`).
+    /// Whether to do everything except the write (`dryRun=All`).
     pub(in crate::demo) dry_run: bool,
 }
 
-/// Which part of the object a write may change.
+/// The part of the object that a write may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::demo) enum Part {
-    /// All but the status, if the resource has one of its own.
+    /// Everything except the status, if the status has a path of its own.
     Main,
-    /// Only the status.
+    /// The status only.
     Status,
 }
 
 impl Target {
-    /// Whether the status is written at a path of its own.
+    /// Whether the status has a path of its own.
     pub(super) fn has_status(&self) -> bool {
         self.resource.subresources.iter().any(|subresource| subresource.name == "status")
     }

@@ -13,11 +13,11 @@ use crate::demo::cluster::{Cluster, State};
 use crate::demo::refusal::Refusal;
 use crate::demo::store::{Object, WriteError};
 
-/// What of the metadata the server alone decides.
+/// Metadata that only the server sets.
 const KEPT: &[&str] =
     &["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
 
-/// Replaces an object by the body of a request.
+/// Replaces an object with the body of a request.
 pub(in crate::demo) fn update(cluster: &Cluster, target: &Target, content_type: &str, body: &[u8]) -> Result<Arc<Object>, Refusal> {
     let mut object = decode(target, content_type, body)?;
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
@@ -31,7 +31,7 @@ pub(in crate::demo) fn update(cluster: &Cluster, target: &Target, content_type: 
     })
 }
 
-/// Changes an object by a patch, which `apply` knows how to read.
+/// Changes an object with a patch, which `apply` reads.
 pub(in crate::demo) fn patch(
     cluster: &Cluster,
     target: &Target,
@@ -45,7 +45,7 @@ pub(in crate::demo) fn patch(
     })
 }
 
-/// An update is tried on the object that the cache has; only where that fails is it read from the store and tried again.
+/// Counts etcd reads as upstream's update does: it uses the cached object first, and after a failure the object in the store.
 fn attempt(
     cluster: &Cluster,
     target: &Target,
@@ -85,7 +85,7 @@ fn replace(state: &mut State, target: &Target, present: &Object, object: Map<Str
     })
 }
 
-/// Whether somebody must let go of the object before it can be deleted.
+/// Whether finalizers must be removed before the object can be deleted.
 pub(super) fn has_finalizers(object: &Value) -> bool {
     object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|finalizers| !finalizers.is_empty())
 }
@@ -104,13 +104,13 @@ fn check_preconditions(target: &Target, present: &Object, object: &Map<String, V
     Ok(())
 }
 
-/// Somebody else was faster.
+/// Another client changed the object first.
 fn modified(target: &Target) -> Refusal {
     let why = "the object has been modified; please apply your changes to the latest version and try again";
     Refusal::conflict(target.resource, &target.name, why)
 }
 
-/// The object as it is written: what the path may not change stays.
+/// The object to write: fields that this path may not change stay.
 fn merge(target: &Target, present: &Object, mut object: Map<String, Value>) -> Map<String, Value> {
     let present_fields = present.value().as_object().cloned().unwrap_or_default();
     if target.part == Part::Status {

@@ -1,4 +1,4 @@
-//! Entries of kubeconfigs that cannot be used: the error names the field and the remedy, and no secret.
+//! Kubeconfig entries that cannot be used: the error names the field and the remedy, and no secret.
 
 use super::fixture::{Home, certificate_data, config, fails, refuses};
 

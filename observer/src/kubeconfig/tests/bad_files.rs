@@ -40,7 +40,7 @@ fn a_file_that_may_not_be_read() {
     if fs::read(home.path().join("config")).is_err() {
         fails(&home, "config", "cannot read the kubeconfig ~/config: Permission denied (os error 13)");
     } else {
-        // Nothing is forbidden to root; a path through a file is refused to everybody.
+        // Root may read everything, but no user can read a path through a file.
         fails(
             &home,
             "config/config",
@@ -126,7 +126,7 @@ fn yaml_of_something_else() {
     refuses("apiVersion: 1\n", r#"~/config: apiVersion: expected "v1" but found a number"#);
 }
 
-/// A million words in seven lines.
+/// A million words, from seven lines.
 fn alias_bomb() -> String {
     let lines = ('b'..='g').map(|name| {
         let before = char::from_u32(u32::from(name) - 1).unwrap();

@@ -1,4 +1,4 @@
-//! A home folder to test in, and certificates.
+//! A home directory for tests, and certificates.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,17 +18,17 @@ pub(super) static PAIR: LazyLock<(String, String)> = LazyLock::new(|| {
     (pair.cert.pem(), pair.signing_key.serialize_pem())
 });
 
-/// The certificate as kubeconfigs hold it.
+/// The certificate in the form that kubeconfigs contain.
 pub(super) fn certificate_data() -> String {
     STANDARD.encode(&PAIR.0)
 }
 
-/// Its key as kubeconfigs hold it.
+/// Its key in the form that kubeconfigs contain.
 pub(super) fn key_data() -> String {
     STANDARD.encode(&PAIR.1)
 }
 
-/// A folder that is home and working directory.
+/// A folder that is both home and working directory.
 pub(super) struct Home(TempDir);
 
 impl Home {
@@ -39,7 +39,7 @@ impl Home {
         home
     }
 
-    /// One file, `config`, that `KUBECONFIG` names.
+    /// Contains one file, `config`, which `KUBECONFIG` names.
     pub(super) fn with_config(text: &str) -> Self {
         let home = Self::new();
         home.write("config", text);
@@ -78,13 +78,13 @@ impl Home {
         self.load("config").and_then(|config| config.current()).expect("the kubeconfig is sound")
     }
 
-    /// `text` without the random part of our folder.
+    /// `text` without the random part of our folder's path.
     pub(super) fn anonymous(&self, text: &str) -> String {
         text.replace(&*self.path().to_string_lossy(), "~")
     }
 }
 
-/// A kubeconfig whose one context has `cluster` and `user` as its contents, each in YAML's flow style.
+/// A kubeconfig with one context, whose cluster and user have these contents, each in YAML's flow style.
 pub(super) fn config(cluster: &str, user: &str) -> String {
     format!(
         "apiVersion: v1
@@ -97,13 +97,13 @@ users: [{{name: u, user: {{{user}}}}}]
     )
 }
 
-/// The message for a kubeconfig that cannot be used.
+/// Checks the message for a kubeconfig that cannot be used.
 #[track_caller]
 pub(super) fn refuses(kubeconfig: &str, expected: &str) {
     fails(&Home::with_config(kubeconfig), "config", expected);
 }
 
-/// The message for a value of `KUBECONFIG` that cannot be used.
+/// Checks the message for a value of `KUBECONFIG` that cannot be used.
 #[track_caller]
 pub(super) fn fails(home: &Home, variable: &str, expected: &str) {
     let message = home.load(variable).and_then(|loaded| loaded.current()).expect_err("it cannot be used").to_string();

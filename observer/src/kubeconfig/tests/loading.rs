@@ -1,4 +1,4 @@
-//! Which files are read, and how they become one.
+//! The files that are read, and how they are merged.
 
 use expect_test::{Expect, expect};
 

@@ -1,4 +1,4 @@
-//! What a sound kubeconfig means.
+//! The meaning of valid kubeconfigs.
 
 use rustls_pki_types::ServerName;
 

@@ -3,23 +3,23 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Over so long it is measured: a burst is no reason to look away.
+/// The time over which calls are counted: a burst is no reason to stop probing.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// Counts of calls, and when they were read.
+/// Counts of calls, and when each was read.
 #[derive(Debug)]
 pub(super) struct CallRate {
-    /// In their order; the first is the last that is older than the window, or the oldest.
+    /// In order of time. The first is the last one older than the window, or the oldest.
     counts: VecDeque<(Instant, u64)>,
 }
 
 impl CallRate {
-    /// Of functions that were called so often before they were probed.
+    /// Starts at `calls`, the count from before the functions were probed.
     pub(super) fn since(now: Instant, calls: u64) -> Self {
         Self { counts: VecDeque::from([(now, calls)]) }
     }
 
-    /// Takes the count of now. Calls a second, where they were more within the window than `budget` calls a second all through it make.
+    /// Adds the current count. Returns the calls per second if the window has more calls than `budget` per second allows.
     pub(super) fn beyond(&mut self, now: Instant, calls: u64, budget: u32) -> Option<u64> {
         self.counts.push_back((now, calls));
         while self.counts.get(1).is_some_and(|(then, _)| now.duration_since(*then) >= WINDOW) {
@@ -40,7 +40,7 @@ mod tests {
 
     const BUDGET: u32 = 100;
 
-    /// After how many seconds of these calls each it is found beyond the budget, and at which rate.
+    /// The second in which these counts first exceed the budget, and the rate found.
     fn found(calls_each_second: &[u64]) -> Option<(usize, u64)> {
         let begin = Instant::now();
         let mut rate = CallRate::since(begin, 7);

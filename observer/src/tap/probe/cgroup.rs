@@ -1,4 +1,4 @@
-//! Cgroups of version 2, by the folders that they are.
+//! Cgroups of version 2, by their folders.
 //!
 //! The kernel numbers a cgroup by the inode of its folder (Linux `include/linux/cgroup.h`, `cgroup_id`, 6.18).
 
@@ -14,17 +14,17 @@ use super::error::OptionsError;
 /// `CGROUP2_SUPER_MAGIC` of Linux `include/uapi/linux/magic.h`.
 const MAGIC: u64 = 0x6367_7270;
 
-/// A cgroup, and with it all below.
+/// A cgroup with all its descendants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cgroup {
     number: u64,
-    /// As `/proc/PID/cgroup` tells it; nothing where that cannot be told.
+    /// Its path in `/proc/PID/cgroup`; `None` if that cannot be determined.
     path: Option<PathBuf>,
 }
 
 impl Cgroup {
-    /// A path below a place where the file system is mounted is that folder. Any other is what `/proc/PID/cgroup` tells, with or without the slash that it
-    /// begins with.
+    /// A path below a mount point of the file system is that folder. Any other path is one from `/proc/PID/cgroup`, with or without
+    /// its leading slash.
     pub(super) fn find(given: &Path) -> Result<Self, OptionsError> {
         let places = mounted();
         let place = places.iter().find(|place| given.starts_with(&place.mount_point)).or(places.first());
@@ -37,17 +37,17 @@ impl Cgroup {
         if !metadata.is_dir() || u64::try_from(file_system.f_type) != Ok(MAGIC) {
             return Err(OptionsError::OtherFolder { folder, mounted: place.mount_point.clone() });
         }
-        // Where another part of the tree is mounted, or the root of another namespace, its folders are called otherwise.
+        // If a subtree or the root of another namespace is mounted, its folders have other paths.
         let path = folder.strip_prefix(&place.mount_point).ok().filter(|_| place.root == "/");
         Ok(Self { number: metadata.ino(), path: path.map(|path| Path::new("/").join(path)) })
     }
 
-    /// By which the kernel knows it.
+    /// The kernel's number of the cgroup.
     pub(super) const fn number(&self) -> u64 {
         self.number
     }
 
-    /// False for what is surely not in it, of the paths that `/proc/PID/cgroup` tells.
+    /// Whether a process with this path in `/proc/PID/cgroup` may be in it. False only if it certainly is not.
     pub(super) fn may_have(&self, told: &str) -> bool {
         let told = Path::new(told);
         let is_outside = told.components().any(|component| component == Component::ParentDir);
@@ -55,7 +55,7 @@ impl Cgroup {
     }
 }
 
-/// Where a path leads that is below the mount point, or below what of the tree is mounted there.
+/// The folder of a path that lies below the mount point, or below the part of the tree that is mounted there.
 fn folder(given: &Path, mount_point: &Path, root: &Path) -> PathBuf {
     let absolute = Path::new("/").join(given);
     let inside =
@@ -63,7 +63,7 @@ fn folder(given: &Path, mount_point: &Path, root: &Path) -> PathBuf {
     mount_point.join(inside.unwrap_or(given))
 }
 
-/// Where the file system is, the plainest place first.
+/// All mount points of the file system, with those of the complete tree first.
 pub(super) fn mounted() -> Vec<MountInfo> {
     let mounts = Process::myself().and_then(|process| process.mountinfo()).map(|mounts| mounts.0).unwrap_or_default();
     let mut places: Vec<MountInfo> = mounts.into_iter().filter(|mount| mount.fs_type == "cgroup2").collect();

@@ -1,4 +1,4 @@
-//! What is told of processes and sockets beside their records, until its turn comes.
+//! Changes of processes and sockets that arrive apart from the records, until their turn comes.
 
 use std::collections::VecDeque;
 
@@ -6,22 +6,22 @@ use observer_ebpf::Life;
 
 use super::orders::Explained;
 
-/// Ends that wait at most, and as many changes of whether fields are told.
+/// Most ends that wait, and most changes of header-field recording that wait.
 const MAX_WAITING: usize = 65_536;
 
-/// Changes that come by two ways, each in its order of time. All times of the kernel's clock.
+/// Changes from two sources, each in order of time. All times are of the kernel's clock.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     ends: VecDeque<Life>,
     explained: VecDeque<Explained>,
 }
 
-/// One of them.
+/// A change from either source.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
-    /// A process or a socket ended, or began to.
+    /// A process or a socket ended, or began to end.
     Ended(Life),
-    /// Header fields of a process are told from then on, or not any more.
+    /// From then on, header fields of a process are recorded, or no longer.
     Explained(Explained),
 }
 
@@ -34,12 +34,13 @@ impl Changes {
         self.explained.push_back(explained);
     }
 
-    /// Whether they are to wait no longer.
+    /// Whether so many wait that they must be applied at once.
     pub(super) fn are_too_many(&self) -> bool {
         self.ends.len() > MAX_WAITING || self.explained.len() > MAX_WAITING
     }
 
-    /// The next from before a time, whichever way it came: a process that is explained may have the number of one that has ended.
+    /// The next change before a time, from either source: a process with recorded header fields may have the PID of one that has
+    /// ended.
     pub(super) fn next(&mut self, before: u64) -> Option<Change> {
         let end = self.ends.front().map_or(u64::MAX, |life| life.time);
         let explained = self.explained.pop_front_if(|explained| explained.at < end.min(before));
@@ -59,7 +60,7 @@ mod tests {
         Life { time, kind: LifeKind::Exit as u32, process: PROCESS, socket: 0, before: 0, after: 0, error: 0 }
     }
 
-    /// Times of ends, and those of explained processes with what is told of them.
+    /// Times of all changes; for a change of header-field recording, with its new value.
     fn all(changes: &mut Changes, before: u64) -> Vec<(u64, Option<bool>)> {
         let next = || {
             Some(match changes.next(before)? {

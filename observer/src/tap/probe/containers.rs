@@ -1,7 +1,7 @@
-//! Which containers processes are in, those that are over by the time when their records are taken, too.
+//! Finds the containers of processes, including those that are gone when their records are taken.
 //!
-//! A process that is there is asked by proc(5). Of one that is gone the record has the number of its cgroup, which is looked for among the folders of the file
-//! system: the cgroup of a container outlives the commands that are run in it.
+//! A live process is looked up in proc(5). The record of a process has the number of its cgroup, which serves if the process is
+//! gone. It is looked up among the folders of the file system, since a container's cgroup outlives the commands run in it.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -15,31 +15,32 @@ use observer_ebpf::{Kind, NANOSECONDS_A_TICK, Opened, Record, Role};
 use super::cgroup::mounted;
 use crate::client_process::cgroups;
 
-/// Cgroups that are numbered at once. A node has some thousands; those near the root come first, and so containers before what is in them.
+/// Most cgroups numbered in one scan. A node has a few thousand. Those near the root come first, so containers come before their
+/// contents.
 const MAX_CGROUPS: usize = 65_536;
-/// They are numbered anew for a number that is not known, and not more often.
+/// Shortest time between two scans, which an unknown number causes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Numbering takes at most one part in so many of the time.
+/// Scans take at most 1/`SHARE` of the time.
 const SHARE: u32 = 20;
 
 /// Containers by the numbers of their cgroups.
 #[derive(Debug, Default)]
 pub(super) struct Containers {
-    /// Where cgroups of version 2 are, and which part of their tree is there.
+    /// The mount point of cgroups of version 2, and the part of the tree that is mounted there.
     mounted: Option<(PathBuf, PathBuf)>,
-    /// All cgroups as of the last look.
+    /// All cgroups as of the last scan.
     by_number: HashMap<u64, Option<Container>>,
     next_look: Option<Instant>,
 }
 
 impl Containers {
-    /// Nothing is looked at before it is asked for.
+    /// Scans nothing before the first look-up.
     pub(super) fn new() -> Self {
         let place = mounted().into_iter().next();
         Self { mounted: place.map(|place| (place.mount_point, PathBuf::from(place.root))), ..Self::default() }
     }
 
-    /// That of the client that a record tells of; nothing for other records.
+    /// The container of the client that a record opens; `None` for other records.
     pub(super) fn of_record(&mut self, record: &Record, payload: &[u8]) -> Option<Container> {
         if record.kind != Kind::Opened as u32 {
             return None;
@@ -72,7 +73,7 @@ fn numbers(mounted: &Path, root: &Path) -> HashMap<u64, Option<Container>> {
     let mut found = HashMap::new();
     let mut folders = VecDeque::from([PathBuf::new()]);
     while let Some(folder) = folders.pop_front() {
-        // One that is gone meanwhile has nothing for us.
+        // A folder that is gone meanwhile has no entries.
         for entry in fs::read_dir(mounted.join(&folder)).into_iter().flatten().flatten() {
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
@@ -97,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers of folders are what numbers of cgroups are.
+    /// A folder tree in place of the cgroup file system; inodes serve as cgroup numbers.
     struct Tree {
         folder: TempDir,
         containers: Containers,

@@ -1,23 +1,25 @@
-//! When a probe that is to end has taken enough.
+//! Decides when a probe that is ending has taken enough.
 
 use std::time::{Duration, Instant};
 
-/// Within so long it ends, whatever still comes: of a file the kernel ends probes within some ten milliseconds, and there may be hundreds.
+/// Longest time until the end, even if records still come. The kernel ends the probes of a file within some ten milliseconds, and
+/// there may be hundreds of files.
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// Nothing before it begins.
+/// The deadline of the end; `None` before it begins.
 #[derive(Debug, Default)]
 pub(super) struct Ending {
     until: Option<Instant>,
 }
 
 impl Ending {
-    /// From now on it is to end. Only the first time counts.
+    /// Begins the end; later calls have no effect.
     pub(super) fn begin(&mut self, now: Instant) {
         self.until.get_or_insert(now + WITHIN);
     }
 
-    /// Whether it is over: all that was recorded is taken (`is_drained`) after nothing more could be recorded (`is_detached`), or it took too long.
+    /// Whether it is over. Either all records are taken (`is_drained`) after the probes were detached (`is_detached`), or the time
+    /// is up.
     pub(super) fn is_over(&self, now: Instant, is_detached: bool, is_drained: bool) -> bool {
         self.until.is_some_and(|until| until <= now || is_detached && is_drained)
     }

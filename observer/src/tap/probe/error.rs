@@ -1,66 +1,66 @@
-//! Why a probe does not start, or ends.
+//! Why a probe does not start or ends early.
 
 use std::io;
 use std::path::PathBuf;
 
 use super::kernel::KernelError;
 
-/// Why a probe does not start, or ends before it is asked to.
+/// Why a probe does not start, or ends before shutdown was requested.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// What is to be probed is not there.
+    /// The options cannot be applied.
     #[error(transparent)]
     Options(#[from] OptionsError),
-    /// The kernel does not probe.
+    /// The kernel refuses.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// No thread.
+    /// A thread cannot be started.
     #[error("cannot start a thread of the probe: {0}")]
     Thread(#[source] io::Error),
-    /// It cannot be told when the kernel has something.
+    /// epoll(7) cannot be set up for the rings.
     #[error("cannot wait for what the kernel records: {0}")]
     Wakes(#[source] io::Error),
-    /// One of its threads panicked, and what it knew is lost.
+    /// A thread of the probe panicked, and its state is lost.
     #[error("the probe failed in itself and has ended, so nothing more is seen: an internal error; please report it")]
     Failed,
 }
 
-/// Why options cannot be followed.
+/// Why the options cannot be applied.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
-    /// Nobody has this number.
+    /// No process has this PID.
     #[error("there is no process {0} to probe; give its number as the PID namespace that watchtap runs in has it")]
     NoProcess(u32),
-    /// No process has such a name.
+    /// A process name is empty.
     #[error("a process to probe is given by an empty name; give the one that /proc/PID/comm tells")]
     EmptyName,
-    /// There is no such folder.
+    /// The cgroup's folder does not exist.
     #[error(
         "cannot find the cgroup {cgroup} in {looked_in}: {source}; give it as /proc/PID/cgroup tells it behind 0::, or as a folder of the file system \
          cgroup2"
     )]
     NoCgroup {
-        /// As it was given.
+        /// The cgroup as given.
         cgroup: PathBuf,
-        /// Where that leads.
+        /// The folder that it resolves to.
         looked_in: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The folder is of something else, such as a controller's hierarchy of version 1.
+    /// The folder is not a cgroup of version 2, but for example a controller's hierarchy of version 1.
     #[error("{folder} is no cgroup of version 2, so no process can be probed by it; give a folder below {mounted}")]
     OtherFolder {
-        /// The folder.
+        /// The folder that was found.
         folder: PathBuf,
-        /// Where cgroups of version 2 are.
+        /// The mount point of cgroups of version 2.
         mounted: PathBuf,
     },
-    /// Cgroups cannot be named here.
+    /// The file system cgroup2 is not mounted.
     #[error(
         "the file system cgroup2 is mounted nowhere, so cgroups to probe cannot be found; mount it, or select by number or name"
     )]
     NoCgroups,
-    /// It cannot be told which file is meant.
+    /// The name is neither an absolute path nor a base name.
     #[error("{0:?} names no file that is to be left alone; give its absolute path, or its base name")]
     NoFile(String),
 }

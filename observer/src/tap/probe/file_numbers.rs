@@ -1,10 +1,10 @@
-//! The numbers that files have in the kernel while they are probed.
+//! The numbers that identify probed files in the kernel.
 
 use std::collections::VecDeque;
 
 use observer_ebpf::MAX_FILES;
 
-/// Those that no file has. One that comes back is given out last: records of the former file may be under way.
+/// Free numbers. A returned number is reused last, since records of its former file may be under way.
 #[derive(Debug)]
 pub(super) struct FileNumbers {
     free: VecDeque<u16>,
@@ -15,12 +15,12 @@ impl FileNumbers {
         Self { free: (0..MAX_FILES).collect() }
     }
 
-    /// One for a file; nothing where [`MAX_FILES`] have one.
+    /// A number for a file; `None` if [`MAX_FILES`] are in use.
     pub(super) fn take(&mut self) -> Option<u16> {
         self.free.pop_front()
     }
 
-    /// Its file is probed no more.
+    /// Returns the number of a file that is no longer probed.
     pub(super) fn give_back(&mut self, number: u16) {
         self.free.push_back(number);
     }

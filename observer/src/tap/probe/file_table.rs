@@ -1,18 +1,18 @@
-//! What is known of the files that were looked at, so that each is read once, and for how long that is remembered.
+//! Remembers the files that were examined, so that each is read once.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::program_file::FileIdentity;
 
-/// A file that no process was seen to run for so long is forgotten.
+/// A file that no process was seen to run for this long is forgotten.
 const UNUSED: Duration = Duration::from_mins(10);
-/// One that no process was seen to run for so long makes room for another: two looks at all processes have not found it.
+/// A file that no process was seen to run for this long may make room for another: two looks at all processes have not found it.
 const IDLE: Duration = Duration::from_secs(10);
-/// Files that are remembered and not probed: those of a machine are some hundred.
+/// Most files remembered that are not probed; a machine has a few hundred.
 const MOST_WITHOUT: usize = 16_384;
 
-/// Files by their identity; `P` is what is attached to one.
+/// Files by their identity; `P` is the attachment to one.
 #[derive(Debug)]
 pub(super) struct FileTable<P> {
     files: HashMap<FileIdentity, Entry<P>>,
@@ -26,16 +26,16 @@ struct Entry<P> {
     known: Known<P>,
 }
 
-/// What is known of a file.
+/// The result of examining a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Known<P> {
-    /// There is nothing in it for a probe.
+    /// It contains nothing for a probe.
     Nothing,
-    /// It is not probed, which was told.
+    /// It is not probed, which was reported.
     Told,
-    /// The same: somebody said that it never is.
+    /// It is not probed, because the options exclude it.
     Never,
-    /// It is probed.
+    /// It is probed, with this attachment.
     Probed(P),
 }
 
@@ -44,25 +44,26 @@ impl<P> FileTable<P> {
         Self { files: HashMap::new(), most_without: MOST_WITHOUT }
     }
 
-    /// What is known of a file that a process runs now.
+    /// The entry of a file that a process runs now.
     pub(super) fn used(&mut self, file: FileIdentity, now: Instant) -> Option<&Known<P>> {
         let entry = self.files.get_mut(&file)?;
         entry.used = now;
         Some(&entry.known)
     }
 
-    /// What is attached to a file.
+    /// The attachment to a file.
     pub(super) fn probed(&self, file: FileIdentity) -> Option<&P> {
         self.files.get(&file)?.known.probed()
     }
 
-    /// The same, to be changed.
+    /// The attachment to a file, mutable.
     pub(super) fn probed_mut(&mut self, file: FileIdentity) -> Option<&mut P> {
         let Known::Probed(probed) = &mut self.files.get_mut(&file)?.known else { return None };
         Some(probed)
     }
 
-    /// Notes what a file is that a process runs now. What was attached to it comes back; and with too many that are not probed, the one that nobody ran for longest is forgotten.
+    /// Enters a file that a process runs now. Returns the attachment that it had before. If too many are not probed, the one that
+    /// was not run for longest is forgotten.
     pub(super) fn insert(&mut self, file: FileIdentity, known: Known<P>, now: Instant) -> Option<P> {
         let former = self.files.insert(file, Entry { used: now, known });
         let without = || self.files.iter().filter(|(_, entry)| entry.known.probed().is_none());
@@ -74,12 +75,12 @@ impl<P> FileTable<P> {
         former.and_then(|former| former.known.into_probed())
     }
 
-    /// All files that something is attached to.
+    /// All attachments.
     pub(super) fn all_probed(&self) -> impl Iterator<Item = &P> {
         self.files.values().filter_map(|entry| entry.known.probed())
     }
 
-    /// The same, to be changed.
+    /// All attachments, mutable.
     pub(super) fn all_probed_mut(&mut self) -> impl Iterator<Item = (FileIdentity, &mut P)> {
         self.files.iter_mut().filter_map(|(file, entry)| {
             let Known::Probed(probed) = &mut entry.known else { return None };
@@ -87,7 +88,7 @@ impl<P> FileTable<P> {
         })
     }
 
-    /// Leaves files alone of which `is_left` says so; what was attached to them.
+    /// Marks probed files as reported if `is_left` is true; returns their attachments.
     pub(super) fn leave(&mut self, mut is_left: impl FnMut(&mut P) -> bool) -> Vec<P> {
         let mut left = Vec::new();
         for entry in self.files.values_mut() {
@@ -100,8 +101,8 @@ impl<P> FileTable<P> {
         left
     }
 
-    /// Forgets files that nobody has run for long: those with nothing in them, and those that are probed and of which `is_there` says that nobody can find them any more. What was
-    /// attached to these. What was told is not told again.
+    /// Forgets files that no process has run for [`UNUSED`]: those with nothing in them, and probed ones for which `is_there` is
+    /// false. Returns their attachments. Reported files stay, so that they are not reported again.
     pub(super) fn forget_unused(&mut self, now: Instant, is_there: impl Fn(FileIdentity, &P) -> bool) -> Vec<P> {
         let is_over = |file: &FileIdentity, entry: &mut Entry<P>| {
             let is_unused = now.duration_since(entry.used) >= UNUSED;
@@ -115,7 +116,7 @@ impl<P> FileTable<P> {
         self.files.extract_if(is_over).filter_map(|(_, entry)| entry.known.into_probed()).collect()
     }
 
-    /// Forgets the probed file that nobody has run for longest, for another one; nothing where all are in use.
+    /// Forgets the probed file that was not run for longest, to make room for another; `None` if all are in use.
     pub(super) fn make_room(&mut self, now: Instant) -> Option<P> {
         let idle =
             |(_, entry): &(&FileIdentity, &Entry<P>)| entry.known.probed().is_some() && now.duration_since(entry.used) >= IDLE;

@@ -19,30 +19,25 @@ use super::orders::Finding;
 use super::plan::{Placement, field_placements, placements};
 use super::program_file::{FileIdentity, ProgramFile};
 
-/// Why connections of a file are not seen, or not all of them.
+/// Why a file's connections are not seen, or not all of them.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotProbed {
-    /// Where probes would go cannot be known.
+    /// The places for probes cannot be determined.
     #[error(transparent)]
     Binary(#[from] BinaryError),
-    /// The kernel does not probe it.
+    /// The kernel refuses to probe it.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error("cannot open it: {0}")]
     Opening(#[from] io::Error),
-    /// Its library is out of reach.
+    /// It contains rustls, which cannot be probed.
     #[error("{}", Rustls::OUT_OF_REACH)]
     Rustls,
-    /// One of the functions that plaintext passes is out of reach.
+    /// A function that carries plaintext cannot be probed.
     #[error("cannot probe {function}: {reason}")]
-    Function {
-        /// Which one.
-        function: &'static str,
-        /// Why.
-        reason: &'static str,
-    },
-    /// Somebody said so.
+    Function { function: &'static str, reason: &'static str },
+    /// The options exclude the file.
     #[error("it is among the files that are never probed")]
     Never,
     /// The probes would cost too much.
@@ -51,28 +46,28 @@ pub(super) enum NotProbed {
          of this run, and its connections go on unseen"
     )]
     TooManyCalls {
-        /// Calls a second.
+        /// Calls per second.
         rate: u64,
-        /// As many as are allowed.
+        /// Calls per second allowed.
         budget: u32,
     },
-    /// Telling header fields would cost too much.
+    /// The probes for header fields would cost too much.
     #[error(
         "its functions for the header fields of HTTP/2 are called {rate} times a second, and probes may cost {budget} calls a second of one file; \
          header fields of connections from before the probe stay unknown for the rest of this run, and all else of them is seen"
     )]
     TooManyFieldCalls {
-        /// Calls a second.
+        /// Calls per second.
         rate: u64,
-        /// As many as are allowed.
+        /// Calls per second allowed.
         budget: u32,
     },
-    /// There are too many.
+    /// [`MAX_FILES`] files are in use already.
     #[error("{MAX_FILES} files are probed that processes run, and no further one is")]
     TooMany,
 }
 
-/// What was looked at, and what is attached.
+/// The examined files, and the attachments to them.
 #[derive(Debug)]
 pub(super) struct ProbedFiles {
     never: NeverProbed,
@@ -81,22 +76,22 @@ pub(super) struct ProbedFiles {
     are_too_many: bool,
 }
 
-/// What is attached to a file.
+/// A probed file and its attachments.
 #[derive(Debug)]
 struct ProbedFile {
     attached: Vec<Attachment>,
-    /// As the programs call it.
+    /// The file's number in the kernel.
     number: u16,
-    /// As the process has it in which it was found.
+    /// Its path as seen by the process in which it was found.
     name: String,
     calls: CallRate,
-    /// Since when, in ticks of the machine's clock.
+    /// When it was probed, in clock ticks since boot.
     since: u64,
-    /// What would tell header fields; nothing where that turned out to cost too much.
+    /// Placements for header fields; empty if those turned out to cost too much.
     fields: Vec<Placement>,
-    /// It, while it is wanted.
+    /// Their attachments, while they are wanted.
     attached_fields: Vec<Attachment>,
-    /// Since it is attached.
+    /// Calls since they were attached.
     field_calls: CallRate,
 }
 
@@ -109,13 +104,13 @@ impl ProbedFiles {
         &self.never
     }
 
-    /// Probes a file that a process runs, as far as that is not done. Of each whose connections are not seen for it is told once.
+    /// Probes a file that a process runs, unless it is probed already. If its connections cannot be seen, that is reported once.
     pub(super) fn probe(&mut self, file: &ProgramFile, programs: &Programs, tell: &mut dyn FnMut(Finding)) {
         let now = Instant::now();
         let is_never = self.never.contains(file);
         match self.table.used(file.identity, now) {
             Some(Known::Never) => {}
-            // One that is known by another name may turn out to be meant.
+            // A known file may be excluded under another name.
             Some(_) | None if is_never => {
                 let former = self.table.insert(file.identity, Known::Never, now);
                 self.detach(former, tell);
@@ -135,7 +130,7 @@ impl ProbedFiles {
         };
         let known = match probe(file, number, programs, &mut |why| tell(why.of(&file.name))) {
             Ok(known) => known,
-            // Its process is gone, and another one may run it yet.
+            // Its process is gone, but another process may still run it.
             Err(error) if error.is_gone() => return self.numbers.give_back(number),
             Err(error) => {
                 tell(error.of(&file.name));
@@ -149,7 +144,7 @@ impl ProbedFiles {
         self.table.insert(file.identity, known, now);
     }
 
-    /// The number of a file that is to be probed.
+    /// Takes a number for a new file.
     fn number(&mut self, now: Instant, tell: &mut dyn FnMut(Finding)) -> Option<u16> {
         self.numbers.take().or_else(|| {
             let unused = self.table.make_room(now);
@@ -158,8 +153,8 @@ impl ProbedFiles {
         })
     }
 
-    /// Leaves files alone whose functions are called more often than `budget` allows, a second, and of the others the header fields where their functions alone are.
-    /// Of each is told once. The files whose header fields are left.
+    /// Stops probing files whose functions are called more than `budget` times a second. For the others, it stops only the header
+    /// fields if their functions exceed the budget. Each case is reported once. Returns the files whose header fields were stopped.
     pub(super) fn leave_the_busy(&mut self, programs: &Programs, budget: u32, tell: &mut dyn FnMut(Finding)) -> Vec<FileIdentity> {
         let now = Instant::now();
         let busy = self.table.leave(|probed| {
@@ -182,8 +177,9 @@ impl ProbedFiles {
         without_fields
     }
 
-    /// Leaves files that no process has run for long and that are not what their name leads to: those that were deleted, and those of containers that are over. A program
-    /// that somebody may start again stays probed: otherwise what its first process says would not be seen each time.
+    /// Stops probing files that no process has run for long and that their name no longer leads to: deleted files, and those of
+    /// containers that are gone. A program that may be started again stays probed, since the first traffic of each new process
+    /// would otherwise be missed.
     pub(super) fn leave_the_unused(&mut self, tell: &mut dyn FnMut(Finding)) {
         let is_there = |file, probed: &ProbedFile| FileIdentity::of(Path::new(&probed.name)) == Some(file);
         let unused = self.table.forget_unused(Instant::now(), is_there);
@@ -204,23 +200,24 @@ impl ProbedFiles {
         }
     }
 
-    /// Nothing is recorded of a file from here on. It is told before another one may have its number: what is recorded of that comes later.
+    /// Nothing is recorded of a file from here on. This is reported before another file may get its number, whose records are
+    /// later.
     fn give_back(&mut self, number: u16, tell: &mut dyn FnMut(Finding)) {
         tell(Finding::Left { file: number, at: kernels_now() });
         self.numbers.give_back(number);
     }
 
-    /// Whether header fields can be had of what this file's processes say over HTTP/2.
+    /// Whether header fields can be recorded for HTTP/2 connections of this file's processes.
     pub(super) fn tells_fields(&self, file: FileIdentity) -> bool {
         self.table.probed(file).is_some_and(|probed| !probed.fields.is_empty())
     }
 
-    /// Since when a file is probed, as [`late::now`](now).
+    /// When a file was probed, as [`late::now`](now).
     pub(super) fn probed_since(&self, file: FileIdentity) -> Option<u64> {
         self.table.probed(file).map(|probed| probed.since)
     }
 
-    /// Has header fields told.
+    /// Starts recording header fields.
     pub(super) fn probe_fields(&mut self, file: &ProgramFile, programs: &Programs) -> Result<(), NotProbed> {
         if let Some(probed) = self.table.probed_mut(file.identity)
             && probed.attached_fields.is_empty()
@@ -232,14 +229,14 @@ impl ProbedFiles {
         Ok(())
     }
 
-    /// Has them told no more.
+    /// Stops recording header fields.
     pub(super) fn leave_fields(&mut self, file: FileIdentity) {
         if let Some(probed) = self.table.probed_mut(file) {
             Attachment::end_all(std::mem::take(&mut probed.attached_fields));
         }
     }
 
-    /// How many files have header fields told.
+    /// How many files have their header fields recorded.
     pub(super) fn telling_fields(&self) -> usize {
         self.table.all_probed().filter(|probed| !probed.attached_fields.is_empty()).count()
     }
@@ -248,25 +245,25 @@ impl ProbedFiles {
 impl Drop for ProbedFiles {
     fn drop(&mut self) {
         let all = self.table.leave(|_| true);
-        // Nobody takes findings any more.
+        // The receiver of findings is gone.
         self.detach(all, &mut |_| {});
     }
 }
 
 impl NotProbed {
-    /// Whether the file could not be reached any more through the process in which it was found.
+    /// Whether the file can no longer be reached through the process in which it was found.
     pub(super) fn is_gone(&self) -> bool {
         let Self::Opening(source) = self else { return false };
         source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(libc::ESRCH)
     }
 
-    /// The finding that a file is not probed, or not all of it, for this.
+    /// The finding that a file is not probed, or not all of it, for this reason.
     fn of(&self, file: &str) -> Finding {
         Finding::NotProbed { file: file.to_owned(), why: self.to_string() }
     }
 }
 
-/// Probes what can be probed of a file, if anything is in it; `left` is told of the rest.
+/// Probes as much of a file as possible, if it contains anything; `left` gets the reasons for the rest.
 fn probe(
     file: &ProgramFile,
     number: u16,
@@ -279,7 +276,7 @@ fn probe(
         return Ok(Known::Nothing);
     }
     let wanted: Vec<Placement> = libraries.iter().flat_map(placements).collect();
-    // A number may have been another file's before.
+    // The number may have been another file's before.
     let calls = CallRate::since(Instant::now(), programs.calls(number));
     let attached = attach(opened.path(), number, &wanted, programs)?;
     libraries.iter().filter_map(out_of_reach).for_each(left);
@@ -298,7 +295,7 @@ fn probe(
     }))
 }
 
-/// Why not all plaintext of a library is seen. Without the functions that end a connection all of it is.
+/// Why some plaintext of a library is not seen. The functions that end a connection carry none.
 pub(super) fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
     match library {
         TlsLibrary::GoCryptoTls(_) => None,
@@ -323,7 +320,7 @@ mod tests {
 
     use super::*;
 
-    /// Nothing is attached to it.
+    /// A file without attachments.
     fn file(number: u16, now: Instant) -> ProbedFile {
         ProbedFile {
             attached: Vec::new(),

@@ -1,4 +1,4 @@
-//! What came from the kernel by several ways, told to the assembly in the order in which it came about.
+//! Passes the kernel's output from several sources to the assembly in order of time.
 
 use observer_core::time::Timestamp;
 use observer_ebpf::{Life, LifeKind, Record};
@@ -10,16 +10,16 @@ use super::kernel_clock::Times;
 use super::left_files::LeftFiles;
 use super::orders::Explained;
 
-/// The assembly, and what waits until its turn comes. All times of the kernel's clock.
+/// The assembly, and the changes that wait for their turn. All times are of the kernel's clock.
 #[derive(Debug)]
 pub(super) struct InOrder {
     times: Times,
     assembly: Assembly,
     containers: Containers,
-    /// What was recorded before them comes first.
+    /// Records made before a change come first.
     changes: Changes,
     left: LeftFiles,
-    /// All records until then were taken, but for those whose programs were interrupted.
+    /// All records up to this time were taken, except those whose programs were interrupted.
     taken_until: u64,
 }
 
@@ -35,30 +35,30 @@ impl InOrder {
         }
     }
 
-    /// The clocks are as `now` says.
+    /// Adopts the clocks as in `now`.
     pub(super) fn look_at_clocks(&mut self, now: Times) {
         self.times = self.times.again(now);
     }
 
-    /// A process or a socket ended, or began to.
+    /// A process or a socket ended, or began to end.
     pub(super) fn ended(&mut self, life: Life) {
         self.changes.ended(life);
         self.bound_changes();
     }
 
-    /// A file is probed no more, and nothing was recorded of it after `at`.
+    /// A file is no longer probed, and nothing was recorded of it after `at`.
     pub(super) fn left(&mut self, file: u16, at: u64) {
         self.left.add(file, at);
     }
 
-    /// Header fields of a process are told from now on, or not any more.
+    /// From now on, header fields of a process are recorded, or no longer.
     pub(super) fn explain(&mut self, explained: Explained) {
         self.changes.explain(explained);
         self.bound_changes();
     }
 
-    /// Takes the next record, behind the changes that came before it and the files of which nothing comes behind it: a connection that begins may have the socket
-    /// and the place in memory of one that has ended, and its file the number of one that was left.
+    /// Takes the next record, after the changes before it and the files that have no later records. A new connection may have the
+    /// socket and the memory address of one that has ended. Its file may have the number of one that was left.
     pub(super) fn take(&mut self, record: &Record, payload: &[u8]) -> Answer {
         self.tell_of_changes(record.time);
         for file in self.left.before_record(record.time) {
@@ -69,7 +69,7 @@ impl InOrder {
         self.assembly.take(self.times.of(record.time), record, payload, container)
     }
 
-    /// No record was left after all changes until `now` were told.
+    /// No record was left after all changes until `now` were applied.
     pub(super) fn found_empty(&mut self, now: u64) {
         self.tell_of_changes(u64::MAX);
         for file in self.left.with_empty_ring(now) {
@@ -78,19 +78,20 @@ impl InOrder {
         self.taken_until = self.taken_until.max(now);
     }
 
-    /// Gives up what has waited for too long. It is as late as what was taken last: what is in the rings yet has not been waited for.
+    /// Gives up everything that has waited too long, as of the last record taken: records still in the rings have not been waited
+    /// for.
     pub(super) fn pass(&mut self) {
         let taken = self.times.of(self.taken_until);
         self.assembly.look(taken);
         self.assembly.pass(taken);
     }
 
-    /// Nothing more will come.
+    /// No more records will come.
     pub(super) fn finish(&mut self, at: Timestamp) {
         self.assembly.finish(at);
     }
 
-    /// What counts what could not be put together.
+    /// The assembly, for its counters of unplaced data.
     pub(super) const fn assembly(&self) -> &Assembly {
         &self.assembly
     }
@@ -101,7 +102,7 @@ impl InOrder {
         }
     }
 
-    /// Tells of the changes before a time, in their order.
+    /// Applies the changes before a time, in order.
     fn tell_of_changes(&mut self, before: u64) {
         while let Some(change) = self.changes.next(before) {
             match change {

@@ -1,16 +1,16 @@
-//! TLS libraries that are installed on this machine, which a process may load after it has begun to talk.
+//! TLS libraries installed on this machine, which a process may load after its first traffic.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::program_file::{FileIdentity, ProgramFile};
 
-/// Where the dynamic loader looks besides its configuration, in the layouts of all distributions (ld.so(8)).
+/// Folders that the dynamic loader searches besides its configuration, in the layouts of all distributions (ld.so(8)).
 const FOLDERS: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"];
-/// In Debian and its like, libraries are in a folder for each architecture, called by its triplet.
+/// Debian and its derivatives have a folder of libraries for each architecture, named after its triplet.
 const TRIPLET: &str = "-linux-";
 
-/// Those with OpenSSL's name for its library, each once.
+/// Files with the name of OpenSSL's library, each once.
 pub(super) fn installed_libraries() -> Vec<ProgramFile> {
     let mut found: Vec<ProgramFile> = Vec::new();
     let folders = FOLDERS.iter().map(PathBuf::from).flat_map(|folder| {
@@ -22,7 +22,7 @@ pub(super) fn installed_libraries() -> Vec<ProgramFile> {
             && let Some(identity) = FileIdentity::of(&path)
             && found.iter().all(|other| other.identity != identity)
         {
-            // Without the links to it, as a process has it that maps it.
+            // With links resolved, as a process that maps the file sees it.
             let name = fs::canonicalize(&path).as_ref().unwrap_or(&path).to_string_lossy().into_owned();
             found.push(ProgramFile { identity, path, name });
         }

@@ -1,4 +1,4 @@
-//! The kernel's clock, as the programs read it, and ours.
+//! The kernel's clock, as the programs read it, and its conversion to ours.
 
 use std::time::Duration;
 
@@ -7,31 +7,31 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::tap::Clock;
 
-/// Nanoseconds since the machine was started, without those in which it slept: `bpf_ktime_get_ns` of bpf-helpers(7).
+/// Nanoseconds since boot, without suspended time: `bpf_ktime_get_ns` of bpf-helpers(7).
 pub(super) fn kernels_now() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000) + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
-/// Two clocks that are read one after the other are this far apart at most.
+/// Largest difference that two successive readings of two clocks explain.
 const LARGEST_DRIFT: Duration = Duration::from_millis(10);
 
-/// From the kernel's clock to ours.
+/// Converts times of the kernel's clock to ours.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// Both at the same moment.
+    /// Both clocks at the same moment.
     ours: Timestamp,
     kernels: u64,
 }
 
 impl Times {
-    /// As the clocks are now.
+    /// Reads both clocks now.
     pub(super) fn now(clock: Clock) -> Self {
         Self { ours: clock.now(), kernels: kernels_now() }
     }
 
-    /// As [`Self::now`] where the two clocks went apart since, else as they are. The machine may have been suspended, which is time by our
-    /// clock only, or its wall clock was set. What was recorded before and is read later stands at this moment.
+    /// Returns `now` if the clocks have diverged since, otherwise `self`. The machine may have been suspended, which only our clock
+    /// counts, or its wall clock was set. Records made before this moment but read later get this moment's time.
     #[must_use]
     pub(super) fn again(self, now: Self) -> Self {
         let expected = self.of(now.kernels);
@@ -39,7 +39,7 @@ impl Times {
         if apart > LARGEST_DRIFT || now.ours.wall_ahead() != expected.wall_ahead() { now } else { self }
     }
 
-    /// What was before stands at the beginning.
+    /// Times before `self` map to its beginning.
     pub(super) fn of(self, kernels: u64) -> Timestamp {
         self.ours.plus(Duration::from_nanos(kernels.saturating_sub(self.kernels)))
     }

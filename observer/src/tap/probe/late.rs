@@ -1,8 +1,9 @@
 //! Processes that had connections with an API server before their file was probed.
 //!
-//! Of these connections the beginning is lost, and with it what HTTP/2 needs to read header fields. So the fields themselves are told, which costs
-//! microseconds each: for files of such processes alone, until the last of these connections is gone. That a connection is there is seen by its
-//! socket: its first bytes would tell it too late, as the fields of a request come before them.
+//! The beginning of these connections is lost, and with it the state that HTTP/2 needs to decode header fields. So the fields
+//! themselves are recorded, which costs microseconds each. This is limited to files of such processes, until the last of these
+//! connections is gone. A connection is detected by its socket: its first bytes would show it too late, since the fields of a
+//! request come before them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -13,30 +14,30 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::program_file::FileIdentity;
 
-/// Processes that are remembered as looked at; beyond that one is forgotten for each.
+/// Most processes remembered as checked; beyond that, each new one replaces another.
 const MAX_PROCESSES: usize = 65_536;
 
-/// Processes whose header fields are told.
+/// Processes whose header fields are recorded.
 #[derive(Debug, Default)]
 pub(super) struct LateProcesses {
     told: BTreeMap<u32, Late>,
-    /// When each of those that were asked about began.
+    /// Start times of the processes that were checked.
     looked_at: BTreeMap<u32, u64>,
 }
 
-/// A process with connections from before.
+/// A process with connections from before the probe.
 #[derive(Debug)]
 struct Late {
     files: Vec<FileIdentity>,
-    /// The sockets of these connections, by inode.
+    /// The inodes of these connections' sockets.
     sockets: BTreeSet<u64>,
 }
 
 impl LateProcesses {
-    /// Whether a process that began at `began` is to have the header fields told of `files`, all of which are probed since `probed` (ticks of the machine's
-    /// clock, [`now`]).
+    /// Whether header fields of `files` must be recorded for a process that began at `began`. All of `files` have been probed since
+    /// `probed` (clock ticks since boot, [`now`]).
     ///
-    /// Its sockets are looked at once, the first time, until it is [renewed](Self::renew): those that it has later may be of connections that began later.
+    /// Its sockets are checked only once until it is [renewed](Self::renew), since later sockets may be of later connections.
     pub(super) fn begins(
         &mut self,
         process: u32,
@@ -60,38 +61,39 @@ impl LateProcesses {
         true
     }
 
-    /// Whether the number of a process that began at `began` was another's when it was asked about, and nobody told that the number is a new one's.
+    /// Whether the PID was checked for another process, with a start time other than `began`. This catches reuse that no order
+    /// reported.
     pub(super) fn is_of_another(&self, process: u32, began: u64) -> bool {
         self.looked_at.get(&process).is_some_and(|former| *former != began)
     }
 
-    /// Processes whose connections from before are gone by now.
+    /// Processes whose connections from before the probe are gone.
     pub(super) fn over(&self, api_servers: &[SocketAddr]) -> Vec<u32> {
         let is_over =
             |(process, late): (&u32, &Late)| sockets(*process, api_servers).is_disjoint(&late.sockets).then_some(*process);
         self.told.iter().filter_map(is_over).collect()
     }
 
-    /// Processes that have header fields told of a file.
+    /// Processes with recorded header fields in a file.
     pub(super) fn told_of(&self, file: FileIdentity) -> Vec<u32> {
         self.told.iter().filter_map(|(process, late)| late.files.contains(&file).then_some(*process)).collect()
     }
 
-    /// A process is gone, or runs another program, or its connections from before are. Files that no process needs told any more; nothing where its fields
-    /// were not told.
+    /// Forgets a process that is gone, runs another program, or has lost its connections from before. Returns the files whose
+    /// fields no process needs any more; `None` if its fields were not recorded.
     pub(super) fn forget(&mut self, process: u32) -> Option<Vec<FileIdentity>> {
         let mut gone = self.told.remove(&process)?;
         gone.files.retain(|file| !self.told.values().any(|late| late.files.contains(file)));
         Some(gone.files)
     }
 
-    /// The number of a process is another process's now, or it runs another program.
+    /// The PID belongs to another process now, or the process runs another program.
     pub(super) fn renew(&mut self, process: u32) {
         self.looked_at.remove(&process);
     }
 }
 
-/// Ticks since the machine was started, as proc(5) counts them.
+/// Clock ticks since boot, as in proc(5).
 pub(super) fn now() -> u64 {
     let time = clock_gettime(ClockId::Boottime);
     let ticks = procfs::ticks_per_second();
@@ -100,12 +102,12 @@ pub(super) fn now() -> u64 {
     seconds.saturating_mul(ticks).saturating_add(rest.saturating_mul(ticks) / 1_000_000_000)
 }
 
-/// When a process began, as [`now`]; nothing where it is gone.
+/// The start time of a process, as [`now`]; `None` if it is gone.
 pub(super) fn began(process: u32) -> Option<u64> {
     Some(Process::new(i32::try_from(process).ok()?).ok()?.stat().ok()?.starttime)
 }
 
-/// The sockets of a process that are connected with an API server, on either side.
+/// The sockets of a process that are connected with an API server, at either end.
 fn sockets(process: u32, api_servers: &[SocketAddr]) -> BTreeSet<u64> {
     let Some(process) = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()) else { return BTreeSet::new() };
     let is_api_server = |address: SocketAddr| api_servers.contains(&SocketAddr::new(address.ip().to_canonical(), address.port()));

@@ -1,15 +1,15 @@
-//! Files that are probed no more, until all is taken that was recorded of them.
+//! Files that are no longer probed, until all of their records are taken.
 
 use std::time::Duration;
 
-/// Where the ring is found empty, a record may still stand behind one that its program has not finished: whoever runs it was preempted, or
-/// has used up its CPU time in its cgroup.
+/// How long to wait once the ring is found empty. A record may still wait for an earlier one that its program has not finished: its
+/// thread was preempted, or has used up the CPU time of its cgroup.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Files by number, with when nothing more was recorded of them, by the kernel's clock.
+/// Numbers of files, with the time of the kernel's clock after which nothing was recorded of each.
 ///
-/// A record gets its time before its place in the ring, and a file is left when none of its programs runs any more. So what was recorded after that stands behind all
-/// records of the file.
+/// A record gets its time before its place in the ring, and a file is left only after all of its programs have ended. So a record
+/// with a later time comes after all records of the file.
 #[derive(Debug, Default)]
 pub(super) struct LeftFiles {
     files: Vec<(u64, u16)>,
@@ -21,12 +21,12 @@ impl LeftFiles {
         self.files.push((at, file));
     }
 
-    /// Those of which nothing comes behind a record of this time: each is told once.
+    /// Files without records after one of this time; each is returned once.
     pub(super) fn before_record(&mut self, time: u64) -> Vec<u16> {
         self.take(|at| at < time)
     }
 
-    /// Those of which nothing comes any more, when the ring was found empty at `now`: each is told once.
+    /// Files without further records, if the ring was found empty at `now`; each is returned once.
     pub(super) fn with_empty_ring(&mut self, now: u64) -> Vec<u16> {
         let settling = u64::try_from(SETTLING.as_nanos()).unwrap_or(u64::MAX);
         self.take(|at| at.saturating_add(settling) <= now)

@@ -1,4 +1,4 @@
-//! Which of the shared libraries that processes have mapped may contain a TLS library. Most do not, and each is looked into once.
+//! Which mapped shared libraries may contain a TLS library. Most do not, and each is searched once.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use super::never::NeverProbed;
 use super::opened_file::OpenedFile;
 use super::program_file::ProgramFile;
 
-/// Words in the names of shared libraries that are or contain a TLS library: libssl, `BoringSSL` under its own name, netty's tcnative and
-/// conscrypt of Java, the `_ssl` module of Python. One of these is told if it cannot be probed.
+/// Words in the names of shared libraries that are or contain a TLS library: libssl, `BoringSSL` under its own name, netty's
+/// tcnative and conscrypt of Java, the `_ssl` module of Python. If a library with such a name cannot be probed, that is reported.
 const TLS_WORDS: &[&str] = &["ssl", "tls", "tcnative", "conscrypt"];
-/// Libraries that are remembered; those of a machine are some hundred to some thousand.
+/// Most libraries remembered; a machine has some hundreds to thousands.
 const MOST: usize = 16_384;
-/// For how long one is: a library that takes the place of another may get its number.
+/// How long a library is remembered: one that replaces it may get its inode.
 const REMEMBERED: Duration = Duration::from_mins(10);
 
-/// What is known of libraries.
+/// Remembers which libraries may have TLS.
 #[derive(Debug, Default)]
 pub(super) struct Libraries {
-    /// Those that nobody may look into.
+    /// Libraries that may not be searched.
     never: NeverProbed,
     known: HashMap<Mapped, LookedInto>,
 }
@@ -37,12 +37,12 @@ struct LookedInto {
 }
 
 impl Libraries {
-    /// Into none of these is looked: each may have TLS.
+    /// Libraries in `never` are not searched; each counts as one that may have TLS.
     pub(super) fn sparing(never: NeverProbed) -> Self {
         Self { never, known: HashMap::new() }
     }
 
-    /// Whether a library may have TLS. One that its name does not tell is reached as `found`, and looked into the first time.
+    /// Whether a library may have TLS. If its name does not show that, the file `found` is searched the first time.
     pub(super) fn may_have_tls(&mut self, map: &MemoryMap, name: &Path, found: impl FnOnce() -> ProgramFile) -> bool {
         if is_named_so(name) {
             return true;
@@ -54,7 +54,7 @@ impl Libraries {
         let file = found();
         let may_have_tls = self.never.contains(&file) || {
             let Ok(opened) = OpenedFile::of(&file) else { return false };
-            // What is no ELF file of 64 bits has no code that is probed.
+            // Only 64-bit ELF files have code that can be probed.
             names_tls_functions(opened.path()).unwrap_or(false)
         };
         if self.known.len() >= MOST {

@@ -1,4 +1,4 @@
-//! Who listens on this machine.
+//! The listening ports of this machine.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::{Process, all_processes};
 
-/// Whether any process listens on one of these TCP ports, in whichever network namespace, as far as they may be looked at.
+/// Whether any process that we may inspect listens on one of these TCP ports, in any network namespace.
 pub(super) fn is_any_listened_on(ports: &BTreeSet<u16>) -> bool {
     let mut namespaces = BTreeSet::new();
     let processes = all_processes().into_iter().flatten().flatten();

@@ -1,8 +1,8 @@
 //! The thread that looks at processes, and probes the files that they run.
 //!
-//! It reads whole programs, which takes up to some hundred milliseconds each, and waits for the kernel, which takes some ten to end the probes of a file. So it is
-//! another one than that which takes what is recorded, and it alone has what is attached. It ends when nobody gives orders any more, and with it all that is
-//! attached.
+//! It reads complete programs, which takes up to a few hundred milliseconds each. It also waits for the kernel, which takes some
+//! ten milliseconds to detach the probes of a file. So it is separate from the thread that takes records, and it alone owns the
+//! attachments. It ends when the sender of orders is gone, and all attachments end with it.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
@@ -22,10 +22,10 @@ use super::schedule::{Due, Schedule};
 use super::selection::Selection;
 use super::standstill::LastTurn;
 
-/// Orders that are taken before a process is looked at.
+/// Most orders taken before the next look at a process.
 const BATCH: usize = 1_024;
 
-/// Who looks. What is attached is gone before the findings end: then nothing is recorded any more.
+/// The state of the looking thread. Attachments drop before the findings end, so nothing is recorded after that.
 #[derive(Debug)]
 pub(super) struct Looking {
     files: ProbedFiles,
@@ -35,15 +35,15 @@ pub(super) struct Looking {
     libraries: Libraries,
     schedule: Schedule,
     api_servers: Vec<SocketAddr>,
-    /// How many calls of one file the probes may cost, a second; 0 for any number.
+    /// Most calls of one file that the probes may cost, per second; 0 for no limit.
     calls_per_second: u32,
-    /// Told when all processes were looked at.
+    /// Signals that all processes were looked at.
     ready: SyncSender<()>,
     last_turn: LastTurn,
     findings: Findings,
 }
 
-/// What it is given.
+/// The inputs of the looking thread.
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) files: ProbedFiles,
@@ -62,9 +62,9 @@ impl Looking {
         Self { files, programs, selection, late, libraries, schedule, api_servers, calls_per_second, ready, last_turn, findings }
     }
 
-    /// Looks until nobody gives orders any more.
+    /// Looks until the sender of orders is gone.
     pub(super) fn run(mut self, orders: &Receiver<Order>) {
-        // Who is selected by number has begun, and is looked at for libraries that come later.
+        // Processes selected by PID already run, and are looked at again and again for later libraries.
         if self.selection.may_grow() {
             for library in &installed_libraries() {
                 self.last_turn.turn();
@@ -78,7 +78,7 @@ impl Looking {
         self.tell(Finding::Outcome(ProbeOutcome { telling_fields: self.files.telling_fields() }));
     }
 
-    /// Takes orders, and waits for the first until something else is due. False when nobody gives any more.
+    /// Takes orders, and waits for the first until something else is due. False when the sender is gone.
     fn take_orders(&mut self, orders: &Receiver<Order>) -> bool {
         match orders.recv_timeout(self.schedule.until(Instant::now())) {
             Ok(order) => self.take(order),
@@ -105,7 +105,7 @@ impl Looking {
                 self.renew(process);
                 self.schedule.exited(process);
             }
-            // Of whom the number was before is seen by when its process began.
+            // A reused PID is recognised by the start time of its process.
             Order::Missed => self.schedule.hurry(Instant::now()),
         }
     }
@@ -124,7 +124,7 @@ impl Looking {
     fn look_at(&mut self, process: u32) {
         if process != std::process::id() && self.selection.may_include(process) {
             let begun = kernels_now();
-            // One that is gone, or may not be looked at, has nothing for us.
+            // A process that is gone, or may not be inspected, has no files for us.
             let found = program_files(process, &mut self.libraries).unwrap_or_default();
             for file in &found {
                 self.probe(file);
@@ -138,7 +138,8 @@ impl Looking {
         files.probe(file, programs, &mut |finding| tell(findings, finding));
     }
 
-    /// Has the header fields of a process told, if it had connections before it was probed. No file was probed for its sake before `since`.
+    /// Starts recording the header fields of a process that had connections before it was probed. No file was probed because of it
+    /// before `since`.
     fn tell_fields(&mut self, process: u32, found: &[ProgramFile], since: u64) {
         let Some(began) = began(process) else { return };
         if self.late.is_of_another(process, began) {
@@ -151,7 +152,7 @@ impl Looking {
         if !probed.is_some_and(|probed| late.begins(process, began, identities(), probed, api_servers)) {
             return;
         }
-        // Before the first of them can come, and before what was recorded of its connections since its files are probed.
+        // Sent before the first field can come, and dated before all records of its connections since its files are probed.
         self.tell(Finding::Explained(Explained { process, is_told: true, at: since }));
         let mut are_told = false;
         for file in able {
@@ -169,7 +170,7 @@ impl Looking {
         }
     }
 
-    /// The number of a process is another one's, or nobody's.
+    /// The PID belongs to another process or another program now, or to none.
     fn renew(&mut self, process: u32) {
         self.late.renew(process);
         self.leave_fields(process);
@@ -190,7 +191,7 @@ impl Looking {
         }
         let Self { files, findings, .. } = self;
         files.leave_the_unused(&mut |finding| tell(findings, finding));
-        // Only the first time matters to anybody.
+        // The receiver needs the first signal only.
         let _told = self.ready.try_send(());
     }
 
@@ -212,11 +213,11 @@ impl Looking {
 }
 
 fn tell(findings: &Findings, finding: Finding) {
-    // Where nobody listens any more, the orders end as well.
+    // If the receiver is gone, the orders end as well.
     let _told = findings.send(finding);
 }
 
-/// The numbers of all processes that run now.
+/// The PIDs of all running processes.
 fn processes() -> Vec<u32> {
     let numbers = std::fs::read_dir("/proc").into_iter().flatten();
     numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()

@@ -1,4 +1,4 @@
-//! The tap that forwards nothing: eBPF programs record what TLS libraries of processes on this machine are given and give out.
+//! The tap without a proxy: eBPF programs record the plaintext that TLS libraries of local processes take and return.
 
 mod assembly;
 pub mod binary;

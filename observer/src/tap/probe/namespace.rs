@@ -1,14 +1,14 @@
-//! The namespaces that this runs in, by the numbers of their files.
+//! The namespaces of this process, by the inodes of their files.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
-/// The PID namespace whose numbers are the kernel's own: `PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`, 6.18.
+/// The PID namespace whose PIDs are the kernel's own: `PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`, 6.18.
 pub(super) const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
-/// The user namespace whose capabilities the kernel itself asks for: `PROC_USER_INIT_INO`, as above.
+/// The user namespace whose capabilities the kernel checks: `PROC_USER_INIT_INO`, as above.
 pub(super) const INITIAL_USER_NAMESPACE: u64 = 0xEFFF_FFFD;
 
-/// The device and the number of the file of our namespace of a kind, as `/proc/self/ns` calls it; nothing where it cannot be told.
+/// Device and inode of our namespace of a kind, which is a name in `/proc/self/ns`; `None` if it cannot be read.
 pub(super) fn own(kind: &str) -> Option<(u64, u64)> {
     let file = fs::metadata(format!("/proc/self/ns/{kind}")).ok()?;
     Some((file.dev(), file.ino()))

@@ -1,15 +1,15 @@
-//! Files that are never probed, because somebody said so.
+//! Files that the options exclude from probing.
 
 use std::path::Path;
 
 use super::error::OptionsError;
 use super::program_file::{DELETED, FileIdentity, ProgramFile};
 
-/// Files by path and by base name.
+/// Excluded files, by path and by base name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NeverProbed {
     names: Vec<String>,
-    /// Of those paths that are there on this machine: they may have other names as well.
+    /// Identities of the paths that exist on this machine, since files may have other names as well.
     identities: Vec<FileIdentity>,
 }
 
@@ -24,7 +24,7 @@ impl NeverProbed {
         Ok(Self { names: given.to_vec(), identities: paths.filter_map(|path| FileIdentity::of(Path::new(path))).collect() })
     }
 
-    /// Whether a file is among them.
+    /// Whether a file is excluded.
     pub(super) fn contains(&self, file: &ProgramFile) -> bool {
         let path = file.name.strip_suffix(DELETED).unwrap_or(&file.name);
         let base = path.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A file that is held, whatever becomes of the process through which it was reached.
+//! A file that is held open, independent of the process through which it was reached.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::program_file::{FileIdentity, ProgramFile};
 
-/// The file that a process was seen to run code of. The process may end, or execute another program, while its file is looked at.
+/// A file whose code a process was seen to run. The process may end or execute another program while its file is examined.
 #[derive(Debug)]
 pub(super) struct OpenedFile {
     _file: File,
@@ -17,13 +17,13 @@ pub(super) struct OpenedFile {
 }
 
 impl OpenedFile {
-    /// Opens it.
+    /// Opens the file.
     ///
     /// # Errors
     ///
-    /// `NotFound` where the process has it no more: what is reached by its path is another file, or nothing.
+    /// `NotFound` if the process no longer has it: its path leads to another file, or to none.
     pub(super) fn of(found: &ProgramFile) -> io::Result<Self> {
-        // What is there may be made by whoever is observed: a pipe would never be opened, and a device does something when it is.
+        // The observed process may have put something else there: opening a pipe would block, and opening a device has effects.
         let place = File::from(open(&found.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
         let there = place.metadata()?;
         if !there.is_file() || FileIdentity::told(&there) != found.identity {
@@ -34,7 +34,7 @@ impl OpenedFile {
         Ok(Self { _file: file, path })
     }
 
-    /// Where this process reaches it, for as long as this lives.
+    /// A path to it in this process, valid while `self` lives.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

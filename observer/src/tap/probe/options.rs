@@ -1,47 +1,48 @@
-//! What a probe is asked to do, and what it did.
+//! The options of a probe, and its outcome.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// So many calls a second cost about half of a processor, at five microseconds each: where the probe's instructions must be single-stepped, which takes
-/// one to two microseconds at the entry and again at the return.
+/// At 5 µs each, so many calls a second cost about half of a processor. That is the cost where the probed instructions must be
+/// single-stepped: 1 to 2 µs at the entry, and again at the return.
 const CALLS_PER_SECOND: u32 = 100_000;
 
-/// What a probe is to observe.
+/// The options of a probe.
 ///
-/// Processes are recorded that are among `processes`, `names` or `cgroups`, whichever; all are where none of these is given. The kernel decides that when
-/// a process first calls its TLS library after it has executed its program: a process that takes another name or cgroup later is what it was until it
-/// executes another program.
+/// A process is recorded if it matches any of `processes`, `names` or `cgroups`; without these, all processes are. The kernel
+/// decides when a process first calls its TLS library after executing its program. A process that takes another name or cgroup
+/// later keeps the decision until it executes another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeOptions {
-    /// The addresses of API servers, as their clients reach them, 64 at most: connections that lead to one of them are followed, and no others.
+    /// The addresses of API servers, as their clients reach them, 64 at most. Only connections to one of them are followed.
     pub api_servers: Vec<SocketAddr>,
-    /// Whether connections are followed where the process is an API server, too. One that is seen at both ends counts once, unless its
+    /// Whether connections are also followed at the API server's end. A connection seen at both ends counts once, unless its
     /// addresses are translated in between.
     pub server_ends: bool,
     /// Size of the kernel's ring buffer in bytes: a power of two, and a multiple of the page size.
     pub ring_bytes: u32,
-    /// Processes by number, 4,096 at most: as the PID namespace numbers them in which this runs. Each is that process only, and none of its children.
+    /// Processes by PID, 4,096 at most, as numbered in our PID namespace. Children are not included.
     pub processes: Vec<u32>,
-    /// Processes by name, 1,024 at most: that of the first thread, as `/proc/PID/comm` tells it. Linux keeps 15 bytes of it, so of a longer name here only the first
-    /// 15 are compared.
+    /// Processes by name, 1,024 at most: that of the first thread, as in `/proc/PID/comm`. Linux keeps 15 bytes, so only the first
+    /// 15 bytes of a name here are compared.
     pub names: Vec<String>,
-    /// Processes by cgroup of version 2, 4,096 at most: those in it and in all below it, such as the containers of a pod, those of later too. Either as
-    /// `/proc/PID/cgroup` tells it behind `0::`, or as the folder. Of a process more than 16 levels deep the cgroups from the 17th level on are not
-    /// looked at, but for its own.
+    /// Processes by cgroup of version 2, 4,096 at most. Each includes its descendants, such as the containers of a pod, and later
+    /// processes. A cgroup is given by its path in `/proc/PID/cgroup` (the part after `0::`) or by its folder. For a process more
+    /// than 16 levels deep, only its own cgroup and the first 16 levels are compared.
     pub cgroups: Vec<PathBuf>,
-    /// Programs and libraries that are never probed, however they are found and whoever runs them: by absolute path, as the process sees it or as this one
-    /// does, or by base name. Nothing is read of them. Each that is found is told once.
+    /// Programs and libraries that are never probed or read, whichever process runs them. Each is given by base name, or by
+    /// absolute path as the process or watchtap sees it. Each match is reported once.
     pub never: Vec<String>,
-    /// How many calls a second of the functions of one file the probes may cost, of all processes together that run it; 0 for any number. Measured over five
-    /// seconds. A file that is called more often is left alone for the rest of the run, and told; its connections go out of sight.
+    /// Most calls per second of one file's functions that the probes may cost, over all processes that run it; 0 for no limit.
+    /// Measured over five seconds. A file that is called more often is reported and left alone for the rest of the run; its
+    /// connections go out of sight.
     ///
-    /// Processes that are not recorded count, since their calls cost the same: a probe is at a place of a file, for whomever runs it.
+    /// Unrecorded processes count too, since their calls cost the same: a probe sits in a file, whichever process runs it.
     pub calls_per_second: u32,
 }
 
 impl Default for ProbeOptions {
-    /// No API server, all processes, a ring buffer of 8 MiB, and 100,000 calls a second of a file.
+    /// No API server, all processes, a ring buffer of 8 MiB, and 100,000 calls a second per file.
     fn default() -> Self {
         Self {
             api_servers: Vec::new(),
@@ -56,9 +57,9 @@ impl Default for ProbeOptions {
     }
 }
 
-/// What a probe did, as far as its [notices](crate::intake::Notice) do not tell it.
+/// The outcome of a probe that its [notices](crate::intake::Notice) do not report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeOutcome {
-    /// Files whose processes had connections that were open before, so that their header fields are told besides.
+    /// Files whose header fields are recorded, because their processes had connections from before the probe.
     pub telling_fields: usize,
 }

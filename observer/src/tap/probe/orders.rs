@@ -1,63 +1,63 @@
-//! What the two threads of a probe tell each other.
+//! The messages between the two threads of a probe.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use super::options::ProbeOutcome;
 
-/// Orders that wait, at most.
+/// Most waiting orders.
 const MAX_ORDERS: usize = 4_096;
-/// Findings that wait, at most.
+/// Most waiting findings.
 const MAX_FINDINGS: usize = 1_024;
 
-/// What is to be looked at.
+/// An order to the looking thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// A process runs another program from now on.
+    /// A process executed a program.
     Executed(u32),
-    /// A process is gone.
+    /// A process has exited.
     Exited(u32),
-    /// Orders found no room: processes were started or are gone, and which is not known.
+    /// Orders found no room: unknown processes were started or have exited.
     Missed,
 }
 
-/// What came of looking.
+/// A result of looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// A file is probed no more.
+    /// A file is no longer probed.
     Left {
-        /// Its number.
+        /// The file's number.
         file: u16,
-        /// Nothing was recorded of it after that, by the kernel's clock.
+        /// The time of the kernel's clock after which nothing was recorded of it.
         at: u64,
     },
-    /// Header fields of a process are told, from before the first that is, or not any more.
+    /// Recording of a process's header fields begins or ends; a begin comes before the first field.
     Explained(Explained),
     /// Connections of a file are not seen.
     NotProbed {
-        /// As a process has it.
+        /// Its path as a process sees it.
         file: String,
-        /// Why.
+        /// The reason, as text.
         why: String,
     },
-    /// The last one: nobody gives orders any more. Behind it all that is attached is ended, and then the findings end.
+    /// The last finding, since the sender of orders is gone. After it all attachments end, and then the findings.
     Outcome(ProbeOutcome),
 }
 
-/// Whether header fields of a process are told.
+/// Whether header fields of a process are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Explained {
-    /// Which one.
+    /// Its PID.
     pub(super) process: u32,
-    /// Whether they are.
+    /// Whether they are recorded from then on.
     pub(super) is_told: bool,
-    /// Since when, by the kernel's clock: the process that had this number before is gone by then.
+    /// Since when, by the kernel's clock; a former process with this PID was gone by then.
     pub(super) at: u64,
 }
 
-/// The end at which findings are waited for room for.
+/// The sender of findings, which waits for room.
 pub(super) type Findings = SyncSender<Finding>;
 
-/// The end at which orders are given, without ever waiting.
+/// The sender of orders, which never waits.
 #[derive(Debug)]
 pub(super) struct Orders {
     orders: SyncSender<Order>,
@@ -70,19 +70,19 @@ impl Orders {
         (Self { orders, are_missed: false }, receiver)
     }
 
-    /// Gives an order. Where it finds no room, it is told that one was missed as soon as there is.
+    /// Gives an order. If it finds no room, [`Order::Missed`] follows as soon as there is room.
     pub(super) fn give(&mut self, order: Order) {
         self.catch_up();
         self.are_missed = self.are_missed || self.finds_no_room(order);
     }
 
-    /// Tells that orders were missed, if any were and there is room now.
+    /// Sends [`Order::Missed`] if orders were missed and there is room now.
     pub(super) fn catch_up(&mut self) {
         self.are_missed = self.are_missed && self.finds_no_room(Order::Missed);
     }
 
     fn finds_no_room(&self, order: Order) -> bool {
-        // Who is gone misses none.
+        // A dropped receiver needs no notice.
         matches!(self.orders.try_send(order), Err(TrySendError::Full(_)))
     }
 }

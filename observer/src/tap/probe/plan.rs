@@ -1,21 +1,22 @@
-//! Which programs go to which places of a file.
+//! Maps the functions of a file to eBPF programs.
 
 use observer_ebpf::DescriptorOffsets;
 
 use super::binary::{GoProbePoints, Http2Function, OpenSslFlavour, OpenSslProbePoints, ProbePoint, TlsLibrary};
 use super::kernel::Probe;
 
-/// A program at places of a file.
+/// A program and its places in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Placement {
     pub probe: Probe,
-    /// In the file, in bytes.
+    /// Offsets in the file, in bytes.
     pub offsets: Vec<u64>,
-    /// What the program is told of the place.
+    /// Where the program finds the library's file descriptor.
     pub descriptor: DescriptorOffsets,
 }
 
-/// Returns before entries: a call that is under way when its entry is probed must not be the first to be seen.
+/// Placements in order of attachment. Returns come before entries: a call that is under way when its entry is probed must not be
+/// the first one seen.
 pub(super) fn placements(library: &TlsLibrary) -> Vec<Placement> {
     let mut placements = match library {
         TlsLibrary::GoCryptoTls(points) => of_go(points),
@@ -36,7 +37,8 @@ fn of_go(points: &GoProbePoints) -> Vec<Placement> {
     ]
 }
 
-/// What tells header fields in plaintext. It costs microseconds a field, so it is for connections alone that were open before they were observed.
+/// Placements that record header fields in plaintext. They cost microseconds per field, so they are used only for connections older
+/// than the probe.
 pub(super) fn field_placements(library: &TlsLibrary) -> Vec<Placement> {
     let mut placements = match library {
         TlsLibrary::GoCryptoTls(points) => {
@@ -51,11 +53,11 @@ pub(super) fn field_placements(library: &TlsLibrary) -> Vec<Placement> {
                 descriptor: DescriptorOffsets::UNKNOWN,
             };
             vec![
-                // Fields whose stream is not told are of no use.
+                // Fields without their stream are of no use.
                 at(Probe::GoHeaders, &points.sent_headers),
                 at(Probe::GoSentField, &points.sent_fields),
                 encoded,
-                // The beginning last: what follows it is seen whole.
+                // The beginning comes last, so that everything after it is seen completely.
                 at(Probe::GoEncodes, &points.encoding),
                 at(Probe::GoReceivedField, &points.received_fields),
             ]
@@ -67,7 +69,7 @@ pub(super) fn field_placements(library: &TlsLibrary) -> Vec<Placement> {
 }
 
 fn of_openssl(points: &OpenSslProbePoints) -> Vec<Placement> {
-    // Those of other libraries are not known, and so their sockets are not.
+    // Other libraries have unknown offsets, so their sockets are unknown.
     let descriptor = match points.flavour {
         OpenSslFlavour::OpenSsl => DescriptorOffsets::OPENSSL_3_0,
         OpenSslFlavour::BoringSsl | OpenSslFlavour::Unknown => DescriptorOffsets::UNKNOWN,

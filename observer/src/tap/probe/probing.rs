@@ -1,7 +1,7 @@
-//! The thread that takes what is recorded.
+//! The thread that takes records.
 //!
-//! It reads no program and attaches nothing, so that the rings are emptied however much there is to look at. What is due by time is done by time, and not when there
-//! is nothing to take: records may never cease.
+//! It reads no program and attaches nothing, so it empties the rings however much there is to look at. Timed work is done on time
+//! rather than when the rings are empty, since records may never cease.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,54 +23,56 @@ use super::telling::{Telling, missed};
 use super::wakes::Wakes;
 use crate::tap::Clock;
 
-/// The programs wake nobody for a record: the reader looks so often. So often, too, is given up what has waited for too long.
+/// How often the rings are read, since the programs send no wake-up for a record. Overdue data is given up as often.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// They wake it for each process that executes a program: on a machine where thousands do in a second, it takes what came in so long at once.
+/// Shortest time between two reads after wake-ups. The programs send one for each process that executes a program, which may be
+/// thousands per second.
 const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(1);
-/// What was missed is told so often, if anything was.
+/// How often the increase of missed records is reported.
 const TELL_EVERY: Duration = Duration::from_secs(1);
-/// Records that are taken before anything else is done, and so lives.
+/// Most records taken before anything else is done; the same for lives.
 const BATCH: usize = 4_096;
 
-/// Who takes what is recorded.
+/// The state that the thread starts with.
 #[derive(Debug)]
 pub(super) struct Probing {
     pub(super) clock: Clock,
     pub(super) recorded: Recorded,
-    /// Of its rings.
+    /// Of the rings of `recorded`.
     pub(super) wakes: Wakes,
     pub(super) in_order: InOrder,
     pub(super) telling: Telling,
-    /// To who looks.
+    /// To the looking thread.
     pub(super) orders: Orders,
     pub(super) findings: Receiver<Finding>,
-    /// Of who looks.
+    /// Of the looking thread.
     pub(super) last_turn: LastTurn,
 }
 
-/// The same while it runs.
+/// The state of the running thread.
 struct Run {
     clock: Clock,
     recorded: Recorded,
     wakes: Wakes,
     in_order: InOrder,
     telling: Telling,
-    /// Nothing when the probe is to end.
+    /// `None` once the probe must end.
     orders: Option<Orders>,
     findings: Receiver<Finding>,
     last_turn: LastTurn,
     standstill: Standstill,
-    /// All lives and findings until then are taken, by the kernel's clock.
+    /// All lives and findings up to this time were taken, by the kernel's clock.
     caught_up: u64,
     outcome: Option<ProbeOutcome>,
-    /// Nothing is recorded any more.
+    /// All probes are detached, so nothing more is recorded.
     is_detached: bool,
     next_pass: Instant,
     next_telling: Instant,
 }
 
 impl Probing {
-    /// Takes what is recorded until the end is asked for, or who looks has failed: then until nothing more can come, but not for long.
+    /// Takes records until shutdown is requested or the looking thread has failed. It then continues, for a bounded time, until
+    /// nothing more can come.
     pub(super) fn run(self, is_asked: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
         let Self { clock, recorded, wakes, in_order, telling, orders, findings, last_turn } = self;
         let mut run = Run {
@@ -95,7 +97,7 @@ impl Probing {
         match run.outcome {
             Some(outcome) => Ok(outcome),
             None if run.is_detached => Err(ProbeError::Failed),
-            // Who looks has not come to an end yet, and nobody waits for it.
+            // The looking thread has not ended yet, and is not waited for.
             None => Ok(ProbeOutcome::default()),
         }
     }
@@ -106,10 +108,10 @@ impl Run {
         let mut ending = Ending::default();
         loop {
             if is_asked.load(Ordering::Acquire) {
-                // Who looks ends when nobody gives orders, and with it all that is attached.
+                // Without orders the looking thread ends, and all attachments end with it.
                 self.orders = None;
             }
-            // All that was recorded until then is there in the round that follows.
+            // Read before the round: if the probes are detached now, the round finds all of their records.
             let is_detached = self.is_detached;
             if is_detached || self.orders.is_none() {
                 ending.begin(Instant::now());
@@ -125,7 +127,7 @@ impl Run {
         }
     }
 
-    /// Takes what there is, up to a bound, and does what is due. True where nothing is left to take.
+    /// Takes a bounded number of records, and does all work that is due. True if nothing is left to take.
     fn round(&mut self) -> bool {
         if let Some(orders) = &mut self.orders {
             orders.catch_up();
@@ -149,7 +151,7 @@ impl Run {
         is_drained
     }
 
-    /// Takes records, each behind the lives and findings that came before it.
+    /// Takes records, each after the lives and findings before it.
     fn take_records(&mut self) -> usize {
         let mut taken = 0;
         let mut dismissed = Vec::new();

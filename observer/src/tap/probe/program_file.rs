@@ -1,4 +1,4 @@
-//! A file that a process runs code of.
+//! A file whose code a process runs.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,46 +7,46 @@ use std::time::SystemTime;
 
 use procfs::process::MemoryMap;
 
-/// What the table of mappings adds to the name of a file that was deleted or replaced.
+/// The suffix that the table of mappings adds to the name of a deleted or replaced file.
 pub(super) const DELETED: &str = " (deleted)";
 
-/// A file on its file system: the same for all processes that map it, under whatever name.
+/// A file on its file system: the same for all processes that map it, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct FileIdentity {
-    /// The device that it is on.
+    /// `st_dev` of stat(2).
     pub(super) device: u64,
-    /// Its number there. That of a file that is gone may be another file's later.
+    /// Its inode number. A later file may get the number of one that is gone.
     pub(super) inode: u64,
-    /// When it was made, where its file system keeps that: no other file with this number was made then. It stays when the file takes another name or
-    /// other rights.
+    /// Its creation time, if the file system keeps it: no other file with this inode has the same. A new name or new permissions do
+    /// not change it.
     pub(super) born: Option<SystemTime>,
 }
 
 impl FileIdentity {
-    /// That of the file at a path, links followed; nothing for what is no file.
+    /// The identity of the file at a path, following links; `None` if it is no regular file.
     pub(super) fn of(path: &Path) -> Option<Self> {
         fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| Self::told(&metadata))
     }
 
-    /// As stat(2) told it.
+    /// From the result of stat(2).
     pub(super) fn told(metadata: &fs::Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino(), born: metadata.created().ok() }
     }
 
-    /// As the table of mappings has it, where nothing better can be had.
+    /// From the table of mappings, if nothing better is available.
     pub(super) fn mapped(map: &MemoryMap) -> Self {
         let number = |number: i32| u32::try_from(number).unwrap_or_default();
         Self { device: rustix::fs::makedev(number(map.dev.0), number(map.dev.1)), inode: map.inode, born: None }
     }
 }
 
-/// A file that a process runs code of.
+/// A file whose code a process runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProgramFile {
-    /// Which file.
     pub(super) identity: FileIdentity,
-    /// Where this process, which may be in another mount namespace or have its file replaced on disk, reaches it through `/proc`.
+    /// A path through `/proc` by which our process reaches it, even from another mount namespace or after the file was replaced on
+    /// disk.
     pub(super) path: PathBuf,
-    /// Its name as the observed process has it.
+    /// Its path as the observed process sees it.
     pub(super) name: String,
 }

@@ -1,7 +1,8 @@
-//! The files that a process runs code of, as far as a TLS library may be in them.
+//! The files whose code a process runs, as far as they may contain a TLS library.
 //!
-//! Which file it is tells stat(2), whichever way the file was found: the numbers in proc(5)'s table of mappings are others than stat(2)'s on btrfs, where each
-//! subvolume has a device of its own, and on overlayfs, where they are the overlay's or those of the layer below, by the release of Linux.
+//! stat(2) identifies each file, however it was found. The numbers in proc(5)'s table of mappings differ from stat(2)'s on two file
+//! systems. On btrfs each subvolume has a device of its own. On overlayfs they are the overlay's or those of the layer below,
+//! depending on the release of Linux.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,11 +15,11 @@ use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 use super::libraries::Libraries;
 use super::program_file::{DELETED, FileIdentity, ProgramFile};
 
-/// The program of a process, and what shared libraries of it may be for TLS.
+/// The program of a process, and its shared libraries that may contain TLS.
 ///
 /// # Errors
 ///
-/// When the process is gone, or may not be looked at.
+/// The process is gone, or may not be inspected.
 pub(super) fn program_files(process: u32, libraries: &mut Libraries) -> io::Result<Vec<ProgramFile>> {
     let number = i32::try_from(process).map_err(io::Error::other)?;
     let maps = Process::new(number).and_then(|process| process.maps()).map_err(of_proc)?;
@@ -43,7 +44,7 @@ pub(super) fn program_files(process: u32, libraries: &mut Libraries) -> io::Resu
     Ok(files)
 }
 
-/// With the kind that the kernel told.
+/// Keeps the error kind that the kernel reported.
 fn of_proc(error: ProcError) -> io::Error {
     match error {
         ProcError::PermissionDenied(_) => io::ErrorKind::PermissionDenied.into(),
@@ -53,18 +54,18 @@ fn of_proc(error: ProcError) -> io::Error {
     }
 }
 
-/// Where a process has its program, whatever became of the name.
+/// The program of a process, which can be reached even if its name is gone.
 fn program(process: u32, map: &MemoryMap) -> (PathBuf, FileIdentity) {
     let path = PathBuf::from(format!("/proc/{process}/exe"));
     let identity = FileIdentity::of(&path).unwrap_or_else(|| FileIdentity::mapped(map));
     (path, identity)
 }
 
-/// Where a library is that a process has mapped.
+/// The path of a mapped library.
 ///
-/// By its name, as all others find it: from the root of the process, which may be another one's in a container, or from ours, from which the kernel tells names of
-/// processes that have changed their root alone (chroot(2)). But that may be another file by now, or another one may be mounted over it: then it is reached by
-/// the mapping itself, which takes more rights.
+/// The name is resolved from the root of the process, which may differ from ours in a container. Next it is resolved from our root:
+/// the kernel reports names from there for processes that have only changed their root (chroot(2)). The name may lead to another
+/// file by now, or another one may be mounted over it. Then the mapping itself is used, which needs more privileges.
 fn library(process: u32, map: &MemoryMap, name: &Path) -> (PathBuf, FileIdentity) {
     let mapping = PathBuf::from(format!("/proc/{process}/map_files/{:x}-{:x}", map.address.0, map.address.1));
     let mapped = FileIdentity::of(&mapping);
@@ -145,10 +146,11 @@ mod tests {
     fn program_that_was_deleted_is_still_reached() {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("sleeper");
-        // Copied by another process: a child that another thread starts would hold our file open for writing, and then it cannot be run.
+        // Copied by another process: a child that another thread starts would hold our file open for writing, and then it could not
+        // be run.
         assert!(Command::new("cp").arg("/bin/cat").arg(&copy).status().unwrap().success());
         let mut child = Command::new(&copy).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        // It has mapped its file when it answers; `spawn` returns as soon as it has given up the former one.
+        // The child has mapped its file when it answers; `spawn` returns as soon as the former mapping is gone.
         child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let inode = fs::metadata(&copy).unwrap().ino();

@@ -1,14 +1,16 @@
-//! A probe that runs.
+//! A running probe.
 //!
-//! It has two threads, so that nothing that takes long keeps the rings of the kernel from being emptied:
+//! It has two threads, so that slow work does not delay emptying the kernel's rings:
 //!
-//! - `probing` takes records and lives, brings them into their order and tells the intake. It owns the rings and maps ([`Recorded`](super::kernel::Recorded)).
-//! - `looking` finds the files of processes, reads them, attaches programs to them and detaches them. It owns the programs
-//!   ([`Programs`]) and all that is attached.
+//! - `probing` takes records and lives, puts them in order and passes them to the intake. It owns the rings and maps
+//!   ([`Recorded`](super::kernel::Recorded)).
+//! - `looking` finds and reads the files of processes, and attaches programs to them and detaches them. It owns the programs
+//!   ([`Programs`]) and all attachments.
 //!
-//! Between them are two bounded channels ([`orders`](super::orders)): orders, which processes to look at, and findings, what came of it. `probing` never waits for
-//! `looking`. The end is one way: `probing` gives no orders any more, so `looking` ends and with it all that is attached; so the findings end, and what is left in the rings is
-//! taken. A thread that panics takes the same way, as both channels end with it.
+//! Two bounded channels connect them ([`orders`](super::orders)): orders name processes to look at, and findings report the
+//! results. `probing` never waits for `looking`. Shutdown has one order. `probing` drops its orders, so `looking` ends, and all
+//! attachments end with it. Then the findings end, and `probing` takes the rest of the rings. A panic in either thread has the same
+//! effect, since it ends both channels.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -41,25 +43,25 @@ use super::wakes::Wakes;
 use crate::intake::Intake;
 use crate::tap::Clock;
 
-/// For so long the first look at all processes is waited for: it reads each program that runs.
+/// Longest wait for the first look at all processes, which reads each running program.
 const FIRST_LOOK: Duration = Duration::from_mins(2);
 
-/// A probe that runs. Dropped, it ends.
+/// A running probe; dropping it ends it.
 #[derive(Debug)]
 pub struct ProbeTap {
     limits: Vec<String>,
     is_asked_to_end: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<ProbeOutcome, ProbeError>>>,
-    /// Ends with the thread.
+    /// Closes when the thread ends.
     over: watch::Receiver<()>,
 }
 
 impl ProbeTap {
-    /// Loads the programs, attaches them to what runs now, and starts the threads that take what they record and look at what comes later.
+    /// Loads the programs, attaches them to the files of running processes, and starts both threads.
     ///
     /// # Errors
     ///
-    /// Processes that are to be probed and are not there, and what the kernel refuses.
+    /// A target of the options does not exist, or the kernel refuses a step.
     pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, ProbeError> {
         let selection = Selection::of(options)?;
         let files = ProbedFiles::new(NeverProbed::of(&options.never)?);
@@ -93,7 +95,7 @@ impl ProbeTap {
         let last_turn = LastTurn::now();
         let task = Task { files, programs, selection, api_servers, calls_per_second, last_turn: last_turn.clone() };
         let looking = Looking::new(task, ready, found);
-        // Its findings tell how it ends.
+        // The end of its findings shows how it ended.
         Builder::new().name("looking".to_owned()).spawn(move || looking.run(&given)).map_err(ProbeError::Thread)?;
         let in_order = InOrder::new(Times::now(clock), Assembly::new(intake.clone(), kept));
         let telling = Telling::new(intake, clock);
@@ -105,7 +107,7 @@ impl ProbeTap {
                 tap.limits.push(limit::NOT_LOOKED_AT.to_owned());
                 Ok(tap)
             }
-            // Who looks has failed.
+            // The looking thread has failed.
             Err(RecvTimeoutError::Disconnected) => tap.finish().and(Err(ProbeError::Failed)),
         }
     }
@@ -118,7 +120,7 @@ impl ProbeTap {
         let is_asked = Arc::clone(&is_asked_to_end);
         let (runs, over) = watch::channel(());
         let run = move || {
-            // Gone when this ends, however it does.
+            // Dropped when this thread ends, even by a panic.
             let _runs = runs;
             run(&is_asked)
         };
@@ -126,18 +128,18 @@ impl ProbeTap {
         Ok(Self { limits, is_asked_to_end, thread: Some(thread), over })
     }
 
-    /// What this kernel does not do for the probe, or is not there to be probed, and what is not seen for that, a line each.
+    /// Missing kernel features or targets, and what is not seen because of each, one per line.
     pub fn limits(&self) -> &[String] {
         &self.limits
     }
 
-    /// Waits until the probe ends without being asked to: then [`finish`](Self::finish) tells why. May be dropped and called again.
+    /// Waits until the probe ends by itself; [`finish`](Self::finish) then returns the reason. Cancel-safe.
     pub async fn failed(&self) {
         let mut over = self.over.clone();
         while over.changed().await.is_ok() {}
     }
 
-    /// Takes what was recorded until now, and ends. It takes about a second at most.
+    /// Takes everything recorded until now, and ends the probe. It takes about a second at most.
     ///
     /// # Errors
     ///
@@ -146,7 +148,7 @@ impl ProbeTap {
         self.end().unwrap_or(Err(ProbeError::Failed))
     }
 
-    /// Nothing where it has ended before.
+    /// `None` if it has ended before.
     fn end(&mut self) -> Option<Result<ProbeOutcome, ProbeError>> {
         self.is_asked_to_end.store(true, Ordering::Release);
         self.thread.take().map(|thread| thread.join().unwrap_or(Err(ProbeError::Failed)))
@@ -159,7 +161,7 @@ impl Drop for ProbeTap {
     }
 }
 
-/// The file of our PID namespace, as device and number; 0 for the initial one, whose numbers are the kernel's own.
+/// Device and inode of our PID namespace; 0 for the initial one, whose PIDs are the kernel's own.
 fn pid_namespace() -> (u64, u64) {
     namespace::own("pid").filter(|(_, number)| *number != INITIAL_PID_NAMESPACE).unwrap_or_default()
 }
@@ -183,7 +185,7 @@ mod tests {
     async fn probe_that_runs_has_not_failed() {
         let (end, is_ended) = sync_channel::<()>(0);
         let run = move |is_asked: &AtomicBool| {
-            // Until the other side is gone.
+            // Blocks until the sender is dropped.
             let _gone = is_ended.recv();
             assert!(is_asked.load(Ordering::Acquire));
             Ok(ProbeOutcome { telling_fields: 7 })

@@ -1,47 +1,47 @@
-//! Which process is looked at when.
+//! Decides when each process is looked at.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// When a process that executed a program is looked at: its libraries are loaded by then, or those that it loads later.
+/// Delays after which a process that executed a program is looked at, since its libraries may be loaded later.
 const LOOK_AGAIN: [Duration; 5] =
     [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
-/// All processes are looked at so often, for libraries that were loaded late.
+/// How often all processes are looked at, for libraries that were loaded late.
 const LOOK_AT_ALL: Duration = Duration::from_secs(5);
-/// When that is asked for, at the earliest so long after the last such look has ended: processes may begin without end.
+/// Shortest time between the end of such a look and the next one on request, since processes may start endlessly.
 const HURRY: Duration = Duration::from_secs(1);
-/// Those that are selected by number are few, and looked at more often for them.
+/// How often processes selected by PID are looked at; they are few.
 const LOOK_AT_GIVEN: Duration = Duration::from_secs(1);
-/// So often it is looked for files that are called too often.
+/// How often the calls of files are counted.
 const COUNT_CALLS: Duration = Duration::from_secs(1);
-/// Looks at processes that executed a program; beyond that, looking at all of them finds them.
+/// Most queued looks at processes that executed a program; the look at all processes finds the others.
 const MAX_LOOKS: usize = 4_096;
 
-/// What is due.
+/// Work that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// A process is to be looked at.
+    /// Look at a process.
     Process(u32),
-    /// All processes are, once they are numbered.
+    /// List all processes and look at them.
     All,
-    /// All that were numbered have been.
+    /// All listed processes were looked at.
     AllWereLookedAt,
-    /// Those that are selected by number are to be looked at.
+    /// Look at the processes selected by PID.
     Given,
-    /// The calls of files are to be counted.
+    /// Count the calls of files.
     Calls,
 }
 
-/// All that is to be looked at. Each kind comes about however much there is of the others.
+/// All looks to come. Each kind gets its turn, however many there are of the others.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// In no order of their own.
+    /// With the time when each is due, in no order.
     executed: VecDeque<(Instant, u32)>,
-    /// At once, one after the other.
+    /// Due at once, in this order.
     queue: VecDeque<u32>,
     is_queues_turn: bool,
     are_all_queued: bool,
-    /// It was asked for all after they were numbered.
+    /// All processes were requested again after they were listed.
     is_in_a_hurry: bool,
     next_all: Instant,
     next_all_in_a_hurry: Instant,
@@ -50,7 +50,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// All processes are to be looked at now.
+    /// All processes are due now.
     pub(super) fn new(now: Instant) -> Self {
         Self {
             executed: VecDeque::new(),
@@ -65,36 +65,36 @@ impl Schedule {
         }
     }
 
-    /// A process runs another program.
+    /// A process executed a program.
     pub(super) fn executed(&mut self, process: u32, now: Instant) {
         let room = MAX_LOOKS.saturating_sub(self.executed.len());
         self.executed.extend(LOOK_AGAIN.iter().take(room).map(|later| (now + *later, process)));
     }
 
-    /// A process is gone.
+    /// A process has exited.
     pub(super) fn exited(&mut self, process: u32) {
         self.executed.retain(|(_, other)| *other != process);
     }
 
-    /// All processes are to be looked at soon.
+    /// Requests a look at all processes soon.
     pub(super) fn hurry(&mut self, now: Instant) {
         self.is_in_a_hurry = true;
         self.next_all = self.next_all.min(self.next_all_in_a_hurry.max(now));
     }
 
-    /// These are all processes.
+    /// Queues the list of all processes.
     pub(super) fn queue_all(&mut self, processes: impl IntoIterator<Item = u32>) {
         self.queue.extend(processes);
         self.are_all_queued = true;
         self.is_in_a_hurry = false;
     }
 
-    /// These are those that are selected by number.
+    /// Queues the processes selected by PID.
     pub(super) fn queue_given(&mut self, processes: impl IntoIterator<Item = u32>) {
         self.queue.extend(processes);
     }
 
-    /// The next that is due; nothing until [`until`](Self::until).
+    /// The next work that is due; `None` until [`until`](Self::until).
     pub(super) fn next(&mut self, now: Instant) -> Option<Due> {
         if self.next_calls <= now {
             self.next_calls = now + COUNT_CALLS;
@@ -124,7 +124,7 @@ impl Schedule {
         process.map(Due::Process)
     }
 
-    /// For how long nothing is due.
+    /// How long nothing is due.
     pub(super) fn until(&self, now: Instant) -> Duration {
         if !self.queue.is_empty() || self.are_all_queued {
             return Duration::ZERO;
@@ -224,7 +224,7 @@ mod tests {
                     schedule.queue_all([1]);
                     looks.push(millisecond);
                 }
-                // It is asked for while they are looked at, too.
+                // It is also requested while they are looked at.
                 schedule.hurry(now);
             }
         }

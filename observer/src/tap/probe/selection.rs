@@ -1,4 +1,4 @@
-//! Which processes are recorded, as far as user space knows it: the programs in the kernel decide.
+//! User space's view of which processes are recorded; the programs in the kernel decide.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,20 +11,20 @@ use super::error::OptionsError;
 use super::kernel::Selected;
 use super::options::ProbeOptions;
 
-/// Processes by number, name and cgroup; all of them where none of these is given.
+/// Processes by PID, name and cgroup; all processes if none of these is given.
 #[derive(Debug, Default)]
 pub(super) struct Selection {
-    /// And when each was started, in ticks as proc(5) tells it.
+    /// Start times by PID, in clock ticks as in proc(5).
     processes: BTreeMap<u32, u64>,
     names: Vec<Name>,
     cgroups: Vec<Cgroup>,
 }
 
-/// The name of a process as the kernel keeps it: the first 15 bytes, filled up with 0.
+/// The name of a process as the kernel keeps it: the first 15 bytes, padded with 0.
 type Name = [u8; NAME_LENGTH];
 
 impl Selection {
-    /// Finds what the options name.
+    /// Resolves the targets of the options.
     pub(super) fn of(options: &ProbeOptions) -> Result<Self, OptionsError> {
         let processes = options.processes.iter().map(|number| Ok((*number, started(*number)?)));
         let names = options.names.iter().map(|given| name(given.as_bytes()).ok_or(OptionsError::EmptyName));
@@ -36,7 +36,7 @@ impl Selection {
         })
     }
 
-    /// The flags of the filter for it.
+    /// The flags of the kernel's filter.
     pub(super) fn flags(&self) -> u32 {
         let flag = |is_given: bool, flag| if is_given { flag } else { 0 };
         flag(!self.processes.is_empty(), FILTER_BY_PROCESS)
@@ -44,7 +44,7 @@ impl Selection {
             | flag(!self.cgroups.is_empty(), FILTER_BY_CGROUP)
     }
 
-    /// The same for the programs.
+    /// The selected processes, as entries of the kernel's maps.
     pub(super) fn selected(&self) -> Selected {
         Selected {
             processes: self.processes.iter().map(|(number, started)| (*number, *started)).collect(),
@@ -53,17 +53,17 @@ impl Selection {
         }
     }
 
-    /// Whether processes that are not there yet may be among them.
+    /// Whether later processes may be selected.
     pub(super) fn may_grow(&self) -> bool {
         self.processes.is_empty() || !self.names.is_empty() || !self.cgroups.is_empty()
     }
 
-    /// The processes that are given by number.
+    /// The processes selected by PID.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
         self.processes.keys().copied()
     }
 
-    /// False for a process that is surely not among them now.
+    /// Whether a process may be selected now; false only if it certainly is not.
     pub(super) fn may_include(&self, process: u32) -> bool {
         let is_any = self.processes.is_empty() && self.names.is_empty() && self.cgroups.is_empty();
         is_any
@@ -87,7 +87,7 @@ fn started(process: u32) -> Result<u64, OptionsError> {
     stat.map(|stat| stat.starttime).ok_or(OptionsError::NoProcess(process))
 }
 
-/// As much of it as the kernel keeps; nothing if it is empty.
+/// As much of a name as the kernel keeps; `None` if it is empty.
 fn name(given: &[u8]) -> Option<Name> {
     let mut name = [0; NAME_LENGTH];
     for (place, byte) in name.iter_mut().take(NAME_LENGTH - 1).zip(given) {

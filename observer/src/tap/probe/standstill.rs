@@ -1,4 +1,4 @@
-//! Whether the thread that looks at processes gets on: a file of a file system that does not answer may keep it from that for ever.
+//! Detects that the thread that looks at processes is stuck: a file system that does not answer may block it forever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use super::kernel_clock::kernels_now;
 
-/// Something is due each second, so who looks turns that often. Programs are large, and file systems slow: for so long nobody is told.
+/// How long one turn may take before it is reported. A task is due each second, but programs are large and file systems may be
+/// slow.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// When the thread that looks last turned to something else, by the kernel's clock.
+/// When the looking thread began its current turn, by the kernel's clock.
 #[derive(Clone, Debug)]
 pub(super) struct LastTurn(Arc<AtomicU64>);
 
-/// What was told of it.
+/// The standstill that was reported, if any.
 #[derive(Debug, Default)]
 pub(super) struct Standstill {
-    /// The turn that takes so long.
+    /// The turn that was reported as stuck.
     told: Option<u64>,
 }
 
@@ -25,7 +26,7 @@ impl LastTurn {
         Self(Arc::new(AtomicU64::new(kernels_now())))
     }
 
-    /// It turns to something else now.
+    /// Begins the next turn now.
     pub(super) fn turn(&self) {
         self.0.store(kernels_now(), Ordering::Relaxed);
     }
@@ -36,7 +37,7 @@ impl LastTurn {
 }
 
 impl Standstill {
-    /// What is to be told at `now` where the last turn was at `last_turn`: once that it takes long, and once that it took so long.
+    /// The report due at `now` if the last turn began at `last_turn`: one when it takes long, and one with its duration afterwards.
     pub(super) fn news(&mut self, now: u64, last_turn: u64) -> Option<String> {
         let turn = Duration::from_nanos(now.saturating_sub(last_turn));
         match self.told {

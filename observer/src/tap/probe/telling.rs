@@ -1,4 +1,4 @@
-//! What a probe tells of itself, in the words of the intake.
+//! Reports of the probe about its own gaps, as notices.
 
 use observer_core::observation::ProbeMissed;
 use observer_ebpf::Loss;
@@ -8,7 +8,7 @@ use super::kernel::Recorded;
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 
-/// Tells what was not seen.
+/// Reports gaps to the intake.
 #[derive(Debug)]
 pub(super) struct Telling {
     intake: Intake,
@@ -21,12 +21,12 @@ impl Telling {
         Self { intake, clock, missed: ProbeMissed::default() }
     }
 
-    /// The connections of a program or library are not seen.
+    /// Reports that the connections of a program or library are not seen.
     pub(super) fn not_probed(&self, file: &str, why: &str) {
         self.intake.notice(Notice::NotProbed { at: self.clock.now(), file: file.to_owned(), why: why.to_owned() });
     }
 
-    /// So much was missed until now. What is new of it is told, if anything is.
+    /// Takes the totals of missed records, and reports the increase, if any.
     pub(super) fn missed(&mut self, until_now: ProbeMissed) {
         let news = until_now.since(&self.missed);
         self.missed = until_now;
@@ -36,7 +36,7 @@ impl Telling {
     }
 }
 
-/// What the programs have missed until now, and what could not be put together.
+/// The totals that the programs missed or the assembly could not place.
 pub(super) fn missed(recorded: &Recorded, assembly: &Assembly) -> ProbeMissed {
     ProbeMissed {
         records: recorded.lost(Loss::NoRoom),

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{Timespec, epoll};
 
-/// Rings, and when the programs want them emptied.
+/// Waits for wake-ups of the rings.
 ///
-/// A ring is readable while anything in it is not taken, whether or not a program woke anybody for it. So it is watched edge-triggered (`EPOLLET` of epoll(7)): then only
-/// what a program wakes for ends a wait (`BPF_RB_FORCE_WAKEUP`), and what it does not wake for stays until the next look (`BPF_RB_NO_WAKEUP`).
+/// A ring is readable while it holds anything, whether or not a program sent a wake-up. So it is watched edge-triggered (`EPOLLET`
+/// of epoll(7)). Then only a wake-up (`BPF_RB_FORCE_WAKEUP`) ends a wait, and other data (`BPF_RB_NO_WAKEUP`) stays until the next
+/// read.
 #[derive(Debug)]
 pub(super) struct Wakes {
     epoll: OwnedFd,
@@ -20,7 +21,7 @@ pub(super) struct Wakes {
 impl Wakes {
     /// # Errors
     ///
-    /// What the kernel refuses, such as one more open file.
+    /// The kernel refuses, for example one more open file.
     pub(super) fn of(rings: impl IntoIterator<Item = impl AsFd>) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for ring in rings {
@@ -29,14 +30,14 @@ impl Wakes {
         Ok(Self { epoll, was_woken: false })
     }
 
-    /// Waits until a program wants its ring emptied, for `most` at most. Where the last wait ended so, it takes until `least` after `last_look`.
+    /// Waits for a wake-up, at most `most`. If the last wait ended with one, it first waits until `least` after `last_look`.
     pub(super) fn wait(&mut self, last_look: Instant, least: Duration, most: Duration) {
         if self.was_woken {
             thread::sleep(least.saturating_sub(last_look.elapsed()));
         }
         let Ok(timeout) = Timespec::try_from(most) else { return };
         let mut woken = [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }; 2];
-        // A signal ends it early, which does no harm.
+        // A signal ends the wait early, which is harmless.
         self.was_woken = epoll::wait(&self.epoll, &mut woken, Some(&timeout)).is_ok_and(|rings| rings > 0);
     }
 }

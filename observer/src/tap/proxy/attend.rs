@@ -1,4 +1,4 @@
-//! The task of one client.
+//! The task that serves one client.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::client_process::Inquiry;
 use crate::intake::{ConnectionFeed, ConnectionInfo, Intake, PendingProcess};
 use crate::tap::Clock;
 
-/// How long the process of a client is looked for beyond the time that its handshakes took; usually it has been found by then. The client does
-/// not wait for it, but all that is told is told so much later at most. What is found later would make two clients of one.
+/// How long the look-up of a client's process may continue after the handshakes; usually it has finished by then. The client does
+/// not wait for it, but observations may be delayed by this much. A later result would make two clients of one.
 const PROCESS_WITHIN: Duration = Duration::from_secs(2);
 
-/// Serves one client from its first byte to its last.
+/// Serves one client from the first byte to the last.
 pub(super) async fn attend(shared: Arc<Shared>, client: Client, hello: Hello, spare: Option<Spare>, mut farewell: Farewell) {
     let deadline = Instant::now() + shared.handshake_limit;
     let Client { tcp, address, descriptors: _until_the_end } = client;
     let process = shared.intake.as_ref().map(|intake| intake.ask_for_process(address, shared.address)).unwrap_or_default();
-    // Boxed, since it is several times larger than what stays for the life of the connection.
+    // Boxed, since it is several times larger than the state that lives as long as the connection.
     let establishing = Box::pin(establish(&shared, tcp, hello, spare, deadline));
     let established = tokio::select! {
         established = establishing => established,
@@ -75,7 +75,7 @@ fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: 
     }
 }
 
-/// Begins to observe with the process of the client, or before it is known: then that is told by a task beside the connection.
+/// Begins to observe. If the client's process is still unknown, a separate task reports it later.
 fn register(intake: &Intake, clock: Clock, info: ConnectionInfo, process: Inquiry) -> Option<ConnectionFeed> {
     match process.answered() {
         Ok(process) => intake.register(clock.now(), ConnectionInfo { process, ..info }),
@@ -93,8 +93,8 @@ async fn tell_process(inquiry: Inquiry, pending: PendingProcess) {
     }
 }
 
-/// Counts and tells the failure. When it may mean that upstream refuses, that is found out before the client is reset, so that a client
-/// that comes back at once is refused.
+/// Counts and reports the failure. If upstream may be refusing, that is found out before the client is reset, so that a client that
+/// reconnects at once is refused.
 async fn fail(shared: &Shared, error: UpstreamError) {
     let is_refusal = matches!(error, UpstreamError::Refused { .. });
     let may_refuse = match error {

@@ -1,4 +1,4 @@
-//! The certificate authority that is made for one run and never leaves the machine.
+//! The certificate authority of one run; it never leaves the machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 
-/// Issues the certificate that clients see, and the one by which they prove that they were let in.
+/// Issues the certificate that clients see, and the client certificates that prove admission.
 ///
-/// Its key lives in memory only.
+/// Its key is held in memory only.
 pub struct PrivateAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
-/// A certificate and its key for a client of the proxy, in PEM: what a kubeconfig's user takes.
+/// A client certificate and its key in PEM, for a user of the client's kubeconfig.
 pub struct ClientIdentity {
-    /// The certificate.
+    /// The client certificate, in PEM.
     pub certificate_pem: String,
     /// The private key (PKCS #8): as secret as a password.
     pub key_pem: String,
@@ -35,12 +35,12 @@ pub struct AuthorityError {
     detail: String,
 }
 
-/// Certificates are valid a little before now, since clocks differ, and longer than anything runs.
+/// Certificates become valid a little before now, since clocks differ, and outlast any run.
 const VALID_BEFORE: Duration = Duration::from_hours(24);
 const VALID_AFTER: Duration = Duration::from_hours(2 * 365 * 24);
 
 impl PrivateAuthority {
-    /// A new key and its self-signed certificate.
+    /// Creates an authority with a new key and a self-signed certificate.
     pub fn generate() -> Result<Self, AuthorityError> {
         let mut params = params("watchtap private CA", &[])?;
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -50,12 +50,12 @@ impl PrivateAuthority {
         Ok(Self { issuer })
     }
 
-    /// The CA certificate in PEM: what a kubeconfig's cluster takes.
+    /// The CA certificate in PEM, for a cluster of the client's kubeconfig.
     pub fn certificate_pem(&self) -> String {
         self.issuer.pem()
     }
 
-    /// A certificate for a client.
+    /// Issues a certificate to a client.
     pub fn issue_client(&self) -> Result<ClientIdentity, AuthorityError> {
         let mut params = params("watchtap client", &[])?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
@@ -63,7 +63,7 @@ impl PrivateAuthority {
         Ok(ClientIdentity { certificate_pem: certificate.pem(), key_pem: key.serialize_pem() })
     }
 
-    /// A certificate for the loopback names of this machine, and for `name`.
+    /// Issues a certificate for the loopback names of this machine, and for `name`.
     pub(crate) fn issue_server(
         &self,
         name: Option<&ServerName<'_>>,
@@ -84,7 +84,7 @@ impl PrivateAuthority {
         Ok((certificate.der().clone(), PrivatePkcs8KeyDer::from(key.serialize_der()).into()))
     }
 
-    /// Lets in nobody but clients with a certificate of this authority.
+    /// Admits only clients with a certificate of this authority.
     pub(super) fn client_verifier(
         &self,
         provider: Arc<rustls::crypto::CryptoProvider>,

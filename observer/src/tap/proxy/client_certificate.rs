@@ -1,9 +1,9 @@
 //! The certificate of a kubeconfig's user, and its key.
 //!
-//! rustls checks that they belong together with webpki's parser, which takes X.509 version 3 only. `openssl x509 -req` makes version 1 unless
-//! it is given extensions, and client-go takes that: Go does not look at the version of a certificate (`ParseCertificate`,
-//! `crypto/x509/parser.go`, Go 1.26). So it is checked here, with a parser that takes every version. Whether the certificate is good for
-//! anything is the API server's to judge.
+//! rustls checks that they match with webpki's parser, which accepts X.509 version 3 only. `openssl x509 -req` makes version 1
+//! unless it is given extensions. client-go accepts that, since Go ignores the version of a certificate (`ParseCertificate`,
+//! `crypto/x509/parser.go`, Go 1.26). So the match is checked here, with a parser that accepts every version. The API server judges
+//! everything else about the certificate.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct ClientCertificate {
 }
 
 impl ClientCertificate {
-    /// What a handshake needs of it.
+    /// Parses both and checks that they match.
     pub(super) fn certified_key(&self, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>, TlsConfigError> {
         let chain = CertificateDer::pem_slice_iter(&self.chain_pem)
             .collect::<Result<Vec<_>, _>>()
@@ -41,7 +41,7 @@ impl ClientCertificate {
         let key = key.map_err(|error| TlsConfigError::ClientKey { detail: error.to_string() })?;
         let (_, certificate) = X509Certificate::from_der(certificate)
             .map_err(|error| TlsConfigError::ClientCertificate { detail: error.to_string() })?;
-        // A key that does not tell its public half is tried as it is: the API server sees by the signature whether it fits.
+        // A key that does not reveal its public half is used unchecked: the API server finds out from the signature.
         if key.public_key().is_some_and(|public| !is_key_of(&public, &certificate)) {
             return Err(TlsConfigError::KeyOfAnotherCertificate);
         }
@@ -49,7 +49,7 @@ impl ClientCertificate {
     }
 }
 
-/// Compares the keys alone: their algorithms can be written in several ways.
+/// Compares the keys alone, since their algorithms can be encoded in several ways.
 fn is_key_of(public: &[u8], certificate: &X509Certificate<'_>) -> bool {
     let key = SubjectPublicKeyInfo::from_der(public);
     key.is_ok_and(|(_, key)| key.subject_public_key.data == certificate.public_key().subject_public_key.data)
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// Names, times and algorithms of a certificate for `CN=jane` by `CN=jane`, until 2049, as DER.
+    /// Parts of a DER certificate for `CN=jane`, issued by `CN=jane`, valid until 2049.
     const SERIAL: &[u8] = b"\x02\x01\x01";
     const ECDSA_WITH_SHA256: &[u8] = b"\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02";
     const JANE: &[u8] = b"\x30\x0f\x31\x0d\x30\x0b\x06\x03\x55\x04\x03\x0c\x04jane";
@@ -104,7 +104,7 @@ mod tests {
         assert!(matches!(error, TlsConfigError::ClientCertificate { .. }), "{error}");
     }
 
-    /// A certificate as `openssl x509 -req` makes it without extensions, signed by its own key.
+    /// A self-signed certificate as `openssl x509 -req` makes it without extensions.
     fn version_1(key: &KeyPair) -> String {
         let public = key.subject_public_key_info();
         let signed = sequence(&[SERIAL, ECDSA_WITH_SHA256, JANE, VALIDITY, JANE, &public]);
@@ -117,7 +117,7 @@ mod tests {
         tagged(0x30, &parts.concat())
     }
 
-    /// DER, up to 64 KiB.
+    /// A DER element of up to 64 KiB.
     fn tagged(tag: u8, content: &[u8]) -> Vec<u8> {
         let [high, low] = u16::try_from(content.len()).unwrap().to_be_bytes();
         [&[tag, 0x82, high, low], content].concat()

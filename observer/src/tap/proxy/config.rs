@@ -1,4 +1,4 @@
-//! What a proxy is told when it starts.
+//! The configuration of a proxy.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -13,55 +13,55 @@ use crate::tap::Clock;
 /// One listener, for one cluster and user: the port decides which client certificate goes upstream.
 #[derive(Debug)]
 pub struct ProxyConfig {
-    /// Where clients connect; port 0 for one that the system chooses.
+    /// The address that clients connect to; with port 0 the system chooses the port.
     pub listen: SocketAddr,
-    /// The API server.
+    /// The API server's host and port.
     pub upstream: UpstreamEndpoint,
-    /// The proxy through which it is reached, if there is one.
+    /// The forward proxy through which it is reached, if any.
     pub forward_proxy: Option<ForwardProxy>,
-    /// How the API server is trusted, and who we are to it.
+    /// How the API server is trusted, and which certificate is presented to it.
     pub upstream_tls: UpstreamTls,
-    /// Where that is read again, if it comes from files.
+    /// The files that `upstream_tls` is read from again, if it comes from files.
     pub upstream_files: Option<UpstreamFiles>,
     /// Issues the certificate that clients see.
     pub authority: Arc<PrivateAuthority>,
-    /// As what clients take us.
+    /// How clients address the listener.
     pub entrance: Entrance,
-    /// Who is let in.
+    /// Which clients are let in.
     pub admission: Admission,
-    /// Where observations go; nowhere when `None`.
+    /// The queue for observations; `None` drops them.
     pub intake: Option<Intake>,
-    /// What observations are stamped with.
+    /// The clock that stamps observations.
     pub clock: Clock,
-    /// How long a client may wait until both handshakes are done; there is no limit after that. 10 s unless a test wants less.
+    /// How long both handshakes of a client may take; there is no limit after that. 10 s unless a test needs less.
     pub handshake_limit: Duration,
-    /// What all listeners of the process may open.
+    /// The descriptors that all listeners of the process share.
     pub descriptors: Descriptors,
 }
 
 impl ProxyConfig {
-    /// The limit that is used unless there is a reason for another.
+    /// The default of [`Self::handshake_limit`].
     pub const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 }
 
-/// As what a listener's clients take it.
+/// How a listener appears to its clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Entrance {
     /// The API server itself.
     #[default]
     Server,
-    /// A forward proxy, which is asked by CONNECT for the API server. The TLS within ends here all the same, with a certificate for the
-    /// API server's name.
+    /// A forward proxy, which clients ask for the API server with CONNECT. The inner TLS still ends here, with a certificate for
+    /// the API server's name.
     ForwardProxy,
 }
 
 /// Which clients a listener lets in.
 #[derive(Clone, Debug)]
 pub enum Admission {
-    /// Everybody who can connect: what a client may do is decided by the credential that it sends itself.
+    /// Every client that can connect: its own credential decides its rights.
     Anybody,
-    /// Those with a client certificate that this authority issued. Needed when `upstream_tls` carries a client certificate: else
-    /// everybody who can connect would speak in its name. Listeners for different users need different authorities.
+    /// Clients with a certificate that this authority issued. Required if `upstream_tls` carries a client certificate: otherwise
+    /// every client that can connect would act as that user. Listeners for different users need different authorities.
     HoldersOf(Arc<PrivateAuthority>),
 }
 

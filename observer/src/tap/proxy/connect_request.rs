@@ -1,7 +1,7 @@
-//! The CONNECT of a client that takes us for a forward proxy (`proxy-url` in its kubeconfig).
+//! The CONNECT of a client that uses us as its forward proxy (`proxy-url` in its kubeconfig).
 //!
-//! We lead to one API server only. The answer is given when that has accepted our connection, so that a client whose API server refuses never
-//! hears of us; and there is no other answer: who asks for something else is hung up on.
+//! We lead to one API server only, and answer after it has accepted our connection. So a client whose API server refuses never gets
+//! an answer from us. There is no other answer: a client that asks for another target is disconnected.
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -15,7 +15,7 @@ use super::socket;
 
 const CONNECTED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 
-/// Reads the request; the client is returned if it asks for our API server.
+/// Reads the request; returns the client if it asks for our API server.
 pub(super) async fn receive(shared: &Shared, mut client: TcpStream, deadline: Instant) -> Result<TcpStream, Failure> {
     let head = tokio::select! {
         biased;
@@ -30,7 +30,7 @@ pub(super) async fn receive(shared: &Shared, mut client: TcpStream, deadline: In
     Err(Failure::Elsewhere)
 }
 
-/// Says that the way is free.
+/// Confirms that the tunnel is open.
 pub(super) async fn grant(client: &mut TcpStream) -> Result<(), Failure> {
     client.write_all(CONNECTED).await.map_err(|_client_is_gone| Failure::Client)
 }

@@ -1,4 +1,4 @@
-//! What a proxy counts.
+//! The counters of a proxy.
 
 use std::iter::Sum;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,17 +10,18 @@ use super::UpstreamError;
 pub struct ProxyCounts {
     /// TCP connections accepted from clients.
     pub accepted: u64,
-    /// How often a client was there for which there was no descriptor. Of several that wait at a time each counts when it is the next one.
+    /// Clients that had to wait for descriptors; each counts when it is next in line.
     pub waits_for_descriptors: u64,
-    /// How often a client was there that the system did not let in for another reason.
+    /// Times that the system did not accept a waiting client for another reason.
     pub waits_for_system: u64,
-    /// Connections whose two handshakes were done.
+    /// Connections that completed both handshakes.
     pub established: u64,
-    /// Those among them that are over.
+    /// Established connections that have ended.
     pub over: u64,
-    /// Clients that were reset and would have found the port refused without us.
+    /// Clients that were reset, but would have been refused without watchtap.
     pub reset_instead_of_refused: u64,
-    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed a wrong certificate where one is needed.
+    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed a wrong certificate where one is
+    /// needed.
     pub client_handshakes_failed: u64,
     /// Clients that showed a certificate of their own where we present none upstream.
     pub certificates_refused: u64,
@@ -28,18 +29,18 @@ pub struct ProxyCounts {
     pub certificates_missing: u64,
     /// Clients that were reset before their `ClientHello` was complete, because others needed room.
     pub hellos_given_up: u64,
-    /// Clients that asked us, as their forward proxy, for something else than our API server.
+    /// Clients that asked us, as their forward proxy, for a target other than our API server.
     pub asked_elsewhere: u64,
-    /// Clients for which the upstream was not reached or not trusted, whatever the reason.
+    /// Clients for which upstream could not be reached or was not trusted.
     pub upstream_failed: u64,
     /// TCP connections opened to find out whether upstream accepts.
     pub bare_dials: u64,
-    /// Connections whose task failed for a fault of ours; both sides were reset.
+    /// Connections whose task failed because of an internal error; both sides were reset.
     pub faults: u64,
 }
 
 impl ProxyCounts {
-    /// Connections that are established now.
+    /// Connections established now.
     pub fn open(&self) -> u64 {
         self.established.saturating_sub(self.over).saturating_sub(self.faults)
     }
@@ -94,7 +95,7 @@ impl Counter {
         self.add_to(amount);
     }
 
-    /// Adds, and returns how many there were before.
+    /// Adds `amount` and returns the value before.
     pub(super) fn add_to(&self, amount: u64) -> u64 {
         self.0.fetch_add(amount, Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
 //! The descriptors that the listeners of a process share.
 //!
-//! A client is served only when there is one for it and one for its connection to the API server. Served with the last one, it would have
-//! to be reset, which client-go answers with a new list; so it waits, as it waits for a busy server: the first of each listener in
-//! `port`, those behind it in the kernel's queue.
+//! A client is served only if there are descriptors for its connection and for one to the API server. If it were served with the
+//! last one, it would have to be reset, and client-go would relist. So it waits as it would for a busy server. The first client of
+//! each listener waits in `port`, later ones in the kernel's queue.
 
 use std::sync::Arc;
 
@@ -10,32 +10,33 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::hellos::Hellos;
 
-/// How many connections there may be at a time. Clones share them.
+/// Bounds the number of open connections. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Descriptors {
     free: Arc<Semaphore>,
     limit: u64,
-    /// The process has one memory, too.
+    /// The memory for incomplete `ClientHello`s is shared, too.
     hellos: Hellos,
 }
 
-/// The two of one connection, until this is dropped.
+/// The two descriptors of one connection, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Pair {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// What everything but connections may use: an eighth, for listeners, clients that wait, dials that only probe, name look-ups, files, processes.
+/// The share for everything but connections, one eighth: listeners, waiting clients, probing dials, name look-ups, files,
+/// processes.
 const REST: u64 = 8;
 const LEAST_REST: u64 = 32;
 const MOST_REST: u64 = 256;
 
 impl Descriptors {
-    /// Those of a process that may have `limit` open, which is without bound when `None`.
+    /// The descriptors of a process that may have `limit` open; `None` is unbounded.
     pub fn within(limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX);
         let rest = (limit / REST).clamp(LEAST_REST, MOST_REST);
-        // One pair at least: what cannot serve anybody would be no proxy.
+        // At least one pair, since a proxy without one could serve no client.
         let pairs = usize::try_from(limit.saturating_sub(rest) / 2).unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
         Self { free: Arc::new(Semaphore::new(pairs)), limit, hellos: Hellos::default() }
     }
@@ -45,19 +46,19 @@ impl Descriptors {
         self.limit
     }
 
-    /// The clients that have descriptors and have not completed their `ClientHello`.
+    /// Clients that have descriptors, but no complete `ClientHello` yet.
     pub(super) fn hellos(&self) -> &Hellos {
         &self.hellos
     }
 
-    /// Those of another connection, if there are any.
+    /// Takes the descriptors of another connection, if any are free.
     pub(super) fn try_pair(&self) -> Option<Pair> {
         Arc::clone(&self.free).try_acquire_owned().ok().map(|permit| Pair { _permit: Some(permit) })
     }
 
-    /// Waits for those of another connection.
+    /// Waits for the descriptors of another connection.
     pub(super) async fn pair(&self) -> Pair {
-        // It fails only for a semaphore that was closed, which this never is.
+        // It fails only for a closed semaphore, and this one is never closed.
         Pair { _permit: Arc::clone(&self.free).acquire_owned().await.ok() }
     }
 }

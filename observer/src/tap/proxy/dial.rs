@@ -1,7 +1,7 @@
-//! TCP connections.
+//! Dials TCP connections.
 //!
-//! A name may have addresses of two families, and one family may lead nowhere without a word. Go's `net.Dialer` does not wait for that
-//! (`dialParallel`, `net/dial.go`, Go 1.26; RFC 8305), and neither must we: a client that dials the API server itself has a connection
+//! A name may have addresses of two families, and one family may silently lead nowhere. Go's `net.Dialer` does not wait for that
+//! (`dialParallel`, `net/dial.go`, Go 1.26; RFC 8305). Neither must we: a client that dials the API server itself has a connection
 //! after 300 ms.
 
 use std::io;
@@ -15,15 +15,15 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::{UpstreamEndpoint, UpstreamError};
 
-/// How long after a descriptor was not to be had another one is asked for.
+/// Pause between attempts while there is no descriptor.
 const DIAL_AGAIN: Duration = Duration::from_millis(50);
 
 /// How long the family of the first address is tried alone: Go's `fallbackDelay`.
 const FALLBACK_DELAY: Duration = Duration::from_millis(300);
 
-/// Connects to an address of `endpoint` that accepts: those of the first address's family in the resolver's order, and, if none of them has
-/// accepted within [`FALLBACK_DELAY`], those of the other family at the same time. Within a family each address gets an equal share of the
-/// time that is left. Errors call it `shown`.
+/// Connects to an address of `endpoint` that accepts. It tries the first address's family in the resolver's order, and adds the
+/// other family if none has accepted within [`FALLBACK_DELAY`]. Within a family, each address gets an equal share of the remaining
+/// time. Errors name the endpoint `shown`.
 pub(super) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Duration) -> Result<TcpStream, UpstreamError> {
     let deadline = Instant::now() + limit;
     let addresses = patiently(deadline, || resolve(endpoint)).await;
@@ -32,7 +32,7 @@ pub(super) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Durati
     Dialling { shown, limit, deadline, connect: TcpStream::connect }.race(&addresses).await
 }
 
-/// Without a descriptor the resolver says that there is no such name (glibc 2.39: `EAI_NONAME`), so the system is asked whether it was that.
+/// Without a descriptor, the resolver reports an unknown name (glibc 2.39: `EAI_NONAME`), so this checks for a shortage.
 async fn resolve(endpoint: &UpstreamEndpoint) -> io::Result<Vec<SocketAddr>> {
     match lookup_host((endpoint.host.as_str(), endpoint.port)).await {
         Ok(addresses) => Ok(addresses.collect()),
@@ -40,7 +40,7 @@ async fn resolve(endpoint: &UpstreamEndpoint) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
-/// A dial of addresses that are known.
+/// A dial of resolved addresses.
 struct Dialling<'a, C> {
     shown: &'a str,
     limit: Duration,
@@ -54,7 +54,7 @@ where
     C: Fn(SocketAddr) -> F,
     F: Future<Output = io::Result<T>>,
 {
-    /// The first connection that any of `addresses` accepts. What is still under way then is dropped, and so closed.
+    /// The first connection that any of `addresses` accepts. Dials still under way are dropped, which closes them.
     async fn race(&self, addresses: &[SocketAddr]) -> Result<T, UpstreamError> {
         let is_first_family = |address: &SocketAddr| addresses.first().is_some_and(|first| first.is_ipv4() == address.is_ipv4());
         let (primaries, fallbacks): (Vec<_>, Vec<_>) = addresses.iter().copied().partition(is_first_family);
@@ -82,7 +82,7 @@ where
         fallback.await.map_err(|second| weightier(Some(failure), second))
     }
 
-    /// One after the other.
+    /// Tries one address after the other.
     async fn in_turn(&self, addresses: &[SocketAddr]) -> Result<T, UpstreamError> {
         let mut failure = None;
         for (tried, address) in addresses.iter().enumerate() {
@@ -97,8 +97,8 @@ where
     }
 }
 
-/// What `attempt` comes to. That there is no descriptor is no failure of the server's, and a client that was reset for it would list again:
-/// so it is tried again until `deadline`, and what is said then is that there was none.
+/// Returns the result of `attempt`, repeated until `deadline` while there is no descriptor; then it returns that shortage. A
+/// shortage is not the server's failure, and a client that was reset for it would relist.
 async fn patiently<T, F>(deadline: Instant, attempt: impl Fn() -> F) -> io::Result<T>
 where
     F: Future<Output = io::Result<T>>,
@@ -106,7 +106,7 @@ where
     let mut shortage = None;
     let attempts = async {
         loop {
-            // One that is over is not to blame for what comes after.
+            // A shortage that is over does not explain a later timeout.
             shortage = None;
             match attempt().await {
                 Err(error) if is_shortage(&error) => shortage = Some(error),
@@ -119,14 +119,14 @@ where
     done.unwrap_or_else(|_elapsed| Err(shortage.unwrap_or_else(|| io::ErrorKind::TimedOut.into())))
 }
 
-/// Whether the process, or the machine, has no descriptor left.
+/// Whether the process or the machine has no descriptor left.
 fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|code| shortages.contains(&code))
 }
 
-/// Of several addresses' failures the first that is no refusal: an upstream refuses when all its addresses do, for only then is it certain
-/// that a client without us would have found it so.
+/// The more important of two addresses' failures: the first that is no refusal. Upstream refuses only if all its addresses do,
+/// since only then would a client without watchtap certainly be refused.
 fn weightier(former: Option<UpstreamError>, latter: UpstreamError) -> UpstreamError {
     match former {
         Some(former) if !matches!(former, UpstreamError::Refused { .. }) => former,
@@ -142,14 +142,14 @@ fn failed(shown: &str, limit: Duration, error: &io::Error) -> UpstreamError {
     if let Some(error) = ours(shown, limit, error) {
         return error;
     }
-    // Accepted by the kernel and reset with the listening socket, before the connect could return.
+    // The kernel accepted the connection and reset it with the listening socket, before the connect returned.
     if error.kind() == io::ErrorKind::ConnectionReset {
         return UpstreamError::Closed { endpoint };
     }
     UpstreamError::Unreachable { endpoint, detail: error.to_string() }
 }
 
-/// What says nothing of the server or its name.
+/// Errors that prove nothing about the server or its name.
 fn ours(shown: &str, limit: Duration, error: &io::Error) -> Option<UpstreamError> {
     if is_shortage(error) {
         return Some(UpstreamError::NoDescriptor { endpoint: shown.to_owned(), detail: error.to_string() });
@@ -161,7 +161,7 @@ fn unresolved(shown: &str, detail: &str) -> UpstreamError {
     UpstreamError::Unresolved { endpoint: shown.to_owned(), detail: detail.to_owned() }
 }
 
-/// The error of a limit that ran out.
+/// The error for an exceeded limit.
 pub(super) fn timed_out(shown: &str, limit: Duration) -> UpstreamError {
     UpstreamError::TimedOut { endpoint: shown.to_owned(), seconds: limit.as_secs() }
 }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(10);
-    /// Addresses for documentation (RFC 3849, RFC 5737): nothing is sent to them.
+    /// Addresses for documentation (RFC 3849, RFC 5737); the tests send nothing to them.
     const SIX: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)), 443);
     const SIX_TOO: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2)), 443);
     const FOUR: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443);
@@ -225,7 +225,7 @@ mod tests {
             let _under_way = OnDrop(&dropped);
             pending().await
         };
-        // By turns, the first address would have half an hour.
+        // One after the other, the first address would have half an hour.
         let racing = race(connect, Duration::from_hours(1), &[SIX, FOUR]);
         assert_eq!(timeout(LIMIT, racing).await.unwrap().unwrap(), FOUR);
         assert!(dropped.get());
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(patiently(Instant::now() + LIMIT, second_time).await.unwrap(), "there");
     }
 
-    /// After a time that is up soon.
+    /// The failure after a deadline that is soon over.
     async fn failure<F: Future<Output = io::Result<()>>>(attempt: impl Fn() -> F) -> UpstreamError {
         let deadline = Instant::now() + DIAL_AGAIN * 3;
         failed("api.example:443", LIMIT, &patiently(deadline, attempt).await.unwrap_err())
@@ -336,7 +336,7 @@ mod tests {
         TcpListener::bind("127.0.0.1:0").await.unwrap()
     }
 
-    /// Holds a port and does not listen on it.
+    /// Holds a port without listening on it.
     fn refusing() -> TcpSocket {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();

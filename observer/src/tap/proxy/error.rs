@@ -5,21 +5,21 @@ use std::net::SocketAddr;
 
 use super::AuthorityError;
 
-/// Ours or the configuration's fault; what the upstream does later is [`super::UpstreamError`].
+/// An error of ours or of the configuration; later failures of upstream are [`super::UpstreamError`].
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
-    /// Somebody listens there already.
+    /// Another process listens on the port.
     #[error("{address} is in use by another process; choose another address, or port 0 for a free one")]
     PortInUse {
-        /// Where.
+        /// The requested address.
         address: SocketAddr,
     },
-    /// The address is not ours, or the port is privileged.
+    /// The address does not belong to this machine, or the port is privileged.
     #[error("cannot listen on {address}: choose an address of this machine and a port above 1023")]
     Listen {
-        /// Where.
+        /// The requested address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -28,45 +28,45 @@ pub enum ProxyError {
     Authority(#[from] AuthorityError),
 }
 
-/// What is wrong with the TLS part of a cluster or user.
+/// An error in the TLS part of a cluster or user.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsConfigError {
-    /// No certificate in what should hold the cluster's CA.
+    /// The cluster's CA contains no usable certificate.
     #[error("the cluster's CA holds no usable certificate; check `certificate-authority` or `certificate-authority-data`")]
     NoRoots,
-    /// The system trusts nobody.
+    /// The system's trust store holds no usable certificate.
     #[error("the system's trust store is empty or unreadable; give `certificate-authority` in the kubeconfig")]
     NoNativeRoots,
-    /// Not PEM.
+    /// Invalid PEM.
     #[error("{what} is not valid PEM: {detail}")]
     Pem {
-        /// Which input.
+        /// The kubeconfig field that is invalid.
         what: &'static str,
-        /// The parser's words.
+        /// The parser's message.
         detail: String,
     },
-    /// No certificate at all.
+    /// `client-certificate` is not an X.509 certificate.
     #[error("`client-certificate` is no X.509 certificate: {detail}")]
     ClientCertificate {
-        /// The parser's words.
+        /// The parser's message.
         detail: String,
     },
-    /// Of an unknown kind, or broken.
+    /// The key has an unknown kind, or is broken.
     #[error("`client-key` cannot be used: {detail}; it can be an RSA, ECDSA or Ed25519 key without a passphrase")]
     ClientKey {
-        /// The library's words.
+        /// The library's message.
         detail: String,
     },
-    /// Both are sound.
+    /// Certificate and key are valid, but do not match.
     #[error("`client-certificate` and `client-key` do not belong together: the key is of another certificate")]
     KeyOfAnotherCertificate,
     /// Neither a DNS name nor an IP address.
     #[error("`{name}` is no valid server name; check `server` and `tls-server-name` of the kubeconfig's cluster")]
     ServerName {
-        /// As given.
+        /// The name as configured.
         name: String,
     },
-    /// The certificates of our own cannot be made.
+    /// Our own certificates cannot be made.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
     /// The TLS library refuses its own defaults.

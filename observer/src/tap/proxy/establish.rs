@@ -1,4 +1,4 @@
-//! From a TCP connection of a client to two TLS sides that speak the same protocol.
+//! Turns a client's TCP connection into two TLS sides that use the same protocol.
 
 use std::io;
 use std::net::SocketAddr;
@@ -29,30 +29,30 @@ pub(super) struct Established {
     pub(super) upstream: Side,
     pub(super) upstream_address: SocketAddr,
     pub(super) protocol: Option<Protocol>,
-    /// What it was made with.
+    /// The identities that it was established with.
     pub(super) sides: Arc<Sides>,
 }
 
-/// Why there is none.
+/// Why no connection was established.
 pub(super) enum Failure {
-    /// The client's doing; its socket is closed already.
+    /// The client failed; its socket is already closed.
     Client,
-    /// The client showed a certificate that cannot be passed on; its socket is closed already.
+    /// The client showed a certificate that cannot be passed on; its socket is already closed.
     Certificate,
-    /// The client showed no certificate where we present one upstream; its socket is closed already.
+    /// The client showed no certificate where we present one upstream; its socket is already closed.
     NoCertificate,
-    /// The client had not completed its `ClientHello` when others needed room; its socket is closed already.
+    /// The client had not completed its `ClientHello` when others needed room; its socket is already closed.
     Crowded,
-    /// The client took us for a way to somewhere else; its socket is closed already.
+    /// The client asked for a target other than our API server; its socket is already closed.
     Elsewhere,
-    /// Upstream's doing; the client's socket waits to be reset.
+    /// Upstream failed; the client's socket is yet to be reset.
     Upstream(UpstreamError, TcpStream),
-    /// The port was closed while the client had said nothing yet; its socket waits to be reset.
+    /// The port was closed before the client's first message was complete; its socket is yet to be reset.
     Held(TcpStream),
 }
 
-/// Reads the `ClientHello`, shakes hands with upstream, then finishes the client's handshake; all before `deadline`. Our certificate goes
-/// upstream last, when the client has been let in.
+/// Reads the `ClientHello`, shakes hands with upstream, then finishes the client's handshake, all before `deadline`. Our
+/// certificate goes upstream last, after the client has been let in.
 pub(super) async fn establish(
     shared: &Arc<Shared>,
     client: TcpStream,
@@ -118,11 +118,11 @@ async fn client_hello(
         hello = timeout_at(deadline, hello::read(&client, &waiting)) => match hello {
             Ok(Ok(accepted)) => Ok(StartHandshake::from_parts(accepted, client)),
             Ok(Err(_left_or_not_tls)) => {
-                // The alert that says what was wrong is on its way.
+                // The alert with the reason is already on its way.
                 socket::close_gracefully(&client);
                 Err(Failure::Client)
             }
-            // Dropped as it is, the socket is reset.
+            // Dropping the socket as it is resets it.
             Err(_elapsed) => Err(Failure::Client),
         },
         () = waiting.is_to_be_reset() => Err(Failure::Crowded),
@@ -137,7 +137,7 @@ async fn reach(shared: &Shared, spare: Option<Spare>, deadline: Instant) -> Resu
     }
 }
 
-/// Shakes hands with upstream, but for the last flight where that presents a certificate: the client has yet to prove that it may use it.
+/// Shakes hands with upstream. If we present a certificate, the last flight waits: the client has yet to prove that it may use it.
 async fn greet(
     shared: &Shared,
     tls: &UpstreamTls,
@@ -155,7 +155,7 @@ async fn greet(
     Ok((greeting, address))
 }
 
-/// Does nothing where the handshake is complete.
+/// Sends the last flight, unless the handshake is complete.
 async fn complete(shared: &Shared, greeting: Greeting, deadline: Instant) -> Result<Greeting, UpstreamError> {
     within(shared, deadline, greeting.complete()).await
 }
@@ -184,7 +184,7 @@ fn handshake_error(shared: &Shared, error: &io::Error) -> UpstreamError {
     }
 }
 
-/// The client's handshake; fails when the client left, showed a wrong certificate, or took too long.
+/// Finishes the client's handshake. It fails if the client left, showed a wrong certificate, or took too long.
 async fn finish(accept: Accept<TcpStream>, deadline: Instant) -> Result<(TcpStream, rustls::ServerConnection), Failure> {
     match timeout_at(deadline, accept.into_fallible()).await {
         Ok(Ok(stream)) => Ok(stream.into_inner()),

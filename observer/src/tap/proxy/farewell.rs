@@ -1,17 +1,17 @@
-//! The word that the proxy itself ends, for connections that have outlived its grace.
+//! The signal to close connections that are still open after the drain timeout.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// How long a connection may take to say goodbye once it was told to: a peer that does not read is reset then.
+/// How long a connection may take to close after the signal; a peer that does not read is reset then.
 pub(super) const LIMIT: Duration = Duration::from_secs(1);
 
-/// Tells every connection of a listener to end.
+/// Signals all connections of a listener to close.
 #[derive(Debug)]
 pub(super) struct FarewellSender(watch::Sender<bool>);
 
-/// Hears it, whenever it was said.
+/// Receives the signal, even if it was sent earlier.
 #[derive(Clone, Debug)]
 pub(super) struct Farewell(watch::Receiver<bool>);
 
@@ -30,7 +30,7 @@ impl FarewellSender {
 }
 
 impl Farewell {
-    /// Waits until it is said; for ever, if whoever could say it is gone.
+    /// Waits for the signal; waits forever if the sender is gone.
     pub(super) async fn said(&mut self) {
         if self.0.wait_for(|said| *said).await.is_err() {
             std::future::pending::<()>().await;

@@ -1,7 +1,7 @@
 //! One direction of a connection.
 //!
 //! ```text
-//!            end read            told, withheld for upstream's         passed on
+//!       end read, reported           withheld, if upstream's            passed on
 //!   Open ───────────────► Withheld ─────────────────────────► Ending ───────────► FlowEnd
 //!     └── write fails ───────────────────────────────────────────────────────────► FlowEnd::SinkGone
 //! ```
@@ -20,7 +20,7 @@ use crate::intake::EndManner;
 pub(super) struct Flow {
     direction: Direction,
     state: State,
-    /// Bytes at the front of the source's plaintext that were shown to the tee already and did not fit into the sink yet.
+    /// Bytes at the front of the source's plaintext that the tee has already, but that did not fit into the sink yet.
     shown: usize,
     patience: Patience,
 }
@@ -31,19 +31,19 @@ enum State {
     Ending(EndManner),
 }
 
-/// Until when an end is not passed on.
+/// Resolves when a withheld end may be passed on.
 pub(super) type Withholding = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// How a flow is over.
+/// How a flow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlowEnd {
-    /// The source's end was passed on; the other direction goes on.
+    /// The source's end was passed on; the other direction continues.
     HalfClosed,
-    /// The source was reset: so must the sink be.
+    /// The source was reset, so the sink must be reset too.
     Reset,
-    /// The source broke TLS: both sides are to be closed.
+    /// The source broke TLS, so both sides must be closed.
     Broken,
-    /// The sink takes nothing more. Its other direction may still hold what came before.
+    /// The sink takes nothing more. Its other direction may still hold earlier bytes.
     SinkGone,
 }
 
@@ -58,7 +58,7 @@ impl Flow {
         Self { direction, state: State::Open, shown: 0, patience: Patience::default() }
     }
 
-    /// Moves what can be moved now. `withhold` is asked once, when the end has been read and all before it was written.
+    /// Moves as much as possible now. `withhold` is called once, after the end was read and everything before it was written.
     pub(super) fn poll(
         &mut self,
         context: &mut Context<'_>,
@@ -93,14 +93,14 @@ impl Flow {
         }
     }
 
-    /// Tells the end that we make ourselves, unless the source's own was told.
+    /// Reports that the tap ends this direction, unless the source's own end was reported.
     pub(super) fn cut(&self, tee: &mut Tee) {
         if matches!(self.state, State::Open) {
             tee.ended(self.direction, EndManner::ByTap);
         }
     }
 
-    /// Copies until the source ends and everything is written.
+    /// Copies until the source has ended and everything is written.
     fn poll_copy(
         &mut self,
         context: &mut Context<'_>,
@@ -131,7 +131,7 @@ impl Flow {
         }
     }
 
-    /// Seals what the source has, record by record, so that one flush writes it all.
+    /// Seals the source's plaintext record by record, so that one flush writes it all.
     fn fill(&mut self, context: &mut Context<'_>, source: &mut Side, sink: &mut Side, tee: &mut Tee) -> Supply {
         loop {
             match source.poll_readable(context) {

@@ -1,4 +1,4 @@
-//! What connections and their listener tell each other about whether upstream accepts.
+//! Lets connections ask their listener whether upstream accepts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::ListenerState;
 
-/// Signs that upstream may refuse go in, the outcome of the dial that follows comes out.
+/// Takes signs that upstream may refuse, and returns the outcome of the dial that follows.
 #[derive(Debug)]
 pub(super) struct Gate {
     asked: AtomicU64,
@@ -17,11 +17,11 @@ pub(super) struct Gate {
     state: watch::Sender<ListenerState>,
 }
 
-/// One question whether upstream accepts.
+/// One question whether upstream accepts, by its number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question(u64);
 
-/// How long anything is withheld from a client until it is known whether upstream refuses.
+/// How long an end or a reset is withheld from a client until it is known whether upstream refuses.
 pub(super) const HOLD_BACK: Duration = Duration::from_millis(250);
 
 impl Gate {
@@ -41,15 +41,15 @@ impl Gate {
         Question(number)
     }
 
-    /// Waits until a dial that began after `question` has an outcome and our port is as it demands, [`HOLD_BACK`] at most.
+    /// Waits, for at most [`HOLD_BACK`], until a dial that began after `question` has an outcome and our port follows it.
     pub(super) async fn answer(&self, question: Question) {
         let mut answered = self.answered.subscribe();
         let known = answered.wait_for(|answered| *answered >= question.0);
-        // When the time is up, the client learns what there is to learn without an answer.
+        // After the timeout, the client proceeds without an answer.
         timeout(HOLD_BACK, known).await.ok();
     }
 
-    /// Whether upstream refused when it was last asked.
+    /// The port's state, from upstream's last answer.
     pub(super) fn state(&self) -> ListenerState {
         *self.state.borrow()
     }
@@ -62,7 +62,7 @@ impl Gate {
         }
     }
 
-    /// The listener's side: waits for a question that may not have been seen yet.
+    /// The listener's side: waits for a question that it may not have seen yet.
     pub(super) async fn asked(&self) {
         self.wake.notified().await;
     }
@@ -72,12 +72,12 @@ impl Gate {
         Question(self.asked.load(Ordering::SeqCst))
     }
 
-    /// The listener's side: whether somebody waits for an answer.
+    /// The listener's side: whether a question is unanswered.
     pub(super) fn is_open(&self) -> bool {
         self.asked.load(Ordering::SeqCst) > *self.answered.borrow()
     }
 
-    /// The listener's side: all questions up to `question` are answered, the port is in `state`.
+    /// The listener's side: answers all questions up to `question`, and publishes the port's `state`.
     pub(super) fn settle(&self, question: Question, state: ListenerState) {
         self.state.send_if_modified(|present| std::mem::replace(present, state) != state);
         self.answered.send_if_modified(|answered| std::mem::replace(answered, question.0) != question.0);

@@ -1,7 +1,8 @@
-//! The handshake with upstream, which can wait before its last flight.
+//! The handshake with upstream, which can pause before its last flight.
 //!
-//! Who has not shown that it may use our client certificate must not make us use it. But the client's handshake needs the protocol that upstream
-//! chooses. That is known with the server's certificate, before a word of ours says who we are: there the handshake waits.
+//! A client must not make us use our client certificate before it has proved that it may. But its handshake needs the protocol that
+//! upstream chooses. That is known as soon as the server's certificate is, before we send any identity, and there the handshake
+//! pauses.
 
 use std::future::poll_fn;
 use std::io;
@@ -20,11 +21,11 @@ pub(super) struct Greeting {
     tls: ClientConnection,
 }
 
-/// Why a handshake failed, and the connection, which has carried the alert if there was one.
+/// Why a handshake failed, and its connection, on which any alert has been sent.
 pub(super) type Failed = (io::Error, Transport);
 
 impl Greeting {
-    /// Shakes hands until the server has shown its certificate and chosen its protocol; nothing that says who we are is sent.
+    /// Shakes hands until the server has shown its certificate and chosen its protocol. Nothing that identifies us is sent.
     pub(super) async fn begin(tls: ClientConnection, transport: Transport) -> Result<Self, Failed> {
         Self { transport, tls }.until(|tls| tls.peer_certificates().is_some()).await
     }
@@ -59,7 +60,8 @@ impl Greeting {
     }
 
     fn poll_until(&mut self, context: &mut Context<'_>, reached: impl Fn(&ClientConnection) -> bool) -> Poll<io::Result<()>> {
-        // What is sealed for a server that waits for it is written first; what may wait is sealed by reading, and then we are there.
+        // Writes first, since the server may wait for that output. The last flight can wait: a read produces it, and then `reached`
+        // holds.
         while !reached(&self.tls) {
             ready!(self.poll_write(context))?;
             if !reached(&self.tls) {
@@ -89,7 +91,7 @@ impl Greeting {
             Err(error) => return Poll::Ready(Err(error)),
         }
         let Err(error) = self.tls.process_new_packets() else { return Poll::Ready(Ok(())) };
-        // The alert, if it can be written at once: the error is the same without.
+        // Sends the alert if it can be written at once; the error is the same without it.
         let _alert: Poll<io::Result<()>> = self.poll_write(context);
         Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error)))
     }

@@ -1,4 +1,4 @@
-//! Reading a `ClientHello`, no faster than its bytes are accounted for.
+//! Reads a `ClientHello` no faster than its bytes are accounted for.
 
 use std::io::{self, Read, Write};
 
@@ -7,10 +7,10 @@ use tokio::net::TcpStream;
 
 use super::hellos::Hello;
 
-/// Bytes that are read at a time: one such step is what a client may hold beyond its account.
+/// Bytes read at a time; a client may hold at most one step beyond its account.
 const STEP: usize = 4096;
 
-/// Reads up to the end of the `ClientHello`. An alert says what is wrong with it, if that is not that the client left.
+/// Reads to the end of the `ClientHello`. An invalid one is answered with an alert, unless the client left.
 pub(super) async fn read(client: &TcpStream, hello: &Hello) -> io::Result<Accepted> {
     let mut acceptor = Acceptor::default();
     loop {
@@ -25,7 +25,7 @@ pub(super) async fn read(client: &TcpStream, hello: &Hello) -> io::Result<Accept
             Ok(Some(accepted)) => return Ok(accepted),
             Ok(None) => {}
             Err((error, mut alert)) => {
-                // Nothing was sent on this socket before, so there is room.
+                // Nothing was sent on this socket before, so its buffer has room.
                 alert.write_all(&mut Steps(client)).ok();
                 return Err(io::Error::new(io::ErrorKind::InvalidData, error));
             }
@@ -33,7 +33,7 @@ pub(super) async fn read(client: &TcpStream, hello: &Hello) -> io::Result<Accept
     }
 }
 
-/// What can be read or written now, in short steps.
+/// Reads and writes without waiting, in short steps.
 struct Steps<'c>(&'c TcpStream);
 
 impl Read for Steps<'_> {

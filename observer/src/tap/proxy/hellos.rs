@@ -1,12 +1,12 @@
-//! What clients hold of our memory before their `ClientHello` is complete.
+//! Bounds the memory that clients hold before their `ClientHello` is complete.
 //!
-//! Until then nothing is known of a client, and nothing is dialled for it. A `ClientHello` may have 64 KB, and a client may take as long for it as
-//! handshakes may take. So both the number and the bytes of those that are not complete have a bound, over all listeners of the process:
+//! Until then a client is unknown, and nothing is dialled for it. A `ClientHello` may have 64 KB, and may take as long as the
+//! handshake limit allows. So both the number and the bytes of incomplete ones are bounded, over all listeners of the process:
 //!
-//! - With [`MAX_OPEN`] of them, the next client waits in the kernel's queue, as it does when there is no descriptor. A `ClientHello` is one
-//!   flight, so clients that mean it complete theirs within a round trip; the oldest that has not done so for [`SLOW`] is reset for it.
-//! - With [`MAX_BYTES`], the one that holds most bytes is reset: a real `ClientHello` has some 500 to 4 000 bytes, so that is no client that
-//!   waits for an answer.
+//! - With [`MAX_OPEN`] of them, the next client waits in the kernel's queue, as it does without descriptors. A `ClientHello` is one
+//!   flight, so a genuine client completes it within a round trip. The oldest one is reset once it has taken [`SLOW`].
+//! - With [`MAX_BYTES`], the one that holds most bytes is reset. A real `ClientHello` has some 500 to 4 000 bytes, so that client
+//!   is not genuine.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,28 +15,28 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// Clients whose `ClientHello` is not complete; each costs some 12 KiB without any byte of it.
+/// Most clients with an incomplete `ClientHello`; each costs some 12 KiB before its first byte.
 const MAX_OPEN: usize = 512;
-/// Bytes of these.
+/// Most bytes of all incomplete ones together.
 const MAX_BYTES: usize = 4 << 20;
-/// After which time a client may be reset to make room for the next one.
+/// Age from which a client may be reset to make room for the next one.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// Those of all listeners. Clones share them.
+/// The incomplete ones of all listeners. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hellos(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     open: Mutex<Open>,
-    /// One is complete or given up.
+    /// Notified when one is complete or given up.
     left: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Open {
     next: u64,
-    /// In the order of their beginning.
+    /// In the order in which they began.
     hellos: BTreeMap<u64, State>,
     bytes: usize,
 }
@@ -49,17 +49,17 @@ struct State {
     is_reset: bool,
 }
 
-/// Whether there is room for another one.
+/// Whether there is room for another client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
     Free,
-    /// Unless one is left before.
+    /// Full; the oldest is slow from then on.
     FullUntil(Instant),
-    /// Until one is left.
+    /// Full until one leaves.
     Full,
 }
 
-/// One of them, until this is dropped.
+/// One incomplete `ClientHello`, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Hello {
     all: Hellos,
@@ -68,7 +68,7 @@ pub(super) struct Hello {
 }
 
 impl Hellos {
-    /// Begins another one, whether there is room or not; see [`Self::room`].
+    /// Begins another one without checking for room; see [`Self::room`].
     pub(super) fn begin(&self) -> Hello {
         let reset = Arc::new(Notify::new());
         let mut open = self.open();
@@ -79,7 +79,7 @@ impl Hellos {
         Hello { all: self.clone(), number, reset }
     }
 
-    /// Waits until there is room for another one, and makes it where the oldest is slow. Nothing is lost when the future is dropped.
+    /// Waits until there is room for another one, and has the oldest reset once it is slow. Dropping the future loses nothing.
     pub(super) async fn room(&self) {
         loop {
             let left = self.0.left.notified();
@@ -96,7 +96,7 @@ impl Hellos {
         }
     }
 
-    /// Has the oldest reset where there is no room and it is slow.
+    /// Has the oldest reset if there is no room and it is slow.
     fn make_room(&self, now: Instant) -> Room {
         let mut open = self.open();
         if open.hellos.len() < MAX_OPEN {
@@ -118,7 +118,7 @@ impl Hellos {
 }
 
 impl State {
-    /// Has it reset; how many bytes are free then.
+    /// Has it reset; returns the bytes that become free.
     fn reset(&mut self) -> usize {
         self.is_reset = true;
         self.reset.notify_one();
@@ -127,7 +127,7 @@ impl State {
 }
 
 impl Hello {
-    /// Notes that it has so many more bytes. With too many of all together, the largest is reset.
+    /// Adds to its bytes. If all together have too many, the largest is reset.
     pub(super) fn note(&self, bytes: usize) {
         let Open { hellos, bytes: all, .. } = &mut *self.all.open();
         let Some(hello) = hellos.get_mut(&self.number).filter(|hello| !hello.is_reset) else { return };
@@ -140,7 +140,7 @@ impl Hello {
         }
     }
 
-    /// Waits until it is to be reset, so that others have room.
+    /// Waits until it must be reset to make room for others.
     pub(super) async fn is_to_be_reset(&self) {
         self.reset.notified().await;
     }

@@ -1,11 +1,11 @@
-//! The one place where a certificate is believed unseen: `insecure-skip-tls-verify` of a kubeconfig.
+//! The only place that accepts a certificate unchecked: `insecure-skip-tls-verify` of a kubeconfig.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
-/// Accepts any certificate, as client-go does under `insecure-skip-tls-verify`; that the peer holds its key is still checked.
+/// Accepts any certificate, as client-go does under `insecure-skip-tls-verify`. It still checks that the peer holds the key.
 #[derive(Debug)]
 pub(super) struct AnyCertificate {
     algorithms: WebPkiSupportedAlgorithms,

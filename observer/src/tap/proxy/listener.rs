@@ -1,4 +1,4 @@
-//! Accepts clients while upstream accepts us, and refuses them while it refuses.
+//! Accepts clients while upstream accepts us, and refuses them while upstream refuses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,20 +15,20 @@ use super::shared::Shared;
 use super::upstream_files::READ_AGAIN;
 use super::{ListenerState, UpstreamError};
 
-/// Owns the port, the dials that decide about it, and the connections' tasks.
+/// Owns the port, the dials that decide its state, and the connections' tasks.
 pub(super) struct Listener {
     shared: Arc<Shared>,
     port: Port,
     probe: Probe,
     connections: JoinSet<()>,
     farewell: FarewellSender,
-    /// When it was last said that clients wait.
+    /// When the last warning about waiting clients was logged.
     shortage_said: Option<Instant>,
-    /// When our certificates are read again though nobody connects.
+    /// When our certificates are read again without new connections.
     reading: Interval,
 }
 
-/// How long it is not said again that clients wait: on a busy machine at its limit they may do so again and again.
+/// Shortest time between two warnings about waiting clients, which may be frequent on a busy machine at its limit.
 const SAY_AGAIN: Duration = Duration::from_mins(1);
 
 enum Event {
@@ -48,7 +48,7 @@ impl Listener {
         Self { shared, port, probe, connections, farewell, shortage_said: None, reading }
     }
 
-    /// Serves for ever.
+    /// Serves until the future is dropped.
     pub(super) async fn run(&mut self) {
         self.shared.listener_is(ListenerState::Listening);
         loop {
@@ -65,8 +65,8 @@ impl Listener {
         }
     }
 
-    /// Gives up the port, waits for the connections until `grace` is over, then ends those that are left, on both sides as a peer ends
-    /// that leaves: `close_notify` and FIN. Those that do not even take that are reset.
+    /// Gives up the port and waits up to `grace` for the connections. It then ends the rest on both sides as a leaving peer does:
+    /// `close_notify` and FIN. Connections that do not take even that are reset.
     pub(super) async fn finish(self, grace: Duration) {
         let Self { port, mut connections, farewell, .. } = self;
         drop(port);
@@ -99,7 +99,7 @@ impl Listener {
         self.connections.spawn(attend(Arc::clone(&self.shared), client, hello, spare, self.farewell.hearer()));
     }
 
-    /// Counts that a client waits, and says so, though not each time.
+    /// Counts a waiting client, and logs a warning at most once per [`SAY_AGAIN`].
     fn short(&mut self, shortage: &Shortage) {
         let counters = &self.shared.counters;
         let waits = if shortage.is_of_descriptors() { &counters.waits_for_descriptors } else { &counters.waits_for_system };
@@ -129,18 +129,19 @@ impl Listener {
         }
     }
 
-    /// The port follows what upstream does before anybody who asked is told.
+    /// The port follows upstream before the questions are answered.
     fn dialled(&mut self, question: Question, outcome: Result<(), UpstreamError>) {
         match outcome {
-            // The question stays open: whoever asked wants to know what is behind that end.
+            // The question stays open: its askers need to know whether upstream accepts after that end.
             Err(error) if error.is_closed() && self.probe.follow_up() => return,
-            // A forward proxy accepted TCP, which is all that a client could have been refused, whatever it said then, and how slowly.
+            // The forward proxy accepted TCP. Clients could only have seen that refused, so its later reply and delay do not
+            // matter.
             Ok(()) | Err(UpstreamError::ForwardProxy { .. }) => self.listen(),
             Err(UpstreamError::Refused { .. }) => {
                 self.hold();
                 self.probe.retry();
             }
-            // Not refused, so no reason to close; but no reason to open either.
+            // Not a refusal, so no reason to close the port, but no reason to open it either.
             Err(_other) if self.port.is_held() => self.probe.retry(),
             Err(_other) => {}
         }
@@ -181,7 +182,7 @@ impl Listener {
     }
 }
 
-/// Lets a client in once there is room for its `ClientHello`.
+/// Accepts a client once there is room for its `ClientHello`.
 async fn next_client(port: &mut Port, shared: &Shared) -> Result<Client, Shortage> {
     shared.descriptors.hellos().room().await;
     port.accept(&shared.descriptors).await

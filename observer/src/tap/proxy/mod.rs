@@ -1,7 +1,7 @@
-//! The proxy tap: ends TLS on both sides and copies the plaintext bytes verbatim.
+//! The proxy tap: terminates TLS on both sides and copies the plaintext bytes verbatim.
 //!
-//! It speaks no HTTP, so it can neither change a request nor invent a response. What it adds to a connection is documented at the
-//! place where it happens: [`Proxy`] (when clients are refused), `splice` (how ends are passed on), `socket` (keep-alive).
+//! It does not implement HTTP, so it can neither change a request nor invent a response. Each difference from a direct connection
+//! is documented where it arises: [`Proxy`] (when clients are refused), `splice` (how ends are passed on), `socket` (keep-alive).
 
 mod attend;
 mod authority;

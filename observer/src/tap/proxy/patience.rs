@@ -1,4 +1,4 @@
-//! A client that takes nothing more.
+//! Detects a client that does not read.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -9,23 +9,23 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::tee::Tee;
 
-/// A socket that is full for less is not worth telling: it is what buffers are for.
+/// A socket that is full for a shorter time is not worth reporting.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whether a client's socket is full, and for how long.
 #[derive(Debug, Default)]
 pub(super) enum Patience {
-    /// It takes what there is.
+    /// The socket takes everything.
     #[default]
     Unneeded,
-    /// It is full since then.
+    /// The socket has been full since then.
     Waiting(Timestamp, Pin<Box<Sleep>>),
-    /// It has been for so long that it was told.
+    /// The socket has been full for long enough to be reported.
     Over,
 }
 
 impl Patience {
-    /// The socket is full; `some_went` says that it has taken something before it was. Whoever asks is woken when that has to be told.
+    /// The socket is full. `some_went` means that it took something before. The task is woken when the stall must be reported.
     pub(super) fn wait(&mut self, context: &mut Context<'_>, tee: &mut Tee, some_went: bool) {
         let Some(now) = tee.now() else { return };
         match self {

@@ -1,7 +1,7 @@
-//! A listening port that can be closed for clients and still belong to us.
+//! A listening port that can be closed for clients and still belongs to us.
 //!
-//! Two sockets are bound to the address. One never listens and lives as long as the port does: it keeps strangers out. The other
-//! listens, and is closed while upstream refuses: then the kernel answers SYN with RST, as upstream's does.
+//! Two sockets are bound to the address. One never listens and lives as long as the port: it keeps other processes out. The other
+//! one listens, and is closed while upstream refuses; the kernel then answers SYN with RST, as upstream's does.
 
 use std::future::pending;
 use std::io;
@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 use super::descriptors::Pair;
 use super::{Descriptors, ProxyError, socket};
 
-/// A port that clients can already connect to, and that nobody serves yet.
+/// A port that clients can connect to, but that is not served yet.
 #[derive(Debug)]
 pub(super) struct BoundPort {
     address: SocketAddr,
@@ -25,23 +25,23 @@ pub(super) struct BoundPort {
     listener: Socket,
 }
 
-/// A port that is listening or held.
+/// A port that is either listening or held.
 #[derive(Debug)]
 pub(super) struct Port {
     address: SocketAddr,
-    /// Bound with `SO_REUSEPORT`, without `SO_REUSEADDR`, never listening: while it lives, only a socket of this user that sets
-    /// `SO_REUSEPORT` could be bound to the address.
+    /// Bound with `SO_REUSEPORT`, without `SO_REUSEADDR`, and never listening. While it lives, only a socket of the same user with
+    /// `SO_REUSEPORT` can bind to the address.
     _holder: Socket,
     listener: Option<TcpListener>,
     accepting: Accepting,
 }
 
-/// A client that has been let in.
+/// An accepted client.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) tcp: TcpStream,
     pub(super) address: SocketAddr,
-    /// Of its connection and the one to upstream.
+    /// For its connection and the one to upstream.
     pub(super) descriptors: Pair,
 }
 
@@ -49,29 +49,29 @@ pub(super) struct Client {
 #[derive(Debug)]
 enum Accepting {
     AsTheyCome,
-    /// This one comes first, once a connection has ended, as there are no descriptors for it: that was said.
+    /// This client is next, once a connection has ended and freed descriptors; its shortage was reported.
     Behind(TcpStream, SocketAddr),
-    /// Not before this time, as the system refused: that was said.
+    /// Not before this time, since the system refused; that was reported.
     From(Instant),
 }
 
-/// Why a client waits.
+/// Why a client has to wait.
 #[derive(Debug)]
 pub(super) enum Shortage {
     /// All descriptors that connections may have are in use.
     Descriptors,
-    /// The system does not let it in, whatever we may have.
+    /// The system refused to accept it, for any other reason.
     System(io::Error),
 }
 
-/// How long the system is left alone that has refused to let a client in; asking again at once would only burn the processor.
+/// How long to wait after the system refused to accept a client; an immediate retry would only burn the processor.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// As Go's listeners: the kernel cuts it to `net.core.somaxconn`.
+/// Same as Go's listeners; the kernel caps it at `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
 impl Shortage {
-    /// Whether more could be let in if this process might have more descriptors.
+    /// Whether a higher descriptor limit of this process would help.
     pub(super) fn is_of_descriptors(&self) -> bool {
         match self {
             Self::Descriptors => true,
@@ -89,12 +89,12 @@ impl BoundPort {
         Ok(Self { address: local, holder, listener })
     }
 
-    /// Where clients connect.
+    /// The address that clients connect to.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Hands the listening socket to the present runtime.
+    /// Registers the listening socket with the current runtime.
     pub(super) fn into_port(self) -> io::Result<Port> {
         let listener = TcpListener::from_std(self.listener.into())?;
         Ok(Port { address: self.address, _holder: self.holder, listener: Some(listener), accepting: Accepting::AsTheyCome })
@@ -102,11 +102,11 @@ impl BoundPort {
 }
 
 impl Port {
-    /// The next client with the descriptors of its connection, or that one is there and has to wait: said once, until it is let in. Waits for
-    /// ever while the port is held. Nothing is lost when the future is dropped.
+    /// The next client with the descriptors of its connection, or the reason why it has to wait: reported once per wait. Waits
+    /// forever while the port is held. Dropping the future loses nothing.
     ///
-    /// Descriptors are taken only for a client that is there: a listener to which nobody comes must not keep them from the others. So one
-    /// client may wait here, accepted; those behind it wait in the kernel's queue.
+    /// Descriptors are taken only for a client that is there: a listener without clients must not keep them from the others. So one
+    /// accepted client may wait here; later ones wait in the kernel's queue.
     pub(super) async fn accept(&mut self, descriptors: &Descriptors) -> Result<Client, Shortage> {
         let Some(listener) = &self.listener else { return pending().await };
         if matches!(self.accepting, Accepting::Behind(..)) {
@@ -129,7 +129,7 @@ impl Port {
             }
         };
         let Some(descriptors) = descriptors.try_pair() else {
-            // While it waits it is to us as every client is: one that has left is found out when it is served.
+            // Prepare it like any client; if it leaves while it waits, that is noticed when it is served.
             socket::prepare(&tcp).ok();
             self.accepting = Accepting::Behind(tcp, address);
             return Err(Shortage::Descriptors);
@@ -143,7 +143,7 @@ impl Port {
         self.listener.is_none()
     }
 
-    /// Listens (again).
+    /// Listens, if the port is held.
     pub(super) fn listen(&mut self) -> io::Result<()> {
         if self.is_held() {
             self.listener = Some(TcpListener::from_std(listener(self.address)?.into())?);
@@ -151,9 +151,9 @@ impl Port {
         Ok(())
     }
 
-    /// Closes the port for clients and resets those that wait; returns how many.
+    /// Closes the port for clients and resets the waiting ones; returns how many.
     ///
-    /// Clients that have already left are closed and not counted: nobody sees their reset.
+    /// Clients that have already left are closed and not counted, since they see no reset.
     pub(super) fn hold(&mut self) -> u64 {
         let Some(listener) = self.listener.take() else { return 0 };
         let next = match replace(&mut self.accepting, Accepting::AsTheyCome) {
@@ -174,7 +174,7 @@ impl Port {
     }
 }
 
-/// The next client whose connection is not over yet.
+/// The next client whose connection has not ended yet.
 async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     loop {
         match listener.accept().await {
@@ -184,9 +184,9 @@ async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     }
 }
 
-/// Without a flag that lets others share, so that a second process cannot join a port that we or somebody else has; `SO_REUSEADDR`
-/// passes over connections of a former run that are in `TIME_WAIT`, and is taken back, since with it set a stranger who sets it too could
-/// be bound while the port is held.
+/// Binds without `SO_REUSEPORT`, so that no process can share a port with another. `SO_REUSEADDR` permits the bind despite
+/// connections of a former run in `TIME_WAIT`. It is cleared afterwards: otherwise another process that sets it too could bind
+/// while the port is held.
 fn holder(address: SocketAddr) -> io::Result<Socket> {
     let holder = new_socket(address)?;
     holder.set_reuse_address(true)?;
@@ -201,8 +201,8 @@ fn listener(address: SocketAddr) -> io::Result<Socket> {
     listener.set_reuse_port(true)?;
     listener.bind(&address.into())?;
     listener.listen(BACKLOG)?;
-    // Accepted sockets inherit it, and with it their TIME_WAIT lets the next run have the port. A listening socket keeps strangers
-    // out whatever its flags.
+    // Accepted sockets inherit it, and thereby the next run can bind despite their `TIME_WAIT`. A listening socket keeps other
+    // processes out whatever its flags.
     listener.set_reuse_address(true)?;
     Ok(listener)
 }
@@ -213,9 +213,9 @@ fn new_socket(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Drops every SYN for the listening socket, so that nobody gets in between the last accept and the close; a SYN that is dropped in this
-/// instant is sent again by its client and then refused. All else passes: who has been answered already becomes a connection by the last
-/// ACK of its handshake, and so one that is reset and counted.
+/// Drops every SYN for the listening socket, so that no client gets in between the last accept and the close. The client sends a
+/// dropped SYN again and is then refused. Everything else passes: a handshake that was already answered completes with its last
+/// ACK, and that connection is reset and counted.
 #[cfg(target_os = "linux")]
 fn ignore_newcomers(listener: &StdTcpListener) {
     use socket2::SockFilter;
@@ -224,7 +224,7 @@ fn ignore_newcomers(listener: &StdTcpListener) {
     const AND: u16 = 0x54;
     const JUMP_UNLESS_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
-    /// Where the flags are in a TCP header, which is where a TCP socket's filter begins (RFC 9293 section 3.1).
+    /// Offset of the flags in a TCP header, where a TCP socket's filter begins (RFC 9293 section 3.1).
     const FLAGS_OFFSET: u32 = 13;
     const SYN: u32 = 0x02;
     const ACK: u32 = 0x10;
@@ -254,7 +254,7 @@ fn reset_pending(listener: &StdTcpListener) -> u64 {
     }
 }
 
-/// Makes dropping the client a reset; whether it is still there to see that.
+/// Makes dropping the client a reset; returns whether the client is still there to see it.
 fn reset(client: &StdTcpStream) -> bool {
     if is_gone(client) {
         return false;

@@ -1,4 +1,4 @@
-//! When the listener dials upstream only to learn whether it accepts, and what becomes of the connection.
+//! Dials upstream only to learn whether it accepts, and keeps the connection for the next client.
 //!
 //! ```text
 //!             question                    refused                    every 200 ms (2 s after a minute)
@@ -20,11 +20,11 @@ use super::{UpstreamError, UpstreamRoute, socket};
 /// The dials of one listener; at most one is under way, and at most one spare connection is kept.
 pub(super) struct Probe {
     dialling: Option<Dialling>,
-    /// When to dial again without being asked.
+    /// When to dial again unasked.
     next: Option<Instant>,
     refused_since: Option<Instant>,
     spare: Option<Spare>,
-    /// How many dials in a row were made because upstream ended the connection of the one before.
+    /// Dials in a row that were made because upstream closed the previous connection.
     follow_ups: u8,
 }
 
@@ -35,22 +35,22 @@ struct Dialling {
     outcome: Pin<Box<dyn Future<Output = Result<Transport, UpstreamError>> + Send>>,
 }
 
-/// A connection that upstream accepted and nobody uses yet.
+/// A connection that upstream accepted and that is still unused.
 ///
-/// It is offered to the next client, since a server logs each connection that comes to nothing.
+/// It is offered to the next client, since a server logs each connection that ends unused.
 #[derive(Debug)]
 pub(super) struct Spare {
     tcp: TcpStream,
     since: Instant,
 }
 
-/// What happens to a probe while nobody does anything to it.
+/// An event that a probe produces by itself.
 pub(super) enum ProbeEvent {
-    /// The dial is over.
+    /// A dial has finished.
     Dialled { question: Question, outcome: Result<(), UpstreamError> },
     /// It is time to dial.
     Due,
-    /// There is no spare any more.
+    /// The spare is gone.
     SpareOver,
 }
 
@@ -63,8 +63,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const DIAL_LIMIT: Duration = Duration::from_secs(2);
 /// Well below kube-apiserver's 32 s for an idle new connection (`ReadHeaderTimeout`, apiserver `pkg/server/secure_serving.go`).
 const SPARE_AGE: Duration = Duration::from_secs(10);
-/// A server that is dying accepts a dial and then closes its listener and the spare: so the end of a spare is asked about. A load
-/// balancer without backends may do so for ever: so not without end.
+/// A dying server may accept a dial, then close its listener and the spare. So the end of a spare causes another dial. A load
+/// balancer without backends may do so forever, hence the bound.
 const FOLLOW_UPS: u8 = 5;
 
 impl Probe {
@@ -72,13 +72,14 @@ impl Probe {
         Self { dialling: None, next: None, refused_since: None, spare: None, follow_ups: 0 }
     }
 
-    /// Dials for the sake of `question`, unless a dial is under way: then its end will show that a question is left.
+    /// Dials to answer `question`, unless a dial is under way: after that one, the listener finds the question still open. Returns
+    /// whether it dialled.
     pub(super) fn ask(&mut self, route: &UpstreamRoute, question: Question) -> bool {
         self.follow_ups = 0;
         self.start(route, question)
     }
 
-    /// Dials because it is due.
+    /// Dials unless a dial is under way; returns whether it did.
     pub(super) fn start(&mut self, route: &UpstreamRoute, question: Question) -> bool {
         self.next = None;
         if self.dialling.is_some() {
@@ -90,7 +91,7 @@ impl Probe {
         true
     }
 
-    /// Dials again after the interval, since upstream does not accept.
+    /// Schedules the next dial after the interval, since upstream does not accept.
     pub(super) fn retry(&mut self) {
         let now = Instant::now();
         let since = *self.refused_since.get_or_insert(now);
@@ -98,7 +99,7 @@ impl Probe {
         self.next = Some(now + interval);
     }
 
-    /// Dials again because upstream ended what it had just accepted; false when it does so again and again.
+    /// Schedules another dial, since upstream closed a connection that it had just accepted; false after [`FOLLOW_UPS`] in a row.
     pub(super) fn follow_up(&mut self) -> bool {
         let pause = if self.follow_ups == 0 { Duration::ZERO } else { INTERVAL };
         let follow = self.follow_ups < FOLLOW_UPS;
@@ -109,17 +110,17 @@ impl Probe {
         follow
     }
 
-    /// Upstream accepts: nothing is due.
+    /// Upstream accepts, so no dial is due.
     pub(super) fn rest(&mut self) {
         (self.next, self.refused_since) = (None, None);
     }
 
-    /// The connection that the next client may use.
+    /// The spare connection, for the next client.
     pub(super) fn take_spare(&mut self) -> Option<Spare> {
         self.spare.take()
     }
 
-    /// Waits for what happens next; nothing is lost when the future is dropped.
+    /// Waits for the next event. Dropping the future loses nothing.
     pub(super) async fn event(&mut self) -> ProbeEvent {
         tokio::select! {
             outcome = dialled(self.dialling.as_mut()) => self.dialled(outcome),
@@ -167,14 +168,15 @@ async fn spare_over(spare: Option<&mut Spare>) -> SpareEnd {
     let Some(spare) = spare else { return std::future::pending().await };
     let mut byte = [0];
     tokio::select! {
-        // Whatever can be read of a connection on which nothing was said is no good sign.
+        // Nothing was sent on this connection, so anything readable is a bad sign.
         _read = spare.tcp.peek(&mut byte) => SpareEnd::ByUpstream,
         () = sleep_until(spare.since + SPARE_AGE) => SpareEnd::ByAge,
     }
 }
 
 impl Spare {
-    /// `None` within the TLS of a proxy, where session tickets come unasked: they look like an end, which is what a spare is watched for.
+    /// `None` inside a proxy's TLS: unrequested session tickets arrive there, and they look like the end that a spare is watched
+    /// for.
     fn new(transport: Transport, since: Instant) -> Option<Self> {
         match transport {
             Transport::Tcp(tcp) => Some(Self { tcp, since }),
@@ -182,7 +184,7 @@ impl Spare {
         }
     }
 
-    /// The connection, if it is still good.
+    /// The connection, if it is young enough and still silent.
     pub(super) fn into_quiet(self) -> Option<TcpStream> {
         (self.since.elapsed() < SPARE_AGE && socket::is_quiet(&self.tcp)).then_some(self.tcp)
     }

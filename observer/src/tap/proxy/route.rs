@@ -1,11 +1,11 @@
 //! How an API server is reached: directly, or through a forward proxy.
 //!
-//! What "refused stays refused" means behind a forward proxy: client-go takes for a refusal what the kernel says of the address that it
-//! dials itself (`IsConnectionRefused`, kubernetes/apimachinery `pkg/util/net/util.go`, v0.34), and that is the proxy's. So a proxy that
-//! refuses TCP is an upstream that refuses, and closes our port. A proxy that accepts and then does not connect us (407, 502, 503, a
-//! SOCKS reply, even one that says "connection refused") is to client-go an error like any other, after which it lists again: were our
-//! port closed then, relists would stay away that happen without us. So the client is reset, as with an upstream that cannot be
-//! reached, and never gets an HTTP answer that is not the API server's.
+//! client-go detects a refusal by the kernel's error for the address that it dials (`IsConnectionRefused`, kubernetes/apimachinery
+//! `pkg/util/net/util.go`, v0.34). With a forward proxy, that is the proxy's address. So a proxy that refuses TCP counts as a
+//! refusing upstream, and closes our port. A proxy may also accept TCP and then not connect us (407, 502, 503, a SOCKS reply, even
+//! "connection refused"). To client-go that is an ordinary error, after which it relists. If our port were closed then, relists
+//! that happen without watchtap would be missing. So the client is reset, as when upstream is unreachable, and never gets an HTTP
+//! answer that is not the API server's.
 
 use std::io;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use super::{UpstreamEndpoint, UpstreamError, UpstreamTls, http_connect, socks};
 use crate::forward_proxy::{ForwardProxy, Scheme};
 use crate::intake::ForwardProxyFault;
 
-/// The way to one API server.
+/// The route to one API server.
 #[derive(Clone, Debug)]
 pub struct UpstreamRoute {
     endpoint: UpstreamEndpoint,
@@ -36,16 +36,16 @@ struct Via {
 }
 
 impl UpstreamRoute {
-    /// The way to `endpoint`, through `proxy` if there is one.
+    /// The route to `endpoint`, through `proxy` if there is one.
     ///
-    /// A proxy with an `https` address is trusted and greeted by `tls`, the API server's: Go has one TLS configuration for both
-    /// (`net/http/transport.go`, `dialConn`). Only the name that its certificate must bear is its own.
+    /// A proxy with an `https` address uses `tls`, the API server's: Go has one TLS configuration for both
+    /// (`net/http/transport.go`, `dialConn`). Only the name in its certificate is its own.
     pub fn new(endpoint: UpstreamEndpoint, proxy: Option<ForwardProxy>, tls: &UpstreamTls) -> Self {
         let via = proxy.map(|proxy| Via { server_name: proxy.server_name.clone(), connector: tls.connector.clone(), proxy });
         Self { endpoint, via }
     }
 
-    /// Where it leads to.
+    /// The API server that it leads to.
     pub fn endpoint(&self) -> &UpstreamEndpoint {
         &self.endpoint
     }

@@ -1,4 +1,4 @@
-//! The proxy as its owner sees it.
+//! The public interface of the proxy.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,14 +20,15 @@ use super::{
 
 /// A listener in front of one API server.
 ///
-/// On each connection the client's `ClientHello` is read first, then upstream is dialled and greeted with the protocols that the client
-/// offered, then the client is answered with what upstream chose: so a client is never let in where there is nobody behind us, and there
-/// is one upstream connection per client connection.
+/// For each connection, it reads the client's `ClientHello` first. It then dials upstream and offers the client's protocols. Last,
+/// it answers the client with the protocol that upstream chose. So a client is let in only if upstream is there, and each client
+/// connection has one upstream connection.
 ///
-/// While upstream refuses TCP connections, so does our port. What a client can see of us all the same, counted as
-/// [`ProxyCounts::reset_instead_of_refused`]: a reset instead of a refusal, until we have learned that upstream refuses; that takes a
-/// sign (an end, a GOAWAY, a failed dial), as nothing is dialled unasked. Where upstream's address swallows SYNs, a client is accepted
-/// and reset after the handshake limit. Behind a forward proxy it is the proxy's port that decides; see [`UpstreamRoute`].
+/// While upstream refuses TCP connections, so does our port. One difference remains visible to clients, counted as
+/// [`ProxyCounts::reset_instead_of_refused`]: they are reset instead of refused until the proxy has learned that upstream refuses.
+/// It learns that after a sign (an end, a GOAWAY, a failed dial), since it never dials unasked. If upstream's address drops SYNs, a
+/// client is accepted and then reset after the handshake limit. Behind a forward proxy, the port of the forward proxy decides; see
+/// [`UpstreamRoute`].
 #[derive(Debug)]
 pub struct Proxy {
     port: BoundPort,
@@ -46,7 +47,7 @@ pub struct ProxyHandle {
 }
 
 impl Proxy {
-    /// Binds and listens; clients that come before [`Self::serve`] wait.
+    /// Binds and listens; clients that connect before [`Self::serve`] wait.
     pub fn bind(config: ProxyConfig) -> Result<Self, ProxyError> {
         let port = BoundPort::bind(config.listen)?;
         let shared = Arc::new(Shared {
@@ -69,7 +70,7 @@ impl Proxy {
         Ok(Self { port, shared, stop, finished, handle })
     }
 
-    /// Where clients connect.
+    /// The address that clients connect to.
     pub fn local_addr(&self) -> SocketAddr {
         self.port.address()
     }
@@ -81,9 +82,9 @@ impl Proxy {
 
     /// Serves until [`ProxyHandle::stop`] and the end of its grace.
     ///
-    /// Fails only when the runtime cannot take the socket.
+    /// Fails only if the runtime cannot take the socket.
     pub async fn serve(self) -> Result<(), ProxyError> {
-        // Dropped on every way out: that is how handles learn that all is over.
+        // Every return drops `_finished`, which resolves the futures of [`ProxyHandle::stop`].
         let Self { port, shared, mut stop, finished: _finished, handle } = self;
         drop(handle);
         let address = port.address();
@@ -98,7 +99,7 @@ impl Proxy {
     }
 }
 
-/// The grace of a stop; without anybody left who could stop us, there is none.
+/// Waits for a stop and returns its grace; waits forever once no handle is left.
 async fn grace(stop: &mut watch::Receiver<Option<Duration>>) -> Duration {
     let grace = stop.wait_for(Option::is_some).await.ok().and_then(|grace| *grace);
     match grace {
@@ -108,49 +109,51 @@ async fn grace(stop: &mut watch::Receiver<Option<Duration>>) -> Duration {
 }
 
 impl ProxyHandle {
-    /// Where clients connect.
+    /// The address that clients connect to.
     pub fn local_addr(&self) -> SocketAddr {
         self.shared.address
     }
 
-    /// Totals so far.
+    /// Totals since the start.
     pub fn counts(&self) -> ProxyCounts {
         self.shared.counters.snapshot()
     }
 
-    /// Whether clients are accepted, as far as upstream decides it.
+    /// Whether the port accepts clients; it follows upstream.
     pub fn state(&self) -> ListenerState {
         self.shared.gate.state()
     }
 
-    /// Why the last client that could not be served was not.
+    /// Why the last failed client could not be connected to upstream.
     pub fn last_upstream_error(&self) -> Option<UpstreamError> {
         self.shared.counters.last_upstream_error()
     }
 
-    /// Waits until the first client has connected. Nothing is dialled for a listener before that.
+    /// Waits until the first client has connected; before that the listener dials nothing.
     pub async fn first_client(&self) {
-        // The sender lives as long as we do.
+        // The sender lives as long as this handle.
         self.shared.first_client.subscribe().wait_for(|came| *came).await.map(drop).unwrap_or_default();
     }
 
-    /// Dials upstream now, so that the port refuses before a client comes, where upstream does. A connection that is accepted is the next client's.
+    /// Dials upstream now, so that the port refuses before a client comes if upstream does. The next client uses an accepted
+    /// connection.
     pub fn check_upstream(&self) {
         self.shared.gate.ask();
     }
 
-    /// From the next connection on `certificate` is presented upstream, and nobody is let in but those to whom `issuer` has issued a
-    /// certificate.
+    /// From the next connection on, `certificate` is presented upstream, and only clients with a certificate issued by `issuer` are
+    /// let in.
     pub fn present(&self, certificate: &ClientCertificate, issuer: &Arc<PrivateAuthority>) -> Result<(), TlsConfigError> {
         self.shared.sides.present(certificate, issuer)
     }
 
-    /// Accepts nobody any more; the future is over when all connections are, or after `grace` (and a second), when those that are left have
-    /// been ended with `close_notify` and FIN on both sides. It need not be awaited. Said again with another grace, it changes nothing.
+    /// Stops accepting clients. The future resolves when all connections have ended. After `grace`, the remaining ones are ended
+    /// with `close_notify` and FIN on both sides, and reset a second later. The future need not be awaited. Once the drain has
+    /// begun, another call changes nothing.
     pub fn stop(&self, grace: Duration) -> impl Future<Output = ()> + Send + 'static {
         self.stop.send_replace(Some(grace));
         let mut finished = self.finished.clone();
-        // Nothing is ever sent: the end of the channel is the message.
+        // Nothing is ever sent: the channel's end is the signal.
         async move { while finished.changed().await.is_ok() {} }
     }
 }

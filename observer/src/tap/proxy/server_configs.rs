@@ -9,7 +9,7 @@ use rustls_pki_types::ServerName;
 use super::unforwardable::NoCertificate;
 use super::{Admission, AuthorityError, PrivateAuthority};
 
-/// Configurations that differ in nothing but the one protocol that ALPN offers back.
+/// Configurations that differ only in the protocol that ALPN selects.
 #[derive(Debug)]
 pub(super) struct ServerConfigs {
     none: Arc<ServerConfig>,
@@ -21,7 +21,7 @@ pub(super) const HTTP1: &[u8] = b"http/1.1";
 pub(super) const HTTP2: &[u8] = b"h2";
 
 impl ServerConfigs {
-    /// Under a fresh certificate of `authority` for loopback and `name`, for those whom `admission` lets in.
+    /// Issues a new certificate of `authority` for loopback and `name`; `admission` decides which clients are let in.
     pub(super) fn new(
         authority: &PrivateAuthority,
         name: Option<&ServerName<'_>>,
@@ -37,7 +37,7 @@ impl ServerConfigs {
         };
         let (certificate, key) = authority.issue_server(name)?;
         let mut config = builder.with_single_cert(vec![certificate], key).map_err(AuthorityError::of)?;
-        // Stateless tickets: a client that reconnects resumes without memory of ours.
+        // Stateless tickets: a client that reconnects can resume its session without memory of ours.
         config.ticketer = aws_lc_rs::Ticketer::new().map_err(AuthorityError::of)?;
         let none = Arc::new(config);
         Ok(Self { http1: Arc::new(with_alpn(&none, HTTP1)), http2: Arc::new(with_alpn(&none, HTTP2)), none })

@@ -1,10 +1,11 @@
-//! Whether a certificate is the API server's: by its chain, or because it is pinned.
+//! Verifies that a certificate is the API server's: by its chain, or because it is pinned.
 //!
-//! Go takes a server's certificate that is itself among the roots, whoever signed it and whether it is a CA's or not
-//! (`Certificate.Verify`, `crypto/x509/verify.go`, Go 1.26). Kubeconfigs rely on that: `certificate-authority-data` may hold the server's own
-//! certificate. webpki takes such a one only if it signed itself and is no CA's. So where webpki says no and the certificate is pinned, what
-//! Go checks of it is checked here: validity, name, usage, critical extensions. Like Go, this accepts no name outside of the
-//! subject's alternative names, so none of X.509 version 1. Unlike Go, webpki takes no wildcard directly below a top-level name.
+//! Go accepts a server certificate that is itself among the roots, whatever its signer and whether or not it is a CA's
+//! (`Certificate.Verify`, `crypto/x509/verify.go`, Go 1.26). Kubeconfigs rely on that: `certificate-authority-data` may hold the
+//! server's own certificate. webpki accepts such a certificate only if it is self-signed and not a CA's. So if webpki refuses a
+//! pinned certificate, Go's checks are made here: validity, name, usage, critical extensions. Like Go, this accepts only names
+//! among the subject alternative names, so no certificate of X.509 version 1. Unlike Go, webpki accepts no wildcard directly below
+//! a top-level name.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 use x509_parser::time::ASN1Time;
 
-/// Accepts what webpki accepts, and what is pinned.
+/// Accepts certificates that webpki accepts or that are pinned.
 #[derive(Debug)]
 pub(super) struct ServerVerifier {
     chains: Arc<WebPkiServerVerifier>,
@@ -27,8 +28,8 @@ pub(super) struct ServerVerifier {
 }
 
 impl ServerVerifier {
-    /// Trusts the certificates of `trusted` and what they have issued; `None` when webpki can use none of them. Those that it cannot parse
-    /// (negative serial numbers and the like) are, as in Go's `x509.CertPool`, no reason to distrust the others.
+    /// Trusts the certificates of `trusted` and those that they issued; `None` if webpki can use none of them. A certificate that
+    /// webpki cannot parse (negative serial numbers and the like) does not invalidate the others, as in Go's `x509.CertPool`.
     pub(super) fn new(trusted: Vec<CertificateDer<'static>>, provider: &Arc<CryptoProvider>) -> Option<Self> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(trusted.iter().cloned());
@@ -76,7 +77,7 @@ impl ServerCertVerifier for ServerVerifier {
     }
 }
 
-/// webpki's parser refuses critical extensions that it does not know.
+/// Critical extensions need no check here, since webpki's parser refuses unknown ones.
 fn verify_pinned(certificate: &CertificateDer<'_>, server_name: &ServerName<'_>, now: UnixTime) -> Result<(), Error> {
     verify_server_name(&ParsedCertificate::try_from(certificate)?, server_name)?;
     let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_error| CertificateError::BadEncoding)?;
@@ -181,7 +182,7 @@ ZmBzBVrmoAe5j6acTQ==
         check(change, expected);
     }
 
-    /// Whether a pinned certificate that signed itself is refused, and with which words.
+    /// Checks whether a pinned, self-signed certificate is refused, and with which message.
     #[track_caller]
     fn check(change: impl Fn(&mut CertificateParams), expected: Option<&str>) {
         let mut params = CertificateParams::new(["api.k8s.example".to_owned()]).unwrap();
@@ -194,7 +195,7 @@ ZmBzBVrmoAe5j6acTQ==
         }
     }
 
-    /// Of an authority that nobody knows.
+    /// A certificate of an unknown authority.
     fn issued() -> CertificateDer<'static> {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -203,7 +204,7 @@ ZmBzBVrmoAe5j6acTQ==
         params.signed_by(&KeyPair::generate().unwrap(), &authority).unwrap().der().clone()
     }
 
-    /// Why `certificate` is refused as that of `api.k8s.example`.
+    /// Why `certificate` is refused for `api.k8s.example`.
     fn verdict(certificate: &CertificateDer<'static>, trusted: &[CertificateDer<'static>]) -> Option<String> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = ServerVerifier::new(trusted.to_vec(), &provider).expect("webpki can use it as a root");

@@ -1,4 +1,4 @@
-//! What all connections of one listener have in common.
+//! The state that all connections of one listener share.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct Shared {
     pub(super) route: UpstreamRoute,
     pub(super) entrance: Entrance,
     pub(super) sides: CurrentSides,
-    /// Where the upstream half of `sides` is read again.
+    /// Renews the upstream half of `sides` from files.
     pub(super) renewal: Option<Renewal>,
     pub(super) intake: Option<Intake>,
     pub(super) clock: Clock,
@@ -33,14 +33,14 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Reads again what our certificates are read from, if that is files.
+    /// Reads our certificates again, if they come from files.
     pub(super) async fn renew(self: &Arc<Self>) {
         if let Some(renewal) = &self.renewal {
             renewal.renew(self).await;
         }
     }
 
-    /// Counts and tells that clients were reset which would have been refused.
+    /// Counts and reports clients that were reset, but would have been refused.
     pub(super) fn reset_instead_of_refused(&self, clients: u64) {
         if clients > 0 {
             self.counters.reset_instead_of_refused.add(clients);
@@ -49,7 +49,7 @@ impl Shared {
         }
     }
 
-    /// Counts and tells that a client could not be served.
+    /// Counts and reports a client that could not be served.
     pub(super) fn upstream_failed(&self, error: UpstreamError) {
         let (at, listener) = (self.clock.now(), self.address);
         self.notice(Notice::UpstreamFailed { at, listener, error: error.clone() });
@@ -78,7 +78,7 @@ impl Shared {
         }
     }
 
-    /// Tells that the listener opened or closed.
+    /// Reports that the listener opened or closed.
     pub(super) fn listener_is(&self, state: ListenerState) {
         let (at, listener) = (self.clock.now(), self.address);
         self.notice(Notice::Listener { at, listener, state });

@@ -1,7 +1,8 @@
 //! One TLS side of a connection: plaintext in and out, and the exact manner of its end.
 //!
 //! rustls is driven here directly rather than through tokio-rustls' stream, since a splice needs three things that `AsyncRead` and
-//! `AsyncWrite` do not tell apart: plaintext lent and not copied, records sealed now and flushed later, and how a side ended.
+//! `AsyncWrite` do not offer. It borrows plaintext without a copy, seals records now and flushes them later, and learns how a side
+//! ended.
 
 use std::io::{self, BufRead, Read, Write};
 use std::pin::Pin;
@@ -15,18 +16,18 @@ use super::socket;
 use super::transport::Transport;
 use crate::intake::EndManner;
 
-/// A connection and its TLS state, handshake done.
+/// A connection and its TLS state, after the handshake.
 #[derive(Debug)]
 pub(super) struct Side {
     transport: Transport,
-    /// Boxed, since it is large, and a task has room for each place that it is moved to.
+    /// Boxed, since it is large, and a task reserves room for each place that it moves to.
     tls: Box<Connection>,
     /// Set once no more TLS can be read.
     end: Option<EndManner>,
-    /// A write failed: the peer has reset the connection, whatever reading says.
+    /// A write failed: the peer has reset the connection, even if reads show an ordinary end.
     gone: bool,
     notified: bool,
-    /// Our direction ends.
+    /// Our direction is ending.
     parting: bool,
     written: usize,
 }
@@ -48,7 +49,7 @@ impl Side {
         self.transport.tcp()
     }
 
-    /// Waits until [`Self::plaintext`] has something, or tells the manner in which this side has ended, again at each call.
+    /// Waits until [`Self::plaintext`] has something, or returns how this side has ended, again at each call.
     pub(super) fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EndManner>> {
         loop {
             match self.tls.reader().fill_buf() {
@@ -64,23 +65,23 @@ impl Side {
         }
     }
 
-    /// What was read and not consumed yet: of one TLS record at most, and never empty after [`Self::poll_readable`].
+    /// Plaintext that was read but not consumed: from one TLS record at most, and never empty after [`Self::poll_readable`].
     pub(super) fn plaintext(&mut self) -> &[u8] {
         self.tls.reader().into_first_chunk().unwrap_or_default()
     }
 
-    /// Forgets the first `length` bytes of [`Self::plaintext`].
+    /// Discards the first `length` bytes of [`Self::plaintext`].
     pub(super) fn consume(&mut self, length: usize) {
         self.tls.reader().consume(length);
     }
 
     /// Encrypts as much of `bytes` as the outgoing buffer takes, 64 KiB at most; nothing is written before [`Self::poll_flush`].
     pub(super) fn seal(&mut self, bytes: &[u8]) -> usize {
-        // It fails only when it has no buffer, and never has none.
+        // It fails only without a buffer, and there always is one.
         self.tls.writer().write(bytes).unwrap_or_default()
     }
 
-    /// Writes all that was sealed; fails when the peer has reset the connection.
+    /// Writes everything sealed; fails if the peer has reset the connection.
     pub(super) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), PeerGone>> {
         while self.tls.wants_write() {
             match self.tls.write_tls(&mut Wire { transport: &mut self.transport, context }) {
@@ -92,7 +93,7 @@ impl Side {
                 }
             }
         }
-        // TLS to a proxy has a buffer of its own; TCP has none that could be flushed.
+        // TLS to a proxy has a buffer of its own; TCP has none to flush.
         if ready!(Pin::new(&mut self.transport).poll_flush(context)).is_err() {
             self.gone = true;
             return Poll::Ready(Err(PeerGone));
@@ -100,12 +101,12 @@ impl Side {
         Poll::Ready(Ok(()))
     }
 
-    /// How many bytes were written, records and all; it wraps around.
+    /// Bytes written so far, including record overhead; wraps around.
     pub(super) const fn written(&self) -> usize {
         self.written
     }
 
-    /// Ends our direction as its source has ended: `close_notify` and FIN, or FIN alone. The other direction stays open.
+    /// Ends our direction as its source ended: `close_notify` and FIN, or FIN alone. The other direction stays open.
     pub(super) fn poll_shutdown(&mut self, context: &mut Context<'_>, manner: EndManner) -> Poll<()> {
         if !self.parting {
             self.parting = true;
@@ -131,14 +132,14 @@ impl Side {
         if self.tls.process_new_packets().is_ok() {
             return Poll::Ready(Ok(()));
         }
-        // The alert that says what is wrong with its bytes; the peer's fault has precedence over one of writing.
+        // Sends the alert for the peer's bytes; the peer's error takes precedence over a failed write.
         if let Poll::Ready(Err(PeerGone)) = self.poll_flush(context) {
             self.gone = false;
         }
         Poll::Ready(Err(EndManner::BrokenTls))
     }
 
-    /// After a failed write the kernel may tell a reader of an ordinary end: the error has been told already.
+    /// After a failed write, the kernel may report an ordinary end to a reader, since it has already reported the error.
     fn manner(&self, read: EndManner) -> EndManner {
         if self.gone { EndManner::Reset } else { read }
     }
@@ -148,7 +149,8 @@ impl Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PeerGone;
 
-/// A connection as rustls wants it: what would wait is [`io::ErrorKind::WouldBlock`], and `context` is woken later.
+/// A connection as rustls expects it: an operation that would wait returns [`io::ErrorKind::WouldBlock`], and `context` is woken
+/// later.
 pub(super) struct Wire<'a, 'b> {
     pub(super) transport: &'a mut Transport,
     pub(super) context: &'a mut Context<'b>,

@@ -1,4 +1,5 @@
-//! Who we are on both sides of a listener's connections. Both change at once, or somebody could be let in as nobody and go on as somebody.
+//! Our identities on both sides of a listener's connections. Both change at once: otherwise a client let in without a certificate
+//! could then act with the user's certificate.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -10,23 +11,23 @@ use super::{
     Admission, AuthorityError, ClientCertificate, Entrance, PrivateAuthority, TlsConfigError, UpstreamIdentity, UpstreamTls,
 };
 
-/// What one connection is made with.
+/// The identities that one connection uses.
 #[derive(Debug)]
 pub(super) struct Sides {
     pub(super) upstream_tls: UpstreamTls,
     pub(super) server_configs: Arc<ServerConfigs>,
-    /// How many certificates a kubeconfig's user has had in files before this one.
+    /// How often the user's certificate in files had changed before this one.
     renewals: u64,
 }
 
-/// What the next connection is made with.
+/// The identities that the next connection uses.
 #[derive(Debug)]
 pub(super) struct CurrentSides {
-    /// Issues what clients see of us.
+    /// Issues the certificate that clients see.
     authority: Arc<PrivateAuthority>,
     entrance: Entrance,
     current: RwLock<Arc<Sides>>,
-    /// Held by whoever replaces them.
+    /// Held while they are replaced.
     replacing: Mutex<()>,
     renewals: watch::Sender<u64>,
 }
@@ -44,13 +45,13 @@ impl CurrentSides {
         Ok(Self { authority, entrance, current, replacing, renewals: watch::Sender::new(0) })
     }
 
-    /// For one connection, from its beginning to its end.
+    /// Returns them for the lifetime of one connection.
     pub(super) fn current(&self) -> Arc<Sides> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// From the next connection on `certificate` is presented upstream, and nobody is let in but those to whom `issuer` has issued a
-    /// certificate. Sessions of before cannot be resumed, since the tickets have another key.
+    /// From the next connection on, `certificate` is presented upstream, and only clients with a certificate issued by `issuer` are
+    /// let in. Earlier sessions cannot be resumed, since the tickets have another key.
     pub(super) fn present(&self, certificate: &ClientCertificate, issuer: &Arc<PrivateAuthority>) -> Result<(), TlsConfigError> {
         let _nobody_else = self.replacing.lock();
         let current = self.current();
@@ -61,8 +62,8 @@ impl CurrentSides {
         Ok(())
     }
 
-    /// From the next connection on upstream is trusted and greeted by `identity`. Who is let in stays as it was. `is_another`: it presents
-    /// another certificate than before, so the connections made with that one are outdated.
+    /// From the next connection on, `identity` decides how upstream is trusted and which certificate it gets. Admission stays as it
+    /// was. `is_another` means that the certificate differs, so connections that use the old one are outdated.
     pub(super) fn renew(&self, identity: &UpstreamIdentity, is_another: bool) -> Result<(), TlsConfigError> {
         let _nobody_else = self.replacing.lock();
         let current = self.current();
@@ -73,7 +74,7 @@ impl CurrentSides {
         Ok(())
     }
 
-    /// Waits until connections with `sides` present a certificate that has been renewed.
+    /// Waits until the certificate in `sides` has been renewed.
     pub(super) async fn outdated(&self, sides: &Sides) {
         let mut renewals = self.renewals.subscribe();
         if renewals.wait_for(|renewals| *renewals > sides.renewals).await.is_err() {
@@ -86,7 +87,7 @@ impl CurrentSides {
     }
 }
 
-/// Which name beside those of loopback our certificate bears.
+/// The name that our certificate bears besides the loopback names.
 fn shown_name(entrance: Entrance, upstream_tls: &UpstreamTls) -> Option<&ServerName<'static>> {
     match entrance {
         Entrance::Server => None,

@@ -10,7 +10,7 @@ use super::transport::Transport;
 use crate::forward_proxy::Credentials;
 use crate::intake::ForwardProxyFault;
 
-/// Asks for a connection to `target`, whose name the proxy resolves.
+/// Asks for a connection to `target`; the proxy resolves its name.
 pub(super) async fn connect(
     transport: Transport,
     target: &UpstreamEndpoint,

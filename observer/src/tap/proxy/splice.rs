@@ -1,12 +1,12 @@
-//! Both directions of one connection, copied by one task.
+//! Copies both directions of one connection in one task.
 //!
-//! How a side ends is passed on in the same manner: `close_notify` and FIN as `close_notify` and FIN, a bare FIN as a bare FIN, RST as
-//! RST; each direction by itself, so half-closed connections work. What cannot be passed on as it was: a fatal alert, and bytes that are
-//! not TLS, end the other side with a bare FIN, since an alert of ours would speak of a connection that is not the client's.
+//! The end of a side is passed on in the same manner: `close_notify` and FIN as `close_notify` and FIN, a bare FIN as a bare FIN,
+//! RST as RST. Each direction ends by itself, so half-closed connections work. A fatal alert and bytes that are not TLS cannot be
+//! passed on, since an alert of ours would concern another connection than the client's. They end the other side with a bare FIN.
 //!
-//! An end of upstream that the client did not ask for by ending first is a sign that the API server goes away. The client will come back
-//! at once and must then find what it would have found without us: so the end is withheld until it is known whether upstream refuses,
-//! [`super::gate::HOLD_BACK`] at most.
+//! If upstream ends a connection that the client has not ended first, the API server may be going away. The client will reconnect
+//! at once, and must then find the same as without watchtap. So the end is withheld until it is known whether upstream refuses, for
+//! at most [`super::gate::HOLD_BACK`].
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -34,12 +34,12 @@ pub(super) struct Splice {
     goaway_told: bool,
 }
 
-/// How both sockets are to be closed.
+/// How both sockets must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closing {
     Gracefully,
     ByReset,
-    /// We leave, and neither side has asked for it.
+    /// The proxy ends the connection; neither side has asked for it.
     ByUs,
 }
 
@@ -58,7 +58,7 @@ impl Splice {
         }
     }
 
-    /// Copies until both directions are over, or until `farewell` is, and closes both sides as they deserve.
+    /// Copies until both directions have ended or `farewell` resolves, and closes both sides accordingly.
     pub(super) async fn run(mut self, farewell: impl Future<Output = ()>) {
         let closing = {
             let mut farewell = pin!(farewell);
@@ -69,7 +69,7 @@ impl Splice {
             .await
         };
         if closing == Closing::ByUs {
-            // The request's first: what ends first with the response is taken for a sign that the server restarts.
+            // The request first: if the response ends first, that counts as a sign that the server restarts.
             self.request.cut(&mut self.tee);
             self.response.cut(&mut self.tee);
             std::future::poll_fn(|context| self.poll_farewell(context)).await;
@@ -98,7 +98,7 @@ impl Splice {
         }
     }
 
-    /// Writes what was read already, then `close_notify` and FIN, to both sides.
+    /// Writes everything already read, then `close_notify` and FIN, to both sides.
     fn poll_farewell(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let downstream = self.downstream.poll_shutdown(context, EndManner::CloseNotify);
         ready!(self.upstream.poll_shutdown(context, EndManner::CloseNotify));
@@ -130,8 +130,8 @@ fn withhold(shared: &Arc<Shared>, client_ended: bool, manner: EndManner) -> Opti
     Some(Box::pin(async move { shared.gate.answer(question).await }))
 }
 
-/// Whether the connection is over. An upstream that takes nothing more may have answered before (an early error response), and the
-/// client must get that; a client that takes nothing more has nobody behind it.
+/// Whether and how the connection is over. An upstream that takes nothing more may have answered before (an early error response),
+/// and the client must get that. If the client takes nothing more, upstream has no recipient left.
 fn closing(request: Option<FlowEnd>, response: Option<FlowEnd>) -> Option<Closing> {
     match (request, response) {
         (Some(FlowEnd::Reset), _)

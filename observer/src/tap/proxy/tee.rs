@@ -1,4 +1,4 @@
-//! What a connection shows of itself to the observing side, if anybody looks.
+//! The copy of a connection's traffic for the observing side.
 
 use observer_core::http::{Direction, FrameWalker};
 
@@ -12,9 +12,9 @@ use crate::tap::Clock;
 pub(super) enum Tee {
     /// To the queue.
     Observed(ConnectionFeed, Clock),
-    /// Nowhere; only the frames of HTTP/2 responses are followed, for GOAWAY.
+    /// Dropped, but the frames of HTTP/2 responses are followed, for GOAWAY.
     Framed(FrameWalker),
-    /// Nowhere.
+    /// Dropped.
     Blind,
 }
 
@@ -27,7 +27,7 @@ impl Tee {
         }
     }
 
-    /// The time, if anybody looks.
+    /// The time, if the connection is observed.
     pub(super) fn now(&self) -> Option<Timestamp> {
         match self {
             Self::Observed(_, clock) => Some(clock.now()),
@@ -35,14 +35,14 @@ impl Tee {
         }
     }
 
-    /// Tells that the client's socket takes nothing more since then, or that it does again.
+    /// Reports that the client's socket has been full since `since`, or has room again (`None`).
     pub(super) fn client_blocked(&mut self, since: Option<Timestamp>) {
         if let Self::Observed(feed, clock) = self {
             feed.client_blocked(clock.now(), since);
         }
     }
 
-    /// Whether the server has announced that it takes no more requests.
+    /// Whether the server has announced with GOAWAY that it takes no more requests.
     pub(super) fn saw_goaway(&self) -> bool {
         match self {
             Self::Observed(feed, _) => feed.saw_goaway(),

@@ -1,4 +1,4 @@
-//! What lies below the TLS of an API server: TCP, or TLS to a forward proxy.
+//! The layer below the TLS of an API server: TCP, or TLS to a forward proxy.
 
 use std::io;
 use std::pin::Pin;
@@ -8,17 +8,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// A way for bytes to an API server.
+/// A byte stream to an API server.
 #[derive(Debug)]
 pub enum Transport {
-    /// Directly, or through a proxy that is spoken to in the clear.
+    /// Direct, or through a proxy without TLS.
     Tcp(TcpStream),
     /// Through a proxy with an `https` address.
     WithinTls(Box<TlsStream<TcpStream>>),
 }
 
 impl Transport {
-    /// The socket at the bottom.
+    /// The underlying socket.
     pub(super) fn tcp(&self) -> &TcpStream {
         match self {
             Self::Tcp(tcp) => tcp,
@@ -37,7 +37,7 @@ impl AsyncRead for Transport {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(tcp) => Pin::new(tcp).poll_read(context, buffer),
-            // The manner of its end is the proxy's; what ended is told by the TLS above.
+            // This end is the proxy's; the TLS above detects how the API server's side ended.
             Self::WithinTls(tls) => match ready!(Pin::new(tls).poll_read(context, buffer)) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
                 read => Poll::Ready(read),

@@ -1,7 +1,7 @@
 //! Client certificates at a listener that presents none upstream.
 //!
-//! A certificate cannot be passed on: its key signs the handshake with us, and the API server would take the client for nobody. So we ask for
-//! one, refuse the client that shows one, and let in all others.
+//! A certificate cannot be passed on: its key signs the handshake with us, and the API server would treat the client as anonymous.
+//! So we ask for a certificate, refuse a client that shows one, and let in all others.
 
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
@@ -9,7 +9,7 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, UnixTime};
 
-/// Asks for a certificate without a hint of whose, so that a client shows the one that it has.
+/// Asks for a certificate without naming an issuer, so that a client shows the one that it has.
 #[derive(Debug)]
 pub(super) struct NoCertificate {
     algorithms: WebPkiSupportedAlgorithms,
@@ -21,7 +21,7 @@ impl NoCertificate {
     }
 }
 
-/// Why a handshake fails whose client showed a certificate that cannot be passed on. The client reads it as the alert `access_denied`.
+/// The error of a handshake in which the client showed a certificate. The client sees the alert `access_denied`.
 pub(super) const REFUSAL: Error = Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure);
 
 impl ClientCertVerifier for NoCertificate {

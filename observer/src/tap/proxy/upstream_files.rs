@@ -1,6 +1,6 @@
-//! Certificates that are renewed while we run: what the upstream half of TLS is made of is read again, as client-go does it.
+//! Certificates that are renewed during a run: the inputs of the upstream half of TLS are read again, as client-go does.
 //!
-//! A client of ours cannot do it itself: its kubeconfig is a copy that names our certificate, and the user's own is presented by us.
+//! Our clients cannot do that themselves: their kubeconfig is a copy that names our certificate, and we present the user's own.
 
 use std::error::Error;
 use std::fmt;
@@ -13,20 +13,20 @@ use tokio::time::{Instant, timeout};
 use super::shared::Shared;
 use super::{ClientCertificate, UpstreamTrust};
 
-/// How long what was read is good for new connections: kubernetes/client-go `transport/transport.go`, `cachingCertificateLoader`, v0.37.
+/// How long a reading serves new connections: kubernetes/client-go `transport/transport.go`, `cachingCertificateLoader`, v0.37.
 const FRESH_FOR: Duration = Duration::from_secs(1);
-/// How long a client waits for a file system; then it is connected with what was read before.
+/// How long a client waits for the file system; then it is connected with the previous reading.
 const READ_WITHIN: Duration = Duration::from_millis(250);
-/// How often files are read that no new connection asks for: kubernetes/client-go `transport/cert_rotation.go`,
+/// How often files are read without new connections: kubernetes/client-go `transport/cert_rotation.go`,
 /// `CertCallbackRefreshDuration`, v0.37.
 pub(super) const READ_AGAIN: Duration = Duration::from_mins(5);
 
-/// Whom we take for the API server, and who we are to it, as text.
+/// How the API server is trusted, and which certificate is presented to it, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpstreamIdentity {
     /// Which certificates prove that a server is the API server.
     pub trust: UpstreamTrust,
-    /// The certificate that is presented; with `None` the one of before stays, which may have been handed to us by a plug-in.
+    /// The certificate that is presented. `None` keeps the previous one, which may have come from a plug-in.
     pub certificate: Option<ClientCertificate>,
 }
 
@@ -35,14 +35,15 @@ type Read = dyn Fn() -> Result<UpstreamIdentity, Box<dyn Error + Send + Sync>> +
 /// The files that an [`UpstreamIdentity`] is read from.
 #[derive(Clone)]
 pub struct UpstreamFiles {
-    /// What they held when they were read last.
+    /// Their contents at the last reading.
     held: UpstreamIdentity,
     read: Arc<Read>,
     fresh_for: Duration,
 }
 
 impl UpstreamFiles {
-    /// `held` is what the proxy begins with, `read` yields what the files hold now. It may block, and is called on a thread that may.
+    /// `held` is the proxy's initial identity; `read` returns the files' current one. `read` may block, and is called on a blocking
+    /// thread.
     pub fn new(
         held: UpstreamIdentity,
         read: impl Fn() -> Result<UpstreamIdentity, Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
@@ -50,7 +51,7 @@ impl UpstreamFiles {
         Self { held, read: Arc::new(read), fresh_for: FRESH_FOR }
     }
 
-    /// With another time for which what was read is good for new connections; 1 s unless a test wants less.
+    /// Sets how long a reading serves new connections; 1 s unless a test needs less.
     #[must_use]
     pub fn fresh_for(self, fresh_for: Duration) -> Self {
         Self { fresh_for, ..self }
@@ -63,7 +64,7 @@ impl fmt::Debug for UpstreamFiles {
     }
 }
 
-/// The files of a listener that serves.
+/// The files of a running listener.
 #[derive(Debug)]
 pub(super) struct Renewal(Arc<Mutex<State>>);
 
@@ -71,7 +72,7 @@ pub(super) struct Renewal(Arc<Mutex<State>>);
 struct State {
     files: UpstreamFiles,
     read_at: Option<Instant>,
-    /// Why the last reading brought nothing; said once.
+    /// Why the last reading failed; logged once.
     fault: Option<String>,
 }
 
@@ -80,8 +81,8 @@ impl Renewal {
         Self(Arc::new(Mutex::new(State { files, read_at: None, fault: None })))
     }
 
-    /// Reads the files unless they were read a moment ago, and changes `shared`'s upstream half of TLS if they hold something else. Returns
-    /// before that when the file system takes too long; the reading then goes on beside the caller.
+    /// Reads the files unless they were read a moment ago, and updates `shared`'s upstream half of TLS if they have changed.
+    /// Returns early if the file system takes too long; the reading then continues in the background.
     pub(super) async fn renew(&self, shared: &Arc<Shared>) {
         let state = Arc::clone(&self.0);
         let renewed = async {

@@ -14,7 +14,7 @@ use super::insecure::AnyCertificate;
 use super::server_verifier::ServerVerifier;
 use super::{ClientCertificate, TlsConfigError, UpstreamIdentity};
 
-/// Whom we take for the API server, and who we are to it.
+/// How the API server is trusted, and which certificate is presented to it.
 #[derive(Clone)]
 pub struct UpstreamTls {
     pub(super) connector: TlsConnector,
@@ -26,16 +26,16 @@ pub struct UpstreamTls {
 /// Which certificates prove that a server is the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpstreamTrust {
-    /// Those issued by one of these CA certificates, in PEM.
+    /// Certificates issued by one of these CA certificates, in PEM.
     Authorities(Vec<u8>),
-    /// Those that this system trusts.
+    /// Certificates that this system trusts.
     Native,
-    /// Any. Only where the kubeconfig says `insecure-skip-tls-verify: true`.
+    /// Any certificate. Only with `insecure-skip-tls-verify: true` in the kubeconfig.
     Anybody,
 }
 
 impl UpstreamTls {
-    /// The configuration, for a connection of our own beside the tap's.
+    /// The configuration, for a connection of our own besides the tap's.
     pub fn client_config(&self) -> Arc<ClientConfig> {
         Arc::clone(self.connector.config())
     }
@@ -45,7 +45,7 @@ impl UpstreamTls {
         self.server_name.clone()
     }
 
-    /// `server_name` is the name that the server's certificate must carry: `tls-server-name`, else the host of `server`.
+    /// `server_name` is the name that the server's certificate must carry: `tls-server-name`, or the host of `server`.
     pub fn new(trust: &UpstreamTrust, server_name: &str, client: Option<&ClientCertificate>) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = trust.verifier(&provider)?;
@@ -65,19 +65,19 @@ impl UpstreamTls {
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name, verifier, key })
     }
 
-    /// Whether a handshake says who we are.
+    /// Whether a handshake presents a client certificate.
     pub(super) fn presents_certificate(&self) -> bool {
         self.connector.config().client_auth_cert_resolver.has_certs()
     }
 
-    /// The same upstream, to which we are somebody else.
+    /// The same upstream with another client certificate.
     pub(super) fn presenting(&self, client: &ClientCertificate) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let key = client.certified_key(&provider)?;
         Self::with(provider, self.server_name.clone(), Arc::clone(&self.verifier), Some(key))
     }
 
-    /// The same upstream, trusted and greeted by what is held of it now.
+    /// The same upstream with the trust and certificate of `identity`.
     pub(super) fn renewed(&self, identity: &UpstreamIdentity) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = identity.trust.verifier(&provider)?;
@@ -114,8 +114,8 @@ impl UpstreamTrust {
     }
 }
 
-/// Reads what this system trusts once in the life of the process, also when nothing comes of it: it is more than a hundred certificates, and
-/// a kubeconfig may name as many clusters without a CA.
+/// Reads the system's trust store once per process, even if that yields nothing. It holds more than a hundred certificates, and a
+/// kubeconfig may name as many clusters without a CA.
 fn native_verifier(provider: &Arc<CryptoProvider>) -> Option<Arc<dyn ServerCertVerifier>> {
     static NATIVE: OnceLock<Option<Arc<ServerVerifier>>> = OnceLock::new();
     let load = || ServerVerifier::new(rustls_native_certs::load_native_certs().certs, provider).map(Arc::new);

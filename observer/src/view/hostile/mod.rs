@@ -1,7 +1,7 @@
-//! Text of strangers in every field that they fill, and every view that could show it.
+//! Strangers' text in every field that they can fill, and every view that could show it.
 //!
-//! The fields are found, not listed: observations become JSON, their texts are replaced, and what the core still takes is what a stranger can
-//! send or a capture hold.
+//! The fields are found, not listed. Observations become JSON, and their texts are replaced. If the core still accepts the result,
+//! a stranger can send it or a capture can contain it.
 
 mod samples;
 mod spoiling;

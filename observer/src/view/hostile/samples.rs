@@ -1,6 +1,6 @@
-//! Observations in which every field that a stranger fills holds text.
+//! Observations with text in every field that a stranger can fill.
 //!
-//! The samples name every field of what they are made of, so a new one does not compile until it stands there.
+//! The samples name every field of their types, so a new field does not compile until it is added here.
 
 use observer_core::http::{Direction, Identity, Loss, StreamId};
 use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
@@ -13,7 +13,7 @@ use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
 
 use super::super::page::tests::{script, stories};
 
-/// The stories of the page's tests, and samples of everything else that there is to observe.
+/// The stories of the page's tests, and samples of all other observations.
 pub(super) fn observations() -> Vec<Observation> {
     let mut all: Vec<Observation> =
         [stories::trouble(), stories::storm()].iter().flat_map(|one| script::observations(one)).collect();
@@ -21,7 +21,7 @@ pub(super) fn observations() -> Vec<Observation> {
     all.extend(samples().into_iter().map(|what| Observation { at, what }));
     all
 }
-/// The names of [`name`].
+/// All values of [`name`].
 pub(super) const KINDS: &[&str] = &[
     "profile",
     "connection-opened",
@@ -38,7 +38,7 @@ pub(super) const KINDS: &[&str] = &[
     "of numbers",
 ];
 
-/// What it is, if it may hold text.
+/// The kind of an observation that may contain text; the others share one name.
 pub(super) const fn name(what: &What) -> &'static str {
     match what {
         What::Profile { .. } => "profile",
@@ -76,7 +76,7 @@ pub(super) const fn name(what: &What) -> &'static str {
     }
 }
 
-/// One of each kind, on a connection of its own.
+/// One of each kind, on a connection that no story has.
 pub(super) fn samples() -> Vec<What> {
     let connection = ConnectionId(1_000);
     let upstream = || UpstreamName("a:6443".to_owned());
@@ -122,7 +122,7 @@ pub(super) fn samples() -> Vec<What> {
     samples
 }
 
-/// All that an answer can say.
+/// All observations of an answer.
 fn answers(exchange: ExchangeId, status: u16) -> Vec<What> {
     let text = || "t".to_owned();
     let response = Box::new(ResponseLine {
@@ -166,7 +166,7 @@ fn answers(exchange: ExchangeId, status: u16) -> Vec<What> {
     answers
 }
 
-/// A server that names `text` in all it says of itself.
+/// A server profile with `text` in every field that takes text.
 pub(super) fn spoiled_profile(text: &str) -> ServerProfile {
     let mut profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
     profile.uncached.insert(text.to_owned());

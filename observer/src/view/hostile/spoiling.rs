@@ -1,15 +1,15 @@
-//! Text in the place of texts: the places are found, not listed.
+//! Replaces the texts of observations. Their places are found, not listed.
 
 use observer_core::observation::Observation;
 use serde_json::Value;
 
-/// `observation`, with `text` in each text of it that may be any, where `which` says so.
+/// `observation` with `text` added to each text that may be any, if `which` selects it.
 pub(super) fn spoiled(observation: &Observation, text: &str, which: &mut impl Iterator<Item = bool>) -> Observation {
     let mut value = serde_json::to_value(observation).unwrap();
     let mut places = Vec::new();
     texts(&value, String::new(), &mut places);
     for place in places {
-        // A word of ours is not taken, or taken for another one; a version is one by its beginning.
+        // Text added to one of our own words makes it invalid, or another word. A version is recognised by its beginning.
         let changes = [true, false].map(|is_before| changed(&value, &place, text, is_before));
         if let Some(changed) = changes.into_iter().flatten().next().filter(|_| which.next() == Some(true)) {
             value = changed;
@@ -18,7 +18,7 @@ pub(super) fn spoiled(observation: &Observation, text: &str, which: &mut impl It
     serde_json::from_value(value).unwrap()
 }
 
-/// An observation with `text` before or after the text at `place`, if that is one.
+/// An observation with `text` before or after the text at `place`; `None` if there is none, or the result is invalid.
 fn changed(observation: &Value, place: &str, text: &str, is_before: bool) -> Option<Value> {
     let mut changed = observation.clone();
     let leaf = changed.pointer_mut(place)?;
@@ -28,7 +28,7 @@ fn changed(observation: &Value, place: &str, text: &str, is_before: bool) -> Opt
     (serde_json::to_value(taken).ok()? == changed).then_some(changed)
 }
 
-/// Where texts stand.
+/// Finds the places of all texts.
 fn texts(value: &Value, place: String, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(place),

@@ -1,4 +1,4 @@
-//! The property: no view passes on what a terminal obeys.
+//! The property: no view passes on a character that a terminal obeys.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use crate::probe_check::{
 };
 use crate::verification::Verification;
 
-/// What a terminal obeys, or does not show: controls, directions, separators, joiners, marks of order, tags, selectors.
+/// Characters that a terminal obeys, or does not show: controls, directions, separators, joiners, order marks, tags, selectors.
 const OBEYED: &str = "\0\u{7}\u{8}\t\n\u{b}\r\u{1b}\u{7f}\u{80}\u{84}\u{85}\u{90}\u{9b}\u{9c}\u{9d}\u{9f}\u{ad}\u{61c}\u{180e}\u{200b}\u{200c}\u{200d}\
     \u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2061}\u{2064}\u{2066}\u{2067}\u{2068}\u{2069}\u{feff}\u{fe0f}\
     \u{e0001}\u{e0041}\u{e007f}\u{e0100}";
 /// Sequences of our own: the tones of [`Colour`].
 const TONES: &[&str] = &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
-/// What makes a terminal do something.
+/// Sequences that make a terminal act.
 const COMMANDS: &[&str] =
     &["\u{1b}]0;OWNED\u{7}", "\u{1b}[2J", "\u{9b}31m", "\u{1b}[31m", "\n\u{1b}]52;c;eA==\u{7}", "\r\u{1b}[K", "\u{202e}sdop"];
 
@@ -53,7 +53,7 @@ fn samples_are_of_every_kind_and_texts_of_them_are_replaced() {
     for what in samples {
         let sample = Observation { at, what };
         let spoiled = spoiled(&sample, "\u{1b}", &mut std::iter::repeat(true));
-        // A version with other than letters and digits behind its numbers is none.
+        // A version with other characters than letters and digits after its numbers is invalid.
         let is_version = matches!(sample.what, What::Understood { body: Body::Version(_), .. });
         let has_text = name(&sample.what) != "of numbers" && !is_version;
         assert_eq!(has_text, spoiled != sample, "{sample:?}");
@@ -67,7 +67,7 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(parts, 1..6).prop_map(|parts| parts.concat())
 }
 
-/// Shows observations whose texts hold `text` in every view; `which` of their texts do, over and over.
+/// Shows observations with `text` in their texts in every view. `which` selects the texts, in a cycle.
 #[track_caller]
 fn check(text: &str, which: &[bool]) {
     let mut which = which.iter().copied().cycle();
@@ -188,7 +188,7 @@ fn probe_checks(text: &str, colour: Colour) {
     harmless(probe_check_json(&check).unwrap().as_str(), Colour::Off);
 }
 
-/// Nothing but characters that are shown, line breaks, and where there are colours, their sequences.
+/// Checks that only characters that are shown, line breaks and, with colours, our own sequences remain.
 #[track_caller]
 fn harmless(printed: &str, colour: Colour) {
     let mut rest = printed.to_owned();

@@ -1,4 +1,4 @@
-//! What all numbers of the page rest on: the API server, what was missed, and what a restart would cost.
+//! The basis of all numbers on the page: the API server, the losses, and the cost of a restart.
 
 use observer_core::observer::{Exposed, Missed, Snapshot};
 
@@ -24,7 +24,7 @@ const EXPOSED: &[Column] = &[
     Column::number("BYTES", 7),
 ];
 
-/// All of it, in lines of `cells`.
+/// The complete text, in lines of `cells`.
 pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
     let snapshot = &page.shown;
     let mut sheet = Sheet::new(cells);
@@ -37,7 +37,7 @@ pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
     sheet.into_lines()
 }
 
-/// How a client comes to be seen.
+/// How to point clients here.
 fn clients(guidance: &[String], sheet: &mut Sheet) {
     sheet.section("CLIENTS");
     for line in guidance {
@@ -45,7 +45,7 @@ fn clients(guidance: &[String], sheet: &mut Sheet) {
     }
 }
 
-/// What the program said since the page was opened.
+/// Messages of the program since the page was opened.
 fn heard(page: &Page, sheet: &mut Sheet) {
     sheet.section("SAID");
     if page.heard.is_empty() {
@@ -108,7 +108,7 @@ fn missed(missed: &Missed, sheet: &mut Sheet) {
     }
 }
 
-/// What fell out of full tables, and is missing from the rows.
+/// Data dropped from full tables, which the rows do not include.
 pub(super) fn dropped(missed: &Missed) -> Vec<String> {
     let reflectors = missed.reflectors;
     numbered(&[
@@ -122,7 +122,7 @@ pub(super) fn dropped(missed: &Missed) -> Vec<String> {
     ])
 }
 
-/// What is counted in the rows, and no longer there one by one.
+/// Data that the rows include, but that is no longer shown one by one.
 fn not_shown(missed: &Missed) -> Vec<String> {
     numbered(&[
         (missed.open_not_shown, "requests under way that are not among the single ones"),

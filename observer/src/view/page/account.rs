@@ -1,4 +1,4 @@
-//! What the selected row comes to, in sentences: what was seen, why, and what to change.
+//! The selected row in sentences: the evidence, the cause, and the change to make.
 
 use observer_core::observer::{Finding, Snapshot};
 use observer_core::reflector::{ReflectorId, ReflectorRow};
@@ -14,16 +14,16 @@ use crate::view::colour::Tone;
 use crate::view::following::layers;
 use crate::view::quantity::{bytes, count, counted};
 
-/// Lines below a table that belong to it, however long it is.
+/// Lines below a table, however long it is.
 pub(super) const LINES: u16 = 4;
 
-/// Cells of the word in front of a sentence.
+/// Cells of the word before a sentence.
 const LABEL: usize = 8;
 
-/// A sentence, and what it is about.
+/// A word, a tone, and the sentence that they belong to.
 type Sentence = (&'static str, Tone, String);
 
-/// The account of a row, in as many lines as there are for it at most.
+/// The account of a row, in at most [`LINES`] lines.
 pub(super) fn lines(key: &RowKey, snapshot: &Snapshot, cells: usize) -> Vec<Line> {
     let mut sheet = Sheet::new(cells);
     for (label, tone, sentence) in sentences(key, snapshot) {
@@ -58,7 +58,7 @@ fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Sentence> {
     why.into_iter().chain(advice(snapshot, &[row.reflector])).collect()
 }
 
-/// What was found about any of `reflectors`.
+/// The findings about any of `reflectors`.
 fn advice(snapshot: &Snapshot, reflectors: &[ReflectorId]) -> Vec<Sentence> {
     let about_them = |finding: &&Finding| finding.reflectors.iter().any(|id| reflectors.contains(id));
     snapshot.findings.iter().filter(about_them).flat_map(of_finding).collect()

@@ -1,4 +1,4 @@
-//! Where the page is drawn: cells, and what tones look like.
+//! The canvas of the page: cells, and the styles of tones.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -16,7 +16,7 @@ pub(super) struct Canvas<'b> {
 }
 
 impl<'b> Canvas<'b> {
-    /// A picture into `buffer`.
+    /// Draws into `buffer`.
     pub(super) const fn new(buffer: &'b mut Buffer, colour: Colour) -> Self {
         Self { buffer, colour }
     }
@@ -29,7 +29,8 @@ impl<'b> Canvas<'b> {
         self.buffer.area.height
     }
 
-    /// `text` from cell `x` of row `y` on, at most `cells` of it; the cell behind it. All text of the page comes this way, so here is its gate.
+    /// Puts `text` at cell `x` of row `y`, at most `cells` wide, and returns the next cell. All text of the page passes here, so
+    /// this is its gate.
     pub(super) fn put(&mut self, (x, y): (u16, u16), cells: u16, tone: Tone, text: &str) -> u16 {
         let text = cut(&printable(text), usize::from(cells));
         let area = self.buffer.area;
@@ -40,7 +41,7 @@ impl<'b> Canvas<'b> {
         end.saturating_sub(area.x)
     }
 
-    /// A line from the left of row `y` on.
+    /// Puts a line at the left of row `y`.
     pub(super) fn line(&mut self, y: u16, line: &Line) {
         let mut x = 0;
         for (tone, text) in line.parts() {
@@ -49,7 +50,7 @@ impl<'b> Canvas<'b> {
         }
     }
 
-    /// Lets row `y` stand out. Without colours the mark in front of it says the same.
+    /// Highlights row `y`. Without colours, only the mark before the row shows the selection.
     pub(super) fn stand_out(&mut self, y: u16) {
         if self.colour == Colour::On {
             let row = Rect { y: self.buffer.area.y + y, height: 1, ..self.buffer.area };
@@ -58,7 +59,7 @@ impl<'b> Canvas<'b> {
     }
 }
 
-/// What a tone looks like: the colours of the other views.
+/// The style of a tone, in the colours of the other views.
 const fn style(colour: Colour, tone: Tone) -> Style {
     let plain = Style::new();
     match (colour, tone) {

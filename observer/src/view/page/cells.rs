@@ -1,4 +1,4 @@
-//! Text as a terminal shows it: measured in cells, and without characters that do something else than being seen.
+//! Text as a terminal shows it: measured in cells, and without characters that have another effect.
 
 use ratatui::buffer::CellWidth as _;
 use ratatui::style::Style;
@@ -7,13 +7,13 @@ use ratatui::text::Span;
 use crate::printable::{self, Printable};
 use crate::view::table::Align;
 
-/// Code points that may be heaped upon one cell. Languages need a few; names that reach over the lines above them need more.
+/// Code points combined in one cell at most. Languages need a few; names that reach over the lines above them need more.
 const MOST_MARKS: usize = 8;
 
-/// What stands for what has no room.
+/// Stands for text that has no room.
 const CUT: &str = "…";
 
-/// `text` through the gate, and without heaps of marks: names come over the wire and may hold anything.
+/// `text` through the gate, and without heaps of marks: names come from the wire and may contain anything.
 pub(super) fn printable(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -24,7 +24,7 @@ pub(super) fn printable(text: &str) -> String {
         .collect()
 }
 
-/// How many cells a printable text takes.
+/// The width of a printable text in cells.
 pub(super) fn width(text: &str) -> usize {
     if is_plain(text) {
         return text.len();
@@ -32,7 +32,7 @@ pub(super) fn width(text: &str) -> usize {
     Span::raw(text).styled_graphemes(Style::new()).map(|grapheme| usize::from(grapheme.symbol.cell_width())).sum()
 }
 
-/// As much of a printable text as `cells` hold, with `…` where something is left out.
+/// The part of a printable text that fits into `cells`, with `…` if something is left out.
 pub(super) fn cut(text: &str, cells: usize) -> String {
     if width(text) <= cells {
         return text.to_owned();
@@ -42,7 +42,7 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
     format!("{kept}{CUT}")
 }
 
-/// How many bytes of a printable text take at most `cells`.
+/// The bytes of a printable text that fit into `cells`.
 fn fitting(text: &str, cells: usize) -> usize {
     let mut bytes = 0;
     let mut room = cells;
@@ -54,7 +54,7 @@ fn fitting(text: &str, cells: usize) -> usize {
     bytes
 }
 
-/// A printable text in exactly so many cells, on one side of them.
+/// A printable text in exactly `cells`, aligned to one side.
 pub(super) fn filled(text: &str, cells: usize, align: Align) -> String {
     let text = cut(text, cells);
     let spaces = " ".repeat(cells.saturating_sub(width(&text)));
@@ -64,7 +64,7 @@ pub(super) fn filled(text: &str, cells: usize, align: Align) -> String {
     }
 }
 
-/// A printable text in lines of `cells`, broken between words, and within those that are longer than a line.
+/// A printable text in lines of `cells`. Lines break between words, and within words that are longer than a line.
 pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -86,7 +86,7 @@ pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
     lines
 }
 
-/// Printable ASCII: a byte is a character is a cell.
+/// Printable ASCII: one byte is one character and one cell.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }

@@ -1,4 +1,4 @@
-//! The table of clients: what their reflectors did, summed up.
+//! The table of clients, with sums over their reflectors.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -33,18 +33,18 @@ pub(super) const COLUMNS: &[Column] = &[
 
 pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Client, FilterKey::Resource, FilterKey::State, FilterKey::Cause];
 
-/// A client's reflectors, the worst first.
+/// A client's reflectors, worst first.
 pub(super) fn reflectors_of(snapshot: &Snapshot, client: ClientId) -> Vec<&ReflectorRow> {
     snapshot.reflectors.iter().filter(|row| row.client_id == client).collect()
 }
 
-/// How many clients have reflectors.
+/// The number of clients with reflectors.
 pub(super) fn number(snapshot: &Snapshot) -> usize {
     by_client(snapshot).len()
 }
 
-/// The clients of a snapshot, in the order that it has for reflectors: those with stuck ones, then those that listed again most often, then those
-/// that cost most.
+/// The clients of a snapshot, in its order of reflectors: first clients with stuck reflectors, then those with the most relists,
+/// then the most bytes.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
     let mut sums: Vec<Sum<'_>> = by_client(snapshot).into_values().filter_map(Sum::of).collect();
     sums.sort_by_key(|sum| (Reverse(sum.stuck), Reverse(sum.relists), Reverse(sum.bytes), sum.first.client_id));
@@ -59,7 +59,7 @@ fn by_client(snapshot: &Snapshot) -> BTreeMap<ClientId, Vec<&ReflectorRow>> {
     clients
 }
 
-/// What all reflectors of a client come to.
+/// Sums over all reflectors of a client.
 struct Sum<'s> {
     first: &'s ReflectorRow,
     all: Vec<&'s ReflectorRow>,
@@ -122,7 +122,7 @@ fn facts(client: &Sum<'_>) -> Vec<(FilterKey, String)> {
     facts
 }
 
-/// Whom the credential of a reflector's client names.
+/// The user named by the credential of a reflector's client.
 pub(super) fn identity(row: &ReflectorRow) -> String {
     use observer_core::http::Identity;
     match &row.client.identity {
@@ -134,7 +134,7 @@ pub(super) fn identity(row: &ReflectorRow) -> String {
     }
 }
 
-/// The process of a reflector's client.
+/// The name and pid of a reflector's client; `-` if unknown.
 pub(super) fn process(row: &ReflectorRow) -> String {
     row.process.as_ref().map_or_else(|| "-".to_owned(), |process| format!("{} {}", process.name, process.pid))
 }

@@ -1,54 +1,54 @@
-//! Columns of a table, and which of them a width has room for.
+//! The columns of a table, and those that a given width has room for.
 
 use crate::view::table::Align;
 
-/// Cells in front of the first column: the mark of the selected row.
+/// Cells before the first column, for the mark of the selected row.
 pub(super) const MARGIN: u16 = 2;
 
 /// Cells between two columns.
 pub(super) const GAP: u16 = 2;
 
-/// A column. Its width depends on the terminal's alone, so that nothing moves when numbers grow.
+/// A column. Its width depends only on the terminal's, so that nothing moves when numbers grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub heading: &'static str,
     pub align: Align,
     width: Width,
-    /// The width of the terminal from which on it is shown.
+    /// The smallest width of a terminal that shows it.
     from: u16,
 }
 
-/// How wide a column is.
+/// The width of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
     Cells(u16),
-    /// So many shares of what the others leave.
+    /// This many shares of the width that other columns leave.
     Share(u16),
 }
 
 impl Column {
-    /// Words of any length.
+    /// A column of words of any length.
     pub(super) const fn words(heading: &'static str, share: u16) -> Self {
         Self { heading, align: Align::Left, width: Width::Share(share), from: 0 }
     }
 
-    /// A word of a known length.
+    /// A column of words of known length.
     pub(super) const fn word(heading: &'static str, cells: u16) -> Self {
         Self { heading, align: Align::Left, width: Width::Cells(cells), from: 0 }
     }
 
-    /// A number with its unit.
+    /// A column of numbers with a unit.
     pub(super) const fn number(heading: &'static str, cells: u16) -> Self {
         Self { heading, align: Align::Right, width: Width::Cells(cells), from: 0 }
     }
 
-    /// Shown in terminals of this width and wider ones only.
+    /// Shows the column only in terminals of at least this width.
     pub(super) const fn from(self, width: u16) -> Self {
         Self { from: width, ..self }
     }
 }
 
-/// The columns that are shown in a terminal `total` cells wide, and how wide each is.
+/// The columns shown in a terminal of `total` cells, each with its width.
 pub(super) fn shown(columns: &[Column], total: u16) -> Vec<(usize, u16)> {
     let shown: Vec<(usize, &Column)> = columns.iter().enumerate().filter(|(_, column)| column.from <= total).collect();
     let gaps = GAP * u16::try_from(shown.len().saturating_sub(1)).unwrap_or(0);

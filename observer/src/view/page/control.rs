@@ -1,4 +1,4 @@
-//! What keys do.
+//! The effects of keys.
 
 use super::filter::{Filter, FilterKey};
 use super::key::{Key, Outcome};
@@ -11,7 +11,7 @@ use super::state::{Page, Reading};
 use super::tab::Tab;
 
 impl Page {
-    /// Does what a key asks for.
+    /// Handles a key.
     pub fn key(&mut self, key: Key) -> Outcome {
         self.message.clear();
         if key == Key::Interrupt {
@@ -59,7 +59,7 @@ impl Page {
         }
     }
 
-    /// What letters ask for; whether this one asks for anything here.
+    /// Handles a letter; `false` if it has no meaning here.
     fn press_letter(&mut self, letter: char) -> bool {
         let is_table = self.is_table();
         match letter {
@@ -77,7 +77,7 @@ impl Page {
         true
     }
 
-    /// Moves through the rows, or through the lines of what lies over them.
+    /// Moves through the rows, or through the lines of the text over them.
     fn travel(&mut self, key: Key) {
         if !self.is_table() {
             self.scroll.press(key);
@@ -89,7 +89,7 @@ impl Page {
         }
     }
 
-    /// Opens a text, or closes it.
+    /// Opens a text, or closes it if it is open.
     fn read(&mut self, reading: Reading) {
         self.reading = if self.reading == Some(reading) { None } else { Some(reading) };
         self.scroll = Scroll::default();
@@ -102,7 +102,7 @@ impl Page {
         self.scroll = Scroll::default();
     }
 
-    /// One step back: out of what is read, of what is opened, of the filter.
+    /// Goes one step back: closes the text, otherwise the opened row, otherwise clears the filter.
     fn back(&mut self) {
         self.scroll = Scroll::default();
         if self.reading.take().is_none() && self.opened.take().is_none() {
@@ -128,13 +128,13 @@ impl Page {
         self.select(0);
     }
 
-    /// The prompt begins with the filter as it is.
+    /// Opens the prompt, with the current filter in it.
     fn begin_filter(&mut self) {
         let text = if self.filter.is_empty() { String::new() } else { format!("{} ", self.filter.text()) };
         self.prompt = Some(Prompt { text, problem: String::new(), before: self.filter.clone() });
     }
 
-    /// Filters by what is typed so far, as far as it can be understood.
+    /// Applies the text typed so far as a filter, if it is valid.
     fn type_filter(&mut self, mut prompt: Prompt, key: Key) {
         match key {
             Key::Escape => {
@@ -164,7 +164,7 @@ impl Page {
         self.prompt = Some(prompt);
     }
 
-    /// Filters on what the selected row says of its client and its resource.
+    /// Filters by the client and the resource of the selected row.
     fn filter_on_selected(&mut self) {
         let rows = self.rows_in_sight();
         let Some(row) = rows.get(self.selected(&rows)) else { return };
@@ -178,7 +178,7 @@ impl Page {
         }
     }
 
-    /// The selected list or watch as a command, or why there is none.
+    /// The selected list or watch as a command, or the reason why there is none.
     fn copy(&mut self) -> Outcome {
         let key = self.opened.clone().or_else(|| self.selected_key()).filter(|_| self.reading.is_none());
         match key.ok_or_else(|| "nothing is selected".to_owned()).and_then(|key| self.command(&key)) {

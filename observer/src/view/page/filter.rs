@@ -1,8 +1,8 @@
-//! Which rows the person wants to see.
+//! The filter of rows.
 
 use super::row::Row;
 
-/// What can be asked for by name.
+/// A fact that a filter can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FilterKey {
     Client,
@@ -16,27 +16,27 @@ pub(super) enum FilterKey {
     Kind,
 }
 
-/// What the person typed: words that must all fit.
+/// The typed words, which must all match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
     text: String,
     words: Vec<Word>,
 }
 
-/// `client:NAME`, or a plain word, which may stand anywhere in a row.
+/// `client:NAME`, or a plain word, which matches anywhere in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Word {
     key: Option<FilterKey>,
-    /// In small letters.
+    /// In lower case.
     text: String,
 }
 
 impl FilterKey {
-    /// All of them, as the help has them.
+    /// All of them, in the order of the help.
     pub(super) const ALL: [Self; 9] =
         [Self::Client, Self::Resource, Self::Scope, Self::State, Self::Cause, Self::Verb, Self::Served, Self::Rule, Self::Kind];
 
-    /// As it is typed.
+    /// The word to type.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -57,28 +57,28 @@ impl FilterKey {
 }
 
 impl Filter {
-    /// Reads what was typed, or says what is wrong with it.
+    /// Parses the typed text, or returns the problem with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let words = text.split_whitespace().map(Word::parse).collect::<Result<_, _>>()?;
         Ok(Self { text: text.trim().to_owned(), words })
     }
 
-    /// As it was typed.
+    /// The text as it was typed.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it lets everything through.
+    /// Whether it matches every row.
     pub(super) const fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Whether a row is to be seen. Words for which its table has no answer are passed over.
+    /// Whether it matches a row. Words for facts that the row's table does not have are ignored.
     pub(super) fn fits(&self, row: &Row, answered: &[FilterKey]) -> bool {
         self.words.iter().filter(|word| word.key.is_none_or(|key| answered.contains(&key))).all(|word| word.fits(row))
     }
 
-    /// What it asks for of which a table knows nothing.
+    /// The names of facts that a table does not have, and that are therefore ignored.
     pub(super) fn passed_over(&self, answered: &[FilterKey]) -> Vec<&'static str> {
         let mut keys: Vec<FilterKey> =
             self.words.iter().filter_map(|word| word.key).filter(|key| !answered.contains(key)).collect();
@@ -129,7 +129,7 @@ mod tests {
             ("resource:pods client:other", false),
             ("secrets", false),
             ("\"system:node\"", true),
-            // The table says nothing of rules.
+            // The table has no rules.
             ("rule:list-rv0", true),
         ] {
             let filter = Filter::parse(text).unwrap();

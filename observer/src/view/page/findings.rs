@@ -18,13 +18,13 @@ pub(super) const COLUMNS: &[Column] = &[
 
 pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Kind, FilterKey::Client, FilterKey::Resource, FilterKey::Scope];
 
-/// The findings of a snapshot, the worst first.
+/// The findings of a snapshot, worst first.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
     let row = |finding: &Finding| Row { key: RowKey::Finding(finding.id.clone()), cells: cells(finding), facts: facts(finding) };
     snapshot.findings.iter().map(row).collect()
 }
 
-/// Whose it is; several clients may have made the requests.
+/// The client; `-` if several clients may have made the requests.
 pub(super) fn client(finding: &Finding) -> String {
     finding.client.as_ref().map_or_else(|| "-".to_owned(), program)
 }

@@ -1,4 +1,4 @@
-//! Lines of a table.
+//! The lines of a table.
 
 use super::cells::filled;
 use super::column::{Column, GAP, MARGIN, shown};
@@ -7,7 +7,7 @@ use super::row::Cell;
 use crate::view::colour::Tone;
 use crate::view::table::Align;
 
-/// The headings, with a mark in front of the one by which the rows are sorted: `▾` as they come, `▴` the other way round.
+/// The headings, with a mark before the one that the rows are sorted by: `▾` in its own order, `▴` reversed.
 pub(super) fn headings(columns: &[Column], total: u16, sorted: (Option<usize>, bool)) -> Line {
     let (by, reversed) = sorted;
     let mark = if reversed { "▴" } else { "▾" };
@@ -21,7 +21,7 @@ pub(super) fn headings(columns: &[Column], total: u16, sorted: (Option<usize>, b
     line
 }
 
-/// A row behind a mark.
+/// A row after a mark.
 pub(super) fn row(columns: &[Column], values: &[Cell], total: u16, mark: &str) -> Line {
     let mut line = Line::of(Tone::Plain, &filled(mark, usize::from(MARGIN), Align::Left));
     for (place, (index, cells)) in shown(columns, total).into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The lines above the tables: whether anything is wrong now, of which API server, what was missed, and what a restart would cost.
+//! The lines above the tables: current problems, the API server, the losses, and the cost of a restart.
 
 use std::time::Duration;
 
@@ -15,10 +15,11 @@ use crate::view::missed::{connections, not_seen, not_understood};
 use crate::view::problems::lasting_outages;
 use crate::view::quantity::{bytes, count, counted, length};
 
-/// API servers that refuse which are named above all else.
+/// API servers that refuse connections and are named above everything else.
 const MAX_OUTAGES: usize = 2;
 
-/// The header over `shown`, of what is called `name`; `age` is by how much it is older than the newest snapshot, while the picture is frozen.
+/// The header over `shown`, for the run `name`. While the picture is frozen, `age` is how much older it is than the newest
+/// snapshot.
 pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: usize) -> Vec<Line> {
     let outages = lasting_outages(shown).into_iter().map(|line| Line::of(Tone::Bad, &line));
     let lines = [
@@ -30,7 +31,7 @@ pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: 
     outages.take(MAX_OUTAGES).chain(lines).collect()
 }
 
-/// What is wrong now, or not as it is.
+/// Current problems, and whether the picture is frozen.
 fn alarms(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
     let paused = age.map(|age| (Tone::Notable, format!("PAUSED, {} old", length(age))));
     let goes_on = snapshot.storms.iter().filter(|storm| storm.ended.is_none());
@@ -49,7 +50,7 @@ fn storm_now(storm: &StormRecord) -> String {
     format!("▲ relist storm, {}, {}", counted(storm.reflectors, "reflector"), length(following::lasted(storm)))
 }
 
-/// What the person came for, the most important first: what has no room is what matters least.
+/// The main results, most important first, so that the least important ones are cut.
 fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let (totals, rates) = (&snapshot.totals, &snapshot.rates);
     let when = |is: bool, tone: Tone| if is { tone } else { Tone::Plain };
@@ -66,7 +67,7 @@ fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     [(etcd::tone(snapshot.etcd_load()), etcd::short(totals))].into_iter().chain(rest).collect()
 }
 
-/// What is watched, and on what its verdicts rest.
+/// The name of the run, and the basis of its verdicts.
 fn server(snapshot: &Snapshot, name: &str) -> Vec<(Tone, String)> {
     let plain = |text: String| (Tone::Plain, text);
     let title = vec![(Tone::Heading, format!("watchtap  {name}"))];
@@ -85,7 +86,7 @@ fn server(snapshot: &Snapshot, name: &str) -> Vec<(Tone, String)> {
     title.into_iter().chain([number].into_iter().chain(each).map(plain)).collect()
 }
 
-/// How much of the truth the numbers are.
+/// How complete the numbers are.
 fn missed(missed: &Missed) -> Vec<(Tone, String)> {
     let phrase = |all: &str, label: &str, words: &[String]| match words {
         [] => (Tone::Plain, all.to_owned()),
@@ -106,7 +107,7 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
     phrases
 }
 
-/// As [`following::exposure`] says it, in phrases.
+/// The result of [`following::exposure`], in phrases.
 fn exposure(exposure: &Exposure) -> Vec<(Tone, String)> {
     if exposure.watching == 0 {
         return vec![(Tone::Plain, "on a restart now: nobody watches, so nobody would list again".to_owned())];

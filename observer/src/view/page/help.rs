@@ -1,4 +1,4 @@
-//! What the keys do, and what the words mean.
+//! The meaning of the keys and of the words.
 
 use super::filter::FilterKey;
 use super::line::Line;

@@ -1,59 +1,59 @@
-//! What the person presses, and what that asks of the terminal.
+//! The keys that a user presses, and the resulting requests to the terminal.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// A key that the page may know.
+/// A key with a meaning on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A character.
+    /// A character, without Ctrl.
     Char(char),
-    /// Enter.
+    /// Opens the selected row, or keeps the typed filter.
     Enter,
-    /// Escape.
+    /// Goes one step back, or drops the typed filter.
     Escape,
-    /// Backspace.
+    /// Deletes a typed character.
     Backspace,
-    /// Tab.
+    /// Turns to the next table.
     Tab,
-    /// Tab with Shift.
+    /// Tab with Shift: turns to the previous table.
     BackTab,
-    /// Arrow up.
+    /// Moves one line up.
     Up,
-    /// Arrow down.
+    /// Moves one line down.
     Down,
-    /// Page up.
+    /// Moves one screen up.
     PageUp,
-    /// Page down.
+    /// Moves one screen down.
     PageDown,
-    /// Home.
+    /// Moves to the first line.
     Home,
-    /// End.
+    /// Moves to the last line.
     End,
     /// Ctrl-L.
     Redraw,
-    /// Ctrl-Z, which in raw mode is a key like any other.
+    /// Ctrl-Z, which in raw mode is an ordinary key.
     Stop,
-    /// Ctrl-C, likewise.
+    /// Ctrl-C, which in raw mode is an ordinary key.
     Interrupt,
 }
 
-/// What is to be done after a key, beside drawing the page again.
+/// The action after a key, beside drawing the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing.
+    /// No further action.
     Stay,
-    /// The page is to be left.
+    /// Leave the page.
     Quit,
-    /// All of the screen is to be drawn anew: something else has written to it.
+    /// Draw the complete screen: something else has written to it.
     Redraw,
-    /// The process is to be stopped until its shell continues it.
+    /// Stop the process until its shell continues it.
     Stop,
-    /// A text is to be put where the person can paste it from.
+    /// Copy this text to the user's clipboard.
     Copy(String),
 }
 
 impl Key {
-    /// The key of an event of the terminal; nothing for keys that mean nothing here, and when one is let go.
+    /// The key of a terminal event; `None` for keys without a meaning here, and when a key is released.
     #[expect(clippy::wildcard_enum_match_arm, reason = "a keyboard has many keys that mean nothing here")]
     pub fn of(event: &KeyEvent) -> Option<Self> {
         if event.kind == KeyEventKind::Release {

@@ -3,7 +3,7 @@
 use super::cells::{printable, width};
 use crate::view::colour::Tone;
 
-/// A line. All of it is printable.
+/// A line. All of its text is printable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     parts: Vec<(Tone, String)>,
@@ -15,7 +15,7 @@ impl Line {
         Self::default().and(tone, text)
     }
 
-    /// The line, and `text` behind it.
+    /// Appends `text` to the line.
     pub(super) fn and(mut self, tone: Tone, text: &str) -> Self {
         self.parts.push((tone, printable(text)));
         self
@@ -25,12 +25,12 @@ impl Line {
         &self.parts
     }
 
-    /// How many cells it takes.
+    /// Its width in cells.
     pub(super) fn width(&self) -> usize {
         self.parts.iter().map(|(_, text)| width(text)).sum()
     }
 
-    /// What is said on the left, and what on the right stands at the end of the line, whose place does not depend on the left.
+    /// Phrases on the left, and phrases aligned to the end of the line. The position of the latter does not depend on the left.
     pub(super) fn of_two_sides(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Self {
         const APART: usize = 2;
         let mut end = Self::of_phrases(right, cells * 2 / 3);
@@ -42,8 +42,8 @@ impl Line {
         line
     }
 
-    /// Phrases with ` · ` between them, as many as `cells` hold. Half a number would be another number, so a phrase is there in whole or not at
-    /// all; `…` says that some are not.
+    /// Joins as many phrases by ` · ` as fit into `cells`. A phrase is never cut, since half a number would be another number. `…`
+    /// marks that phrases are missing.
     pub(super) fn of_phrases(phrases: &[(Tone, String)], cells: usize) -> Self {
         const BETWEEN: &str = " · ";
         let mut line = Self::default();

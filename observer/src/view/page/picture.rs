@@ -1,4 +1,4 @@
-//! The picture: where what is drawn.
+//! The picture: the places of all parts of the page.
 
 use ratatui::Frame;
 
@@ -14,16 +14,16 @@ use super::{about, account, grid, header, help};
 use crate::view::colour::Tone;
 use crate::view::quantity::count;
 
-/// The smallest terminal that has room for the page.
+/// The smallest terminal with room for the page.
 const SMALLEST: (u16, u16) = (80, 24);
 
-/// From this height on there is room for a table and a detail.
+/// The smallest height with room for a table and a detail.
 const HIGH: u16 = 40;
 
-/// What can be done in a table.
+/// The keys that work in a table.
 const KEYS: [&str; 8] = ["enter open", "/ filter", "s sort", "p pause", "y copy", "i about", "? help", "q quit"];
 
-/// Lines that news take at most.
+/// Most lines of a recent message.
 const MOST_NEWS: usize = 3;
 
 /// The mark of the selected row.
@@ -56,7 +56,7 @@ impl Page {
         canvas.line(last, &self.footer(cells));
     }
 
-    /// What was said last, while it is news, above the keys.
+    /// The last message while it is recent, in lines above the keys.
     fn news_in_lines(&self, cells: usize) -> Vec<Line> {
         let mut sheet = Sheet::new(cells);
         if let Some(news) = self.news() {
@@ -67,7 +67,7 @@ impl Page {
         lines
     }
 
-    /// The names of the tables, with the one in sight in brackets.
+    /// The names of the tables, with the current one in brackets.
     fn tabs(&self) -> Line {
         let mut line = Line::default();
         for tab in Tab::ALL {
@@ -83,7 +83,7 @@ impl Page {
         line
     }
 
-    /// Rows `from` to `until`, without the last.
+    /// Draws rows `from` to `until`, without the last.
     fn body(&self, canvas: &mut Canvas<'_>, from: u16, until: u16) {
         let cells = usize::from(canvas.width());
         match (self.reading, &self.opened) {
@@ -120,8 +120,8 @@ impl Page {
         }
     }
 
-    /// What the selected row comes to, below the table: in a high terminal all that opening it would show, as far as there is room, else a few
-    /// sentences. How much room that takes depends on the terminal alone. The row at which it begins.
+    /// Draws the selected row below the table: in a high terminal the detail, as far as there is room, otherwise a few sentences.
+    /// The height depends only on the terminal. Returns the row at which it begins.
     fn below_table(&self, canvas: &mut Canvas<'_>, from: u16, until: u16, key: &RowKey) -> u16 {
         let room = until - from;
         let cells = usize::from(canvas.width());
@@ -140,7 +140,7 @@ impl Page {
         until - account::LINES
     }
 
-    /// Why there is nothing to see, and what to do.
+    /// Why there are no rows, and what to do.
     fn emptiness(&self, cells: usize) -> Vec<Line> {
         let mut sheet = Sheet::new(cells);
         sheet.line(Line::default());
@@ -159,7 +159,7 @@ impl Page {
         sheet.into_lines()
     }
 
-    /// The prompt, or what came of the last key, or what can be done.
+    /// The prompt, otherwise the result of the last key, otherwise the available keys.
     fn footer(&self, cells: usize) -> Line {
         if let Some(prompt) = &self.prompt {
             let hint = if prompt.problem.is_empty() { "enter keeps it, esc does not" } else { &prompt.problem };
@@ -181,7 +181,7 @@ impl Page {
         Line::of_phrases(&filter.into_iter().chain(order).chain(keys).collect::<Vec<_>>(), cells)
     }
 
-    /// Which filter hides how much.
+    /// The filter, and how many rows it hides.
     fn filter_in_words(&self) -> Option<String> {
         if self.filter.is_empty() || !self.is_table() {
             return None;
@@ -194,7 +194,7 @@ impl Page {
     }
 }
 
-/// The last `cells` of what is being typed.
+/// The last `cells` of the typed text.
 fn end_of(text: &str, cells: usize) -> String {
     let text = printable(text);
     let mut kept = text.as_str();

@@ -1,30 +1,30 @@
-//! A filter that is being typed.
+//! A filter while it is typed.
 
 use super::filter::Filter;
 use crate::printable::is_shown;
 
-/// Characters of a filter; what is pasted beyond them is left out.
+/// Longest filter in characters; the rest of pasted text is dropped.
 const LONGEST: usize = 200;
 
-/// What was typed so far.
+/// The text typed so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Prompt {
     pub text: String,
-    /// What is wrong with it; empty if nothing is.
+    /// The problem with the text; empty if it is valid.
     pub problem: String,
-    /// The filter before, for when the person thinks better of it.
+    /// The filter to restore if the user cancels.
     pub before: Filter,
 }
 
 impl Prompt {
-    /// Another character, if it can be seen.
+    /// Appends a character, if it can be seen.
     pub(super) fn push(&mut self, character: char) {
         if is_shown(character) && self.text.chars().count() < LONGEST {
             self.text.push(character);
         }
     }
 
-    /// One character less.
+    /// Removes the last character.
     pub(super) fn pop(&mut self) {
         self.text.pop();
     }

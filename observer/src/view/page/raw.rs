@@ -1,4 +1,4 @@
-//! A list or a watch as a command that asks for it again.
+//! A list or a watch as a command that repeats it.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::request_row::RequestRow;
 
-/// What RFC 3986 reserves nothing of. All else is encoded, so that no shell takes it for something else either.
+/// Encodes everything except the unreserved characters of RFC 3986, so that no shell treats a character specially either.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// From this length on a selector may have been cut when it was read.
+/// A selector of this length or more may have been cut when it was read.
 const CUT_SELECTOR: usize = 1024;
 
-/// The latest request of a row as a command, or why there is none.
+/// The latest request of a row as a command, or the reason why there is none.
 pub(super) fn of_requests(row: RequestRow<'_>, snapshot: &Snapshot) -> Result<String, String> {
     let verb =
         row.verb().filter(|verb| matches!(verb, Verb::List | Verb::Watch)).ok_or("only lists and watches are asked again")?;
@@ -26,7 +26,7 @@ pub(super) fn of_requests(row: RequestRow<'_>, snapshot: &Snapshot) -> Result<St
     command(record)
 }
 
-/// The latest list of a reflector, or its latest watch, as a command, or why there is none.
+/// The latest list of a reflector, otherwise its latest watch, as a command, or the reason why there is none.
 pub(super) fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Result<String, String> {
     let asked = |list: bool| row.timeline.iter().rev().filter_map(move |moment| exchange(&moment.what, list));
     let record = |exchange| snapshot.requests.iter().find(|record| record.id == exchange);
@@ -34,7 +34,7 @@ pub(super) fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Result<St
     command(record.ok_or("none of its requests is among the latest, which are kept one by one")?)
 }
 
-/// The exchange of a moment that asks for a list, or for a watch.
+/// The exchange of a moment that requests a list, or a watch.
 fn exchange(what: &Happened, list: bool) -> Option<observer_core::observation::ExchangeId> {
     match what {
         Happened::ListAsked { exchange, is_page: false, .. } if list => Some(*exchange),
@@ -65,7 +65,7 @@ fn command(record: &RequestRecord) -> Result<String, String> {
     Ok(line)
 }
 
-/// The path of a collection. The core group has no name; a shape has the name of other groups behind that of the resource.
+/// The path of a collection. The core group has no name; in a shape, other groups follow the name of the resource.
 fn path(shape: &Shape, api_version: &str) -> Result<String, String> {
     let Some(scope) = &shape.scope else { return Err("the request is about no resource".to_owned()) };
     if shape.resource.contains('/') {

@@ -32,7 +32,7 @@ pub(super) const COLUMNS: &[Column] = &[
 pub(super) const FILTERS: &[FilterKey] =
     &[FilterKey::Client, FilterKey::Resource, FilterKey::Scope, FilterKey::State, FilterKey::Cause, FilterKey::Served];
 
-/// The reflectors of a snapshot, and the clients that list or watch otherwise, in its order.
+/// The reflectors of a snapshot, and the clients that list or watch in other ways, in the snapshot's order.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
     snapshot
         .reflectors
@@ -41,7 +41,7 @@ pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
         .collect()
 }
 
-/// What its columns say of a reflector.
+/// The cells of a reflector's row.
 pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
     let age = u64::try_from(snapshot.at.since(row.since).as_nanos()).unwrap_or(u64::MAX);
     let cause = cause(row);
@@ -63,13 +63,13 @@ pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
     ]
 }
 
-/// Why it last listed again. As long as no list again was whole, why it most often tried to.
+/// The cause of the last relist. While no relist is complete, the most frequent cause of attempts.
 fn cause(row: &ReflectorRow) -> String {
     let tried = row.causes.iter().max_by_key(|(_, number)| **number).filter(|_| row.last_relist.is_none());
     tried.map_or_else(|| following::last_cause(row), |(cause, number)| format!("{} × {cause}", count(*number)))
 }
 
-/// `default/ · labels app=nginx`: all of a shape but the resource.
+/// `default/ · labels app=nginx`: a shape without its resource.
 pub(super) fn scope(shape: &Shape) -> String {
     let scope = shape.scope.as_ref().map(ToString::to_string);
     let options = Some(&shape.options).filter(|options| !options.is_empty()).cloned();

@@ -1,4 +1,4 @@
-//! A row of one of the three tables of requests, seen alike.
+//! A row of one of the three tables of requests, behind one interface.
 
 use observer_core::exchange::Shape;
 use observer_core::k8s::Verb;
@@ -7,7 +7,7 @@ use observer_core::routing::{Certainty, ServedFrom};
 
 use super::row::RequestKey;
 
-/// Requests of one shape that were answered by one rule.
+/// Requests of one shape that one rule answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RequestRow<'s> {
     List(&'s ListRow),
@@ -16,7 +16,7 @@ pub(super) enum RequestRow<'s> {
 }
 
 impl<'s> RequestRow<'s> {
-    /// All of a snapshot: lists, watches, then everything else, each the most bytes first.
+    /// All rows of a snapshot: lists, watches, then everything else, each with the most bytes first.
     pub(super) fn all(snapshot: &'s Snapshot) -> impl Iterator<Item = Self> {
         let lists = snapshot.lists.iter().map(Self::List);
         let watches = snapshot.watches.iter().map(Self::Watch);
@@ -79,7 +79,7 @@ impl<'s> RequestRow<'s> {
         }
     }
 
-    /// In what all of its requests agree.
+    /// The facts that all of its requests share.
     pub(super) fn key(self) -> RequestKey {
         let verdict = self.verdict();
         RequestKey {

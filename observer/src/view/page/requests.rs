@@ -36,7 +36,7 @@ pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
     RequestRow::all(snapshot).map(row).collect()
 }
 
-/// The word of a verb.
+/// The verb; `unknown` without one.
 pub(super) fn verb(row: RequestRow<'_>) -> &'static str {
     row.verb().map_or("unknown", Verb::as_str)
 }
@@ -60,7 +60,7 @@ fn cells(row: RequestRow<'_>) -> Vec<Cell> {
     ]
 }
 
-/// Items of lists, events of watches.
+/// The items of lists, or the events of watches.
 fn objects(row: RequestRow<'_>) -> Cell {
     match row {
         RequestRow::List(row) => Cell::number(row.items, &known(row.items, row.unread, row.missed_bytes)),
@@ -76,7 +76,7 @@ fn first_byte(row: RequestRow<'_>) -> Cell {
     }
 }
 
-/// The median time of requests that end, and the sum of the times that watches were open.
+/// The median time of requests that end, or the summed open times of watches.
 fn total(row: RequestRow<'_>) -> Cell {
     match row {
         RequestRow::List(row) => Cell::number(row.total_us, &microseconds(row.total_us)),

@@ -1,4 +1,4 @@
-//! A row of a table, and what it stays the same by.
+//! A row of a table, and the key that identifies it across snapshots.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use super::cells::printable;
 use super::filter::FilterKey;
 use crate::view::colour::Tone;
 
-/// What a row is about: the same in the next snapshot.
+/// The subject of a row, which stays the same in the next snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RowKey {
     Reflector(ReflectorId),
@@ -23,7 +23,7 @@ pub(super) enum RowKey {
     Finding(String),
 }
 
-/// In what all requests of a row agree.
+/// The facts that all requests of a row share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RequestKey {
     pub verb: Option<Verb>,
@@ -35,17 +35,17 @@ pub(super) struct RequestKey {
     pub contradicted: bool,
 }
 
-/// A row.
+/// A row of any table.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub key: RowKey,
-    /// One for each column of its table.
+    /// One per column of its table.
     pub cells: Vec<Cell>,
-    /// What filters ask for.
+    /// The facts that filters match.
     pub facts: Vec<(FilterKey, String)>,
 }
 
-/// A cell: what it says, and where that stands among others.
+/// A cell: its text, and its rank among others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub text: String,
@@ -54,7 +54,7 @@ pub(super) struct Cell {
 }
 
 impl Row {
-    /// The order by one column: most first for numbers, alphabetical for words.
+    /// The order by one column: largest first for numbers, alphabetical for words.
     pub(super) fn compare(&self, other: &Self, column: usize) -> Ordering {
         let (Some(one), Some(two)) = (self.cells.get(column), other.cells.get(column)) else { return Ordering::Equal };
         two.rank.cmp(&one.rank).then_with(|| match one.rank {
@@ -65,17 +65,17 @@ impl Row {
 }
 
 impl Cell {
-    /// Words.
+    /// A cell of words, which has no rank.
     pub(super) fn words(text: &str) -> Self {
         Self { text: printable(text), tone: Tone::Plain, rank: None }
     }
 
-    /// A number, as `text` says it.
+    /// A cell with a number, shown as `text`.
     pub(super) fn number(number: u64, text: &str) -> Self {
         Self { rank: Some(number), ..Self::words(text) }
     }
 
-    /// The cell in a tone.
+    /// The same cell in a tone.
     pub(super) fn toned(self, tone: Tone) -> Self {
         Self { tone, ..self }
     }

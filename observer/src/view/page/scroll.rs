@@ -1,11 +1,11 @@
-//! Which part of something long is in sight.
+//! The part of a long text or table that is in sight.
 
 use std::cell::Cell;
 
 use super::key::Key;
 
-/// The first line in sight, and for how many there is room. How much room there is shows when the page is drawn, and a page down
-/// must know it.
+/// The first line in sight, and the number of lines with room. The room is known only when the page is drawn, and is needed to move
+/// by a screen.
 #[derive(Debug, Default)]
 pub(super) struct Scroll {
     top: Cell<usize>,
@@ -13,7 +13,7 @@ pub(super) struct Scroll {
 }
 
 impl Scroll {
-    /// The first line to draw of `lines` where there is room for `room`, so that line `chosen` is in sight and no more moves than must.
+    /// The first line to draw of `lines` lines in `room`, so that line `chosen` is in sight. It moves no further than necessary.
     pub(super) fn to_show(&self, chosen: usize, lines: usize, room: usize) -> usize {
         let lowest = (chosen + 1).saturating_sub(room);
         let top = self.within(lines, room);
@@ -21,21 +21,21 @@ impl Scroll {
         self.top.get()
     }
 
-    /// The first line to draw of `lines` where there is room for `room`.
+    /// The first line to draw of `lines` lines in `room`.
     pub(super) fn within(&self, lines: usize, room: usize) -> usize {
         self.top.set(self.top.get().min(lines.saturating_sub(room)));
         self.room.set(room);
         self.top.get()
     }
 
-    /// Moves what is in sight; whether `key` is for that.
+    /// Scrolls; `false` if `key` does not scroll.
     pub(super) fn press(&self, key: Key) -> bool {
         let Some(top) = self.target(key, self.top.get()) else { return false };
         self.top.set(top);
         true
     }
 
-    /// Where `key` leads from line `from`, behind the last perhaps; nothing if it leads nowhere.
+    /// The line that `key` leads to from line `from`, possibly after the last one; `None` if it leads nowhere.
     pub(super) fn target(&self, key: Key, from: usize) -> Option<usize> {
         let page = self.room.get().max(1);
         match key {

@@ -1,16 +1,16 @@
-//! Lines of text below each other: a detail, or the help.
+//! Lines of text from top to bottom: a detail, or the help.
 
 use super::cells::{printable, width, wrap};
 use super::line::Line;
 use crate::view::colour::Tone;
 
-/// In front of everything below a heading.
+/// Before everything below a heading.
 const INDENT: &str = "  ";
 
-/// Cells of the word in front of a fact.
+/// Cells of the label before a fact.
 const LABEL: usize = 15;
 
-/// Text that is written from top to bottom, and broken to a width.
+/// Text written from top to bottom, and broken at a width.
 #[derive(Debug)]
 pub(super) struct Sheet {
     cells: usize,
@@ -23,33 +23,33 @@ impl Sheet {
         Self { cells, lines: Vec::new() }
     }
 
-    /// How wide it is.
+    /// Its width in cells.
     pub(super) fn total(&self) -> u16 {
         u16::try_from(self.cells).unwrap_or(u16::MAX)
     }
 
-    /// What the sheet is about.
+    /// Writes the title of the sheet.
     pub(super) fn title(&mut self, text: &str) {
         self.hang("", Tone::Heading, text);
     }
 
-    /// What the lines below are about.
+    /// Writes the heading of the lines below.
     pub(super) fn section(&mut self, heading: &str) {
         self.lines.push(Line::default());
         self.hang("", Tone::Heading, heading);
     }
 
-    /// A sentence.
+    /// Writes a sentence.
     pub(super) fn say(&mut self, tone: Tone, text: &str) {
         self.hang(INDENT, tone, text);
     }
 
-    /// A word, and what is so called.
+    /// Writes a label and its value.
     pub(super) fn fact(&mut self, label: &str, tone: Tone, text: &str) {
         self.hang(&format!("{INDENT}{label:<LABEL$} "), tone, text);
     }
 
-    /// `text` behind `prefix`, its further lines below its beginning.
+    /// Writes `text` after `prefix`, with further lines aligned to its beginning.
     pub(super) fn hang(&mut self, prefix: &str, tone: Tone, text: &str) {
         let room = self.cells.saturating_sub(width(prefix)).max(1);
         let mut before = prefix.to_owned();
@@ -59,12 +59,12 @@ impl Sheet {
         }
     }
 
-    /// A line as it is.
+    /// Writes a finished line.
     pub(super) fn line(&mut self, line: Line) {
         self.lines.push(line);
     }
 
-    /// All of it.
+    /// All lines written.
     pub(super) fn into_lines(self) -> Vec<Line> {
         self.lines
     }

@@ -1,4 +1,4 @@
-//! What the page shows: the latest snapshot, and what the person chose.
+//! The state of the page: the latest snapshot, and the user's choices.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,72 +16,72 @@ use super::scroll::Scroll;
 use super::tab::Tab;
 use crate::view::colour::Colour;
 
-/// Lines that were said and can still be read.
+/// Messages that can still be read.
 const MOST_HEARD: usize = 20;
 
-/// How often rows are put in order where nobody has pressed a key.
+/// How often rows are sorted until a key is pressed.
 const REARRANGE: Duration = Duration::from_secs(10);
 
-/// How long a line that was said stands above the keys.
+/// How long a message stays above the keys.
 const NEWS: Duration = Duration::from_secs(20);
 
-/// The terminal page, but for the terminal: snapshots and keys in, pictures out. It reads no clock and does no I/O; *now* is the time of
-/// the snapshot.
+/// The terminal page, except for the terminal: snapshots and keys in, pictures out. It reads no clock and does no I/O; *now* is the
+/// time of the snapshot.
 #[derive(Debug)]
 pub struct Page {
     pub(super) colour: Colour,
-    /// What is watched, in a word.
+    /// The name of the run, such as its context.
     pub(super) name: String,
-    /// What to do so that clients come.
+    /// Instructions that lead clients here.
     pub(super) guidance: Vec<String>,
     /// The newest snapshot.
     pub(super) latest: Arc<Snapshot>,
-    /// The one that is drawn: the newest, or that of the moment of the pause.
+    /// The snapshot that is drawn: the newest, or the one at the moment of the pause.
     pub(super) shown: Arc<Snapshot>,
     pub(super) paused: bool,
     pub(super) tab: Tab,
     pub(super) tables: [Table; Tab::ALL.len()],
-    /// The rows of the tab, in the order in which they stand; not yet filtered.
+    /// The rows of the tab in their current order, not filtered.
     pub(super) rows: Vec<Row>,
     pub(super) filter: Filter,
     pub(super) prompt: Option<Prompt>,
-    /// The row that is opened, over the table.
+    /// The row whose detail is open over the table.
     pub(super) opened: Option<RowKey>,
-    /// What is read over all else.
+    /// The text that is open over everything else.
     pub(super) reading: Option<Reading>,
-    /// Of what lies over the table.
+    /// The position in the text over the table.
     pub(super) scroll: Scroll,
-    /// Whether a key was ever pressed. Before, somebody only looks on, for whom the worst has to come to the top by itself.
+    /// Whether a key was ever pressed. Until then, a user may only be watching, so rows are sorted without being asked.
     pub(super) touched: bool,
-    /// When the rows were last put in order.
+    /// When the rows were last sorted.
     arranged: Timestamp,
-    /// What came of the last key.
+    /// The result of the last key.
     pub(super) message: String,
-    /// What was said to it, the latest last, and when.
+    /// Messages of the program with their times, latest last.
     pub(super) heard: VecDeque<(Timestamp, String)>,
 }
 
-/// What a tab remembers while another is in sight.
+/// The state of a tab, kept while another one is shown.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub order: RowOrder,
     pub scroll: Scroll,
     selected: Option<RowKey>,
-    /// Where the selected row was, for when it is gone.
+    /// The place of the selected row, used when the row is gone.
     place: usize,
 }
 
-/// A text about the whole page.
+/// A text about the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// The keys and the words.
+    /// The meaning of the keys and the words.
     Help,
-    /// What verdicts rest on, what was missed, and what a restart would cost.
+    /// The basis of verdicts, the losses, and the cost of a restart.
     About,
 }
 
 impl Page {
-    /// A page over `snapshot` of what is called `name`. `guidance` says what to do so that clients come, as long as none has.
+    /// A page over `snapshot` for the run `name`. It shows `guidance`, which leads clients here, until a client has connected.
     pub fn new(snapshot: Arc<Snapshot>, name: &str, guidance: Vec<String>, colour: Colour) -> Self {
         let mut page = Self {
             colour,
@@ -107,7 +107,7 @@ impl Page {
         page
     }
 
-    /// Takes a newer snapshot. While the picture is frozen it is kept for later.
+    /// Takes a newer snapshot. While the picture is frozen, it is kept for later.
     pub fn show(&mut self, snapshot: Arc<Snapshot>) {
         self.latest = snapshot;
         if !self.paused {
@@ -120,7 +120,7 @@ impl Page {
         }
     }
 
-    /// Takes a line that the program says while the page has its terminal.
+    /// Takes a message that the program prints while the page has its terminal.
     pub fn hear(&mut self, line: &str) {
         let line = line.strip_prefix("watchtap: ").unwrap_or(line);
         if line.is_empty() {
@@ -132,19 +132,19 @@ impl Page {
         self.heard.push_back((self.latest.at, line.to_owned()));
     }
 
-    /// What was said last, while it is news.
+    /// The last message while it is recent.
     pub(super) fn news(&self) -> Option<&str> {
         let (at, line) = self.heard.back()?;
         (self.latest.at.since(*at) < NEWS).then_some(line.as_str())
     }
 
-    /// Freezes the picture, or goes on with what is newest.
+    /// Freezes the picture, or continues with the newest snapshot.
     pub(super) fn toggle_pause(&mut self) {
         self.paused = !self.paused;
         self.show(Arc::clone(&self.latest));
     }
 
-    /// By how much a frozen picture is older than what is known.
+    /// How much older a frozen picture is than the newest snapshot; `None` if it is not frozen.
     pub(super) fn frozen_for(&self) -> Option<Duration> {
         self.paused.then(|| self.latest.at.since(self.shown.at))
     }
@@ -155,20 +155,20 @@ impl Page {
         self.arrange();
     }
 
-    /// The rows of the tab, in the order that the person asked for.
+    /// Sorts the rows of the tab in the order that the user asked for.
     pub(super) fn arrange(&mut self) {
         self.arranged = self.shown.at;
         self.rows = self.tab.rows(&self.shown);
         self.tables[self.tab.place()].order.sort(&mut self.rows);
     }
 
-    /// The rows of the tab as they are now, where they were.
+    /// Takes the current rows of the tab, and keeps their places.
     fn take_rows(&mut self) {
         self.rows = self.tab.rows(&self.shown);
         self.tables[self.tab.place()].order.keep(&mut self.rows);
     }
 
-    /// Whether nothing lies over the table.
+    /// Whether the table is shown, without a detail or a text over it.
     pub(super) const fn is_table(&self) -> bool {
         self.opened.is_none() && self.reading.is_none()
     }
@@ -181,25 +181,25 @@ impl Page {
         &mut self.tables[self.tab.place()]
     }
 
-    /// The rows that the filter lets through.
+    /// The rows that match the filter.
     pub(super) fn rows_in_sight(&self) -> Vec<&Row> {
         self.rows.iter().filter(|row| self.filter.fits(row, self.tab.filters())).collect()
     }
 
-    /// The selected one of `rows`: the one that was selected, or what is now in its place.
+    /// The index of the selected row in `rows`; if that row is gone, the one in its place.
     pub(super) fn selected(&self, rows: &[&Row]) -> usize {
         let table = self.table();
         let known = rows.iter().position(|row| Some(&row.key) == table.selected.as_ref());
         known.unwrap_or(table.place).min(rows.len().saturating_sub(1))
     }
 
-    /// What the selected row is about.
+    /// The key of the selected row.
     pub(super) fn selected_key(&self) -> Option<RowKey> {
         let rows = self.rows_in_sight();
         rows.get(self.selected(&rows)).map(|row| row.key.clone())
     }
 
-    /// Selects the row at `place`, or the last one.
+    /// Selects the row at `place`, or the last row if there are fewer.
     pub(super) fn select(&mut self, place: usize) {
         let rows = self.rows_in_sight();
         let place = place.min(rows.len().saturating_sub(1));

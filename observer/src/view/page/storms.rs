@@ -33,7 +33,7 @@ pub(super) const COLUMNS: &[Column] = &[
 pub(super) const FILTERS: &[FilterKey] =
     &[FilterKey::Client, FilterKey::Resource, FilterKey::State, FilterKey::Cause, FilterKey::Served, FilterKey::Kind];
 
-/// The storms of a snapshot: those that go on, then the latest.
+/// The storms of a snapshot: ongoing ones, then the latest.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
     let row = |storm: &StormRecord| Row { key: RowKey::Storm(storm.storm), cells: cells(storm), facts: facts(storm) };
     snapshot.storms.iter().map(row).collect()

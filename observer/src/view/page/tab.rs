@@ -8,7 +8,7 @@ use super::row::Row;
 use super::{clients, findings, reflectors, requests, storms};
 use crate::view::quantity::counted;
 
-/// One of the tables.
+/// A table of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tab {
     Reflectors,
@@ -19,7 +19,7 @@ pub(super) enum Tab {
 }
 
 impl Tab {
-    /// All of them, as the page has them from left to right.
+    /// All tables, from left to right.
     pub(super) const ALL: [Self; 5] = [Self::Reflectors, Self::Requests, Self::Storms, Self::Clients, Self::Findings];
 
     pub(super) const fn name(self) -> &'static str {
@@ -32,18 +32,18 @@ impl Tab {
         }
     }
 
-    /// Its place from the left, from 0 on.
+    /// Its place from the left, from 0.
     pub(super) const fn place(self) -> usize {
         self as usize
     }
 
-    /// The one that a digit names.
+    /// The table with this number, from 1.
     pub(super) fn of_digit(digit: char) -> Option<Self> {
         let number = usize::try_from(digit.to_digit(10)?).ok()?;
         Self::ALL.get(number.checked_sub(1)?).copied()
     }
 
-    /// The one to the right, and behind the last the first.
+    /// The table to the right; after the last, the first.
     #[must_use]
     pub(super) const fn next(self) -> Self {
         match self {
@@ -55,7 +55,7 @@ impl Tab {
         }
     }
 
-    /// The one to the left.
+    /// The table to the left; before the first, the last.
     #[must_use]
     pub(super) const fn previous(self) -> Self {
         match self {
@@ -77,7 +77,7 @@ impl Tab {
         }
     }
 
-    /// What filters can ask its rows for.
+    /// The facts of its rows that filters can match.
     pub(super) const fn filters(self) -> &'static [FilterKey] {
         match self {
             Self::Reflectors => reflectors::FILTERS,
@@ -88,7 +88,7 @@ impl Tab {
         }
     }
 
-    /// Its rows, the worst first.
+    /// Its rows, worst first.
     pub(super) fn rows(self, snapshot: &Snapshot) -> Vec<Row> {
         match self {
             Self::Reflectors => reflectors::rows(snapshot),
@@ -99,7 +99,7 @@ impl Tab {
         }
     }
 
-    /// How many rows it has.
+    /// The number of its rows.
     pub(super) fn number(self, snapshot: &Snapshot) -> usize {
         match self {
             Self::Reflectors => snapshot.reflectors.len(),
@@ -110,7 +110,7 @@ impl Tab {
         }
     }
 
-    /// Why it has none, where clients have come.
+    /// Why it has no rows, although clients have connected.
     pub(super) fn emptiness(self, snapshot: &Snapshot) -> String {
         let requests = counted(snapshot.totals.requests, "request");
         match self {

@@ -1,4 +1,4 @@
-//! The documents of `/openapi/v3`: an index, and one document for each group and version; and the one of `/openapi/v2`.
+//! The documents of `/openapi/v3`, an index and one document per group and version, and the document of `/openapi/v2`.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,10 +15,10 @@ use super::{paths, schemas, version_2};
 /// By the path below `/openapi/v3/`, such as `apis/apps/v1`.
 pub(super) static DOCUMENTS: LazyLock<BTreeMap<String, Bytes>> = LazyLock::new(documents);
 
-/// Answers `/openapi/v3`, the documents that it names, and `/openapi/v2`; `None` for other paths.
+/// Answers `/openapi/v3`, the documents in its index, and `/openapi/v2`; `None` for other paths.
 ///
-/// `path` is without query: the hash that the index adds is for caches. As a real server does, it answers 406 without a body where
-/// JSON is not wanted; protobuf of version 3 is not served, and kubectl does not ask for it. The first call makes all documents,
+/// `path` has no query: the hash that the index adds is for caches. Like a real server, it answers 406 without a body if JSON is
+/// not acceptable. It does not serve version 3 in protobuf, which kubectl does not request. The first call makes all documents,
 /// just under a megabyte, and keeps them.
 #[must_use]
 pub fn answer(path: &str, accept: &str) -> Option<Answer> {
@@ -31,7 +31,7 @@ pub fn answer(path: &str, accept: &str) -> Option<Answer> {
         Some(name) => (JSON, DOCUMENTS.get(name)?.clone()),
         None => return None,
     };
-    // Nobody negotiates the index.
+    // The index is not negotiated.
     let acceptable = path.is_empty() || accept::clauses(accept).iter().any(Clause::takes_json);
     Some(if acceptable {
         Answer { status: 200, content_type, body }

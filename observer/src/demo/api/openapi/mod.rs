@@ -1,7 +1,7 @@
 //! OpenAPI: the schemas of the served types, for `kubectl explain`, for patches that clients compute, and for field validation.
 //!
-//! The schemas are those that k8s-openapi carries, of a newer Kubernetes than the 1.34 that the demo follows; the merge keys are
-//! those of [`super::patch`]. All is said in version 3; version 2 is there for old kubectls, and empty.
+//! The schemas are those in k8s-openapi, of a newer Kubernetes than the 1.34 that the demo follows. The merge keys are those of
+//! [`super::patch`]. Only version 3 has contents; version 2 exists for old kubectls, and is empty.
 
 mod document;
 mod paths;

@@ -1,5 +1,5 @@
-//! The paths of a resource and what can be done there: where kubectl finds the kind of a resource, the formats of its patches, and
-//! that the server validates fields.
+//! The paths of a resource and their operations. kubectl finds there the kind of a resource, the formats of its patches, and
+//! whether the server validates fields.
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub(super) fn of(resource: &Resource) -> Vec<(String, Value)> {
     paths
 }
 
-/// Operations by method; the second word is the action's name in `x-kubernetes-action`.
+/// Operations by method. The second word is the name of the action in `x-kubernetes-action`.
 fn operations(resource: &Resource, methods: &[(&str, &str)]) -> Value {
     let served = methods.iter().filter(|(_, action)| *action != "deletecollection" || resource.verbs.contains(action));
     let operations: Map<String, Value> =

@@ -1,4 +1,4 @@
-//! The schemas: from k8s-openapi, with the kinds and merge keys that it leaves out.
+//! The schemas of k8s-openapi, with the kinds and merge keys that it omits.
 
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::super::patch::{MERGE_TYPES, MergeField};
 use super::super::resource::Resource;
 
-/// The schemas of these resources' types and of all that they refer to, by name.
+/// The schemas of these resources' types and of all types that they refer to, by name.
 pub(super) fn used_by(resources: &[&Resource]) -> Map<String, Value> {
     let mut generator = SchemaSettings::openapi3().into_generator();
     for resource in resources {
@@ -43,7 +43,7 @@ fn add_merge_key(properties: &mut Value, field: &MergeField) {
     }
 }
 
-/// Has the generator define a resource's type.
+/// Makes the generator define the type of a resource.
 fn add(resource: &Resource, generator: &mut SchemaGenerator) {
     let _reference = match resource.kind {
         "ConfigMap" => generator.subschema_for::<ConfigMap>(),

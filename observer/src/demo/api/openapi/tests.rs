@@ -1,4 +1,4 @@
-//! What kubectl looks for in the documents.
+//! The parts of the documents that kubectl looks for.
 
 use serde_json::{Value, json};
 

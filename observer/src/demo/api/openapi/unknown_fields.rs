@@ -1,7 +1,7 @@
-//! Field validation: which fields of an object its type does not have, for `fieldValidation=Strict` and `Warn`.
+//! Field validation: the fields of an object that its type does not have, for `fieldValidation=Strict` and `Warn`.
 //!
-//! Duplicate fields cannot be seen here, because a parsed object has none. The types are of a newer Kubernetes than the demo follows, so
-//! a field that came after 1.34 passes.
+//! Duplicate fields cannot be detected here, because a parsed object has none. The types are of a newer Kubernetes than the demo
+//! follows, so a field added after 1.34 passes.
 
 use std::sync::LazyLock;
 
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 use super::super::resource::{Resource, resources};
 use super::schemas;
 
-/// How many unknown fields are told, so that a hostile object makes no message as long as itself.
+/// Most unknown fields reported, so that the message for a hostile object stays short.
 const MAX_TOLD: usize = 20;
 
 static SCHEMAS: LazyLock<Map<String, Value>> = LazyLock::new(|| schemas::used_by(&resources().iter().collect::<Vec<_>>()));
 
-/// Each field that the resource's type does not have, in the API server's words: `unknown field "spec.replica"`; 20 at most.
+/// Each field that the resource's type does not have, in the API server's words: `unknown field "spec.replica"`; at most 20.
 ///
-/// With `Strict`, kube-apiserver answers 400 with `strict decoding error: ` and these, joined by `, `; with `Warn`, which is the default,
-/// it sends each in a `Warning` header.
+/// With `Strict`, kube-apiserver answers 400 with `strict decoding error: ` and these, joined by `, `. With `Warn`, the default, it
+/// sends each in a `Warning` header.
 #[must_use]
 pub fn unknown_fields(resource: &Resource, object: &Value) -> Vec<String> {
     let mut told = Vec::new();
@@ -28,7 +28,7 @@ pub fn unknown_fields(resource: &Resource, object: &Value) -> Vec<String> {
     told
 }
 
-/// Goes as deep as the object, which its parser bounds.
+/// Recurses as deep as the object, whose depth the parser bounds.
 fn walk(schema: &Value, value: &Value, path: &mut String, told: &mut Vec<String>) {
     let schema = resolved(schema);
     match value {
@@ -51,7 +51,7 @@ fn walk_fields(schema: &Value, fields: &Map<String, Value>, path: &mut String, t
         match (properties.and_then(|properties| properties.get(name)).or(others), properties) {
             (Some(schema), _) => below(path, &segment, |path| walk(schema, value, path, told)),
             (None, Some(_)) if told.len() < MAX_TOLD => told.push(format!("unknown field \"{path}{segment}\"")),
-            // A type without properties takes anything, as `managedFields` do.
+            // A type without properties accepts anything, as `managedFields` do.
             (None, _) => {}
         }
     }
@@ -64,7 +64,7 @@ fn below(path: &mut String, segment: &str, work: impl FnOnce(&mut String)) {
     path.truncate(length);
 }
 
-/// Follows a reference; a field that says something of its own wraps it in `allOf`.
+/// Follows a reference. A field with attributes of its own wraps its reference in `allOf`.
 fn resolved(schema: &Value) -> &Value {
     let reference = schema.get("$ref").or_else(|| schema.pointer("/allOf/0/$ref")).and_then(Value::as_str);
     let name = reference.and_then(|reference| reference.strip_prefix("#/components/schemas/"));

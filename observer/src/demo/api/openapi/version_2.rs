@@ -1,7 +1,7 @@
-//! `/openapi/v2`: a document that is valid and says nothing.
+//! `/openapi/v2`: a valid but empty document.
 //!
-//! kubectl before 1.29 asks for it, in protobuf, before it looks at version 3, and gives up where there is none; newer ones do not ask. Given
-//! an empty one they find nothing in it and go on with version 3 (tried with `apply`, `explain` and `create` of 1.27).
+//! kubectl before 1.29 requests it in protobuf before version 3, and fails if it does not exist; newer ones do not request it. If
+//! it is empty, they find nothing in it and continue with version 3 (tried with `apply`, `explain` and `create` of 1.27).
 
 use bytes::Bytes;
 use serde_json::json;
@@ -10,12 +10,12 @@ use super::super::accept;
 use super::super::answer::{Answer, JSON};
 
 const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-/// The server answers with a media type in which a dot stands for the `@`, which Go's parser refuses.
+/// The server answers with a media type that has a dot in place of the `@`, which Go's parser refuses.
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 /// The gnostic message `openapi.v2.Document` with its first field, `swagger`.
 const DOCUMENT: &[u8] = b"\x0a\x032.0";
 
-/// The document in the form that is asked for.
+/// The document, in the requested form.
 pub(super) fn answer(accept: &str) -> Answer {
     let chosen = accept::clauses(accept).into_iter().find_map(|clause| {
         if clause.is(ASKED) || clause.is(PROTOBUF) {

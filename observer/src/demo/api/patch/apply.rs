@@ -1,4 +1,4 @@
-//! From the content type to the right kind of merging.
+//! Chooses the merging for a content type.
 
 use serde_json::{Map, Value};
 
@@ -12,15 +12,16 @@ const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
 /// Server-side apply, in its two encodings.
 const APPLY_PATCHES: [&str; 2] = ["application/apply-patch+yaml", "application/apply-patch+cbor"];
 
-/// What `object` becomes by `patch`, in the format that `content_type` names.
+/// Applies `patch` to `object`, in the format that `content_type` names.
 ///
-/// The length of `patch` is for the caller to bound, as a real server bounds each body (3 MiB); time and memory then are in
-/// proportion to patch and object. Parsing accepts 128 levels. Fields that the demo does not know are kept, where a real server drops
-/// them. What the result's fields may be is not checked, but the result is an object.
+/// The caller must bound the length of `patch`, as a real server bounds each body (3 MiB). Time and memory are then proportional to
+/// patch and object. The parser accepts 128 levels. Fields that the demo does not know are kept, whereas a real server drops them.
+/// The fields of the result are not validated, but the result is an object.
 ///
 /// # Errors
-/// 400 for a patch that cannot be read, 413 for one that asks too much, 415 for other content types, server-side apply among them, 422 for one
-/// that does not fit the object, 500 where kube-apiserver answers so: mostly a list element without its merge key.
+/// 400 for a patch that cannot be parsed, 413 for one that costs too much, 415 for other content types, including server-side
+/// apply. 422 for a patch that does not fit the object. 500 where kube-apiserver also answers 500, mostly for a list element
+/// without its merge key.
 pub fn apply(resource: &Resource, content_type: &str, object: &Value, patch: &[u8]) -> Result<Value, Error> {
     let content_type = content_type.split(';').next().unwrap_or_default().trim();
     match content_type {

@@ -1,14 +1,14 @@
-//! Why a patch is refused: what the client's `Status` says.
+//! Why a patch is refused: the contents of the client's `Status`.
 
-/// A refusal, with what a `Status` object carries.
+/// A refusal, with the fields of a `Status` object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{status}: {message}")]
 pub struct Error {
     /// The HTTP status and the `code`.
     pub status: u16,
-    /// The `reason`; empty where the API server gives none, which is with most of its 500.
+    /// The `reason`; empty if the API server gives none, as with most of its 500 answers.
     pub reason: &'static str,
-    /// The `message`.
+    /// Explains the refusal; sent to the client.
     pub message: String,
 }
 
@@ -29,7 +29,7 @@ impl Error {
         Self { status: 422, reason: "Invalid", message: message.into() }
     }
 
-    /// The API server does not blame the client for some faults of a strategic merge patch.
+    /// For faults of a strategic merge patch that the API server does not attribute to the client.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Self { status: 500, reason: "", message: message.into() }
     }

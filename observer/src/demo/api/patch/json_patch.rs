@@ -1,7 +1,7 @@
-//! JSON Patch (RFC 6902) with bounds: the operations are the library's, the account of what they cost is ours.
+//! JSON Patch (RFC 6902) with bounds. The library performs the operations; this file accounts for their cost.
 //!
-//! Ten thousand operations can double an object ten thousand times, nest it as deep, or shift a long list each time. So each operation
-//! pays for the values it walks through, and for the depth it makes, before it is done.
+//! Ten thousand operations can double an object ten thousand times, nest it as deep, or shift a long list each time. So each
+//! operation is charged before it runs, for the values that it visits and for the depth that it makes.
 
 use json_patch::jsonptr::Pointer;
 use json_patch::{PatchOperation, patch_unsafe};
@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use super::error::Error;
 
-/// How many operations one patch may hold: `maxJSONPatchOperations` in `pkg/endpoints/handlers/patch.go` of k8s.io/apiserver 1.34.
+/// Most operations in one patch: `maxJSONPatchOperations` in `pkg/endpoints/handlers/patch.go` of k8s.io/apiserver 1.34.
 const MAX_OPERATIONS: usize = 10_000;
-/// Values that all operations of a patch together may copy, measure or shift.
+/// Most values that all operations of a patch together may copy, measure or shift.
 const MAX_WORK: usize = 10_000_000;
-/// Values and bytes of strings that `copy` may make, all told: kube-apiserver's limit for copies is 3 MiB of JSON.
+/// Most values and bytes of strings that all `copy` operations together may make. kube-apiserver limits copies to 3 MiB of JSON.
 const MAX_COPIED: usize = 3 * 1024 * 1024;
-/// Levels that a patched object may have: as many as the parser accepts.
+/// Deepest nesting of a patched object: as deep as the parser accepts.
 const MAX_DEPTH: usize = 128;
 
-/// Applies the operations in order; where one fails, the patch fails.
+/// Applies the operations in order. If one fails, the patch fails.
 pub(super) fn apply(object: &Value, patch: &[u8]) -> Result<Value, Error> {
     let operations: Vec<Value> =
         serde_json::from_slice(patch).map_err(|error| Error::bad_request(format!("error decoding patch: {error}")))?;
@@ -39,12 +39,12 @@ pub(super) fn apply(object: &Value, patch: &[u8]) -> Result<Value, Error> {
     if patched.is_object() { Ok(patched) } else { Err(refused()) }
 }
 
-/// The API server does not say which operation failed.
+/// The API server does not name the operation that failed.
 fn refused() -> Error {
     Error::unprocessable("the server rejected our request due to an error in our request")
 }
 
-/// What the operations of one patch have cost so far.
+/// The cost of a patch's operations so far.
 #[derive(Default)]
 struct Account {
     work: usize,
@@ -78,7 +78,7 @@ impl Account {
         }
     }
 
-    /// Adding to a list and removing from it moves its other elements; so it is with the fields of an object.
+    /// Adding to a list or removing from it moves the other elements. The same holds for fields of an object.
     fn shift(&mut self, object: &Value, path: &Pointer) -> Result<(), Error> {
         let parent = path.parent().and_then(|parent| object.pointer(parent.as_str()));
         let length = parent.map_or(0, |parent| match parent {
@@ -102,7 +102,7 @@ impl Account {
     }
 }
 
-/// How large a value is.
+/// The size of a value.
 #[derive(Clone, Copy, Default)]
 struct Size {
     values: usize,
@@ -115,7 +115,7 @@ fn source(object: &Value, from: &Pointer) -> Result<Size, Error> {
     object.pointer(from.as_str()).map(measured).ok_or_else(refused)
 }
 
-/// No value here is nested deeper than the parser and [`MAX_DEPTH`] let it be.
+/// The parser and [`MAX_DEPTH`] bound the nesting of every value here.
 fn measured(value: &Value) -> Size {
     let inside = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Size::default(),

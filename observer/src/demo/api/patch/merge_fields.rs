@@ -1,17 +1,17 @@
-//! Which lists are merged by key and which are replaced, for every type that the served resources hold.
+//! The lists that are merged by key, for every type in the served resources; other lists are replaced.
 //!
-//! These are the `patchStrategy` and `patchMergeKey` tags of k8s.io/api and k8s.io/apimachinery 0.34, which the API server's OpenAPI
-//! documents show as `x-kubernetes-patch-strategy` and `x-kubernetes-patch-merge-key`; a test in `tests/cluster` compares the two. A list
-//! that is not here is replaced as a whole: tolerations, for one.
+//! These are the `patchStrategy` and `patchMergeKey` tags of k8s.io/api and k8s.io/apimachinery 0.34. The API server's OpenAPI
+//! documents show them as `x-kubernetes-patch-strategy` and `x-kubernetes-patch-merge-key`; a test in `tests/cluster` compares the
+//! two. A list that is not here is replaced completely, such as tolerations.
 
 use crate::demo::api::Resource;
 
-/// A type of the API, as far as strategic merge patches treat its fields in a way of their own.
+/// An API type, as far as strategic merge patches treat its fields specially.
 #[derive(Debug)]
 pub(in crate::demo::api) struct MergeType {
     /// The name of the type in OpenAPI documents.
     pub schema: &'static str,
-    /// Fields that are merged, and fields on the way to such ones.
+    /// Fields that are merged, and fields that lead to such ones.
     pub fields: &'static [MergeField],
 }
 
@@ -20,11 +20,12 @@ pub(in crate::demo::api) struct MergeType {
 pub(in crate::demo::api) struct MergeField {
     /// The field's JSON name.
     pub name: &'static str,
-    /// The tag's text; empty if there is none. `retainKeys` tells clients to say which fields stay; the server heeds what they say anywhere.
+    /// The text of the tag; empty without one. `retainKeys` makes clients send the fields to keep; the server follows that list in
+    /// any field.
     pub strategy: &'static str,
-    /// By which field the elements of a list are the same; none in lists of scalars.
+    /// The field that identifies elements of a list; `None` in lists of scalars.
     pub merge_key: Option<&'static str>,
-    /// The type of the value or of the elements.
+    /// The type of the value, or of the elements.
     pub of: Option<&'static MergeType>,
 }
 

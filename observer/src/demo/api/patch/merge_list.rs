@@ -1,7 +1,7 @@
-//! Strategic merge patch, the part for lists: elements by their merge key, and the order of the result.
+//! The part of strategic merge patch for lists: elements by their merge key, and the order of the result.
 //!
-//! Elements that the patch names take the order of the patch (or of its `$setElementOrder`), the others that of the original; the two
-//! are then merged as sorted runs, by where they stood in the original.
+//! Elements in the patch take the order of the patch (or of its `$setElementOrder`), other elements that of the original. The two
+//! are then merged as sorted runs, by their place in the original.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,10 +11,10 @@ use super::error::Error;
 use super::merge_fields::MergeField;
 use super::strategic::{self, DIRECTIVE};
 
-/// What of an element goes into an error's message, in bytes.
+/// Bytes of an element that an error's message quotes.
 const MAX_QUOTED: usize = 200;
 
-/// Merges or replaces a list, as the field's table says; a field that is not in the table is replaced.
+/// Merges or replaces a list, according to the table of fields. A field that is not in the table is replaced.
 pub(super) fn merge(original: Vec<Value>, patch: Vec<Value>, field: Option<&'static MergeField>) -> Result<Vec<Value>, Error> {
     let Some(field) = field.filter(|field| field.merges()) else {
         return Ok(patch.into_iter().filter_map(strategic::cleaned).collect());
@@ -26,7 +26,7 @@ pub(super) fn merge(original: Vec<Value>, patch: Vec<Value>, field: Option<&'sta
     }
 }
 
-/// As [`merge`], in an order that the patch gives for its own elements.
+/// Like [`merge`], with an order that the patch gives for its own elements.
 pub(super) fn merge_ordered(
     original: Option<Vec<Value>>,
     patch: Option<Vec<Value>>,
@@ -44,7 +44,7 @@ pub(super) fn merge_ordered(
     in_order(merged, order, &places, key)
 }
 
-/// `$deleteFromPrimitiveList`: what equals one of `deleted` goes.
+/// `$deleteFromPrimitiveList`: removes values equal to one of `deleted`.
 pub(super) fn delete_scalars(list: &mut Vec<Value>, deleted: &[Value]) {
     let deleted: HashSet<String> = deleted.iter().map(Value::to_string).collect();
     list.retain(|value| !deleted.contains(&value.to_string()));
@@ -65,7 +65,7 @@ pub(super) fn unknown_directive(directive: &Value, of: &Map<String, Value>) -> E
     Error::internal(format!("unknown patch type: {} in map: {}", quoted(directive), quoted(of)))
 }
 
-/// All elements must be objects, or none; and no list lies in a list.
+/// Either all elements are objects, or none is; and no list contains a list.
 fn check_alike(original: &[Value], patch: &[Value]) -> Result<(), Error> {
     let mut all = original.iter().chain(patch);
     let Some(first) = all.next() else { return Ok(()) };
@@ -127,7 +127,7 @@ fn merge_objects(
     Ok(in_order_of(merged, &order, &before, |element| key.of(element)))
 }
 
-/// Takes `$patch: delete` and `$patch: replace` out of a list's patch and does them.
+/// Carries out `$patch: delete` and `$patch: replace` in a list's patch, and removes them.
 fn after_directives(original: Vec<Value>, patch: Vec<Value>, merge_key: &'static str) -> Result<(Vec<Value>, Vec<Value>), Error> {
     let key = Key(Some(merge_key));
     let (mut kept, mut deleted, mut replace) = (Vec::new(), HashSet::new(), false);
@@ -156,7 +156,7 @@ fn no_merge_key(element: &Value, merge_key: &str) -> Error {
     Error::internal(format!("map: {} does not contain declared merge key: {merge_key}", quoted(element)))
 }
 
-/// The elements of a patch must come in the order that the patch gives itself.
+/// The elements of a patch must be in the order that the patch itself gives.
 fn check_order(patch: &[Value], order: &[Value], key: Key) -> Result<(), Error> {
     if patch.is_empty() || order.is_empty() {
         return Ok(());
@@ -179,7 +179,7 @@ fn in_order(merged: Vec<Value>, order: &[Value], before: &HashMap<String, usize>
     Ok(in_order_of(merged, &places(order, key), before, |element| key.of(element)))
 }
 
-/// Sorts what `order` names by it, the rest by `before`, and merges the two by `before`.
+/// Sorts the elements in `order` by it, the rest by `before`, and merges the two by `before`.
 fn in_order_of(
     merged: Vec<Value>,
     order: &HashMap<String, usize>,
@@ -208,7 +208,7 @@ fn in_order_of(
     sorted
 }
 
-/// What an element is known by: the text of its merge key, or of the element itself in a list of scalars.
+/// Identifies an element: by the text of its merge key, or in a list of scalars by its own text.
 #[derive(Clone, Copy)]
 struct Key(Option<&'static str>);
 
@@ -221,7 +221,7 @@ impl Key {
     }
 }
 
-/// Where each element stands first.
+/// The first place of each element.
 fn places(list: &[Value], key: Key) -> HashMap<String, usize> {
     let mut places = HashMap::new();
     for (place, element) in list.iter().enumerate() {

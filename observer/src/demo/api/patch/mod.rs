@@ -1,8 +1,8 @@
-//! PATCH: what becomes of an object, in the three formats that clients send.
+//! PATCH: the three formats that clients send, applied to an object.
 //!
-//! Followed is kube-apiserver 1.34: `pkg/endpoints/handlers/patch.go` of k8s.io/apiserver and `pkg/util/strategicpatch/patch.go` of
-//! k8s.io/apimachinery; statuses and messages are those that a real server was seen to give. Server-side apply is left out: it
-//! needs the field managers of each object, which the demo does not keep, so it is answered with 415.
+//! The source is kube-apiserver 1.34: `pkg/endpoints/handlers/patch.go` of k8s.io/apiserver and `pkg/util/strategicpatch/patch.go`
+//! of k8s.io/apimachinery. Statuses and messages are those observed from a real server. Server-side apply is answered with 415: it
+//! needs the field managers of each object, which the demo does not keep.
 
 mod apply;
 mod error;

@@ -1,8 +1,8 @@
-//! Strategic merge patch, the part for objects: directives, and fields one by one.
+//! The part of strategic merge patch for objects: directives, and fields one by one.
 //!
-//! Where this differs from upstream: a field that the demo's table does not know is merged if it is an object and replaced if it is a
-//! list, where the API server refuses it; deletions from lists of scalars come after all additions, where Go's maps leave
-//! the order to chance.
+//! It differs from upstream in two ways. A field that the demo's table does not know is merged if it is an object and replaced if
+//! it is a list; the API server refuses it. Deletions from lists of scalars come after all additions, where Go's maps leave the
+//! order to chance.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,16 +20,16 @@ const SET_ELEMENT_ORDER: &str = "$setElementOrder/";
 /// A JSON object.
 type Object = Map<String, Value>;
 
-/// `original` with `patch` merged into it; `fields` says which of its lists are merged by key.
+/// Merges `patch` into `original`; `fields` states which of its lists are merged by key.
 ///
-/// It goes no deeper than the patch does, which the parser bounds.
+/// Recurses as deep as the patch, whose depth the parser bounds.
 pub(super) fn merge(original: Object, mut patch: Object, fields: Option<&'static MergeType>) -> Result<Object, Error> {
     if let Some(directive) = patch.shift_remove(DIRECTIVE) {
         return replaced_or_deleted(&directive, patch);
     }
     let mut merged = retained(original, &mut patch)?;
     let Parts { ordered, deletions, mut changes } = parts(patch)?;
-    // A list with an order takes its changes with it.
+    // If a list has an order, its changes are applied here too.
     for (name, order) in &ordered {
         let change = changes.get_mut(name).map(Value::take);
         if let Some(list) = ordered_list(merged.get_mut(name), change, order, name, fields)? {
@@ -48,12 +48,12 @@ pub(super) fn merge(original: Object, mut patch: Object, fields: Option<&'static
             merge_list::delete_scalars(list, &deleted);
         }
     }
-    // In one pass, because removing field by field in order is quadratic.
+    // In one pass: removing single fields in order is quadratic.
     merged.retain(|name, _| !gone.contains(name));
     Ok(merged)
 }
 
-/// What stays of a value of the patch to which the original has nothing: no nulls in objects, and no directives.
+/// The part of a patch's value that remains if the original has no such value: no nulls in objects, and no directives.
 ///
 /// `None` if the value itself is a directive.
 pub(super) fn cleaned(value: Value) -> Option<Value> {
@@ -81,7 +81,7 @@ fn replaced_or_deleted(directive: &Value, patch: Object) -> Result<Object, Error
     }
 }
 
-/// `$retainKeys`: fields of the original that are not in the list go.
+/// `$retainKeys`: removes fields of the original that are not in the list.
 fn retained(mut original: Object, patch: &mut Object) -> Result<Object, Error> {
     let Some(keys) = patch.shift_remove(RETAIN_KEYS) else { return Ok(original) };
     let malformed = || Error::bad_request("invalid patch format of retainKeys");
@@ -95,7 +95,7 @@ fn retained(mut original: Object, patch: &mut Object) -> Result<Object, Error> {
     Ok(original)
 }
 
-/// A patch taken apart; directives by the name of the list that they are for.
+/// The parts of a patch; directives by the name of their list.
 #[derive(Default)]
 struct Parts {
     ordered: Object,
@@ -112,7 +112,7 @@ fn parts(patch: Object) -> Result<Parts, Error> {
             }
             parts.ordered.insert(list.to_owned(), value);
         } else if let Some(list) = name.strip_prefix(DELETE_FROM_PRIMITIVE_LIST) {
-            // The API server ignores one that is not a list.
+            // The API server ignores a directive that is not a list.
             if let Value::Array(values) = value {
                 parts.deletions.push((list.to_owned(), values));
             }
@@ -145,7 +145,7 @@ fn ordered_list(
     merge_list::merge_ordered(original, change, order, field).map(|list| Some(Value::Array(list)))
 }
 
-/// What becomes of one field; `None` if it goes.
+/// The new value of one field; `None` if it is removed.
 fn merged_field(
     original: Option<Value>,
     change: Value,

@@ -1,4 +1,4 @@
-//! What patches make of objects, format by format; the strategic cases are those that upstream's documents explain.
+//! Objects after patches, format by format. The strategic cases are those that upstream's documents explain.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -308,7 +308,7 @@ proptest! {
     }
 }
 
-/// Objects with the names that mean something to a strategic merge patch.
+/// Objects with names that have a meaning in a strategic merge patch.
 fn objects() -> impl Strategy<Value = Value> {
     let scalars = prop_oneof![Just(json!(1)), Just(json!("a")), Just(json!("delete")), Just(json!("replace")), Just(Value::Null)];
     let values = scalars.prop_recursive(5, 60, 4, |inner| {

@@ -1,6 +1,6 @@
-//! A message into the JSON object that it stands for.
+//! Converts a message to the JSON object that it represents.
 //!
-//! It goes as deep as the tables do, none of which holds itself; what it makes is in proportion to the body.
+//! Recursion is as deep as the tables, none of which contains itself. The result is proportional to the body.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use super::scalar;
 use super::shape::{Field, Message, Shape};
 use super::wire::{Fields, Malformed, Wire};
 
-/// The object of a message.
+/// The JSON object of a message.
 pub(super) fn object(message: &'static Message, bytes: &[u8]) -> Result<Map<String, Value>, Error> {
     let mut object = Map::new();
     write(message, bytes, &mut object)?;
@@ -35,7 +35,7 @@ fn write(message: &'static Message, bytes: &[u8], object: &mut Map<String, Value
             entries.as_object_mut().ok_or_else(|| malformed(TWICE))?.insert(key, entry);
         } else {
             let value = value(&field.shape, message, wire)?;
-            // Parts of one message that come apart would have to be merged; no client sends that.
+            // Separate parts of one message would have to be merged; no client sends that.
             if !is_left_out(field, &value) && object.insert(field.json.to_owned(), value).is_some() {
                 return Err(malformed(TWICE));
             }
@@ -46,10 +46,10 @@ fn write(message: &'static Message, bytes: &[u8], object: &mut Map<String, Value
 
 const TWICE: &str = "a field that is no list occurs twice";
 
-/// Whether `omitempty` leaves the value out of JSON.
+/// Whether `omitempty` omits the value in JSON.
 fn is_left_out(field: &Field, value: &Value) -> bool {
     match (&field.shape, value) {
-        // The zero of a time or a quantity is an empty message.
+        // The zero value of a time or a quantity is an empty message.
         (_, Value::Null) => true,
         (Shape::Text | Shape::Quantity, Value::String(text)) => text.is_empty(),
         (Shape::Int | Shape::IntOrString, Value::Number(number)) => number.as_i64() == Some(0),
@@ -61,7 +61,7 @@ fn is_left_out(field: &Field, value: &Value) -> bool {
 fn value(shape: &'static Shape, message: &'static Message, wire: Wire<'_>) -> Result<Value, Error> {
     let value = match (shape, wire) {
         (Shape::Text | Shape::AnyText, Wire::Bytes(bytes)) => text(bytes).map(Value::from),
-        // Numbers are signed, of 32 or 64 bits; the bits are those of the wider one.
+        // Numbers are signed, of 32 or 64 bits, and always encoded with 64 bits.
         (Shape::Int | Shape::AnyInt, Wire::Varint(number)) => Ok(Value::from(number.cast_signed())),
         (Shape::Flag | Shape::AnyFlag, Wire::Varint(number)) => Ok(Value::from(number != 0)),
         (Shape::Bytes, Wire::Bytes(bytes)) => Ok(Value::from(STANDARD.encode(bytes))),
@@ -71,14 +71,14 @@ fn value(shape: &'static Shape, message: &'static Message, wire: Wire<'_>) -> Re
         (Shape::MicroTime, Wire::Bytes(bytes)) => scalar::micro_time(bytes),
         (Shape::RawJson, Wire::Bytes(bytes)) => scalar::raw_json(bytes),
         (Shape::One(inner), Wire::Bytes(bytes)) => return object(inner, bytes).map(Value::Object),
-        // No table has lists of lists, and inline messages only as fields.
+        // No table has lists of lists, or inline messages except as fields.
         (Shape::Inline(_) | Shape::Many(_) | Shape::Map(_), _) => Err("a list stands in a list"),
         (_, Wire::Varint(_) | Wire::Bytes(_)) => Err("a field has the wrong wire type"),
     };
     value.map_err(|what| Error::Malformed { message: message.name, what })
 }
 
-/// A map is a list of messages with a key (1) and a value (2).
+/// A map is encoded as a list of messages with a key (1) and a value (2).
 fn map_entry(of: &'static Shape, message: &'static Message, wire: Wire<'_>) -> Result<(String, Value), Error> {
     let malformed = |what| Error::Malformed { message: message.name, what };
     let (mut key, mut entry) = (String::new(), None);

@@ -9,17 +9,17 @@ use super::error::Error;
 use super::messages::{self, Body};
 use super::wire::{Fields, Malformed, Wire};
 
-/// The media type of what [`to_json`] reads.
+/// The media type of bodies for [`to_json`].
 pub const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
 const MAGIC: &[u8] = b"k8s\0";
 
-/// The object in a body as JSON, with `kind` and `apiVersion` as the envelope says them; they are for the caller to check.
+/// The object in a body as JSON. It has the envelope's `kind` and `apiVersion`, which the caller must check.
 ///
-/// The length of the body is for the caller to bound; time and memory are in proportion to it.
+/// The caller must bound the length of the body; time and memory are proportional to it.
 ///
 /// # Errors
-/// What is no protobuf of such a body, and what the demo has no place for.
+/// A body that is not protobuf of this kind, or contains something that the demo has no place for.
 pub fn to_json(body: Body, bytes: &[u8]) -> Result<Value, Error> {
     let bytes = bytes.strip_prefix(MAGIC).ok_or(Error::NoMagic)?;
     if bytes.is_empty() {

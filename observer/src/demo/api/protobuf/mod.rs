@@ -1,7 +1,7 @@
-//! Bodies in protobuf, as Go's typed clients send them (`kubectl create deployment`, for one), turned into the JSON of the same object.
+//! Converts protobuf bodies, which Go's typed clients send (such as `kubectl create deployment`), to the JSON of the same object.
 //!
-//! Answers stay JSON: those clients accept both. A field that is not in the tables of `messages` is refused by its number, never left out.
-//! kubernetes/apimachinery pkg/runtime/serializer/protobuf v0.34.
+//! Answers stay JSON, since those clients accept both. A field that is not in the tables of `messages` is refused with its number,
+//! and never dropped. kubernetes/apimachinery pkg/runtime/serializer/protobuf v0.34.
 
 mod decode;
 mod envelope;

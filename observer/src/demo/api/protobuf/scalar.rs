@@ -1,6 +1,7 @@
-//! Values that are messages in protobuf and one word in JSON.
+//! Values that are messages in protobuf and scalars in JSON.
 //!
-//! kubernetes/apimachinery pkg/apis/meta/v1, pkg/util/intstr and pkg/api/resource: generated.proto and the marshalling beside it, v0.34.
+//! Sources: kubernetes/apimachinery pkg/apis/meta/v1, pkg/util/intstr and pkg/api/resource, generated.proto and the marshalling
+//! beside it, v0.34.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use super::wire::{Fields, Malformed, Wire};
 
-/// A quantity's text; null for none.
+/// The text of a quantity; null if the message is empty.
 pub(super) fn quantity(bytes: &[u8]) -> Result<Value, Malformed> {
     let mut value = Value::Null;
     for field in Fields::of(bytes) {
@@ -20,7 +21,7 @@ pub(super) fn quantity(bytes: &[u8]) -> Result<Value, Malformed> {
     Ok(value)
 }
 
-/// A number, or a text if the type (1) says so.
+/// A number, or a text if the type (1) is a string.
 pub(super) fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {
     let (mut is_text, mut number, mut text) = (false, 0, Value::from(""));
     for field in Fields::of(bytes) {
@@ -34,19 +35,19 @@ pub(super) fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {
     Ok(if is_text { text } else { Value::from(number) })
 }
 
-/// A time to the second; null for none, which is an empty message.
+/// A time to the second, as RFC 3339 text; null if the message is empty.
 pub(super) fn time(bytes: &[u8]) -> Result<Value, Malformed> {
     let Some(time) = timestamp(bytes)? else { return Ok(Value::Null) };
     Ok(Value::from(humantime::format_rfc3339_seconds(time).to_string()))
 }
 
-/// A time to the microsecond.
+/// A time to the microsecond, as RFC 3339 text; null if the message is empty.
 pub(super) fn micro_time(bytes: &[u8]) -> Result<Value, Malformed> {
     let Some(time) = timestamp(bytes)? else { return Ok(Value::Null) };
     Ok(Value::from(humantime::format_rfc3339_micros(time).to_string()))
 }
 
-/// The JSON of `FieldsV1`; null for none.
+/// The JSON of `FieldsV1`; null if the message is empty.
 pub(super) fn raw_json(bytes: &[u8]) -> Result<Value, Malformed> {
     let mut value = Value::Null;
     for field in Fields::of(bytes) {
@@ -59,7 +60,7 @@ pub(super) fn raw_json(bytes: &[u8]) -> Result<Value, Malformed> {
 }
 
 fn timestamp(bytes: &[u8]) -> Result<Option<SystemTime>, Malformed> {
-    /// 9999-12-31T23:59:59Z, the last that RFC 3339 can write.
+    /// 9999-12-31T23:59:59Z, the last time that RFC 3339 can express.
     const LATEST: u64 = 253_402_300_799;
     if bytes.is_empty() {
         return Ok(None);
@@ -72,7 +73,7 @@ fn timestamp(bytes: &[u8]) -> Result<Option<SystemTime>, Malformed> {
             _other => return Err("a time has an unknown field"),
         }
     }
-    // What lies before 1970 is negative, which is a large number here.
+    // Times before 1970 are negative, and so large numbers here.
     let nanoseconds = u32::try_from(nanoseconds).ok().filter(|nanoseconds| *nanoseconds < 1_000_000_000);
     let (Some(nanoseconds), 0..=LATEST) = (nanoseconds, seconds) else { return Err("a time lies outside of 1970 to 9999") };
     Ok(SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)))

@@ -1,4 +1,4 @@
-//! What a message is made of, and the notation in which the tables say so.
+//! The structure of messages, and the notation of their tables.
 
 /// A message, as its `generated.proto` names it.
 #[derive(Debug)]
@@ -11,15 +11,15 @@ pub(super) struct Message {
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) number: u32,
-    /// The name in JSON; means nothing for what is [`Shape::Inline`].
+    /// The name in JSON; ignored for [`Shape::Inline`].
     pub(super) json: &'static str,
     pub(super) shape: Shape,
 }
 
-/// How a field's value becomes JSON.
+/// How the value of a field becomes JSON.
 ///
-/// Go's clients write every field that is no pointer, empty or not. So a plain shape leaves out its zero, as `omitempty` does in JSON; with
-/// `Any` in front of its name, the zero is a value too: of a pointer, or of a field without `omitempty`.
+/// Go's clients write every field that is not a pointer, empty or not. So a plain shape omits its zero value, as `omitempty` does
+/// in JSON. With the prefix `Any`, zero is a value too: the field is a pointer, or has no `omitempty`.
 #[derive(Debug)]
 pub(super) enum Shape {
     Text,
@@ -30,24 +30,24 @@ pub(super) enum Shape {
     AnyFlag,
     /// Base64 in JSON.
     Bytes,
-    /// A text in a message of its own.
+    /// A text in a message.
     Quantity,
     /// A number or a text, such as a port or a percentage.
     IntOrString,
     AnyIntOrString,
-    /// Seconds and nanoseconds since 1970; RFC 3339 in JSON, to the second.
+    /// Seconds and nanoseconds since 1970; in JSON RFC 3339, to the second.
     Time,
-    /// The same to the microsecond.
+    /// The same; in JSON to the microsecond.
     MicroTime,
-    /// JSON in bytes in a message of its own.
+    /// JSON bytes in a message.
     RawJson,
-    /// A message.
+    /// A nested message.
     One(&'static Message),
-    /// A message whose fields are those of the outer object in JSON.
+    /// A message whose fields belong to the outer object in JSON.
     Inline(&'static Message),
     /// One element of a list.
     Many(&'static Shape),
-    /// One entry of a map with texts for keys.
+    /// One entry of a map whose keys are texts.
     Map(&'static Shape),
 }
 

@@ -1,4 +1,4 @@
-//! Bodies in protobuf: as kubectl sends them, put together by hand, and broken.
+//! Protobuf bodies: as kubectl sends them, made by hand, and damaged.
 
 use std::collections::BTreeSet;
 
@@ -106,7 +106,7 @@ fn every_name_is_one_of_the_schemas_and_every_number_occurs_once() {
         let found = schemas.iter().flat_map(|schemas| schemas.as_object().unwrap()).find(|(name, _)| name.ends_with(&suffix));
         let Some((_, schema)) = found else { continue };
         for field in message.fields {
-            // What is inline has no name in JSON.
+            // Inline fields have no name in JSON.
             let is_known = matches!(field.shape, Shape::Inline(_)) || schema["properties"].get(field.json).is_some();
             assert!(is_known, "{} has no {}", message.name, field.json);
             compared += 1;
@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-/// Each message that a kind can hold, once.
+/// Each message that a kind can contain, once.
 fn reachable() -> Vec<&'static Message> {
     let mut found: Vec<&'static Message> = BY_KIND.to_vec();
     let mut next = 0;
@@ -161,7 +161,7 @@ fn of(group: &str, name: &str) -> Body {
     Body::Object(find(group, "v1", name).unwrap())
 }
 
-/// Without a kind, as a test needs none.
+/// The envelope has no kind, since no test needs one.
 fn envelope(object: &[u8]) -> Vec<u8> {
     [b"k8s\0".to_vec(), part(2, object)].concat()
 }

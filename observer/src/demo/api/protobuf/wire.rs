@@ -1,24 +1,24 @@
-//! Protobuf's wire format: a message taken apart into its fields.
+//! Protobuf's wire format: splits a message into its fields.
 //!
-//! <https://protobuf.dev/programming-guides/encoding>. Groups and fixed-width numbers occur in no message of Kubernetes and are malformed
-//! here. Nothing is copied.
+//! <https://protobuf.dev/programming-guides/encoding>. No message of Kubernetes has groups or fixed-width numbers, so they count as
+//! malformed here. Nothing is copied.
 
-/// The fields of a message, in their order.
+/// The fields of a message, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Fields<'b> {
     rest: &'b [u8],
 }
 
-/// What stands at a field's number.
+/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire<'b> {
-    /// A number or a truth value.
+    /// A number or a boolean.
     Varint(u64),
     /// A text, bytes, or a message.
     Bytes(&'b [u8]),
 }
 
-/// Why the rest cannot be read.
+/// Why the rest of the message cannot be read.
 pub(super) type Malformed = &'static str;
 
 impl<'b> Fields<'b> {

@@ -1,4 +1,4 @@
-//! Ages as kubectl prints them: two figures, coarser the older (`k8s.io/apimachinery/pkg/util/duration` 0.34).
+//! Ages as kubectl prints them: two figures, coarser with age (`k8s.io/apimachinery/pkg/util/duration` 0.34).
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,7 @@ const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const YEAR: u64 = 365 * DAY;
 
-/// How long ago an RFC 3339 time was; `<unknown>` without one, `<invalid>` if it lies more than a second ahead.
+/// The time since an RFC 3339 time; `<unknown>` without one, `<invalid>` if it is more than a second in the future.
 pub(super) fn since(time: Option<&str>, now: SystemTime) -> String {
     match time.and_then(parsed) {
         Some(time) => between(time, now),
@@ -15,7 +15,7 @@ pub(super) fn since(time: Option<&str>, now: SystemTime) -> String {
     }
 }
 
-/// From one time to another.
+/// The time between two times.
 pub(super) fn between(from: SystemTime, to: SystemTime) -> String {
     match to.duration_since(from) {
         Ok(age) => of(age),
@@ -24,7 +24,7 @@ pub(super) fn between(from: SystemTime, to: SystemTime) -> String {
     }
 }
 
-/// A time as the API server writes it: RFC 3339 in UTC.
+/// Parses a time in the API server's format: RFC 3339 in UTC.
 pub(super) fn parsed(time: &str) -> Option<SystemTime> {
     humantime::parse_rfc3339(time).ok()
 }

@@ -53,7 +53,7 @@ fn since(object: &Value, pointer: &str, now: SystemTime) -> String {
     age::since(object.pointer(pointer).and_then(Value::as_str), now)
 }
 
-/// Adds what `-o wide` shows of a pod template.
+/// Adds the cells of a pod template for `-o wide`.
 fn with_containers(mut cells: Vec<Value>, object: &Value, selector: Option<String>) -> Vec<Value> {
     let (names, images) = containers(object, "/spec/template/spec/containers");
     cells.extend([json!(names), json!(images)]);
@@ -66,7 +66,7 @@ fn containers(object: &Value, pointer: &str) -> (String, String) {
     (all("/name"), all("/image"))
 }
 
-/// The API server fills in one replica where none are given.
+/// The API server sets one replica if none are given.
 fn desired(object: &Value) -> i64 {
     object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
 }
@@ -135,7 +135,7 @@ fn event(object: &Value, name: Value, now: SystemTime) -> Vec<Value> {
     };
     let count = match series {
         Some(series) => integer(series, "/count"),
-        // An event that happened once has no count in the new API.
+        // In the new API, an event that happened once has no count.
         None => integer(object, "/count").max(1),
     };
     let kind = text(object, "/involvedObject/kind").to_lowercase();

@@ -1,10 +1,10 @@
-//! The columns of each resource's Table; those of priority 1 are shown with `-o wide`.
+//! The columns of each resource's Table. kubectl shows those of priority 1 with `-o wide`.
 
 use serde_json::{Value, json};
 
 use super::super::Resource;
 
-/// One column.
+/// A column of a Table.
 #[derive(Clone, Copy)]
 pub(super) struct Column {
     name: &'static str,
@@ -19,7 +19,7 @@ impl Column {
     }
 }
 
-/// A column of text, always shown.
+/// A text column, always shown.
 const fn text(name: &'static str) -> Column {
     Column { name, kind: "string", format: "", priority: 0 }
 }
@@ -100,7 +100,7 @@ pub(super) fn of(resource: &Resource) -> Vec<Column> {
         "Service" => vec![NAME, text("Type"), text("Cluster-IP"), text("External-IP"), text("Port(s)"), AGE, SELECTOR],
         "ServiceAccount" => vec![NAME, text("Secrets"), AGE],
         "StatefulSet" => vec![NAME, text("Ready"), AGE, CONTAINERS, IMAGES],
-        // What a real server prints of a resource that it has no columns for.
+        // A real server prints these for a resource without columns.
         _ => vec![NAME, Column { kind: "date", ..text("Created At") }],
     }
 }

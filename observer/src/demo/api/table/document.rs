@@ -1,4 +1,4 @@
-//! The Table itself: from a list, from one object, from a watch's event.
+//! The Table itself: of a list, of one object, or of a watch event.
 
 use std::time::SystemTime;
 
@@ -8,23 +8,23 @@ use super::super::accept;
 use super::super::resource::Resource;
 use super::{cells, columns, field, pod};
 
-/// What each row carries of its object: the query parameter `includeObject`.
+/// The part of its object that each row contains: the query parameter `includeObject`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IncludeObject {
     /// The metadata only, as a `PartialObjectMetadata`.
     #[default]
     Metadata,
-    /// All of it.
+    /// The complete object.
     Object,
-    /// Nothing.
+    /// No object.
     None,
 }
 
 impl IncludeObject {
-    /// Reads the query parameter's value; an empty one is the default.
+    /// Parses the query parameter's value; empty means the default.
     ///
     /// # Errors
-    /// The message of the API server's 400.
+    /// The message of the API server's 400 answer.
     pub fn parse(value: &str) -> Result<Self, String> {
         match value {
             "" | "Metadata" => Ok(Self::Metadata),
@@ -37,9 +37,9 @@ impl IncludeObject {
     }
 }
 
-/// Whether the first clause of the `Accept` field that can be served asks for a Table of `meta.k8s.io/v1`.
+/// Whether the first clause of the `Accept` field that can be served requests a Table of `meta.k8s.io/v1`.
 ///
-/// Clauses that ask for other conversions, such as `PartialObjectMetadata` or the Table's beta, are passed over.
+/// Clauses that request other conversions are skipped, such as `PartialObjectMetadata` or the Table's beta.
 #[must_use]
 pub fn requested(accept: &str) -> bool {
     let first = accept::clauses(accept).into_iter().filter(accept::Clause::takes_json).find_map(|clause| match clause.target() {
@@ -50,7 +50,7 @@ pub fn requested(accept: &str) -> bool {
     first.unwrap_or(false)
 }
 
-/// The Table of a list, one row an item; the list's revision, continue token and remaining count are kept.
+/// The Table of a list, with one row per item. It keeps the list's revision, continue token and remaining count.
 #[must_use]
 pub fn of_list(resource: &Resource, list: &Value, include: IncludeObject, now: SystemTime) -> Value {
     let rows: Vec<Value> = field::list(list, "/items").iter().map(|object| row(resource, object, include, now)).collect();
@@ -63,7 +63,7 @@ pub fn of_object(resource: &Resource, object: &Value, include: IncludeObject, no
     table(object, &["resourceVersion"], &definitions(resource), &[row(resource, object, include, now)])
 }
 
-/// The Table of an event of a watch after the first: the columns are known by then, and left out.
+/// The Table of a watch event after the first. It omits the columns, which are known by then.
 #[must_use]
 pub fn of_watched(resource: &Resource, object: &Value, include: IncludeObject, now: SystemTime) -> Value {
     table(object, &["resourceVersion"], &Value::Null, &[row(resource, object, include, now)])
@@ -105,7 +105,7 @@ fn row(resource: &Resource, object: &Value, include: IncludeObject, now: SystemT
     Value::Object(row)
 }
 
-/// Items of a list carry no kind, but alone they need one.
+/// Items of a list have no kind, but need one outside of it.
 fn with_kind(resource: &Resource, object: &Value) -> Value {
     let mut whole =
         Map::from_iter([("kind".to_owned(), json!(resource.kind)), ("apiVersion".to_owned(), json!(resource.api_version()))]);

@@ -1,4 +1,4 @@
-//! Reading an object by JSON pointer: a missing field, or one of another type, is empty or zero, as in Go's structs.
+//! Reads an object by JSON pointer. A missing field, or one of another type, is empty or zero, as in Go's structs.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ pub(super) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// As [`text`], with what stands for an empty one.
+/// Like [`text`], with a replacement for an empty text.
 pub(super) fn text_or<'a>(object: &'a Value, pointer: &str, empty: &'a str) -> &'a str {
     match text(object, pointer) {
         "" => empty,
@@ -26,12 +26,12 @@ pub(super) fn map<'a>(object: &'a Value, pointer: &str) -> Option<&'a Map<String
     object.pointer(pointer).and_then(Value::as_object)
 }
 
-/// How many entries an object or a list has.
+/// The number of entries of an object or a list.
 pub(super) fn count(object: &Value, pointer: &str) -> usize {
     map(object, pointer).map_or_else(|| list(object, pointer).len(), Map::len)
 }
 
-/// Whether a condition of this type has this status; the first of the type counts.
+/// Whether a condition of this type has the status `True`; the first one of the type counts.
 pub(super) fn condition(object: &Value, condition_type: &str) -> bool {
     let found = list(object, "/status/conditions").iter().find(|condition| text(condition, "/type") == condition_type);
     found.is_some_and(|condition| text(condition, "/status") == "True")

@@ -1,7 +1,7 @@
-//! Tables: what `kubectl get` prints is made by the server.
+//! Tables: the server makes the output of `kubectl get`.
 //!
-//! Columns and cells are those of kube-apiserver 1.34 (`pkg/printers/internalversion/printers.go` of kubernetes/kubernetes), for each
-//! resource that is served; the descriptions of columns, which kubectl does not show, are left empty.
+//! Columns and cells are those of kube-apiserver 1.34 (`pkg/printers/internalversion/printers.go` of kubernetes/kubernetes), for
+//! each served resource. Descriptions of columns are empty, since kubectl does not show them.
 
 mod age;
 mod cells;

@@ -1,4 +1,4 @@
-//! The cells of a pod: its status is a story told by the containers.
+//! The cells of a pod. Its status follows from its containers.
 
 use std::time::SystemTime;
 
@@ -9,12 +9,12 @@ use super::field::{condition, integer, list, text, text_or};
 
 const NONE: &str = "<none>";
 
-/// What the containers say.
+/// The facts collected from the containers.
 struct Told {
     status: String,
     ready: usize,
     restarts: i64,
-    /// When the newest of the ended containers ended.
+    /// The end of the container that ended last.
     last_restart: Option<SystemTime>,
 }
 
@@ -69,7 +69,7 @@ fn is_gated(condition: &Value) -> bool {
     text(condition, "/type") == "PodScheduled" && text(condition, "/reason") == "SchedulingGated"
 }
 
-/// Goes through the init containers up to the first that is not done; whether there is one.
+/// Visits the init containers up to the first unfinished one; returns whether there is one.
 fn initializing(pod: &Value, told: &mut Told, sidecars: &mut Told) -> bool {
     let specified = list(pod, "/spec/initContainers");
     for (place, container) in list(pod, "/status/initContainerStatuses").iter().enumerate() {
@@ -98,7 +98,7 @@ fn initializing(pod: &Value, told: &mut Told, sidecars: &mut Told) -> bool {
     false
 }
 
-/// Goes through the containers from the last to the first: what the first says stands.
+/// Visits the containers from the last to the first, so the first one decides.
 fn containers(pod: &Value, told: &mut Told) {
     let mut running = false;
     for container in list(pod, "/status/containerStatuses").iter().rev() {
@@ -126,7 +126,7 @@ fn count_restarts(container: &Value, told: &mut Told) {
     told.last_restart = told.last_restart.max(finished);
 }
 
-/// Why a container ended.
+/// The reason for a container's end.
 fn end_of(terminated: &Value) -> String {
     match (text(terminated, "/reason"), integer(terminated, "/signal")) {
         ("", 0) => format!("ExitCode:{}", integer(terminated, "/exitCode")),
@@ -135,7 +135,7 @@ fn end_of(terminated: &Value) -> String {
     }
 }
 
-/// A pod that is being deleted says so.
+/// Replaces the status of a pod that is being deleted.
 fn ending(pod: &Value, status: String) -> String {
     if pod.pointer("/metadata/deletionTimestamp").is_none_or(Value::is_null) {
         return status;
@@ -156,7 +156,7 @@ fn readiness_gates(pod: &Value) -> String {
     format!("{open}/{}", gates.len())
 }
 
-/// An init container that runs beside the others.
+/// Whether an init container runs beside the others.
 fn is_sidecar(container: &Value) -> bool {
     text(container, "/restartPolicy") == "Always"
 }

@@ -13,7 +13,7 @@ pub(super) fn labels(labels: Option<&Map<String, Value>>) -> String {
     if pairs.is_empty() { NONE.to_owned() } else { pairs.join(",") }
 }
 
-/// A `LabelSelector`, or `<none>` for an empty one.
+/// A `LabelSelector` as text; `<none>` for an empty one.
 pub(super) fn selector_or_none(selector: Option<&Value>) -> String {
     match selector.map(self::selector).unwrap_or_default() {
         text if text.is_empty() => NONE.to_owned(),
@@ -21,7 +21,7 @@ pub(super) fn selector_or_none(selector: Option<&Value>) -> String {
     }
 }
 
-/// A `LabelSelector`; empty if it selects by nothing, `<invalid>` if an operator is unknown.
+/// A `LabelSelector` as text; empty if it selects nothing in particular, `<invalid>` if an operator is unknown.
 pub(in crate::demo::api) fn selector(selector: &Value) -> String {
     let equalities =
         map(selector, "/matchLabels").into_iter().flatten().map(|(name, value)| (name.as_str(), Some(pair(name, value))));

@@ -1,4 +1,4 @@
-//! Rows as `kubectl get` shows them, for each resource, and what a Table carries besides.
+//! Rows as `kubectl get` shows them, for each resource, and the other contents of a Table.
 
 use std::time::SystemTime;
 

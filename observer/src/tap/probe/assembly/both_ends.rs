@@ -1,7 +1,7 @@
-//! Connections with both ends on this machine: each is told once, seen from whichever end is known first.
+//! Connections with both ends on this machine. Each is reported once, from the end that is known first.
 //!
-//! OpenSSL's writes are known when they return, and by then the other end may have read, answered and closed. So an end may become known behind the whole life of the
-//! other one, and which process the client is may be known behind what its server received.
+//! OpenSSL's writes are recorded when they return, and by then the other end may have read, answered and closed. So one end may
+//! become known after the other has ended. The client's process may become known after the bytes that its server received.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use observer_ebpf::{ConnectionKey, Role};
 use super::place::{Ends, Place};
 use crate::intake::PendingProcess;
 
-/// For how long a server's end waits for the process of its client, once it is told.
+/// How long a reported server's end waits for the process of its client.
 const CLIENT_TIME: Duration = Duration::from_millis(100);
 
-/// The ends that are told, or will be with their first bytes.
+/// Ends that are reported, or will be with their first bytes.
 #[derive(Debug, Default)]
 pub(super) struct BothEnds {
     told: HashMap<Ends, Told>,
@@ -30,7 +30,7 @@ struct Told {
     over: Option<Timestamp>,
 }
 
-/// The process of the client, of which a server's end knows nothing.
+/// The client's process, which a server's end does not know.
 #[derive(Debug)]
 enum Client {
     NotKnown,
@@ -39,8 +39,8 @@ enum Client {
 }
 
 impl BothEnds {
-    /// Takes an end that became known; false if it is the other one of what is told, or was of late. Of the same side it is another network with the same addresses, or
-    /// the one before is over.
+    /// Takes an end that became known. False if it is the other end of a reported connection, or of one that ended recently. A
+    /// second end on the same side is from another network with the same addresses, or its predecessor is over.
     pub(super) fn take(&mut self, connection: ConnectionKey, place: &Place) -> bool {
         if let Some(told) = self.told.get_mut(&place.ends).filter(|told| told.role != place.role) {
             if place.role == Role::Client {
@@ -53,7 +53,7 @@ impl BothEnds {
         true
     }
 
-    /// The client's process, if its end became known before that of its server was told.
+    /// The client's process, if its end became known before the server's end was reported.
     pub(super) fn client(&self, ends: &Ends) -> Option<Process> {
         match &self.told.get(ends)?.client {
             Client::Known(process) => Some(process.clone()),
@@ -61,21 +61,21 @@ impl BothEnds {
         }
     }
 
-    /// A server's end is told at this time, and who is to be told of its client.
+    /// A server's end was reported at this time; `pending` waits for its client's process.
     pub(super) fn await_client(&mut self, at: Timestamp, ends: &Ends, pending: PendingProcess) {
         if let Some(told) = self.told.get_mut(ends) {
             told.client = Client::Awaited(pending, at);
         }
     }
 
-    /// Nothing more is told of a connection.
+    /// Marks a connection as over.
     pub(super) fn over(&mut self, at: Timestamp, connection: ConnectionKey, ends: &Ends) {
         if let Some(told) = self.told.get_mut(ends).filter(|told| told.connection == connection) {
             told.over = Some(at);
         }
     }
 
-    /// Forgets what has been over for so long, and waits no longer for clients than is due.
+    /// Forgets connections that have been over for `linger`, and gives up overdue clients.
     pub(super) fn pass(&mut self, now: Timestamp, linger: Duration) {
         self.told.retain(|_, told| {
             if matches!(told.client, Client::Awaited(_, since) if since.plus(CLIENT_TIME) <= now) {

@@ -1,4 +1,4 @@
-//! Header fields that are told besides the bytes, of processes that had connections before they were probed.
+//! Header fields recorded apart from the bytes, for processes that had connections before they were probed.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use observer_ebpf::{Kind, Record, UNREADABLE, UNWANTED};
 use super::followed::Followed;
 use super::sent_fields::SentFields;
 
-/// Whose header fields are told, and those that are not joined with their bytes yet.
+/// The processes with recorded header fields, and the fields that are not joined with their bytes yet.
 #[derive(Debug, Default)]
 pub(super) struct Explained {
     processes: BTreeSet<u32>,
     sent: SentFields,
-    /// Decoded fields that came too late, or behind one that is missing.
+    /// Decoded fields that came too late, or after a missing one.
     late: u64,
 }
 
@@ -30,7 +30,7 @@ impl Explained {
         self.processes.insert(process);
     }
 
-    /// False where they were not told.
+    /// False if they were not recorded.
     pub(super) fn end(&mut self, process: u32) -> bool {
         let was_told = self.processes.remove(&process);
         if was_told {
@@ -39,7 +39,7 @@ impl Explained {
         was_told
     }
 
-    /// Takes a record of a field, or of the block that fields are of; false where it is another one.
+    /// Takes a record of a field or of a header block; false for other records.
     pub(super) fn take(&mut self, record: &Record, payload: &[u8], followed: Option<&mut Followed>) -> bool {
         let process = record.connection.process;
         let is_told = self.contains(process);
@@ -61,9 +61,9 @@ impl Explained {
                 }
             }
             kind if kind == Kind::ReceivedField as u32 => {
-                // Of a connection whose beginning was seen nobody needs it.
+                // A connection whose beginning was seen does not need it.
                 if let Some(followed) = followed.filter(|followed| followed.is_explained()) {
-                    // One that is missing lets the number of the next one tell.
+                    // The number of the next field reveals a missing one.
                     let is_taken = name_and_value(record, payload)
                         .is_some_and(|(name, value)| followed.received_field(record.offset, number(record), name, value));
                     self.late = self.late.saturating_add(u64::from(!is_taken));
@@ -74,18 +74,18 @@ impl Explained {
         true
     }
 
-    /// The fields of blocks in what a process sends now on the connection at this address.
+    /// The fields of the header blocks in the bytes that a process sends now on the connection at this address.
     pub(super) fn sent(&mut self, process: u32, address: u64) -> Vec<HeaderFields> {
         self.sent.take((process, address))
     }
 
-    /// Header fields that could not be joined with the bytes that have them.
+    /// Header fields that could not be joined with their bytes.
     pub(super) const fn unused(&self) -> u64 {
         self.late.saturating_add(self.sent.lost())
     }
 }
 
-/// How many fields there were before, or in all.
+/// The number of earlier fields, or of all fields.
 fn number(record: &Record) -> u64 {
     u64::try_from(record.descriptor).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! One connection that is followed.
+//! A followed connection.
 
 use std::time::Duration;
 
@@ -12,30 +12,30 @@ use super::socket_ends::{End, SocketEnds};
 use super::transfer::{Plaintext, Transfer, Way};
 use crate::intake::{ConnectionFeed, EndManner};
 
-/// The last that is known of a connection.
+/// How a connection leaves the probe's sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Last {
-    /// It is over. What the process did to its own direction is this, unless its socket knows better.
+    /// It ended. The process ended its own direction like this, unless its socket reported otherwise.
     Ended(EndManner),
-    /// It may go on.
+    /// It may continue.
     OutOfSight,
 }
 
-/// A connection and how much of it went by.
+/// A connection and its position in each direction.
 #[derive(Debug)]
 pub(super) struct Followed {
     pub place: Place,
     pub ends: SocketEnds,
-    /// Since when its process has it no more, if that is so: it is gone, or has given the connection up without a word.
+    /// Since when its process no longer has it: the process is gone, or has silently given it up.
     pub abandoned: Option<Timestamp>,
     feed: ConnectionFeed,
     sent: u64,
     received: u64,
-    /// The latest time that was told.
+    /// The latest reported time.
     latest: Timestamp,
-    /// Whether its beginning was seen: otherwise its header blocks refer to a table that nobody knows.
+    /// Whether its beginning was seen. Otherwise its header blocks refer to an unknown table.
     start: Start,
-    /// What waits for the fields that explain it, where somebody tells them.
+    /// Bytes that wait for their header fields, if those are recorded.
     held: Option<Held>,
 }
 
@@ -53,25 +53,25 @@ impl Followed {
         Self { place, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), start, held: None }
     }
 
-    /// Header fields are told besides from now on. Where the beginning was seen the bytes alone will do.
+    /// Header fields are recorded from now on. If the beginning was seen, the bytes alone are enough.
     pub(super) fn explain(&mut self) {
         if self.start == Start::Middle && self.held.is_none() {
             self.held = Some(Held::default());
         }
     }
 
-    /// Whether fields that are told besides are wanted.
+    /// Whether recorded header fields are wanted.
     pub(super) const fn is_explained(&self) -> bool {
         self.held.is_some()
     }
 
-    /// Fields are told no more.
+    /// Header fields are no longer recorded.
     pub(super) fn explain_no_more(&mut self) {
         self.release();
         self.held = None;
     }
 
-    /// Takes bytes, with the fields of the header blocks in them. What is received waits for its fields, and what comes meanwhile behind it.
+    /// Takes bytes, with the fields of their header blocks. Received bytes wait for their fields, and sent bytes wait after them.
     pub(super) fn take(&mut self, transfer: Transfer<'_>) {
         let is_received = transfer.way == Way::Received;
         if is_received {
@@ -87,31 +87,31 @@ impl Followed {
         }
     }
 
-    /// Takes a field that was decoded when so many bytes were received, behind so many others of the same read. False where it comes too late.
+    /// Takes field `number` of a read that ended at `received` bytes; false if it comes too late.
     pub(super) fn received_field(&mut self, received: u64, number: u64, name: &[u8], value: &[u8]) -> bool {
         self.held.as_mut().is_some_and(|held| held.received_field(received, number, name, value))
     }
 
-    /// Since when nothing has come of it, if its process has it no more or its socket is closed.
+    /// Since when nothing has come, if its process no longer has it or its socket is closed.
     pub(super) fn over(&self) -> Option<Timestamp> {
         self.abandoned.or(self.ends.over()).map(|since| since.max(self.latest))
     }
 
-    /// All that was recorded until `taken` was taken: what has waited for so long waits no more.
+    /// Notes that all records up to `taken` were taken; bytes that have waited for `wait` are passed on.
     pub(super) fn look(&mut self, taken: Timestamp, wait: Duration) {
         if self.held.as_mut().is_some_and(|held| held.look(taken, wait)) {
             self.release();
         }
     }
 
-    /// Passes on what waits.
+    /// Passes on everything that waits.
     pub(super) fn release(&mut self) {
         for transfer in self.held.as_mut().map(Held::take).unwrap_or_default() {
             self.pass(transfer);
         }
     }
 
-    /// Bytes at their place among those of their direction; what lies before and did not come is a hole.
+    /// Passes on bytes at their position in their direction. Missing bytes before it are a gap.
     fn pass(&mut self, transfer: Transfer<'_>) {
         let Transfer { at, way, offset, bytes, fields } = transfer;
         self.latest = self.latest.max(at);
@@ -119,7 +119,7 @@ impl Followed {
             Plaintext::Known(bytes) => bytes,
             Plaintext::Unreadable(length) => return self.miss_up_to(at, way, offset.saturating_add(length)),
         };
-        // A hole before the bytes is not where the fields are.
+        // The fields belong after any gap before the bytes.
         self.miss_up_to(at, way, offset);
         for fields in fields {
             self.feed.fields(at, self.direction(way), fields);
@@ -127,7 +127,7 @@ impl Followed {
         self.bytes(at, way, offset, &bytes);
     }
 
-    /// Bytes at their place among those of their direction; what came before is not told again.
+    /// Passes on bytes at their position in their direction, without those passed on before.
     fn bytes(&mut self, at: Timestamp, way: Way, offset: u64, bytes: &[u8]) {
         let known = self.position(way).saturating_sub(offset);
         let news = usize::try_from(known).ok().and_then(|known| bytes.get(known..)).filter(|news| !news.is_empty());
@@ -137,7 +137,7 @@ impl Followed {
         }
     }
 
-    /// Everything before `offset` that did not come will not come any more.
+    /// Missing bytes before `offset` will not come any more.
     pub(super) fn lack_up_to(&mut self, at: Timestamp, way: Way, offset: u64) {
         self.release();
         self.miss_up_to(at, way, offset);
@@ -151,7 +151,7 @@ impl Followed {
         }
     }
 
-    /// Nothing more will be told of it.
+    /// Reports the end; nothing more follows.
     pub(super) fn close(mut self, at: Timestamp, last: Last) {
         self.release();
         let own = match last {

@@ -1,7 +1,7 @@
-//! What was received and waits for the header fields in it.
+//! Received bytes that wait for their header fields.
 //!
-//! A process decodes header blocks after it has read them, so fields come behind the bytes that have them, and before those of the next read. The decoder
-//! wants them ahead. So the last read waits: until the next one, or for a bounded time.
+//! A process decodes header blocks after reading them. So fields come after the bytes that contain them, and before those of the
+//! next read. The decoder needs the fields first. So the last read waits until the next one, or for a bounded time.
 
 use std::mem;
 use std::time::Duration;
@@ -11,27 +11,27 @@ use observer_core::time::Timestamp;
 
 use super::transfer::{Transfer, Way};
 
-/// Most bytes that wait on one connection. A read is at most a TLS record; the rest was sent meanwhile.
+/// Most bytes that wait on one connection. A read is at most one TLS record; the rest was sent meanwhile.
 const MAX_BYTES: u64 = 256 << 10;
 
-/// The last read of a connection, and what was sent since.
+/// The last read of a connection, and the bytes sent since.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// The first is what was received.
+    /// The first one is the read.
     transfers: Vec<Transfer<'static>>,
     bytes: u64,
     decoded: Option<Decoded>,
-    /// Until when all that was recorded was taken, when it was first looked at.
+    /// Time up to which records had been taken at the first [`Self::look`].
     since: Option<Timestamp>,
 }
 
-/// The fields of the last read.
+/// The header fields of the last read.
 #[derive(Debug)]
 struct Decoded {
     fields: HeaderFields,
-    /// How much was received when they were decoded.
+    /// Bytes received when they were decoded.
     received: u64,
-    /// Whether none of them is missing.
+    /// Whether no field is missing.
     is_whole: bool,
 }
 
@@ -40,7 +40,7 @@ impl Held {
         !self.transfers.is_empty()
     }
 
-    /// Adds what came; false where there is no room for more.
+    /// Adds bytes; false if there is no room for more.
     pub(super) fn push(&mut self, transfer: Transfer<'_>) -> bool {
         if transfer.way == Way::Received {
             let fields = HeaderFields::new(Blocks::OfNextBytes);
@@ -51,19 +51,19 @@ impl Held {
         self.bytes < MAX_BYTES
     }
 
-    /// Adds a field of the last read; false where it is of another one.
+    /// Adds a field of the last read; false if it belongs to another read, or an earlier field is missing.
     pub(super) fn received_field(&mut self, received: u64, number: u64, name: &[u8], value: &[u8]) -> bool {
         let Some(decoded) = self.decoded.as_mut().filter(|decoded| decoded.received == received) else { return false };
         decoded.is_whole &= decoded.fields.len() as u64 == number && decoded.fields.push(name, value).is_ok();
         decoded.is_whole
     }
 
-    /// Notes that all that was recorded until `taken` was taken; true when what waits has waited for so long.
+    /// Notes that all records up to `taken` were taken; true once the read has waited for `wait`.
     pub(super) fn look(&mut self, taken: Timestamp, wait: Duration) -> bool {
         self.is_waiting() && taken.since(*self.since.get_or_insert(taken)) >= wait
     }
 
-    /// All that waits, in its order.
+    /// Everything that waits, in order.
     pub(super) fn take(&mut self) -> Vec<Transfer<'static>> {
         let Self { mut transfers, decoded, .. } = mem::take(self);
         if let (Some(first), Some(decoded)) = (transfers.first_mut(), decoded)

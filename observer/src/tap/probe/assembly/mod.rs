@@ -1,4 +1,4 @@
-//! From the records of the programs to feeds: one for each connection with an API server, with holes where records lack.
+//! Turns the programs' records into feeds: one for each connection with an API server, with gaps for missing records.
 
 mod both_ends;
 mod explained;

@@ -1,4 +1,4 @@
-//! Where a connection leads, and whose it is.
+//! The endpoints and the process of a connection.
 
 use std::net::{Ipv6Addr, SocketAddr};
 
@@ -9,22 +9,22 @@ use observer_ebpf::{Endpoint, NANOSECONDS_A_TICK, Opened, Role};
 
 use crate::intake::ConnectionInfo;
 
-/// What the programs say of a connection once they know its socket.
+/// The programs' report about a connection, made when they know its socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub role: Role,
-    /// The socket, by its address in the kernel.
+    /// Address of the socket in the kernel.
     pub socket: u64,
     /// Since when it is known, as [`Record::time`](observer_ebpf::Record::time).
     pub known: u64,
     pub ends: Ends,
-    /// The number of the file through whose functions it is seen.
+    /// Number of the file whose functions show the connection.
     pub file: u32,
-    /// The process, whichever side it is.
+    /// The process at our end, whether client or server.
     pub process: Process,
 }
 
-/// Both ends of a connection, the same seen from either.
+/// Both ends of a connection; the same from either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ends {
     pub client: SocketAddr,
@@ -32,7 +32,7 @@ pub(super) struct Ends {
 }
 
 impl Place {
-    /// Of a connection of the process with this number, which is in this container, as it was said at the time `known`; nothing where the role is none.
+    /// The place of a connection of `process` in `container`, reported at the time `known`; `None` if the role is neither.
     pub(super) fn of(process: u32, known: u64, opened: &Opened, container: Option<Container>) -> Option<Self> {
         let (local, remote) = (address(opened.local), address(opened.remote));
         let (role, ends) = match opened.role {
@@ -46,14 +46,14 @@ impl Place {
         Some(Self { role, socket: opened.socket, known, ends, file: opened.file, process })
     }
 
-    /// What is told of it. The process of a client that is the other side is `other`, as far as it is known.
+    /// The report to the intake. `other` is the client's process, if known, where ours is the server's end.
     pub(super) fn info(&self, protocol: Option<Protocol>, start: Start, other: Option<Process>) -> ConnectionInfo {
         let Ends { client, server } = self.ends;
         let process = if self.role == Role::Client { Some(self.process.clone()) } else { other };
         ConnectionInfo { client, listener: server, upstream: server, process, protocol, start }
     }
 
-    /// Whether both ends are surely on this machine. They may be if they are not, as with pods, which have addresses of their own.
+    /// Whether both ends are certainly on this machine. They may be even if this is false: pods have addresses of their own.
     pub(super) fn is_on_one_machine(&self) -> bool {
         self.ends.client.ip() == self.ends.server.ip()
     }

@@ -1,4 +1,4 @@
-//! All connections, by what the programs call them.
+//! All connections, by the keys that the programs use.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,54 +17,54 @@ use super::transfer::{Plaintext, Transfer, Way};
 use super::waiting::Waiting;
 use crate::intake::{EndManner, Intake};
 
-/// Changes of state that a socket's life has after it is connected, at most, and one that tells its state when it became known.
+/// Most state changes of a socket after it is connected, and one for its state when it became known.
 const MAX_CHANGES: usize = 8;
 
-/// How much is kept.
+/// Bounds on the memory and the waiting times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections that are followed or wait for their socket at once, and connections that are not wanted and remembered for that; more are not
-    /// followed, and counted.
+    /// Most connections that are followed or wait for their socket, and most unwanted connections that are remembered. Further
+    /// connections are counted, but not followed.
     pub connections: usize,
-    /// Bytes of connections that wait for their socket, of all of them; more are lost, and counted.
+    /// Most bytes that wait for their socket, over all connections; more are lost, and counted.
     pub waiting_bytes: u64,
-    /// For how long a connection stays after its process has given it up or is gone, until its socket tells how it ended; and after its socket is closed, from
-    /// each read on, until the process has read what came before.
+    /// How long a connection stays after its process has given it up or exited, until its socket reports how it ended. After its
+    /// socket is closed, it stays as long after each read, so that the process can read earlier bytes.
     pub linger: Duration,
-    /// For how long bytes that were received wait for the header fields in them, from when all was taken that was recorded before. The process decodes them
-    /// within microseconds, if it may run.
+    /// How long received bytes wait for their header fields, counted from when all earlier records were taken. A process that may
+    /// run decodes them within microseconds.
     pub decoding: Duration,
 }
 
-/// What the programs are to be told of the connection of a record.
+/// The message to the programs about a record's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Answer {
-    /// Nothing.
+    /// No message.
     Nothing,
-    /// Nobody wants it.
+    /// The connection is unwanted.
     Dismiss,
 }
 
-/// Puts records together.
+/// Turns records into feeds.
 #[derive(Debug)]
 pub struct Assembly {
     intake: Intake,
     limits: Limits,
     connections: HashMap<ConnectionKey, Connection>,
-    /// Those that are not wanted: their records come until the programs know it, too.
+    /// Unwanted connections: their records still come until the programs know.
     dismissed: HashSet<ConnectionKey>,
-    /// The connection that lives at an address of a process now.
+    /// The current connection at each address of a process.
     present: HashMap<(u32, u64), ConnectionKey>,
-    /// The connection of a socket, and since when, by the kernel's clock: the place of one that is gone may have another.
+    /// The connection of each socket, and since when by the kernel's clock: the address of a closed socket may be reused.
     sockets: BTreeMap<(u64, u64), ConnectionKey>,
     told: BothEnds,
-    /// Changes of sockets that are nobody's, of late. A record stays behind those of other processors while the program that writes it is interrupted, so the change
-    /// of a socket may come before what says whose it is.
+    /// Recent changes of sockets without a known connection. A record is delayed while the program that writes it is interrupted.
+    /// So the change of a socket may come before the record that names its connection.
     unclaimed: HashMap<u64, Vec<(Timestamp, Life)>>,
-    /// For connections that were open before.
+    /// For connections that are older than the probe.
     explained: Explained,
-    /// What has no meaning here: kinds that are not known.
+    /// Records without meaning here: unknown kinds.
     ignored: u64,
     unplaced: u64,
     /// Bytes that wait now.
@@ -84,7 +84,7 @@ impl Default for Limits {
 }
 
 impl Assembly {
-    /// Tells the intake of the connections that the programs record.
+    /// Creates an assembly that reports recorded connections to `intake`.
     pub fn new(intake: Intake, limits: Limits) -> Self {
         Self {
             intake,
@@ -102,7 +102,7 @@ impl Assembly {
         }
     }
 
-    /// Takes the next record; `at` is its time, and `container` that of the client, where it is an [`Opened`].
+    /// Takes the next record. `at` is its time, and `container` is the client's if the record is an [`Opened`].
     pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Answer {
         match record.kind {
             kind if kind == Kind::Sent as u32 => self.transferred(at, record, Way::Sent, payload),
@@ -123,20 +123,21 @@ impl Assembly {
         }
     }
 
-    /// Header fields of this process are told from now on, or not any more: those of connections that were open before are wanted.
+    /// Header fields of this process are recorded from now on, or no longer. They serve its connections that are older than the
+    /// probe.
     pub fn explain(&mut self, process: u32, is_told: bool) {
         let own = self.connections.iter_mut().filter(|(key, _)| key.process == process);
         let own = own.filter_map(|(_, connection)| connection.followed_mut());
         if is_told {
             self.explained.begin(process);
-            // Those that said something in between.
+            // These had traffic in between.
             own.for_each(Followed::explain);
         } else if self.explained.end(process) {
             own.for_each(Followed::explain_no_more);
         }
     }
 
-    /// All that was recorded until `taken` was taken. What waits for fields does not wait for long.
+    /// Notes that all records up to `taken` were taken, so that bytes do not wait for fields too long.
     pub fn look(&mut self, taken: Timestamp) {
         if !self.explained.is_empty() {
             let wait = self.limits.decoding;
@@ -144,7 +145,7 @@ impl Assembly {
         }
     }
 
-    /// Nothing more will come: what waits for fields or for an end has waited long enough, and what is left goes on unseen.
+    /// No more records will come. Nothing waits any longer, and the remaining connections continue unseen.
     pub fn finish(&mut self, at: Timestamp) {
         self.pass(Timestamp::from_nanos(u64::MAX));
         for key in self.connections.keys().copied().collect::<Vec<_>>() {
@@ -169,7 +170,7 @@ impl Assembly {
                 followed.ends.changed(at, life);
                 followed.abandoned.is_some() && followed.ends.has_own()
             }
-            // Its first bytes come behind.
+            // Its first bytes come later.
             Some(Connection::Waiting(waiting)) => {
                 waiting.ends.changed(at, life);
                 false
@@ -181,7 +182,7 @@ impl Assembly {
         }
     }
 
-    /// A process is gone, and with it its connections, as soon as their sockets have told how they ended.
+    /// A process has exited. Its connections end as soon as their sockets have reported how.
     pub fn exited(&mut self, at: Timestamp, process: u32) {
         self.explain(process, false);
         let of_process: Vec<ConnectionKey> = self.connections.keys().filter(|key| key.process == process).copied().collect();
@@ -191,7 +192,7 @@ impl Assembly {
         self.dismissed.retain(|key| key.process != process);
     }
 
-    /// A file is not probed any more, and all that was recorded of it was taken: its connections go on unseen.
+    /// A file is no longer probed, and all its records were taken: its connections continue unseen.
     pub fn leave(&mut self, at: Timestamp, file: u16) {
         let is_of_file = |place: &Place| place.file == u32::from(file);
         let of_file = self.connections.iter().filter(|(_, connection)| connection.place().is_some_and(is_of_file));
@@ -200,7 +201,7 @@ impl Assembly {
         }
     }
 
-    /// Gives up what has waited for too long by now.
+    /// Gives up everything that has waited too long by now.
     pub fn pass(&mut self, now: Timestamp) {
         let (limits, undecided) = (self.limits, Duration::from_nanos(UNDECIDED_TIME));
         let over_since = |connection: &Connection| match connection {
@@ -219,22 +220,22 @@ impl Assembly {
         self.unclaimed.retain(|_, changes| changes.last().is_some_and(|(at, _)| at.plus(limits.linger) > now));
     }
 
-    /// How many connections are followed now.
+    /// Number of connections followed now.
     pub fn followed(&self) -> usize {
         self.connections.values().filter(|connection| matches!(connection, Connection::Followed(_))).count()
     }
 
-    /// Header fields that could not be joined with the bytes that have them.
+    /// Header fields that could not be joined with their bytes.
     pub const fn unused_fields(&self) -> u64 {
         self.explained.unused()
     }
 
-    /// Records that meant nothing here.
+    /// Records without meaning here.
     pub const fn ignored(&self) -> u64 {
         self.ignored
     }
 
-    /// Bytes that are lost because the socket of their connection did not become known in time.
+    /// Bytes lost because the socket of their connection did not become known in time.
     pub const fn unplaced(&self) -> u64 {
         self.unplaced
     }
@@ -259,7 +260,7 @@ impl Assembly {
         match self.connection(at, key) {
             Some(Connection::Followed(followed)) => followed.take(transfer),
             Some(Connection::Waiting(waiting)) => {
-                // What has a place waits for nothing.
+                // With a known place, nothing has to wait.
                 let is_placed = waiting.place.is_some();
                 if !(is_placed || has_room) || !waiting.hold(transfer) {
                     self.unplaced = self.unplaced.saturating_add(length);
@@ -280,7 +281,7 @@ impl Assembly {
         let place = Opened::read(payload).and_then(|opened| Place::of(key.process, record.time, &opened, container));
         let Some(place) = place else { return self.ignore() };
         if self.connections.get(&key).is_some_and(|connection| connection.place().is_some()) {
-            // Two threads of the process were the first at once.
+            // Two threads of the process were first at the same time.
             return Answer::Nothing;
         }
         if !self.told.take(key, &place) {
@@ -302,7 +303,7 @@ impl Assembly {
         self.sockets.insert((socket, known), key);
         let answer = if has_bytes { self.follow(key) } else { Answer::Nothing };
         let changes = self.unclaimed.remove(&socket).unwrap_or_default();
-        // Those before are of another connection, whose socket had this place.
+        // Earlier changes belong to another connection, whose socket had this address.
         for (at, life) in changes.iter().filter(|(_, life)| life.time >= known) {
             self.socket_changed(*at, life);
         }
@@ -323,7 +324,7 @@ impl Assembly {
         }
     }
 
-    /// Nobody has a connection any more: it is over as soon as its socket tells how it ended.
+    /// The process has given a connection up: it is over as soon as its socket reports how it ended.
     fn abandon(&mut self, at: Timestamp, key: ConnectionKey) {
         match self.connections.get_mut(&key) {
             Some(Connection::Followed(followed)) if !followed.ends.has_own() => followed.abandoned = Some(at),
@@ -331,10 +332,10 @@ impl Assembly {
         }
     }
 
-    /// What there is of a connection, anew if there is nothing; nothing where it finds no room.
+    /// The entry of a connection, new if there is none; `None` if there is no room.
     fn connection(&mut self, at: Timestamp, key: ConnectionKey) -> Option<&mut Connection> {
         if !self.connections.contains_key(&key) {
-            // Its end was not seen: the library's memory has another connection now.
+            // Its end was not seen: another connection uses its memory now.
             if let Some(former) = self.present.get(&(key.process, key.address)).copied() {
                 let is_abandoned = self.connections.get(&former).is_some_and(Connection::is_abandoned);
                 self.forget(at, former, if is_abandoned { Last::Ended(EndManner::Fin) } else { Last::OutOfSight });
@@ -348,7 +349,7 @@ impl Assembly {
         self.connections.get_mut(&key)
     }
 
-    /// Tells of a connection whose place and first bytes are known.
+    /// Reports a connection whose place and first bytes are known.
     fn follow(&mut self, key: ConnectionKey) -> Answer {
         let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) else { return Answer::Nothing };
         self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held());
@@ -383,7 +384,7 @@ impl Assembly {
         self.connections.values_mut().filter_map(Connection::followed_mut)
     }
 
-    /// The connection whose socket changed. What comes after a socket was closed is of another one.
+    /// The connection whose socket changed. A change after the socket was closed belongs to another one.
     fn owner(&self, life: &Life) -> Option<ConnectionKey> {
         let (_, key) = self.sockets.range((life.socket, 0)..=(life.socket, life.time)).next_back()?;
         self.connections.get(key).filter(|connection| connection.ends().over().is_none()).map(|_| *key)
@@ -403,7 +404,7 @@ impl Assembly {
         Answer::Dismiss
     }
 
-    /// Forgets a connection that nobody wants, with what is held of it.
+    /// Forgets an unwanted connection, and discards its held bytes without counting them.
     fn let_go(&mut self, at: Timestamp, key: ConnectionKey) {
         if let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) {
             self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held());

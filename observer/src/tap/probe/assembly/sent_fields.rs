@@ -1,51 +1,51 @@
-//! Header fields that Go's HTTP/2 client encodes, until the bytes with their block are sent.
+//! Header fields that Go's HTTP/2 client encodes, until the bytes of their block are sent.
 //!
-//! One goroutine encodes the fields of a block, says on which stream of which connection it writes them (`writeHeaders`), and sends the bytes, and nobody
-//! else writes to the connection meanwhile (`ClientConn.wmu`).
+//! One goroutine encodes the fields of a block, names the stream and connection for them (`writeHeaders`), and sends the bytes.
+//! Nothing else writes to the connection meanwhile (`ClientConn.wmu`).
 
 use std::collections::HashMap;
 
 use observer_core::http::{Blocks, HeaderFields};
 
-/// Goroutines and connections that are between two of these steps at once; with more, all are given up.
+/// Most goroutines and connections between two of these steps; with more, all are given up.
 const MAX_UNDER_WAY: usize = 4_096;
-/// Bytes of fields that are kept at most; beyond that, all are given up.
+/// Most bytes of fields that are kept; with more, all are given up.
 const MAX_TEXT: usize = 8 << 20;
 
-/// A goroutine or a TLS connection: its process, and its address there.
+/// A goroutine or a TLS connection: the process, and an address in it.
 type Address = (u32, u64);
 
-/// Fields of all processes.
+/// The fields of all processes.
 #[derive(Debug, Default)]
 pub(super) struct SentFields {
     encoded: HashMap<Address, Encoded>,
     announced: HashMap<Address, Vec<HeaderFields>>,
     text: usize,
-    /// Fields that were given up.
+    /// Number of fields given up.
     lost: u64,
 }
 
-/// Fields that a goroutine has encoded since it wrote a block.
+/// The fields that a goroutine has encoded since its last block.
 #[derive(Debug)]
 struct Encoded {
     fields: HeaderFields,
-    /// Whether none of them is missing.
+    /// Whether no field is missing.
     is_whole: bool,
 }
 
 impl SentFields {
-    /// A goroutine encodes a field, behind so many others of the same block; without text where it could not be read.
+    /// Takes field `number` of the block that a goroutine encodes; `field` is `None` if it could not be read.
     pub(super) fn encoded(&mut self, goroutine: Address, number: u64, field: Option<(&[u8], &[u8])>) {
         if number == 0
             && let Some(Encoded { fields, .. }) = self.encoded.remove(&goroutine)
         {
-            // It was not said where they belong.
+            // Their stream was never reported.
             self.give_up(&fields);
         }
         let encoded = self
             .encoded
             .entry(goroutine)
-            // Of which stream, is said later.
+            // The stream is reported later.
             .or_insert_with(|| Encoded { fields: HeaderFields::new(Blocks::OfNextBytes), is_whole: true });
         encoded.is_whole &= encoded.fields.len() as u64 == number;
         let is_added = field.is_some_and(|(name, value)| encoded.fields.push(name, value).is_ok());
@@ -58,7 +58,7 @@ impl SentFields {
         self.keep_bounds();
     }
 
-    /// The goroutine writes so many as the header block of a stream.
+    /// The goroutine writes `number` fields as the header block of a stream.
     pub(super) fn announced(&mut self, goroutine: Address, number: u64, connection: Address, stream: u32) {
         let Some(Encoded { fields, is_whole }) = self.encoded.remove(&goroutine) else { return };
         if is_whole && fields.len() as u64 == number {
@@ -69,21 +69,21 @@ impl SentFields {
         }
     }
 
-    /// Nobody wants the connection that the goroutine has encoded them for.
+    /// The goroutine encoded its fields for an unwanted connection.
     pub(super) fn drop_unwanted(&mut self, goroutine: Address) {
         if let Some(Encoded { fields, .. }) = self.encoded.remove(&goroutine) {
             self.text = self.text.saturating_sub(fields.text_length());
         }
     }
 
-    /// The fields of blocks in what is sent now.
+    /// The fields of the header blocks in the bytes that are sent now.
     pub(super) fn take(&mut self, connection: Address) -> Vec<HeaderFields> {
         let fields = self.announced.remove(&connection).unwrap_or_default();
         self.text = fields.iter().fold(self.text, |text, fields| text.saturating_sub(fields.text_length()));
         fields
     }
 
-    /// A process is gone.
+    /// Forgets a process that has exited.
     pub(super) fn forget(&mut self, process: u32) {
         self.encoded.retain(|(of, _), _| *of != process);
         self.announced.retain(|(of, _), _| *of != process);
@@ -91,7 +91,7 @@ impl SentFields {
         self.text = self.encoded.values().map(|encoded| &encoded.fields).chain(announced).map(HeaderFields::text_length).sum();
     }
 
-    /// Fields that were given up.
+    /// Number of fields given up.
     pub(super) const fn lost(&self) -> u64 {
         self.lost
     }

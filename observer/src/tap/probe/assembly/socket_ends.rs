@@ -9,16 +9,17 @@
 //!   CLOSE_WAIT ──────────────────▶ LAST_ACK ─▶ CLOSE    CLOSING ─▶ CLOSE
 //!               the process follows
 //!
-//!   any state ─▶ CLOSE with an error: the other side's RST, or a path that died; EPIPE: its RST behind its FIN
+//!   any state ─▶ CLOSE with an error: the other side's RST, or a path that died; EPIPE: its RST after its FIN
 //!   ESTABLISHED or CLOSE_WAIT ─▶ CLOSE without one: the process's own RST (it left bytes unread, or set SO_LINGER to 0)
 //! ```
 //!
-//! A socket that waits in `TIME_WAIT` is another structure of the kernel, so this one goes to `CLOSE` before (Linux `net/ipv4/tcp_minisocks.c`,
-//! `tcp_time_wait`). From `FIN_WAIT2` it may do so before the other side has ended its direction, so nothing is said of that. Whether TLS was ended
-//! before (`close_notify`) cannot be seen here.
+//! A socket in `TIME_WAIT` is another structure of the kernel, so this one goes to `CLOSE` before (Linux
+//! `net/ipv4/tcp_minisocks.c`, `tcp_time_wait`). From `FIN_WAIT2` it may do so before the other side has ended its direction, so
+//! that direction's end is left unknown. Whether TLS was ended before (`close_notify`) cannot be seen here.
 //!
-//! A state says which FINs went by, so one that was not told is known by the next change. What a socket was when it became known is told with no state before: if
-//! that is `CLOSE` and its error was taken away, how it came to that is not known, and no end is told.
+//! A state shows which FINs have passed, so the next change reveals one that was not reported. The state of a socket when it
+//! became known is reported with no state before. If that is `CLOSE` and its error was taken already, the cause is unknown, and no
+//! end is reported.
 
 use observer_core::time::Timestamp;
 use observer_ebpf::Life;
@@ -34,28 +35,28 @@ pub(super) const CLOSE: u16 = 7;
 const CLOSE_WAIT: u16 = 8;
 const LAST_ACK: u16 = 9;
 const CLOSING: u16 = 11;
-/// What an RST leaves in `CLOSE_WAIT` (Linux `net/ipv4/tcp_input.c`, `tcp_reset`, 6.18).
+/// The error that an RST leaves in `CLOSE_WAIT` (Linux `net/ipv4/tcp_input.c`, `tcp_reset`, 6.18).
 const EPIPE: i32 = 32;
 
 /// The end of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
     pub at: Timestamp,
-    /// Whose: what the process sends, or what it receives.
+    /// The direction: the bytes that the process sends, or those that it receives.
     pub way: Way,
     pub manner: EndManner,
 }
 
-/// What is known of both ends.
+/// The known ends of both directions.
 #[derive(Debug, Default)]
 pub(super) struct SocketEnds {
-    /// In their order: at most one each way.
+    /// In order: at most one per direction.
     ends: Vec<End>,
     over: Option<Timestamp>,
 }
 
 impl SocketEnds {
-    /// Takes the next change of state. One that is told twice tells nothing new.
+    /// Takes the next change of state. A repeated one has no effect.
     pub(super) fn changed(&mut self, at: Timestamp, life: &Life) {
         for way in [life.before, life.after].into_iter().flat_map(finished) {
             self.note(at, *way, EndManner::Fin);
@@ -72,18 +73,18 @@ impl SocketEnds {
         self.over = Some(at);
     }
 
-    /// Since when the socket is closed, if it is.
+    /// When the socket was closed, if it was.
     pub(super) const fn over(&self) -> Option<Timestamp> {
         self.over
     }
 
-    /// Whether the process's own direction has ended, or both have.
+    /// Whether the process's own direction has ended, or the socket is closed.
     pub(super) fn has_own(&self) -> bool {
         self.over.is_some() || self.ends.iter().any(|end| end.way == Way::Sent)
     }
 
-    /// All ends, when the connection is given up: the process's own is `own`, unless its socket said another before, or was reset. A FIN is not
-    /// taken for granted where the socket was closed without one.
+    /// All ends, when the connection is given up. The process's own direction gets `own`, unless its socket reported another end
+    /// before or was reset. A FIN is not assumed if the socket was closed without one.
     pub(super) fn given_up(mut self, own: End) -> Vec<End> {
         let is_reset = self.ends.iter().any(|end| end.manner == EndManner::Reset);
         let is_granted = self.over.is_none() || own.manner != EndManner::Fin;
@@ -100,7 +101,7 @@ impl SocketEnds {
     }
 }
 
-/// The directions that a FIN has ended by the time that a socket has this state.
+/// The directions that a FIN has ended once a socket has this state.
 const fn finished(state: u16) -> &'static [Way] {
     match state {
         FIN_WAIT1 | FIN_WAIT2 => &[Way::Sent],

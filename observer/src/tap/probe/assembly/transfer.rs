@@ -1,18 +1,18 @@
-//! Bytes that went by.
+//! Bytes that passed in one direction.
 
 use std::borrow::Cow;
 
 use observer_core::http::HeaderFields;
 use observer_core::time::Timestamp;
 
-/// Which way bytes go, as the process sees it.
+/// The direction of bytes, as the process sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Sent,
     Received,
 }
 
-/// Bytes that went one way, at their place among those of their direction, and the header fields that are told of them besides.
+/// Bytes of one direction at their position, and the header fields that were recorded for them.
 #[derive(Debug)]
 pub(super) struct Transfer<'b> {
     pub at: Timestamp,
@@ -22,21 +22,21 @@ pub(super) struct Transfer<'b> {
     pub fields: Vec<HeaderFields>,
 }
 
-/// What was said, which no text may show.
+/// The bytes, which `Debug` never shows.
 pub(super) enum Plaintext<'b> {
     Known(Cow<'b, [u8]>),
-    /// So many that could not be read.
+    /// A number of bytes that could not be read.
     Unreadable(u64),
 }
 
 impl Transfer<'_> {
-    /// The same, to be kept.
+    /// A copy that can be kept.
     pub(super) fn into_owned(self) -> Transfer<'static> {
         let Self { at, way, offset, bytes, fields } = self;
         Transfer { at, way, offset, bytes: bytes.into_owned(), fields }
     }
 
-    /// The place behind it.
+    /// The position after it.
     pub(super) fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes.length())
     }

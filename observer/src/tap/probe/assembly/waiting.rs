@@ -1,4 +1,4 @@
-//! A connection that is not told yet: its socket is not known, or its first bytes have not come.
+//! A connection that is not reported yet: its socket is unknown, or its first bytes have not come.
 
 use observer_core::time::Timestamp;
 use observer_ebpf::UNDECIDED_BYTES;
@@ -7,15 +7,15 @@ use super::place::Place;
 use super::socket_ends::SocketEnds;
 use super::transfer::Transfer;
 
-/// What is known of it so far.
+/// The facts about it so far.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub place: Option<Place>,
-    /// What its socket told before its first bytes came.
+    /// The ends that its socket reported before its first bytes came.
     pub ends: SocketEnds,
-    /// In the order in which they came.
+    /// In order of arrival.
     transfers: Vec<Transfer<'static>>,
-    /// Since when.
+    /// When its first record came.
     pub since: Timestamp,
     bytes: u64,
 }
@@ -25,9 +25,9 @@ impl Waiting {
         Self { place: None, ends: SocketEnds::default(), transfers: Vec::new(), since, bytes: 0 }
     }
 
-    /// Holds bytes, as many as the programs record of a connection whose socket is not known; false for more.
+    /// Holds bytes, at most as many as the programs record of a connection with an unknown socket; false for more.
     pub(super) fn hold(&mut self, transfer: Transfer<'_>) -> bool {
-        // One that cannot be read takes room all the same.
+        // Unreadable bytes take room too.
         let bytes = self.bytes + transfer.bytes.length();
         let has_room = bytes <= UNDECIDED_BYTES;
         if has_room {
@@ -37,18 +37,18 @@ impl Waiting {
         has_room
     }
 
-    /// Gives away what is held.
+    /// Returns the held bytes.
     pub(super) fn let_go(&mut self) -> Vec<Transfer<'static>> {
         self.bytes = 0;
         std::mem::take(&mut self.transfers)
     }
 
-    /// Whether anything was said.
+    /// Whether any bytes are held.
     pub(super) const fn has_bytes(&self) -> bool {
         !self.transfers.is_empty()
     }
 
-    /// How many bytes are held.
+    /// Number of bytes held.
     pub(super) const fn held(&self) -> u64 {
         self.bytes
     }

@@ -1,9 +1,9 @@
-//! How much of a stranger's file is looked at, and how hard.
+//! Limits on the work and memory for an untrusted file.
 
 /// Bytes of a file. The largest programs met are servers of about 120 MB; debug builds reach three times that.
 pub const FILE_BYTES: u64 = 1 << 30;
 
-/// Bytes of names of a shared library that are looked through. LLVM's own library has 5 MB.
+/// Bytes of names that are searched in a shared library. LLVM's own library has 5 MB.
 pub const NAME_BYTES: u64 = 64 << 20;
 
 /// Program headers of a file. Linkers write about a dozen.
@@ -18,7 +18,7 @@ pub const GO_FUNCTIONS: u64 = 4_000_000;
 /// Bytes of the text that names a Go release, as in `go1.27.0 X:boringcrypto`.
 pub const GO_VERSION_BYTES: usize = 256;
 
-/// Places that are tried as the start of a Go structure that has no section of its own.
+/// Places tried as the start of a Go structure that has no section of its own.
 pub const CANDIDATES: usize = 64;
 
 /// Symbols of one symbol table.
@@ -27,8 +27,8 @@ pub const SYMBOLS: usize = 8_000_000;
 /// Relocations of a file.
 pub const RELOCATIONS: usize = 16_000_000;
 
-/// Bytes of code of one function. The largest function that is probed has about 4 KB.
+/// Bytes of code of one function. The largest probed function has about 4 KB.
 pub const FUNCTION_BYTES: u64 = 256 * 1024;
 
-/// Pieces of code that one C function may be in: its cold part and the functions that it ends with a jump to.
+/// Pieces of code of one C function: its cold part, and the functions that it ends with a jump to.
 pub const FUNCTION_PARTS: usize = 16;

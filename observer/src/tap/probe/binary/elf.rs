@@ -1,7 +1,7 @@
-//! The parts of an ELF file that the search needs: what is loaded where, and sections by name.
+//! The parts of an ELF file that the search needs: loaded segments, and sections by name.
 //!
-//! Everything that can be reached through the program headers is, because a stripped file need not have section headers.
-//! Layout: System V gABI 4.1, chapters 4 and 5, through the `object` crate.
+//! It uses the program headers wherever it can, because a stripped file may lack section headers. Layout: System V gABI 4.1,
+//! chapters 4 and 5, through the `object` crate.
 
 use object::LittleEndian;
 use object::elf::{self, FileHeader64, ProgramHeader64};
@@ -19,19 +19,19 @@ pub(super) enum Machine {
     Arm64,
 }
 
-/// What the loader maps from one part of the file.
+/// A part of the file that the loader maps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment<'a> {
     /// Virtual address of the first byte, before relocation.
     pub(super) address: u64,
     /// Offset in the file of the first byte.
     pub(super) offset: u64,
-    /// What the file has of it.
+    /// The bytes that the file has for it.
     pub(super) bytes: &'a [u8],
     pub(super) is_executable: bool,
 }
 
-/// A section, or the rest of a segment from some address on.
+/// A section, or a segment from some address to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch<'a> {
     pub(super) address: u64,
@@ -39,7 +39,7 @@ pub(super) struct Stretch<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// An ELF file, its headers checked.
+/// An ELF file with checked headers.
 pub(super) struct Elf<'a> {
     bytes: &'a [u8],
     pub(super) machine: Machine,
@@ -49,7 +49,7 @@ pub(super) struct Elf<'a> {
 }
 
 impl<'a> Elf<'a> {
-    /// Reads the headers, and checks that segments lie in the file and sections are not too many.
+    /// Reads the headers, and checks that segments lie in the file and that the sections are not too many.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, BinaryError> {
         let header = FileHeader64::<LittleEndian>::parse(bytes)
             .ok()
@@ -83,46 +83,46 @@ impl<'a> Elf<'a> {
         &self.segments
     }
 
-    /// The bytes of the first program header of a type, where the file has them.
+    /// The bytes of the first program header of a type, if the file has them.
     pub(super) fn of_type(&self, kind: u32) -> Option<Stretch<'a>> {
         let header = self.program_headers.iter().find(|header| header.p_type(LITTLE).0 == kind)?;
         let bytes = header.data(LITTLE, self.bytes).ok()?;
         Some(Stretch { address: header.p_vaddr(LITTLE), offset: header.p_offset(LITTLE), bytes })
     }
 
-    /// The first section of that name that the file has bytes of.
+    /// The first section with that name, if the file has its bytes.
     pub(super) fn section(&self, name: &str) -> Option<Stretch<'a>> {
         let (_, header) = self.sections.section_by_name(LITTLE, name.as_bytes())?;
         let bytes = header.data(LITTLE, self.bytes).ok()?;
         Some(Stretch { address: header.sh_addr(LITTLE), offset: header.sh_offset(LITTLE), bytes })
     }
 
-    /// What is loaded from `address` to the end of its segment.
+    /// The loaded bytes from `address` to the end of its segment.
     pub(super) fn loaded(&self, address: u64) -> Option<Stretch<'a>> {
         stretch(self.segments.iter(), address)
     }
 
-    /// As [`Self::loaded`], where the address is one of code.
+    /// As [`Self::loaded`], if the address is one of code.
     pub(super) fn code(&self, address: u64) -> Option<Stretch<'a>> {
         stretch(self.segments.iter().filter(|segment| segment.is_executable), address)
     }
 }
 
 impl Stretch<'_> {
-    /// The first `length` bytes.
+    /// Its first `length` bytes.
     pub(super) fn first(self, length: u64) -> Option<Self> {
         let bytes = self.bytes.get(..usize::try_from(length).ok()?)?;
         Some(Self { bytes, ..self })
     }
 }
 
-/// The little-endian number of four bytes at an offset.
+/// The little-endian 4-byte number at an offset.
 pub(super) fn u32_at(bytes: &[u8], at: u64) -> Option<u32> {
     let four = bytes.get(usize::try_from(at).ok()?..)?.first_chunk()?;
     Some(u32::from_le_bytes(*four))
 }
 
-/// The little-endian number of eight bytes at an offset.
+/// The little-endian 8-byte number at an offset.
 pub(super) fn u64_at(bytes: &[u8], at: u64) -> Option<u64> {
     let eight = bytes.get(usize::try_from(at).ok()?..)?.first_chunk()?;
     Some(u64::from_le_bytes(*eight))

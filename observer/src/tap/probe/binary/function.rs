@@ -1,5 +1,5 @@
-//! The probe points of one function: a place that each call passes once with its arguments still in the registers, and the
-//! places that it returns from.
+//! The probe points of one function: a place that each call passes once with its arguments still in the registers, and the places
+//! where it returns.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::error::BinaryError;
 use super::instruction::{Flow, Instruction, Registers, decode};
 use super::probe_point::{Execution, ProbePoint};
 
-/// The instructions of one function, in the pieces that a linker made of it.
+/// The instructions of one function, in the pieces that the linker made of it.
 pub(super) struct Function {
     name: &'static str,
     address: u64,
@@ -29,7 +29,7 @@ impl Function {
         Ok(Self { name, address, parts: vec![Part::of(elf, code)] })
     }
 
-    /// The function at `address`, with every piece that it jumps to. `extent` says where the piece with an address begins and ends.
+    /// The function at `address`, with every piece that it jumps to. `extent` gives the start and end of the piece at an address.
     pub(super) fn with_jumps(
         elf: &Elf<'_>,
         name: &'static str,
@@ -54,12 +54,12 @@ impl Function {
         Ok(function)
     }
 
-    /// The first instruction that each call passes exactly once with `arguments` not yet overwritten, and that is emulated; the
-    /// entry if there is none.
+    /// The first emulated instruction that each call passes exactly once, with `arguments` not yet overwritten. The entry if there
+    /// is none.
     ///
-    /// The walk goes straight on from the entry. It ends at a place that something jumps to, because that may be passed twice,
-    /// and behind a conditional branch, because what follows may not be passed at all. The branch to Go's `morestack` is
-    /// no end: that path only grows the stack and starts at the entry again, where a probe would be hit a second time.
+    /// The walk goes straight ahead from the entry. It stops at a jump target, which may be passed twice, and after a conditional
+    /// branch, since the code after it may be skipped. The branch to Go's `morestack` does not stop it. That path only grows the
+    /// stack and starts again at the entry, where a probe would be hit a second time.
     pub(super) fn entry(&self, arguments: Registers) -> Result<ProbePoint, BinaryError> {
         let part = self.first_part()?;
         let entry = part.point(self.address, Execution::SingleStepped);
@@ -87,11 +87,11 @@ impl Function {
         self.returns_by(|part, at| part.instructions.get(at).map(|found| part.point(found.address, Execution::SingleStepped)))
     }
 
-    /// A place for each return that is passed exactly when it is, with `result` final: an emulated instruction where there is one, else
-    /// the return itself.
+    /// For each return, a place that is passed exactly when the return is, with `result` final. It is an emulated instruction if
+    /// there is one, otherwise the return itself.
     ///
-    /// The walk goes back over instructions that only lead to the next, as long as nothing jumps in between. The one branch that
-    /// counts as such is that of the stack protector: its other side does not return.
+    /// The walk goes back over instructions that only lead to the next one, as long as nothing jumps in between. It accepts one
+    /// kind of branch, that of the stack protector, whose other side does not return.
     pub(super) fn returns_with(&self, result: Registers) -> Result<Vec<ProbePoint>, BinaryError> {
         let targets = self.targets();
         self.returns_by(|part, at| {
@@ -115,7 +115,7 @@ impl Function {
         Ok(points.into_iter().collect())
     }
 
-    /// Whether the code at `target` does nothing but save registers, call one function, restore them and jump to the entry.
+    /// Whether the code at `target` only saves registers, calls one function, restores them and jumps to the entry.
     fn restarts(&self, target: u64) -> bool {
         const LONGEST: usize = 32;
         let Some(part) = self.parts.iter().find(|part| part.contains(target)) else { return false };

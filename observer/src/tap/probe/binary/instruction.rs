@@ -1,9 +1,9 @@
-//! What an instruction does, as far as the choice of a probe point needs it, whatever the machine.
+//! The effects of an instruction that matter for the choice of a probe point, for any machine.
 
 use super::elf::{Machine, Stretch};
 use super::x86;
 
-/// What comes after an instruction. Targets are virtual addresses.
+/// Where execution continues after an instruction. Targets are virtual addresses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Flow {
     /// The next instruction.
@@ -12,17 +12,17 @@ pub(super) enum Flow {
     Branch(u64),
     /// The target.
     Jump(u64),
-    /// An address that is computed.
+    /// A computed address.
     JumpThroughPointer,
-    /// The next instruction, once the called function has returned.
+    /// The next instruction, after the called function has returned.
     Call,
     /// The caller.
     Return,
-    /// Nothing: a trap, or bytes that are no instruction.
+    /// Nowhere: a trap, or bytes that are no instruction.
     Stop,
 }
 
-/// A set of general-purpose registers, as bits; which bit is which register is the machine's own affair.
+/// A set of general-purpose registers, as bits. Each machine assigns the bits itself.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Registers(pub(super) u32);
 
@@ -37,17 +37,17 @@ impl Registers {
 pub(super) struct Instruction {
     pub(super) address: u64,
     pub(super) flow: Flow,
-    /// Whether the kernel does its work in the trap of the uprobe.
+    /// Whether the kernel emulates it in the uprobe's trap.
     pub(super) is_emulated: bool,
     pub(super) written: Registers,
     /// Whether it compares with the stack protector's canary.
     pub(super) compares_canary: bool,
 }
 
-/// All instructions of a stretch of code, in their order.
+/// All instructions of a stretch of code, in order.
 ///
-/// Neither Go nor the C compilers put tables between the instructions of a function on these machines. Padding decodes to
-/// `nop` and traps.
+/// On these machines, neither Go nor the C compilers put tables between the instructions of a function. Padding decodes to `nop`
+/// and traps.
 pub(super) fn decode(machine: Machine, code: Stretch<'_>) -> Vec<Instruction> {
     match machine {
         Machine::X86_64 => x86::decode(code),
@@ -55,8 +55,8 @@ pub(super) fn decode(machine: Machine, code: Stretch<'_>) -> Vec<Instruction> {
     }
 }
 
-/// Control flow only (Arm Architecture Reference Manual DDI 0487, C4.1): nothing is called emulated and every register written,
-/// so that no place but the entry and the returns is chosen.
+/// Decodes control flow only (Arm Architecture Reference Manual DDI 0487, C4.1). No instruction counts as emulated and each writes
+/// every register, so that only the entry and the returns are chosen.
 fn decode_arm64(code: Stretch<'_>) -> Vec<Instruction> {
     let words = code.bytes.chunks_exact(4).filter_map(<[u8]>::first_chunk).map(|word| u32::from_le_bytes(*word));
     let addresses = (code.address..).step_by(4);

@@ -1,6 +1,6 @@
 //! A made-up program for the unit tests: one segment, which holds the headers and some code.
 
-/// Offset in the file of the code.
+/// File offset of the code.
 pub(super) const CODE_AT: u64 = 64 + 56;
 /// Virtual address of the code.
 pub(super) const CODE_ADDRESS: u64 = 0x40_0000 + CODE_AT;

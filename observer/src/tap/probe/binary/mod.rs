@@ -1,9 +1,9 @@
-//! Where in a program the probes go: which TLS libraries an ELF file offers, and the file offsets at which uprobes show
-//! their plaintext.
+//! Finds where to probe a program: the TLS libraries that an ELF file contains, and the file offsets at which uprobes see their
+//! plaintext.
 //!
-//! Bytes in, offsets out; [`read_program`] and [`names_tls_functions`] alone touch a file. A file may come from a stranger: it can make
-//! [`probe_points`] return an error, never panic. [`bounds`] has the limits of work and memory. A big-endian or 32-bit file and a
-//! machine other than x86-64 and arm64 are refused.
+//! The input is bytes, and the output is offsets; only [`read_program`] and [`names_tls_functions`] access files. A file may be
+//! untrusted: it can make [`probe_points`] return an error, never panic. [`bounds`] has the limits of work and memory. Big-endian
+//! files, 32-bit files and machines other than x86-64 and arm64 are refused.
 
 pub mod bounds;
 mod elf;

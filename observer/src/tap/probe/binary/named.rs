@@ -1,4 +1,4 @@
-//! Whether a shared library may contain a TLS library, by a look at the names in it: any program maps dozens, and few do.
+//! Whether a shared library may contain a TLS library, judged by the names in it: any program maps dozens, and few do.
 
 use std::fs::File;
 use std::io;
@@ -16,17 +16,19 @@ use super::error::BinaryError;
 
 const LITTLE: LittleEndian = LittleEndian;
 
-/// All that is like OpenSSL has a function whose name begins so. Linkers may keep a name as the end of a longer one.
+/// Each library with OpenSSL's interface has a function whose name begins like this. Linkers may store a name as the end of a
+/// longer one.
 const NAME: &[u8] = b"SSL_write";
-/// Bytes of names that are looked through at once.
+/// Bytes of names that are searched at once.
 const STRETCH: usize = 64 << 10;
 
-/// Whether a string table of the ELF file at `path` has the name of a function of OpenSSL, which is so where it defines it and where it calls it. Only headers and these
-/// tables are read, of at most [`bounds::NAME_BYTES`] in all: a library that was stripped of the names of what it contains has none.
+/// Whether a string table of the ELF file at `path` has the name of an OpenSSL function, because the file defines or calls it. Only
+/// headers and these tables are read, at most [`bounds::NAME_BYTES`] in all. A library without the names of its contents, because
+/// it was stripped, has none.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, or is no ELF file of 64 bits.
+/// The file cannot be read, or is not a 64-bit ELF file.
 pub fn names_tls_functions(path: &Path) -> Result<bool, BinaryError> {
     let unreadable = |source| BinaryError::Unreadable { path: path.to_owned(), source };
     let file = File::open(path).map_err(unreadable)?;
@@ -60,7 +62,8 @@ pub fn names_tls_functions(path: &Path) -> Result<bool, BinaryError> {
     Ok(false)
 }
 
-/// Whether the name is among so many bytes, as far as the file has them. They are read by `stretch`, each with the end of the one before.
+/// Whether the name is among these bytes, as far as the file has them. They are read into `stretch` in pieces. Each piece keeps the
+/// end of the one before, so that no match is lost.
 fn has_name(file: &File, at: u64, length: u64, stretch: &mut [u8]) -> io::Result<bool> {
     let (mut read, mut kept) = (0, 0);
     while read < length {
@@ -112,13 +115,13 @@ mod tests {
         }
     }
 
-    /// Tables that overlap make a small file large.
+    /// A small file appears large if its tables overlap.
     #[test]
     fn names_of_all_tables_together_are_bounded() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         whole.truncate(size_of::<FileHeader64<LittleEndian>>());
-        // Where they begin, and how many.
+        // Offset and number of the section headers.
         whole[40..48].copy_from_slice(&64_u64.to_le_bytes());
         let sections = 16_000_u16;
         whole[60..62].copy_from_slice(&sections.to_le_bytes());
@@ -130,7 +133,7 @@ mod tests {
             whole.extend(entry);
         }
         std::fs::write(file.path(), &whole).unwrap();
-        // Behind what is looked through.
+        // After the part that is searched.
         file.as_file().write_all_at(NAME, 200 << 20).unwrap();
         assert!(!names_tls_functions(file.path()).unwrap());
         file.as_file().write_all_at(NAME, 50 << 20).unwrap();

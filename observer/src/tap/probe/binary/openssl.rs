@@ -19,10 +19,11 @@ const FREE: &str = "SSL_free";
 /// In `BoringSSL` only (its `include/openssl/ssl.h`).
 const ONLY_BORING_SSL: &str = "SSL_CTX_set_custom_verify";
 
-/// Where a library with OpenSSL's interface passes plaintext. Arguments are in the registers of the C calling convention.
+/// The functions of a library with OpenSSL's interface that carry plaintext. Arguments are in the registers of the C calling
+/// convention.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OpenSslProbePoints {
-    /// Whose library it is.
+    /// The project that the library comes from.
     pub flavour: OpenSslFlavour,
     /// Whether other programs load it.
     pub linkage: OpenSslLinkage,
@@ -38,7 +39,7 @@ pub struct OpenSslProbePoints {
     pub shutdown: Option<ProbePoint>,
     /// `void SSL_free(SSL *)`.
     pub free: Option<ProbePoint>,
-    /// What is there and cannot be probed; what is neither here nor above is not in the file.
+    /// Functions that exist but cannot be probed. A function that is neither here nor above is not in the file.
     pub refused: Vec<RefusedFunction>,
 }
 
@@ -51,27 +52,27 @@ pub struct CallProbes {
     pub returns: Vec<ProbePoint>,
 }
 
-/// A function that is there and cannot be probed.
+/// A function that exists but cannot be probed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RefusedFunction {
     /// The function's name.
     pub function: &'static str,
-    /// Why.
+    /// Why it cannot be probed.
     pub reason: &'static str,
 }
 
-/// Whose library it is.
+/// The project that a library with OpenSSL's interface comes from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OpenSslFlavour {
     /// OpenSSL 1.1.1 or later, or a library with its `SSL_read_ex`, such as `LibreSSL`.
     OpenSsl,
     /// `BoringSSL` or a library derived from it, such as AWS-LC.
     BoringSsl,
-    /// The file has neither's own functions.
+    /// The file has no function that only one of them has.
     Unknown,
 }
 
-/// How programs come to use it.
+/// How programs use the library.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OpenSslLinkage {
     /// A shared library.
@@ -80,7 +81,7 @@ pub enum OpenSslLinkage {
     Static,
 }
 
-/// Of a file that defines `SSL_write` or `SSL_read`.
+/// Finds the probe points in a file that defines `SSL_write` or `SSL_read`.
 pub(super) fn find(elf: &Elf<'_>) -> Result<Option<OpenSslProbePoints>, BinaryError> {
     let symbols = Symbols::of(elf)?;
     let found = symbols.functions(&[WRITE, READ, WRITE_EX, READ_EX, SHUTDOWN, FREE, ONLY_BORING_SSL]);
@@ -121,7 +122,7 @@ impl Functions<'_, '_> {
         self.unless_refused(name, probes)
     }
 
-    /// Its returns are not asked for, so no piece but its own is looked at.
+    /// Its returns are not needed, so only the function's own piece is read.
     fn entry(&mut self, name: &'static str, symbol: Option<FunctionSymbol>) -> Option<ProbePoint> {
         let symbol = symbol?;
         let function = match self.extent(symbol, symbol.address) {
@@ -135,7 +136,7 @@ impl Functions<'_, '_> {
         Function::with_jumps(self.elf, name, symbol.address, |address| self.extent(symbol, address))
     }
 
-    /// Start and end of the piece of code that has this address: those of the symbol, else those of the unwinder.
+    /// Start and end of the piece of code at this address, from the symbol or else from the unwinder.
     fn extent(&self, symbol: FunctionSymbol, address: u64) -> Option<(u64, u64)> {
         let within = address.checked_sub(symbol.address).filter(|within| *within < symbol.length);
         let own = within.and_then(|_| Some((symbol.address, symbol.address.checked_add(symbol.length)?)));

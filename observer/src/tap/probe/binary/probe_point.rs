@@ -5,18 +5,18 @@
 pub struct ProbePoint {
     /// Offset in the file, in bytes, as `perf_event_open(2)` and `uprobe_multi` links take it.
     pub offset: u64,
-    /// What a hit costs.
+    /// The cost of a hit.
     pub execution: Execution,
 }
 
 /// How the kernel runs the instruction that a uprobe replaced.
 ///
-/// On x86-64 it emulates relative branches and calls, one-byte `nop` and `push` of a register (Linux,
-/// `arch/x86/kernel/uprobes.c`, `branch_setup_xol_ops` and `push_setup_xol_ops`, 6.12). Later kernels emulate more.
+/// On x86-64 it emulates relative branches and calls, one-byte `nop`, and `push` of a register (Linux, `arch/x86/kernel/uprobes.c`,
+/// `branch_setup_xol_ops` and `push_setup_xol_ops`, 6.12). Later kernels emulate more.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Execution {
-    /// Done by the kernel in the trap itself.
+    /// The kernel emulates it in the trap itself.
     Emulated,
-    /// Run out of line with a second trap: 2 to 30 times the cost of [`Execution::Emulated`].
+    /// It runs out of line with a second trap, at 2 to 30 times the cost of [`Execution::Emulated`].
     SingleStepped,
 }

@@ -1,4 +1,4 @@
-//! The bytes of a program, read with a bound.
+//! Reads the bytes of a program, up to a bound.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,10 +7,10 @@ use std::path::Path;
 use super::bounds;
 use super::error::BinaryError;
 
-/// The bytes of the file at `path`, at most [`bounds::FILE_BYTES`].
+/// Reads the file at `path`, at most [`bounds::FILE_BYTES`].
 ///
-/// They are read, not mapped: a mapped file that somebody cuts off kills the process that looks at it. What is no regular
-/// file is refused, because a device or a pipe has no end.
+/// It is read, not mapped: if a mapped file is truncated, the process that accesses it is killed. Only regular files are accepted,
+/// because a device or a pipe has no end.
 pub fn read_program(path: &Path) -> Result<Vec<u8>, BinaryError> {
     let unreadable = |source| BinaryError::Unreadable { path: path.to_owned(), source };
     let is_regular = std::fs::metadata(path).map_err(unreadable)?.is_file();

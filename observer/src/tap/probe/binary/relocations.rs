@@ -1,6 +1,6 @@
-//! The pointers that the loader fills in: where they lie, and what they point to.
+//! The pointers that the loader fills in: their places and targets.
 //!
-//! In a position-independent program a pointer may be zero in the file and stand in a relocation only.
+//! In a position-independent program, a pointer may be zero in the file and exist only in a relocation.
 
 use object::elf::{DT_RELA, DT_RELASZ, PT_DYNAMIC, R_AARCH64_RELATIVE, R_X86_64_RELATIVE, Rela64, RelocationType};
 use object::{LittleEndian, pod};
@@ -11,7 +11,7 @@ use super::error::BinaryError;
 
 const LITTLE: LittleEndian = LittleEndian;
 
-/// Pointers as the loader will make them, before the program's base is added.
+/// Pointers as the loader will set them, before the program's base is added.
 pub(super) struct Pointers<'e, 'a> {
     elf: &'e Elf<'a>,
     relocations: &'a [Rela64<LittleEndian>],
@@ -19,7 +19,7 @@ pub(super) struct Pointers<'e, 'a> {
 }
 
 impl<'e, 'a> Pointers<'e, 'a> {
-    /// Of a program; without a dynamic segment there are no relocations.
+    /// The pointers of a program; without a dynamic segment there are no relocations.
     pub(super) fn of(elf: &'e Elf<'a>) -> Result<Self, BinaryError> {
         let relative = match elf.machine {
             Machine::X86_64 => R_X86_64_RELATIVE,
@@ -28,8 +28,8 @@ impl<'e, 'a> Pointers<'e, 'a> {
         Ok(Self { elf, relocations: relocations(elf)?, relative })
     }
 
-    /// The pointer at an address: that of its relocation, else that in the file. (Packed relocations, `DT_RELR`, have theirs in
-    /// the file.)
+    /// The pointer at an address, from its relocation or else from the file. (Packed relocations, `DT_RELR`, have theirs in the
+    /// file.)
     pub(super) fn at(&self, address: u64) -> Option<u64> {
         let relocated = self.relative().find(|(at, _)| *at == address);
         relocated.map(|(_, target)| target).or_else(|| u64_at(self.elf.loaded(address)?.bytes, 0))

@@ -1,4 +1,4 @@
-//! rustls, which can be recognised and not probed.
+//! rustls, which can be recognised but not probed.
 
 use memchr::memmem;
 
@@ -10,16 +10,16 @@ use super::symbols::Symbols;
 /// Panic messages name source files: `/rustls-0.23.40/src/…`.
 const SOURCE_FOLDER: &[u8] = b"/rustls-0.";
 
-/// rustls is linked into the program. It is out of reach: it has no function with a stable name and calling convention that
-/// plaintext passes; the compiler inlines and renames them with every build.
+/// rustls is linked into the program. It cannot be probed: it has no function with a stable name and calling convention that
+/// plaintext passes. The compiler inlines and renames them with every build.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rustls {
-    /// As the program's panic messages tell it, such as `0.23.40`; none if only symbols do.
+    /// From the program's panic messages, such as `0.23.40`; `None` if only symbols show rustls.
     pub version: Option<String>,
 }
 
 impl Rustls {
-    /// Why there are no probe points.
+    /// Why it has no probe points.
     pub const OUT_OF_REACH: &'static str =
         "rustls has no function with a stable name and calling convention that plaintext passes; use the proxy for this client";
 }

@@ -1,4 +1,4 @@
-//! Functions by name, in the dynamic symbol table and in that for debuggers.
+//! Functions by name, in the dynamic and the full symbol table.
 
 use object::LittleEndian;
 use object::elf::{FileHeader64, SHT_DYNSYM, SHT_SYMTAB, STT_FUNC, SectionHeader64};
@@ -10,15 +10,15 @@ use super::error::BinaryError;
 
 const LITTLE: LittleEndian = LittleEndian;
 
-/// A function that a symbol names.
+/// A function in a symbol table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct FunctionSymbol {
     pub(super) address: u64,
-    /// In bytes; zero if the table does not tell.
+    /// In bytes; zero if the table does not state it.
     pub(super) length: u64,
 }
 
-/// The symbol tables that a file has.
+/// All symbol tables of a file.
 pub(super) struct Symbols<'a> {
     tables: Vec<SymbolTable<'a, FileHeader64<LittleEndian>>>,
 }
@@ -38,7 +38,7 @@ impl<'a> Symbols<'a> {
         Ok(Self { tables: tables.collect::<Result<_, _>>()? })
     }
 
-    /// The functions of these names that the file defines, in the same order.
+    /// The functions with these names that the file defines, in the same order.
     pub(super) fn functions(&self, wanted: &[&str]) -> Vec<Option<FunctionSymbol>> {
         let mut found = vec![None; wanted.len()];
         for (name, function) in self.all() {
@@ -50,7 +50,7 @@ impl<'a> Symbols<'a> {
         found
     }
 
-    /// Whether a symbol has a name with this in it.
+    /// Whether the name of any function symbol contains `part`.
     pub(super) fn any_contains(&self, part: &[u8]) -> bool {
         let finder = memchr::memmem::Finder::new(part);
         self.all().any(|(name, _)| finder.find(name).is_some())

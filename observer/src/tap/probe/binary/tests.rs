@@ -1,4 +1,4 @@
-//! The choice of probe points on made-up code, and damaged headers.
+//! Tests of probe points in made-up code, and of damaged headers.
 
 use super::elf::Elf;
 use super::error::BinaryError;

@@ -1,4 +1,4 @@
-//! The TLS libraries that a program offers to probes.
+//! The TLS libraries of a program.
 
 use super::elf::Elf;
 use super::error::BinaryError;
@@ -9,17 +9,17 @@ use super::rustls::{self, Rustls};
 /// A TLS library that a file contains.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TlsLibrary {
-    /// Go's own.
+    /// Go's `crypto/tls`.
     GoCryptoTls(GoProbePoints),
     /// OpenSSL or a library with its interface.
     OpenSsl(OpenSslProbePoints),
-    /// Recognised, and out of reach.
+    /// Recognised, but cannot be probed.
     Rustls(Rustls),
 }
 
 /// The TLS libraries in an ELF file; empty if it has none of Go's `crypto/tls`, OpenSSL, `BoringSSL` and rustls.
 ///
-/// A program that only loads libssl as a shared library has none itself: the file of libssl has.
+/// A program that only loads libssl as a shared library has none itself; the file of libssl has it.
 pub fn probe_points(elf: &[u8]) -> Result<Vec<TlsLibrary>, BinaryError> {
     let elf = Elf::parse(elf)?;
     let go = go::find(&elf)?.map(TlsLibrary::GoCryptoTls);

@@ -1,12 +1,13 @@
-//! Where functions begin, also those without a symbol: the search table of the unwinder (`.eh_frame_hdr`).
+//! The starts of functions, with or without a symbol, from the unwinder's search table (`.eh_frame_hdr`).
 //!
-//! Layout: Linux Standard Base Core 5.0, 10.6.2. Only the form that GNU ld, gold and lld write is read.
+//! Layout: Linux Standard Base Core 5.0, 10.6.2. Only the form that GNU ld, gold and lld write is supported.
 
 use object::elf::PT_GNU_EH_FRAME;
 
 use super::elf::{Elf, Stretch, u32_at};
 
-/// Version 1; pointers to `.eh_frame` as 4 signed bytes from here; 4 bytes of count; entries as 4 signed bytes from the table's start.
+/// Version 1; pointers to `.eh_frame` as 4 signed bytes from here; 4 bytes of count; entries as 4 signed bytes from the table's
+/// start.
 const HEADER: &[u8] = &[1, 0x1b, 0x03, 0x3b];
 const ENTRIES_AT: u64 = 12;
 const ENTRY_BYTES: u64 = 8;
@@ -18,7 +19,7 @@ pub(super) struct UnwindTable<'a> {
 }
 
 impl<'a> UnwindTable<'a> {
-    /// Of a file that has one in the usual form.
+    /// The table of a file, if it has one in the usual form.
     pub(super) fn of(elf: &Elf<'a>) -> Option<Self> {
         let table = elf.of_type(PT_GNU_EH_FRAME.0).filter(|table| table.bytes.starts_with(HEADER))?;
         let room = u64::try_from(table.bytes.len()).ok()?.checked_sub(ENTRIES_AT)? / ENTRY_BYTES;
@@ -26,7 +27,7 @@ impl<'a> UnwindTable<'a> {
         (entries <= room).then_some(Self { table, entries })
     }
 
-    /// Start and end of the piece of code that has this address. The end is the start of the next piece, so padding is in it.
+    /// Start and end of the piece of code at this address. The end is the start of the next piece, so it includes padding.
     pub(super) fn extent(&self, address: u64) -> Option<(u64, u64)> {
         let (mut low, mut high) = (0, self.entries);
         while low < high {

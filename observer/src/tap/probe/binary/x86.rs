@@ -19,7 +19,7 @@ pub(super) const GO_ARGUMENTS: Registers =
 /// The first four arguments of a C function (System V ABI for AMD64, 3.2.3).
 pub(super) const C_ARGUMENTS: Registers = of(&[Register::RDI, Register::RSI, Register::RDX, Register::RCX]);
 
-/// What a C function returns.
+/// The result of a C function.
 pub(super) const C_RESULT: Registers = of(&[Register::RAX]);
 
 pub(super) fn decode(code: Stretch<'_>) -> Vec<Instruction> {
@@ -51,7 +51,7 @@ fn flow(decoded: &Decoded) -> Flow {
     }
 }
 
-/// As Linux decides it; see [`Execution`](super::probe_point::Execution).
+/// Follows Linux; see [`Execution`](super::probe_point::Execution).
 fn is_emulated(decoded: &Decoded) -> bool {
     let is_push = matches!(decoded.code(), Code::Push_r64) && decoded.len() <= 2;
     let is_branch = decoded.is_jcc_short_or_near() || decoded.is_jmp_short_or_near() || decoded.code() == Code::Call_rel32_64;
@@ -77,7 +77,7 @@ const fn of(registers: &[Register]) -> Registers {
     Registers(all)
 }
 
-/// No bit for a register that no argument and no result is in.
+/// A register that never holds an argument or a result has no bit.
 #[expect(clippy::wildcard_enum_match_arm, reason = "there are hundreds of registers")]
 const fn bit(register: Register) -> Registers {
     Registers(match register {

@@ -1,6 +1,6 @@
-//! The capabilities of this process, as `/proc/PID/status` tells them (capabilities(7)).
+//! The capabilities of this process, from `/proc/PID/status` (capabilities(7)).
 
-/// A right of its own, by the number of its bit in Linux `include/uapi/linux/capability.h`, 6.18.
+/// A capability, by its bit number in Linux `include/uapi/linux/capability.h`, 6.18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Capability {
     DacReadSearch = 2,
@@ -11,12 +11,12 @@ pub(super) enum Capability {
     CheckpointRestore = 40,
 }
 
-/// Those that are in effect.
+/// A set of capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Capabilities(u64);
 
 impl Capabilities {
-    /// Of the text of a status file; nothing where that does not tell it.
+    /// The effective set in the text of a status file; `None` if the text lacks it.
     pub(super) fn effective(status: &str) -> Option<Self> {
         let digits = field(status, "CapEff:")?;
         u64::from_str_radix(digits, 16).ok().map(Self)
@@ -27,7 +27,7 @@ impl Capabilities {
     }
 }
 
-/// The number of the user whose rights a process with this status has.
+/// The effective user ID in the text of a status file.
 pub(super) fn effective_user(status: &str) -> Option<u32> {
     field(status, "Uid:")?.split_whitespace().nth(1)?.parse().ok()
 }

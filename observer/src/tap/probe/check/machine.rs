@@ -1,4 +1,4 @@
-//! What is looked at to tell what a probe can do here: texts of the kernel, taken once.
+//! The inputs of the check: texts of the kernel, read once.
 
 use std::fs;
 
@@ -6,20 +6,20 @@ use super::trial::Trial;
 use crate::tap::probe::kernel::kernel_offsets;
 use crate::tap::probe::namespace;
 
-/// A machine and the rights that this process has on it.
+/// A machine, and the rights of this process on it.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
-    /// Of its kernel, as `uname -r` tells it.
+    /// The kernel release, as in `uname -r`.
     pub release: String,
-    /// As `uname -m` tells it.
+    /// The architecture, as in `uname -m`.
     pub architecture: String,
-    /// Whether the kernel tells where all members of its structures are that the programs read; else why not.
+    /// Whether the kernel describes all structure members that the programs read; otherwise why not.
     pub description: Result<(), String>,
     /// `/proc/self/status`.
     pub status: String,
-    /// The number of the user namespace.
+    /// The inode of the user namespace.
     pub user_namespace: Option<u64>,
-    /// The number of the PID namespace.
+    /// The inode of the PID namespace.
     pub pid_namespace: Option<u64>,
     /// `/sys/kernel/security/lockdown`, or why it cannot be read.
     pub lockdown: Result<String, String>,
@@ -29,7 +29,7 @@ pub(super) struct Machine {
     pub unprivileged_bpf_disabled: Result<String, String>,
     /// `/proc/self/mounts`.
     pub mounts: String,
-    /// What came of doing it.
+    /// The outcome of trying it.
     pub trial: Trial,
 }
 
@@ -37,7 +37,7 @@ impl Machine {
     pub(super) fn here() -> Self {
         Self {
             release: told("/proc/sys/kernel/osrelease").unwrap_or_default(),
-            // Before Linux 6.1 there is no such file, and a program of another architecture seldom runs.
+            // Before Linux 6.1 there is no such file, and programs of another architecture rarely run.
             architecture: told("/proc/sys/kernel/arch").unwrap_or_else(|_why| std::env::consts::ARCH.to_owned()),
             description: kernel_offsets().map(|_offsets| ()).map_err(|error| error.to_string()),
             status: told("/proc/self/status").unwrap_or_default(),
@@ -52,7 +52,7 @@ impl Machine {
     }
 }
 
-/// The text of a file of the kernel, or why there is none.
+/// The text of a kernel file, or why it cannot be read.
 fn told(path: &str) -> Result<String, String> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(text.trim().to_owned()),

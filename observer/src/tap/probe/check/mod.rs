@@ -1,4 +1,4 @@
-//! What this machine allows a probe, and what the TLS libraries of its processes offer one.
+//! Checks what this machine allows a probe, and what a probe sees of its processes' TLS libraries.
 
 mod capability;
 mod machine;

@@ -1,4 +1,4 @@
-//! The whole of what is said of a machine, made.
+//! Creates the complete result of the check.
 
 use super::machine::Machine;
 use super::requirements::requirements;
@@ -6,7 +6,7 @@ use super::tls_files::checked_files;
 use crate::probe_check::{CheckProgress, ProbeCheck};
 
 impl ProbeCheck {
-    /// Tries what a probe does, leaves it at once, and looks at what runs here.
+    /// Tries what a probe does, undoes it at once, and examines the running processes.
     pub fn of_this_machine(progress: &mut dyn FnMut(CheckProgress<'_>)) -> Self {
         progress(CheckProgress::Trial);
         let requirements = requirements(&Machine::here());

@@ -1,4 +1,4 @@
-//! What a probe needs of a machine, row by row.
+//! The requirements of a probe, one row each.
 
 use super::capability::{Capabilities, Capability, effective_user};
 use super::machine::Machine;
@@ -7,13 +7,13 @@ use crate::probe_check::Requirement;
 use crate::tap::probe::limit;
 use crate::tap::probe::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 
-/// `/proc/sys/kernel/arch` where the programs' registers are this machine's.
+/// `/proc/sys/kernel/arch` of machines with the registers that the programs read.
 const ARCHITECTURE: &str = "x86_64";
-/// The first kernel that has `uprobe_multi` links.
+/// The first kernel with `uprobe_multi` links.
 const OLDEST: (u32, u32) = (6, 6);
 const FROM_ROOT_ON: &str = "run it as root, or give it the capability: securityContext.capabilities.add in a pod, AmbientCapabilities in systemd, setcap for the program";
 
-/// All rows, those that most others depend on first.
+/// All rows; those on which most others depend come first.
 pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
     let rights = Rights::of(machine);
     vec![
@@ -39,7 +39,7 @@ pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
     ]
 }
 
-/// A kernel that some distribution has given what later ones have is known by what it does.
+/// A distribution's older kernel with backported features is recognised by the trial.
 fn kernel(machine: &Machine) -> Requirement {
     const NAME: &str = "Linux 6.6 or later";
     let release = &machine.release;
@@ -90,7 +90,7 @@ fn lockdown(machine: &Machine) -> Requirement {
             "start the kernel with lockdown=integrity or without lockdown: under this one no eBPF program reads kernel memory",
         ),
         Ok(told) => Requirement::met(NAME, told.clone()),
-        // The programs read kernel memory, which the kernel refuses under it when they are loaded.
+        // Under that lockdown, the kernel refuses to load programs that read kernel memory, as these do.
         Err(why) if machine.trial.programs == Step::Works => {
             Requirement::met(NAME, format!("programs that read kernel memory are loaded ({why})"))
         }
@@ -111,7 +111,7 @@ fn user_namespace(machine: &Machine) -> Requirement {
     }
 }
 
-/// In another namespace processes are known by its numbers, and those of others have none there.
+/// In another namespace its PIDs identify processes, and processes outside have none there.
 fn pid_namespace(machine: &Machine) -> Requirement {
     const NAME: &str = "initial PID namespace";
     match machine.pid_namespace {
@@ -147,7 +147,7 @@ fn tried_for(name: &'static str, tried: &Step, unseen: &'static str) -> Requirem
 
 const NOT_TRIED: &str = "not tried: what comes before it does not work";
 
-/// The verifier's words behind it fill pages.
+/// The verifier's log after it fills pages.
 fn first_line(why: &str) -> &str {
     why.lines().next().unwrap_or_default()
 }
@@ -163,9 +163,9 @@ fn tracefs(machine: &Machine) -> Requirement {
     Requirement::does_not_matter("tracefs", format!("{found}: tracepoints are found by BTF"))
 }
 
-/// Whose rights this process has.
+/// The rights of this process.
 struct Rights {
-    /// As far as the kernel counts them.
+    /// As far as the kernel counts them; `None` if unknown.
     counted: Option<Capabilities>,
     user: Option<u32>,
     is_elsewhere: bool,
@@ -180,7 +180,8 @@ impl Rights {
         }
     }
 
-    /// For what `CAP_SYS_ADMIN` is enough, too (`bpf_capable` and `perfmon_capable` of Linux `include/linux/capability.h`, 6.18).
+    /// A capability that `CAP_SYS_ADMIN` can replace (`bpf_capable` and `perfmon_capable` of Linux `include/linux/capability.h`,
+    /// 6.18).
     fn required(&self, name: &'static str, capability: Capability) -> Requirement {
         match self.has_any(&[capability, Capability::SysAdmin]) {
             None => Requirement::not_known(name, UNTOLD),

@@ -1,4 +1,4 @@
-//! Each row on machines that are made up.
+//! Tests of each row on made-up machines.
 
 use super::machine::Machine;
 use super::requirements::requirements;
@@ -7,7 +7,7 @@ use crate::probe_check::{ProbeCheck, Requirement, RequirementState};
 use crate::tap::probe::limit;
 use crate::tap::probe::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 
-/// One on which nothing is missing, by root.
+/// A machine that lacks nothing, as root.
 fn sound() -> Machine {
     Machine {
         release: "6.18.44".to_owned(),
@@ -47,7 +47,7 @@ fn check(machine: &Machine) -> ProbeCheck {
     ProbeCheck { requirements: requirements(machine), files: Vec::new(), not_looked_at: Vec::new() }
 }
 
-/// The row is in the state, and all others are as they are on a sound machine.
+/// Checks the state of one row, and that all others are as on a sound machine.
 #[track_caller]
 fn assert_row(name: &str, expected: RequirementState, change: impl FnOnce(&mut Machine)) -> Requirement {
     let mut machine = sound();

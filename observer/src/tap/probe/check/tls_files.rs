@@ -1,4 +1,4 @@
-//! The programs and TLS libraries that processes here run, and whether a probe sees them.
+//! The programs and TLS libraries of the running processes, and whether a probe sees them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,23 +14,23 @@ use crate::tap::probe::opened_file::OpenedFile;
 use crate::tap::probe::program_file::{FileIdentity, ProgramFile};
 use crate::tap::probe::program_files::program_files;
 
-/// What all processes run, as it was found.
+/// The files of all processes, and the processes that could not be examined.
 #[derive(Debug, Default)]
 struct Running {
     files: BTreeMap<FileIdentity, RunFile>,
     not_looked_at: BTreeMap<String, Vec<CheckedProcess>>,
 }
 
-/// A file and who runs it.
+/// A file and the processes that run it.
 #[derive(Debug)]
 struct RunFile {
     name: String,
-    /// By each process's way: one of them may have gone.
+    /// One path per process, since a process may be gone.
     ways: Vec<ProgramFile>,
     processes: Vec<CheckedProcess>,
 }
 
-/// Those that matter, those that are not seen first; and the processes of which nothing can be told.
+/// The files that have a TLS library or cannot be read, unseen ones first; and the processes that could not be examined.
 pub(super) fn checked_files(progress: &mut dyn FnMut(CheckProgress<'_>)) -> (Vec<CheckedFile>, Vec<NotLookedAt>) {
     let mut running = Running::default();
     let mut libraries = Libraries::default();
@@ -49,16 +49,16 @@ pub(super) fn checked_files(progress: &mut dyn FnMut(CheckProgress<'_>)) -> (Vec
     (checked, not_looked_at.collect())
 }
 
-/// `PF_KTHREAD` of Linux `include/linux/sched.h`, 6.18: a thread of the kernel, which runs no program.
+/// `PF_KTHREAD` of Linux `include/linux/sched.h`, 6.18: a kernel thread, which runs no program.
 const OF_THE_KERNEL: u32 = 0x0020_0000;
 
-/// All but this one and the kernel's own, by number.
+/// All processes except this one and kernel threads, by PID.
 fn processes() -> Vec<CheckedProcess> {
     let numbers = fs::read_dir("/proc").into_iter().flatten();
     let numbers = numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let mut numbers: Vec<u32> = numbers.filter(|number| *number != std::process::id() && !is_of_the_kernel(*number)).collect();
     numbers.sort_unstable();
-    // One that is gone has no name, and will have no files.
+    // A process that is gone has no name, and will have no files.
     let named = numbers.into_iter().filter_map(|pid| {
         let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
         Some(CheckedProcess { pid, name: String::from_utf8_lossy(&name).trim_end().to_owned() })
@@ -66,7 +66,7 @@ fn processes() -> Vec<CheckedProcess> {
     named.collect()
 }
 
-/// Anybody may know that of any process.
+/// Every user may read this of any process.
 fn is_of_the_kernel(process: u32) -> bool {
     let stat = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()?.stat().ok());
     stat.is_some_and(|stat| stat.flags & OF_THE_KERNEL != 0)
@@ -76,10 +76,10 @@ impl Running {
     fn add(&mut self, process: CheckedProcess, files: io::Result<Vec<ProgramFile>>) {
         let files = match files {
             Ok(files) => files,
-            // It is gone.
+            // The process is gone.
             Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) => return,
             Err(error) => {
-                // One of the files says it with its number, and another without.
+                // Some of the files report this with an error number, others without.
                 let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
                 let why = if is_denied { "permission denied".to_owned() } else { error.to_string() };
                 return self.not_looked_at.entry(why).or_default().push(process);
@@ -95,7 +95,7 @@ impl Running {
 }
 
 impl RunFile {
-    /// Nothing where no process has the file any more, or no TLS library is in it.
+    /// `None` if no process has the file any more, or it contains no TLS library.
     fn check(self) -> Option<CheckedFile> {
         let mut libraries = self.ways.iter().map(libraries);
         let libraries = libraries.find(|found| !found.as_ref().is_err_and(NotProbed::is_gone))?;

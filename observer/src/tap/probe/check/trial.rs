@@ -1,4 +1,4 @@
-//! The programs loaded and attached for a moment, as the only proof that they can be.
+//! Loads and attaches the programs for a moment, which alone proves that it works.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,37 +9,37 @@ use procfs::process::Process;
 use crate::error_chain::in_words;
 use crate::tap::probe::kernel::{KernelError, Options, Probe, Programs, Selected};
 
-/// Nothing is recorded into it.
+/// Nothing is recorded in it.
 const RING_BYTES: u32 = 64 << 10;
-/// The only file, of which nothing is known.
+/// One file, with unknown offsets.
 const COOKIE: AttachCookie = AttachCookie { file: 0, descriptor: DescriptorOffsets::UNKNOWN };
 /// This program itself, whatever its name.
 const OWN_PROGRAM: &str = "/proc/self/exe";
-/// `AT_ENTRY` of Linux `include/uapi/linux/auxvec.h`: where a program begins.
+/// `AT_ENTRY` of Linux `include/uapi/linux/auxvec.h`: the entry point of a program.
 const ENTRY: u64 = 9;
 
-/// What came of a step.
+/// The outcome of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Works,
-    /// In the kernel's words.
+    /// The kernel's message.
     Refused(String),
-    /// What comes before it does not work.
+    /// An earlier step does not work.
     NotTried,
 }
 
-/// What came of each step.
+/// The outcomes of all steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trial {
-    /// Maps are made, and the programs of uprobes loaded.
+    /// The maps are made, and the uprobe programs loaded.
     pub programs: Step,
-    /// They attach to our own program.
+    /// The programs attach to our own executable.
     pub uprobes: Step,
-    /// Beginnings and ends of processes are told.
+    /// Starts and ends of processes are reported.
     pub processes: Step,
-    /// Changes of sockets are told.
+    /// State changes of sockets are reported.
     pub sockets: Step,
-    /// What threads send and receive is told.
+    /// Sends and receives of threads are reported.
     pub pairing: Step,
 }
 
@@ -79,18 +79,18 @@ impl Step {
     }
 }
 
-/// Whether each of them attaches. The place is one that this process has passed, and another of the same program passes once; there the programs find no
-/// connection that anybody asks for.
+/// Whether all of them attach. The place is the entry point, which this process has passed and any other process of this program
+/// passes once. There the programs find no connection that matters.
 fn uprobes(programs: &Programs) -> Step {
     let Some(entry) = own_entry() else {
         return Step::Refused(format!("cannot tell where {OWN_PROGRAM} begins"));
     };
-    // What is attached is left at once.
+    // Detaches at once.
     let attach = |probe| programs.attach(probe, Path::new(OWN_PROGRAM), &[entry], COOKIE).map(drop);
     Step::of(Probe::ALL.into_iter().try_for_each(attach))
 }
 
-/// Where in the file of this program its first instruction is.
+/// The file offset of this program's first instruction.
 fn own_entry() -> Option<u64> {
     let own = Process::myself().ok()?;
     let address = *own.auxv().ok()?.get(&ENTRY)?;

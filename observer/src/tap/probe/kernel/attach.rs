@@ -1,26 +1,26 @@
-//! Which program goes where.
+//! The eBPF programs for uprobes, and their attachments.
 
 use std::os::fd::OwnedFd;
 use std::thread;
 
-/// A program at a place of an executable file, by the name that it has in the object.
+/// A program for places of an executable file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Probe {
     /// `crypto/tls.(*Conn).Write`, at its entry.
     GoWrite,
     /// `crypto/tls.(*Conn).Read`, at its entry.
     GoRead,
-    /// The same, at each return.
+    /// `crypto/tls.(*Conn).Read`, at each return.
     GoReadReturn,
     /// `crypto/tls.(*Conn).Close`, at its entry.
     GoClose,
-    /// Go's HTTP/2 client begins to encode the header block of a stream.
+    /// `encodeAndWriteHeaders` of Go's HTTP/2 client, at its entry: it begins to encode the header block of a stream.
     GoEncodes,
-    /// The same, at each return.
+    /// `encodeAndWriteHeaders`, at each return.
     GoEncoded,
-    /// A field that Go's HPACK encoder is given.
+    /// Go's HPACK encoder takes a field.
     GoSentField,
-    /// A field that Go's HPACK decoder gives out.
+    /// Go's HPACK decoder returns a field.
     GoReceivedField,
     /// Go's HTTP/2 client writes the header block of a stream.
     GoHeaders,
@@ -40,14 +40,14 @@ pub enum Probe {
     SslFree,
 }
 
-/// Places of a file that are probed for as long as this lives; the kernel ends it with the process, however that ends.
+/// Probed places of a file. They last as long as this lives; when the process ends, the kernel removes them.
 #[derive(Debug)]
 pub struct Attachment {
     _link: OwnedFd,
 }
 
 impl Probe {
-    /// All of them.
+    /// All programs.
     pub const ALL: [Self; 16] = [
         Self::GoWrite,
         Self::GoRead,
@@ -90,7 +90,7 @@ impl Probe {
     }
 }
 
-/// Attachments that are ended at once, at most.
+/// Most attachments that end at once.
 const AT_ONCE: usize = 64;
 
 impl Attachment {
@@ -98,8 +98,8 @@ impl Attachment {
         Self { _link: link }
     }
 
-    /// Ends them, together: for each the kernel waits until no processor runs its program any more, some ten milliseconds, and one such wait does for all that wait
-    /// at the same time.
+    /// Ends attachments together. For each, the kernel waits some ten milliseconds, until no processor runs its program any more.
+    /// Concurrent waits share that time.
     pub fn end_all(attachments: Vec<Self>) {
         let share = attachments.len().div_ceil(AT_ONCE).max(1);
         let mut attachments = attachments.into_iter();
@@ -107,7 +107,7 @@ impl Attachment {
             std::iter::from_fn(|| Some(attachments.by_ref().take(share).collect::<Vec<_>>()).filter(|share| !share.is_empty()));
         thread::scope(|scope| {
             for share in shares {
-                // Where there is no thread for it, it ends here.
+                // If no thread can be started, it ends here.
                 let _thread = thread::Builder::new().spawn_scoped(scope, move || drop(share));
             }
         });

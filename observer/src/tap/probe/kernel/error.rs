@@ -2,23 +2,23 @@
 
 use std::io;
 
-/// What the kernel does not do.
+/// A step that the kernel or the eBPF object does not support.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
-    /// Maps could not be made, or the object not be read.
+    /// The maps could not be made, or the object could not be read.
     #[error("cannot make the maps of the eBPF programs: {0}; it takes the capabilities CAP_BPF and CAP_PERFMON, or root")]
     Maps(#[source] Box<aya::EbpfError>),
-    /// The object does not have what this version expects.
+    /// The object lacks a part that this version expects.
     #[error("the eBPF object has no {0}; it was built for another version of watchtap")]
     Lacks(&'static str),
-    /// The kernel does not tell where the members of its structures are.
+    /// The kernel does not describe the members of its structures.
     #[error(
         "cannot tell where the kernel has {member}: {why}; it takes a kernel that is built with CONFIG_DEBUG_INFO_BTF and has /sys/kernel/btf/vmlinux"
     )]
     Offsets {
-        /// Of which structure, and which member.
+        /// The structure and its member.
         member: String,
-        /// What its description lacks.
+        /// The missing part of the kernel's description.
         why: String,
     },
     /// The object's parts do not fit together.
@@ -27,9 +27,9 @@ pub enum KernelError {
     /// A map cannot be used.
     #[error("map {name} of the eBPF programs: {source}")]
     Map {
-        /// Which one.
+        /// The map's name.
         name: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: Box<aya::maps::MapError>,
     },
     /// The kernel refuses a program.
@@ -38,27 +38,27 @@ pub enum KernelError {
          is not locked down for confidentiality (/sys/kernel/security/lockdown)\n{log}"
     )]
     Load {
-        /// Which one.
+        /// The program's name.
         program: &'static str,
-        /// What it said.
+        /// The kernel's error.
         source: io::Error,
-        /// Its verifier's words; empty where it has none.
+        /// The verifier's log; empty if there is none.
         log: String,
     },
     /// A file cannot be probed.
     #[error("cannot attach {program}: {source}; uprobe_multi links need Linux 6.6 or later")]
     Attach {
-        /// Which program.
+        /// The program's name.
         program: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A tracepoint cannot be attached to.
     #[error("cannot attach {program} to its tracepoint: {why}")]
     Tracepoint {
-        /// Which program.
+        /// The program's name.
         program: &'static str,
-        /// What the kernel, or the library, said.
+        /// The message of the kernel or of aya.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The programs in the kernel: loaded, attached, and what they say taken out.
+//! Loads and attaches the eBPF programs, and reads their records.
 
 mod attach;
 mod error;

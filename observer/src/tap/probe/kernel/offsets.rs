@@ -1,4 +1,4 @@
-//! Where the members of the kernel's structures are, as the kernel describes itself (BTF).
+//! The offsets of members in the kernel's structures, from its own description (BTF).
 
 use std::fs;
 
@@ -9,11 +9,11 @@ use super::error::KernelError;
 
 const DESCRIPTION: &str = "/sys/kernel/btf/vmlinux";
 
-/// Those of the kernel that runs.
+/// The offsets in the running kernel.
 ///
 /// # Errors
 ///
-/// When it does not describe itself, or lacks a member.
+/// The kernel does not describe itself, or lacks a member.
 pub(in crate::tap::probe) fn kernel_offsets() -> Result<[u32; KernelMember::COUNT], KernelError> {
     let failed = |why: String| KernelError::Offsets { member: "its structures".to_owned(), why };
     let description = fs::read(DESCRIPTION).map_err(|error| failed(format!("{DESCRIPTION}: {error}")))?;
@@ -39,7 +39,7 @@ fn offset(types: &TypeInformation, structures: &[(String, u32)], member: KernelM
     }
 }
 
-/// The structures that are asked about, and their numbers. There may be two of a name, in parts of the kernel that do not know each other.
+/// The structures with wanted members, and their BTF IDs. Two may share a name, in separate parts of the kernel.
 fn structures(types: &TypeInformation) -> Vec<(String, u32)> {
     let is_asked = |name: &str| KernelMember::ALL.iter().any(|member| member.path().0 == name);
     let named = types.get().iter().filter_map(|(id, found)| {
@@ -49,7 +49,7 @@ fn structures(types: &TypeInformation) -> Vec<(String, u32)> {
     named.filter(|(name, _)| is_asked(name)).collect()
 }
 
-/// The whole description; it is small beside what is made of it.
+/// The complete BTF data; it is small compared with the parsed form.
 struct Description(Vec<u8>);
 
 impl Readable for Description {

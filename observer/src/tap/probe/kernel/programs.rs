@@ -1,4 +1,4 @@
-//! All programs of one run: loaded with their maps, and attached.
+//! All programs of one run, loaded with their maps and attached.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -18,7 +18,7 @@ use super::offsets::kernel_offsets;
 use super::recorded::Recorded;
 use super::system_call::{attach_program, load_program};
 
-/// The value of maps whose values mean nothing.
+/// The value in maps that serve as sets.
 const ANY: u32 = 0;
 
 /// How the programs are loaded.
@@ -26,26 +26,26 @@ const ANY: u32 = 0;
 pub struct Options {
     /// Size of the ring buffer for plaintext in bytes: a power of two, and a multiple of the page size.
     pub ring_bytes: u32,
-    /// Whom the programs record.
+    /// Which processes the programs record.
     pub filter: Filter,
-    /// Those that its flags select.
+    /// The processes that the filter's flags refer to.
     pub selected: Selected,
-    /// The API servers: connections with none of them are not recorded. The map has room for 64.
+    /// The API servers; other connections are not recorded. The map has room for 64.
     pub api_servers: Vec<SocketAddr>,
 }
 
 /// Processes that a [`Filter`] selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selected {
-    /// By number, as the namespace of who observes numbers them, with when they were started, in ticks as proc(5) tells it. The map has room for 4,096.
+    /// PIDs in the observer's namespace, with start times in clock ticks as in proc(5). The map has room for 4,096.
     pub processes: Vec<(u32, u64)>,
-    /// By name, filled up with 0. The map has room for 1,024.
+    /// Names, padded with 0. The map has room for 1,024.
     pub names: Vec<[u8; NAME_LENGTH]>,
-    /// By the number of a cgroup of version 2 that they are in or below. The map has room for 4,096.
+    /// Numbers of cgroups of version 2, which include their descendants. The map has room for 4,096.
     pub cgroups: Vec<u64>,
 }
 
-/// The programs of one run. Dropped, they are gone from the kernel, but for what is attached to files.
+/// The programs of one run. Dropping it unloads them from the kernel, except those attached to files.
 pub struct Programs {
     probes: HashMap<Probe, OwnedFd>,
     ebpf: Ebpf,
@@ -55,8 +55,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Makes the maps and loads the programs for uprobes: a new program that runs is to be probed at once. Who takes what they record may be another thread
-    /// than who attaches them.
+    /// Makes the maps and loads the programs for uprobes, so that new processes can be probed at once. One thread may take the
+    /// records while another attaches programs.
     pub fn load(options: &Options) -> Result<(Self, Recorded), KernelError> {
         let mut ebpf = EbpfLoader::new()
             .map_max_entries("RECORDS", options.ring_bytes)
@@ -93,29 +93,30 @@ impl Programs {
         attach_program(loaded.as_fd(), &path, offsets, cookie.to_bits()).map(Attachment::new).map_err(refused)
     }
 
-    /// Has the beginnings and ends of processes told from now on.
+    /// Starts reporting when processes begin and end.
     pub fn tell_of_processes(&mut self) -> Result<(), KernelError> {
         self.attach_to_tracepoint("process_exec", "sched_process_exec")?;
         self.attach_to_tracepoint("process_exit", "sched_process_exit")
     }
 
-    /// Has it told from now on how the sockets of recorded connections change.
+    /// Starts reporting how sockets of recorded connections change.
     pub fn tell_of_sockets(&mut self) -> Result<(), KernelError> {
         self.attach_to_tracepoint("socket_state", "inet_sock_set_state")
     }
 
-    /// Has connections and sockets paired where the TLS library's own descriptor is not known: by what its threads send and receive. Linux 6.3 is the first that tells that.
+    /// Pairs connections with sockets by the sends and receives of their threads, for TLS libraries whose descriptor is unknown.
+    /// Needs Linux 6.3.
     pub fn pair_by_use(&mut self) -> Result<(), KernelError> {
         self.attach_to_tracepoint("socket_sent", "sock_send_length")?;
         self.attach_to_tracepoint("socket_received", "sock_recv_length")
     }
 
-    /// How often the functions of a file were called so far that are probed while it is, by the number that its cookies tell.
+    /// How often the probed functions of a file were called so far, by the file number in its cookies.
     pub fn calls(&self, file: u16) -> u64 {
         total(&self.calls, file)
     }
 
-    /// The same of those that are probed for header fields.
+    /// The same for the functions that are probed for header fields.
     pub fn field_calls(&self, file: u16) -> u64 {
         total(&self.field_calls, file)
     }
@@ -161,7 +162,7 @@ fn set<V: Pod>(ebpf: &mut Ebpf, name: &'static str, value: V) -> Result<(), Kern
     map.set(0, value, 0).map_err(|error| of_map(name, error))
 }
 
-/// Puts entries into a map.
+/// Inserts entries into a map.
 fn fill<K: Pod, V: Pod>(ebpf: &mut Ebpf, name: &'static str, entries: impl Iterator<Item = (K, V)>) -> Result<(), KernelError> {
     let map = ebpf.map_mut(name).ok_or(KernelError::Lacks(name))?;
     let map: Result<KernelHashMap<&mut MapData, K, V>, _> = map.try_into();
@@ -181,7 +182,7 @@ fn of_map(name: &'static str, error: aya::maps::MapError) -> KernelError {
     KernelError::Map { name, source: Box::new(error) }
 }
 
-/// The object once more, with the maps that are made already.
+/// The object parsed again, and linked to the existing maps.
 fn put_together(ebpf: &Ebpf) -> Result<aya_obj::Object, KernelError> {
     let wrong = |error: &dyn std::fmt::Display| KernelError::Object(error.to_string());
     let mut object = aya_obj::Object::parse(OBJECT).map_err(|error| wrong(&error))?;

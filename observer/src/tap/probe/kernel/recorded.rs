@@ -1,4 +1,4 @@
-//! What the programs record, taken out.
+//! The records of the programs.
 
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -8,10 +8,10 @@ use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, Life, Loss, Re
 
 /// Key and value of the map of connections, in bytes.
 type Connections = KernelHashMap<MapData, [u8; size_of::<ConnectionAddress>()], [u8; size_of::<Connection>()]>;
-/// `BPF_EXIST` of `include/uapi/linux/bpf.h`: only where the key is there already.
+/// `BPF_EXIST` of `include/uapi/linux/bpf.h`: only if the key exists.
 const EXISTING: u64 = 2;
 
-/// The rings that the programs write, and the maps beside them.
+/// The rings that the programs write, and their other maps.
 pub struct Recorded {
     pub(super) records: RingBuf<MapData>,
     pub(super) lives: RingBuf<MapData>,
@@ -20,7 +20,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Takes what was recorded since, in its order, up to so many records, or until `each` breaks off; how many there were.
+    /// Takes the records since the last call in order, up to `most` or until `each` breaks; returns how many it took.
     pub fn take_records(&mut self, most: usize, mut each: impl FnMut(&Record, &[u8]) -> ControlFlow<()>) -> usize {
         let mut taken = 0;
         while taken < most
@@ -36,7 +36,7 @@ impl Recorded {
         taken
     }
 
-    /// Takes the beginnings and ends that were told since, in their order, up to so many; how many there were.
+    /// Takes the lives (beginnings and ends) since the last call in order, up to `most`; returns how many it took.
     pub fn take_lives(&mut self, most: usize, mut each: impl FnMut(&Life)) -> usize {
         let mut taken = 0;
         while taken < most
@@ -50,22 +50,22 @@ impl Recorded {
         taken
     }
 
-    /// Tells the programs that nobody wants a connection. Nothing where it is gone already.
+    /// Makes the programs stop recording a connection. Has no effect if it is gone already.
     pub fn dismiss(&mut self, connection: &ConnectionKey) {
         let key = connection.map_key();
         let value = self.connections.get(&key, 0).ok().and_then(|value| connection.with_verdict(value, Verdict::Elsewhere));
         if let Some(value) = value {
-            // It may have gone meanwhile.
+            // The connection may be gone meanwhile.
             let _gone = self.connections.insert(key, value, EXISTING);
         }
     }
 
-    /// What could not be recorded so far: how often, or how many bytes.
+    /// Losses so far, as a number of events or of bytes.
     pub fn lost(&self, loss: Loss) -> u64 {
         self.losses.get(&(loss as u32), 0).map(|values| values.iter().sum()).unwrap_or_default()
     }
 
-    /// The rings, to be waited for: each is readable while anything in it is not taken, and the programs wake who waits for it only where it is urgent.
+    /// The rings, to wait for. Each is readable while it holds anything; the programs send wake-ups only for urgent data.
     pub fn rings(&self) -> [BorrowedFd<'_>; 2] {
         [self.records.as_fd(), self.lives.as_fd()]
     }

@@ -1,4 +1,4 @@
-//! The two calls of bpf(2) that the library of our choice (aya 0.14) does not make: a program for `uprobe_multi`, and its link.
+//! The two calls of bpf(2) that aya 0.14 does not make: loading a program for `uprobe_multi`, and creating its link.
 
 #![expect(unsafe_code, reason = "bpf(2) takes addresses; aya 0.14 has no uprobe_multi")]
 
@@ -15,7 +15,7 @@ const BPF_LINK_CREATE: libc::c_long = 28;
 const BPF_PROG_TYPE_KPROBE: u32 = 2;
 const BPF_TRACE_UPROBE_MULTI: u32 = 48;
 
-/// The verifier's words, at most.
+/// Most bytes of the verifier's log.
 const LOG_BYTES: usize = 64 << 10;
 
 /// The part of `union bpf_attr` for `BPF_PROG_LOAD`.
@@ -58,7 +58,7 @@ struct LinkAttributes {
 ///
 /// # Errors
 ///
-/// What the kernel says, and the verifier's words.
+/// The kernel's error, and the verifier's log.
 pub(super) fn load_program(name: &str, instructions: &[bpf_insn], license: &CStr) -> Result<OwnedFd, (io::Error, String)> {
     let attempt = |log: &mut [u8]| {
         let mut attributes = ProgramAttributes {
@@ -81,18 +81,18 @@ pub(super) fn load_program(name: &str, instructions: &[bpf_insn], license: &CStr
     };
     attempt(&mut []).map_err(|error| {
         let mut log = vec![0; LOG_BYTES];
-        // Again, for its words.
+        // Tries again, to get the log.
         let _again = attempt(&mut log);
         let words = CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().trim_end().to_owned();
         (error, words)
     })
 }
 
-/// Attaches a program to places of a file, in all processes that run it; each place has the cookie.
+/// Attaches a program to places of a file, in all processes that run it; each place gets the cookie.
 ///
 /// # Errors
 ///
-/// What the kernel says.
+/// The kernel's error.
 pub(super) fn attach_program(program: BorrowedFd<'_>, file: &CString, offsets: &[u64], cookie: u64) -> io::Result<OwnedFd> {
     let cookies = vec![cookie; offsets.len()];
     let mut attributes = LinkAttributes {
@@ -114,12 +114,13 @@ fn address<T>(pointer: *const T) -> u64 {
 
 /// # Safety
 ///
-/// `attributes` must be the part of `union bpf_attr` for `command`, and all addresses in it valid for the lengths beside them.
+/// `attributes` must be the part of `union bpf_attr` for `command`. All addresses in it must be valid for the lengths given with
+/// them.
 unsafe fn bpf<T>(command: libc::c_long, attributes: &mut T) -> io::Result<OwnedFd> {
-    // SAFETY: bpf(2) reads `size` bytes of the attributes and takes all beyond for zeros; the rest is the caller's promise.
+    // SAFETY: bpf(2) reads `size` bytes of the attributes and takes all beyond for zeros; the caller guarantees the rest.
     let descriptor = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size_of::<T>()) };
     match RawFd::try_from(descriptor) {
-        // SAFETY: the kernel gave this descriptor just now, and nobody else has it.
+        // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
         Ok(descriptor) if descriptor >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
         _ => Err(io::Error::last_os_error()),
     }

@@ -1,4 +1,4 @@
-//! A client: who it is, and all its reflectors.
+//! A client: its identity, and all its reflectors.
 
 use observer_core::observer::Snapshot;
 use observer_core::reflector::ClientId;
@@ -24,7 +24,7 @@ const OWN_WRITES: &[Column] = &[
     Column::number("LONGEST", 9),
 ];
 
-/// Nothing if it has no reflectors any more.
+/// `None` if it has no reflectors any more.
 pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) -> Option<()> {
     let rows = reflectors_of(snapshot, client);
     let first = rows.first()?;
@@ -52,7 +52,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
     Some(())
 }
 
-/// How long it waits until its own watches tell it what it wrote.
+/// How long the client waits for its own writes to return by its own watches.
 fn own_writes(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) {
     let mut rows = snapshot.propagation.iter().filter(|row| row.client_id == client).peekable();
     if rows.peek().is_none() {

@@ -5,7 +5,7 @@ use observer_core::reflector::ReflectorRow;
 use crate::view::colour::Tone;
 use crate::view::page::sheet::Sheet;
 
-/// Nothing where they are not known.
+/// Writes nothing if they are unknown.
 pub(super) fn container(row: &ReflectorRow, sheet: &mut Sheet) {
     if let Some(container) = row.process.as_ref().and_then(|process| process.container.as_ref()) {
         sheet.fact("container", Tone::Plain, &container.id);

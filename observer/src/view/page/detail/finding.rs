@@ -1,4 +1,4 @@
-//! A finding: what was seen, and what to change.
+//! A finding: the evidence, and the change to make.
 
 use observer_core::observer::Finding;
 
@@ -23,7 +23,7 @@ pub(super) fn write(finding: &Finding, sheet: &mut Sheet) {
     sheet.say(Tone::Quiet, "the same in the next run, so that it can be searched for and muted");
 }
 
-/// What was seen and what to change, below other things.
+/// The evidence and the advice, as part of another detail.
 pub(super) fn sentences(finding: &Finding, sheet: &mut Sheet) {
     sheet.hang("  ", Tone::Notable, &format!("{}: {}", finding.kind, finding.seen));
     sheet.hang("    ", Tone::Plain, finding.advice);

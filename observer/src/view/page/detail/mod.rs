@@ -1,4 +1,4 @@
-//! What a row says when it is opened.
+//! The details of opened rows.
 
 mod client;
 mod container;

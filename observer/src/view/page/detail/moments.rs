@@ -1,4 +1,4 @@
-//! What happened to a reflector, a line for each moment.
+//! The history of a reflector, one line per moment.
 
 use observer_core::k8s::ResourceVersion;
 use observer_core::reflector::{Happened, Moment};
@@ -9,7 +9,7 @@ use crate::view::lines::time_of_day;
 use crate::view::page::sheet::Sheet;
 use crate::view::quantity::{counted, length, microseconds};
 
-/// Moments with their times, each behind its letter. `relist` is when the last relist began.
+/// Writes each moment with its time and a letter. `relist` is the time at which the last relist began.
 pub(super) fn write(moments: &[Moment], relist: Option<Timestamp>, sheet: &mut Sheet) {
     for moment in moments {
         let (letter, tone) = letter(moment, relist);

@@ -1,4 +1,4 @@
-//! A row, opened.
+//! The detail of a row, by its kind.
 
 use observer_core::observer::Snapshot;
 
@@ -9,7 +9,7 @@ use crate::view::page::request_row::RequestRow;
 use crate::view::page::row::RowKey;
 use crate::view::page::sheet::Sheet;
 
-/// All that a snapshot says of what a row is about, in lines of `cells`.
+/// All facts of a snapshot about a row, in lines of `cells`.
 pub(in crate::view::page) fn opened(key: &RowKey, snapshot: &Snapshot, cells: usize) -> Vec<Line> {
     let mut sheet = Sheet::new(cells);
     if written(key, snapshot, &mut sheet).is_none() {
@@ -21,7 +21,7 @@ pub(in crate::view::page) fn opened(key: &RowKey, snapshot: &Snapshot, cells: us
     sheet.into_lines()
 }
 
-/// Writes of what `key` names, if it is there.
+/// Writes the facts about `key`; `None` if the snapshot has none.
 fn written(key: &RowKey, snapshot: &Snapshot, sheet: &mut Sheet) -> Option<()> {
     match key {
         RowKey::Reflector(id) => {

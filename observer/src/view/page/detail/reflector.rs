@@ -1,4 +1,4 @@
-//! A reflector: who it is, what it did, why it last listed again, what that cost, and what to change.
+//! A reflector: its identity, its history, the cause and the cost of its last relist, and the change to make.
 
 use observer_core::observer::{Finding, Snapshot};
 use observer_core::reflector::{ClientAge, PollingKind, ReflectorRow, Representation};
@@ -47,7 +47,7 @@ const fn representation(representation: Representation) -> &'static str {
     }
 }
 
-/// What is inferred, and from what.
+/// The inferred age, and the evidence.
 fn age(age: Option<ClientAge>) -> String {
     let (age, because) = match age {
         None => return "its requests do not show it yet".to_owned(),
@@ -95,7 +95,7 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     }
 }
 
-/// Why it listed again and what to change, above the long time line; the evidence is below.
+/// The cause of the last relist and the change to make, above the long time line. The evidence is below.
 fn found(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     if let Some(cause) = row.last_relist.as_ref().and_then(|relist| relist.cause) {
         sheet.fact("listed again", Tone::Notable, &cause.sentence());

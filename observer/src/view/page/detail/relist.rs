@@ -1,4 +1,4 @@
-//! The last relist of a reflector: why, by what evidence, and what came of it.
+//! The last relist of a reflector: its cause, the evidence, and the result.
 
 use observer_core::reflector::ListTold;
 use observer_core::routing::Certainty;

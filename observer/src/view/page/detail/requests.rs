@@ -1,4 +1,4 @@
-//! Requests of one shape: which layer answered them and why, what they cost, and who made the latest.
+//! Requests of one shape: the layer that answered them and the reason, their cost, and the clients of the latest ones.
 
 use observer_core::observer::{RequestRecord, Snapshot, VerdictRecord};
 use observer_core::routing;
@@ -15,7 +15,7 @@ use crate::view::quantity::{bytes, count, counted, microseconds, microseconds_or
 use crate::view::report::known;
 use crate::view::verdict::{certainty_mark, detail, served_from, served_tone};
 
-/// Single requests that are drawn, the latest.
+/// Single requests drawn, the latest.
 const MOST_REQUESTS: usize = 50;
 
 const LATEST: &[Column] = &[

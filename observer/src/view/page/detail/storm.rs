@@ -1,4 +1,4 @@
-//! A storm: what set it off, and its members ranked by cost.
+//! A storm: its trigger, and its members ranked by cost.
 
 use observer_core::storm::{StormMember, StormRecord};
 
@@ -13,7 +13,7 @@ use crate::view::page::sheet::Sheet;
 use crate::view::page::storms::state;
 use crate::view::quantity::{bytes, count, counted, length};
 
-/// Members that are drawn; who has more wants the JSON.
+/// Members drawn; JSON has all.
 const MOST_MEMBERS: usize = 500;
 
 const MEMBERS: &[Column] = &[

@@ -1,4 +1,4 @@
-//! What opens with enter.
+//! Details that Enter opens.
 
 use expect_test::expect;
 

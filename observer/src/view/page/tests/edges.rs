@@ -16,7 +16,7 @@ use super::stories::{SILENCE, storm, trouble};
 use crate::view::colour::Colour;
 use crate::view::page::{Key, Page};
 
-/// All keys that mean something, those that type a filter among them.
+/// All keys with a meaning, including those that type a filter.
 const KEYS: &[Key] = &[
     Key::Char('1'),
     Key::Char('2'),

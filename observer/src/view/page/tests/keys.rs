@@ -1,4 +1,4 @@
-//! What keys do.
+//! The effects of keys.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The page as people see it: stories of what passes on the wire in, screens of text out.
+//! The page as people see it: stories of traffic in, screens of text out.
 
 mod details;
 mod edges;

@@ -1,4 +1,4 @@
-//! The help, and what the numbers rest on.
+//! The help, and the basis of the numbers.
 
 use expect_test::expect;
 

@@ -8,16 +8,16 @@ use super::script::play;
 use crate::view::colour::Colour;
 use crate::view::page::{Key, Outcome, Page};
 
-/// Empty lines in a row that are told as a number.
+/// From this many empty lines in a row, their number is shown.
 const MANY: usize = 3;
 
-/// A page without colours over what `script` says.
+/// A page without colours after `script`.
 pub(super) fn page(script: &str) -> Page {
     let guidance = ["in another terminal:", "export KUBECONFIG=watchtap.kubeconfig"].map(str::to_owned).to_vec();
     Page::new(play(script), "kind-dev", guidance, Colour::Off)
 }
 
-/// Presses keys: letters, and in angle brackets those that have a name.
+/// Presses keys: letters, and named keys in angle brackets.
 #[track_caller]
 pub(super) fn press(page: &mut Page, keys: &str) -> Outcome {
     let mut outcome = Outcome::Stay;
@@ -52,12 +52,12 @@ fn by_name(name: &str) -> Key {
     }
 }
 
-/// What a terminal of 80×24 shows.
+/// The screen of a terminal of 80×24.
 pub(super) fn small(page: &Page) -> String {
     text(&drawn(page, 80, 24))
 }
 
-/// What a terminal of 200×50 shows.
+/// The screen of a terminal of 200×50.
 pub(super) fn large(page: &Page) -> String {
     text(&drawn(page, 200, 50))
 }
@@ -74,7 +74,7 @@ pub(super) fn lines_of(buffer: &Buffer) -> Vec<String> {
     buffer.content.chunks(usize::from(buffer.area.width)).map(line).collect()
 }
 
-/// The picture as text; of many empty lines, how many they are.
+/// The picture as text, with a number for many empty lines.
 pub(super) fn text(buffer: &Buffer) -> String {
     let lines = lines_of(buffer);
     let mut shown = String::new();
@@ -89,7 +89,7 @@ pub(super) fn text(buffer: &Buffer) -> String {
     shown
 }
 
-/// A wide character takes two cells, the second of which is not drawn.
+/// A wide character takes two cells; the second one is not drawn.
 fn line(cells: &[ratatui::buffer::Cell]) -> String {
     let mut text = String::new();
     let mut hidden = 0;

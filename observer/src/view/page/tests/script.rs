@@ -1,9 +1,9 @@
-//! Snapshots for scripts of what passes on the wire, in the words of the scripts for reflectors (`observer/core/tests/reflectors/script.rs`):
+//! Snapshots after scripts of traffic, in the language of the scripts for reflectors (`observer/core/tests/reflectors/script.rs`):
 //!
 //! - `0s server v1.34.4`, `5s refusing`, `7s listening`, `9s unrecorded`
 //! - `0s a connects client=NAME/VERSION pid=7 pod=UID`; `5s a closed`
-//! - `1s a1 GET /api/v1/pods?limit=500`; `2s a1 whole rv=10 x@5 y@6`, with `continue` behind it where pages follow; `2s a1 refused 504 Timeout
-//!   too-large`
+//! - `1s a1 GET /api/v1/pods?limit=500`; `2s a1 whole rv=10 x@5 y@6`, followed by `continue` if pages follow; `2s a1 refused 504
+//!   Timeout too-large`
 //! - `2s a3 opens`; `3s a3 ADDED x@11`, `3s a3 BOOKMARK @12`, `3s a3 ERROR 410 Expired`; `4s a3 ends`
 //! - `3s a5 PATCH /api/v1/namespaces/default/pods/x`, `4s a5 written x@12`; `5s a3 blocked`: the window of the stream is used up
 //! - `2s a1 bytes 7100000`, `2s a1 missed 100`
@@ -24,10 +24,10 @@ use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
 
-/// A day in January 2026.
+/// Noon of a day in January 2026.
 const START: u64 = 1_769_860_800_000_000_000;
 
-/// What is known when all of `script` has passed.
+/// The snapshot after all of `script`.
 pub(super) fn play(script: &str) -> Arc<Snapshot> {
     let mut observer = Observer::new(Limits::default());
     for observation in observations(script) {
@@ -36,7 +36,7 @@ pub(super) fn play(script: &str) -> Arc<Snapshot> {
     Arc::new(observer.snapshot())
 }
 
-/// What passes in `script`.
+/// The observations of `script`.
 pub(in crate::view) fn observations(script: &str) -> Vec<Observation> {
     let mut lines: Vec<(Duration, &str)> = script.lines().map(str::trim).filter(|line| !line.is_empty()).map(timed).collect();
     lines.sort_by_key(|(time, _)| *time);

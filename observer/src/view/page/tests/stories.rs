@@ -1,11 +1,11 @@
-//! What happens in the tests' cluster.
+//! The stories of the tests' cluster.
 
 use std::fmt::Write as _;
 
-/// Nobody has connected.
+/// No client has connected.
 pub(super) const SILENCE: &str = "0s server v1.34.4";
 
-/// Four clients, of which two have trouble: one whose revision expired, one that is stuck.
+/// Four clients. Two have trouble: one whose revision expired, one that is stuck.
 pub(in crate::view) fn trouble() -> String {
     let mut script = "
         0s server v1.30.4
@@ -66,7 +66,7 @@ pub(in crate::view) fn trouble() -> String {
     script
 }
 
-/// Twelve reflectors of three clients list again at once, and go on while it is looked at.
+/// Twelve reflectors of three clients relist at once, and the storm is ongoing.
 pub(in crate::view) fn storm() -> String {
     let mut script = "0s server v1.34.4\n".to_owned();
     for (number, client) in ["a", "b", "c"].into_iter().enumerate() {
@@ -94,7 +94,7 @@ pub(in crate::view) fn storm() -> String {
     script + "105s listening"
 }
 
-/// A client that writes what it watches, and then reads no more.
+/// A client that writes objects that it watches, and then stops reading.
 pub(super) fn slow() -> String {
     "
         0s server v1.34.4

@@ -1,4 +1,4 @@
-//! Small kinds: configuration, events, namespaces, secrets, accounts, leases.
+//! Small kinds: config maps, events, namespaces, secrets, service accounts, leases.
 //!
 //! kubernetes/api {core,coordination}/v1/generated.proto v0.34.
 

@@ -1,4 +1,4 @@
-//! Which message a request's body is.
+//! The message for the body of a request.
 
 use super::core::{CONFIG_MAP, EVENT, LEASE, NAMESPACE, SECRET, SERVICE_ACCOUNT};
 use super::metadata::DELETE_OPTIONS;
@@ -9,7 +9,7 @@ use super::workload::{DAEMON_SET, DEPLOYMENT, JOB, REPLICA_SET, SCALE, STATEFUL_
 use crate::demo::api::Resource;
 use crate::demo::api::protobuf::shape::Message;
 
-/// What a body is to be.
+/// The expected contents of a body.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
     /// An object of a resource's kind.

@@ -1,4 +1,4 @@
-//! What every kind has: metadata, references, selectors, conditions; and the options of a deletion.
+//! The parts that every kind has: metadata, references, selectors, conditions; also the options of a deletion.
 //!
 //! kubernetes/apimachinery pkg/apis/meta/v1/generated.proto and kubernetes/api core/v1/generated.proto v0.34.
 

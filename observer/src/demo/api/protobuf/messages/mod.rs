@@ -1,4 +1,4 @@
-//! The messages by which clients send the kinds that the demo serves: numbers and names of fields are facts of the API.
+//! The messages of the kinds that the demo serves. Numbers and names of fields are facts of the API.
 
 mod container;
 mod core;

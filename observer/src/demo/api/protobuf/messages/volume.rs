@@ -1,4 +1,4 @@
-//! Volumes of a pod: those that are not of one vendor.
+//! Volumes of a pod, without those of single vendors.
 //!
 //! kubernetes/api core/v1/generated.proto v0.34.
 

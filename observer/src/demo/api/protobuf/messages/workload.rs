@@ -1,4 +1,4 @@
-//! What makes pods: deployments and their like, jobs; and their scale.
+//! Kinds that create pods: deployments and similar ones, jobs; and their scale.
 //!
 //! kubernetes/api {apps,batch,autoscaling}/v1/generated.proto v0.34.
 

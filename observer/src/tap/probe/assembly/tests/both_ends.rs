@@ -33,11 +33,11 @@ fn end_that_becomes_known_behind_the_life_of_the_other_is_of_the_same_connection
         stage.close(first, 1, 29);
         assert_eq!(stage.opens(second, 2), Answer::Dismiss);
         stage.told();
-        // The same end once more is of another one, as soon as the former is over.
+        // The same end again belongs to another connection, as soon as the former is over.
         stage.begin(first, 3);
         stage.close(first, 3, 29);
         assert_eq!(stage.told().len(), 4);
-        // So is the other end, later.
+        // Later, so does the other end.
         stage.assembly.pass(Timestamp::from_nanos(2_000_000_000));
         stage.begin(second, 4);
         assert_eq!(stage.told().len(), 2);

@@ -1,4 +1,4 @@
-//! Header fields that are told of connections that were open before.
+//! Header fields recorded for connections that are older than the probe.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ fn received_bytes_wait_for_the_fields_in_them_and_what_is_sent_waits_behind() {
     assert_eq!(stage.told().len(), 1, "opened, and no more");
     stage.take(CLIENT, 1, RECEIVED, 5, b"second");
     assert_eq!(stage.told(), ["1 response 2 fields of OfNextBytes", "1 response 5 bytes", "1 request 9 bytes"]);
-    // Its fields belong to what has gone on already.
+    // Its fields belong to bytes that were already passed on.
     stage.received_field(5, 2);
     stage.assembly.look(Timestamp::from_nanos(7));
     stage.received_field(11, 0);

@@ -1,4 +1,4 @@
-//! Records as the programs make them, and what the intake is offered for them.
+//! Records as the programs make them, and the resulting offers to the intake.
 
 mod both_ends;
 mod fields;

@@ -1,4 +1,4 @@
-//! Connections: where they lead, their bytes and their ends.
+//! Connections: their endpoints, bytes and ends.
 
 use std::time::Duration;
 
@@ -139,7 +139,7 @@ fn records_that_lack_are_holes_of_known_length() {
     stage.take(CLIENT, 1, RECEIVED, 100, b"behind a hole");
     stage.unreadable(CLIENT, 1, RECEIVED, 113, 50);
     stage.take(CLIENT, 1, RECEIVED, 163, b"again");
-    // Told before, but for its last byte.
+    // Reported before, except for its last byte.
     stage.take(CLIENT, 1, RECEIVED, 163, b"again!");
     stage.close_behind(CLIENT, 1, 40, 180);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What all these tests stand on.
+//! The fixture of all these tests.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -28,7 +28,7 @@ pub(super) const CLOSING: u16 = 11;
 pub(super) const EPIPE: i32 = 32;
 pub(super) const ECONNRESET: i32 = 104;
 
-/// An assembly, and what it tells.
+/// An assembly, and its output.
 pub(super) struct Stage {
     pub(super) assembly: Assembly,
     pub(super) intake: Intake,
@@ -46,7 +46,7 @@ impl Stage {
         Self { assembly: Assembly::new(intake.clone(), limits), intake, receiver, encoded: BTreeMap::new() }
     }
 
-    /// A client whose header fields are told.
+    /// A client with recorded header fields.
     pub(super) fn explained() -> Self {
         Self::explained_with(Limits::default())
     }
@@ -73,7 +73,7 @@ impl Stage {
         self.take_record(&Record { connection, descriptor, flags: UNREADABLE, name_length: 1, ..sent }, b"????");
     }
 
-    /// A field that found no room.
+    /// A field that finds no room.
     pub(super) fn lost_field(&mut self, goroutine: u64) {
         self.next_number(goroutine);
     }
@@ -86,7 +86,7 @@ impl Stage {
         self.headers_with(UNWANTED, goroutine, stream);
     }
 
-    /// Headers that find no room: the goroutine goes on.
+    /// Headers that find no room; the goroutine continues.
     pub(super) fn lost_headers(&mut self, goroutine: u64) -> i32 {
         self.encoded.remove(&goroutine).unwrap_or_default()
     }
@@ -97,7 +97,7 @@ impl Stage {
         self.take_record(&headers, &goroutine.to_ne_bytes());
     }
 
-    /// How many fields a goroutine has encoded since it wrote a block, before the next one.
+    /// The number of the next field: how many the goroutine has encoded since its last block.
     fn next_number(&mut self, goroutine: u64) -> i32 {
         let next = self.encoded.entry(goroutine).or_default();
         *next += 1;
@@ -113,7 +113,7 @@ impl Stage {
         assert_eq!(self.assembly.take(Timestamp::from_nanos(1), record, payload, None), Answer::Nothing);
     }
 
-    /// The client's end of a connection, or its server's: the two are connected with each other.
+    /// Opens the client's end of a connection, or its server's; the two belong together.
     pub(super) fn opens(&mut self, process: u32, since: u64) -> Answer {
         let (client, server) = ("10.0.0.7:40000", "10.0.0.1:6443");
         if process == SERVER {
@@ -123,7 +123,7 @@ impl Stage {
         }
     }
 
-    /// The socket is called as the connection is.
+    /// The socket has the same number as the connection.
     pub(super) fn open_between(&mut self, process: u32, since: u64, local: &str, remote: &str) -> Answer {
         self.open_at(1, since, (process, since), [local, remote])
     }
@@ -137,7 +137,7 @@ impl Stage {
             local: endpoint(local),
             remote: endpoint(remote),
             role: if process == SERVER { Role::Server } else { Role::Client } as u32,
-            // One of its own each.
+            // Each process has a file of its own.
             file: process,
         };
         let payload = bytes(&opened);
@@ -149,7 +149,7 @@ impl Stage {
         assert_eq!(self.opens(process, since), Answer::Nothing);
     }
 
-    /// A connection that says its first bytes.
+    /// Opens a connection and sends its first bytes.
     pub(super) fn begin(&mut self, process: u32, since: u64) {
         self.open(process, since);
         self.take(process, since, SENT, 0, GET);
@@ -174,7 +174,7 @@ impl Stage {
         self.close_behind(process, since, sent, 0);
     }
 
-    /// Says how much was sent and received.
+    /// Closes a connection after these numbers of sent and received bytes.
     pub(super) fn close_behind(&mut self, process: u32, since: u64, sent: u64, received: u64) {
         let record = Record { flags: CLOSE_NOTIFIED, ..record(process, since, Kind::Closed, sent, 8) };
         let taken = self.assembly.take(Timestamp::from_nanos(2), &record, &received.to_ne_bytes(), None);
@@ -190,7 +190,7 @@ impl Stage {
         self.assembly.socket_changed(Timestamp::from_nanos(time), &life);
     }
 
-    /// All that was told since, a line each.
+    /// All reports since the last call, one line each.
     pub(super) fn told(&mut self) -> Vec<String> {
         let delivered: Vec<Delivery> = self.receiver.drain(Duration::ZERO).map(|delivered| delivered.delivery).collect();
         delivered.iter().map(line).collect()
@@ -208,7 +208,7 @@ fn endpoint(address: &str) -> Endpoint {
     Endpoint { address: ip.to_ipv6_mapped().octets(), port: address.port(), reserved: 0 }
 }
 
-/// As the programs write it.
+/// The bytes as the programs write them.
 fn bytes(opened: &Opened) -> Vec<u8> {
     let mut bytes = Vec::new();
     for number in [opened.socket, opened.cgroup, opened.started] {

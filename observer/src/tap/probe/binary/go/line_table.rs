@@ -1,4 +1,4 @@
-//! Go's line table (`.gopclntab`): the functions' names and where they begin.
+//! Go's line table (`.gopclntab`): the names and starts of functions.
 //!
 //! Layout: Go `src/runtime/symtab.go` (`pcHeader`, `functab`) and `src/runtime/runtime2.go` (`_func`), 1.18 to 1.27.
 
@@ -10,7 +10,7 @@ use crate::tap::probe::binary::error::BinaryError;
 
 const SECTION: &str = ".gopclntab";
 
-/// As ordinary, position-independent and older externally linked programs name it.
+/// Names in ordinary programs, and in position-independent and older externally linked ones.
 const NAMES: &[&str] = &[SECTION, ".data.rel.ro.gopclntab"];
 
 /// `abi.Go118PCLnTabMagic`: Go 1.18 and 1.19.
@@ -20,7 +20,7 @@ const MAGIC_1_20: u32 = 0xffff_fff1;
 
 const POINTER_BYTES: u8 = 8;
 
-/// A line table, its header checked.
+/// A line table with a checked header.
 pub(super) struct LineTable<'a> {
     table: Stretch<'a>,
     functions: u64,
@@ -29,7 +29,7 @@ pub(super) struct LineTable<'a> {
     functions_at: u64,
 }
 
-/// A function by offsets from the start of the program's Go code.
+/// A function, by offsets from the start of the program's Go code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Located {
     pub(super) start: u64,
@@ -37,9 +37,9 @@ pub(super) struct Located {
 }
 
 impl<'a> LineTable<'a> {
-    /// Of a program of Go 1.`minor`: in the section of that name, else where its magic is.
+    /// Finds the table of a Go 1.`minor` program, in the section of that name or else by its magic.
     ///
-    /// A section name is a hint only. A stripped position-independent program of Go 1.25, externally linked, has none.
+    /// A section name is only a hint. A stripped position-independent program of Go 1.25, externally linked, has none.
     pub(super) fn find(elf: &Elf<'a>, minor: u32) -> Result<Self, BinaryError> {
         let start = Start::of(elf.machine, minor);
         for name in NAMES {
@@ -95,7 +95,7 @@ impl<'a> LineTable<'a> {
         self.functions
     }
 
-    /// Address of the field that holds the start of the code until Go 1.25.
+    /// Address of the field that holds the start of the code, up to Go 1.25.
     pub(super) fn text_start_field(&self) -> u64 {
         self.table.address.wrapping_add(24)
     }
@@ -105,10 +105,10 @@ impl<'a> LineTable<'a> {
         Some((self.function_start(0)?, self.function_start(self.functions)?))
     }
 
-    /// Where the functions of these names are, in the same order; none for a name that no function has.
+    /// Locates the functions of these names, in the same order; `None` for a name that no function has.
     ///
-    /// The names are looked up first, and then one pass over the functions compares numbers, so the cost hardly grows with the
-    /// number of wanted names: 80 000 functions take a few milliseconds.
+    /// The names are looked up first; one pass over the functions then compares numbers. So the cost hardly grows with the number
+    /// of names: 80 000 functions take a few milliseconds.
     pub(super) fn locate(&self, wanted: &[&'static str]) -> Result<Vec<Option<Located>>, BinaryError> {
         let numbers: Vec<Option<u32>> = wanted.iter().map(|name| self.name_number(name)).collect();
         let mut located = vec![None; wanted.len()];
@@ -130,7 +130,7 @@ impl<'a> LineTable<'a> {
         Ok(located)
     }
 
-    /// Name and start that a function's record has.
+    /// The name and start in a function's record.
     fn record(&self, index: u64) -> Option<(u32, u32)> {
         let field = self.functions_at.checked_add(index.checked_mul(8)?)?.checked_add(4)?;
         let record = self.functions_at.checked_add(u64::from(u32_at(self.table.bytes, field)?))?;
@@ -143,13 +143,13 @@ impl<'a> LineTable<'a> {
         Some(Located { start, length: end.checked_sub(start)? })
     }
 
-    /// The entry behind the last function is the end of the code.
+    /// The entry after the last function is the end of the code.
     fn function_start(&self, index: u64) -> Option<u64> {
         let at = self.functions_at.checked_add(index.checked_mul(8)?)?;
         u32_at(self.table.bytes, at).map(u64::from)
     }
 
-    /// Records name a function by the offset of its name, which ends with a zero byte.
+    /// The offset of a name, by which records refer to it; names end with a zero byte.
     fn name_number(&self, name: &str) -> Option<u32> {
         let ended = [name.as_bytes(), &[0]].concat();
         let mut places = memmem::find_iter(self.names, &ended).take(bounds::CANDIDATES);
@@ -177,14 +177,14 @@ impl Start {
         Self { magic: if minor < 20 { MAGIC_1_18 } else { MAGIC_1_20 }, quantum }
     }
 
-    /// The magic, two zero bytes, the least length of an instruction, and the bytes of a pointer.
+    /// The magic, two zero bytes, the smallest instruction length, and the pointer size.
     fn bytes(&self) -> [u8; 8] {
         let [a, b, c, d] = self.magic.to_le_bytes();
         [a, b, c, d, 0, 0, self.quantum, POINTER_BYTES]
     }
 }
 
-/// Programs that read line tables have the magic in their code or strings; the first place whose header holds together is the table.
+/// Programs that read line tables have the magic in their code or strings. The first place with a consistent header is the table.
 fn scanned<'a>(elf: &Elf<'a>, start: &Start) -> Result<LineTable<'a>, BinaryError> {
     for segment in elf.segments() {
         for at in memmem::find_iter(segment.bytes, &start.bytes()).take(bounds::CANDIDATES) {

@@ -1,4 +1,4 @@
-//! Programs of the Go toolchain: `crypto/tls`, and the HTTP/2 functions that know the plaintext of header fields.
+//! Go programs: `crypto/tls`, and the HTTP/2 functions that handle header fields in plaintext.
 //!
 //! A stripped Go program still has its functions' names and addresses, because its own stack traces need them. Layouts: Go
 //! `src/runtime/symtab.go` and `src/internal/abi/symtab.go`, 1.18 to 1.27.

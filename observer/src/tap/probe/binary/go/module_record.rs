@@ -1,8 +1,8 @@
-//! Where the Go code of a program begins: `text` of its module record (`runtime.firstmoduledata`).
+//! The start of a program's Go code: `text` of its module record (`runtime.firstmoduledata`).
 //!
-//! Until Go 1.25 the header of the line table tells it, too; both must agree then. The address of the section `.text` is
-//! something else where the program is externally linked: C code comes first. The fields up to `text` are the same in Go 1.18
-//! to 1.27 (`src/runtime/symtab.go`, `moduledata`).
+//! Up to Go 1.25 the header of the line table has it too, and both must agree. The address of the section `.text` differs if the
+//! program is externally linked: C code comes first. The fields up to `text` are the same in Go 1.18 to 1.27
+//! (`src/runtime/symtab.go`, `moduledata`).
 
 use memchr::memmem;
 
@@ -22,10 +22,10 @@ const LOWEST_CODE: u64 = 160;
 const END_OF_CODE: u64 = 168;
 const TEXT: u64 = 176;
 
-/// The last release whose line table tells the start of the code.
+/// The last release whose line table has the start of the code.
 const LAST_WITH_TEXT_IN_HEADER: u32 = 25;
 
-/// The virtual address, before relocation, that the functions of the line table count from.
+/// The virtual address, before relocation, from which the line table counts its functions.
 pub(super) fn text_start(elf: &Elf<'_>, table: &LineTable<'_>, minor: u32) -> Result<u64, BinaryError> {
     let pointers = Pointers::of(elf)?;
     let record = find(elf, &pointers, table).ok_or_else(|| {
@@ -45,7 +45,7 @@ pub(super) fn text_start(elf: &Elf<'_>, table: &LineTable<'_>, minor: u32) -> Re
     Ok(text)
 }
 
-/// The record begins with a pointer to the line table; the compiler aligns it to eight bytes.
+/// Finds the record, which begins with a pointer to the line table and is aligned to eight bytes.
 fn find(elf: &Elf<'_>, pointers: &Pointers<'_, '_>, table: &LineTable<'_>) -> Option<u64> {
     let is_record = |at: &u64| {
         let points = |field: u64, to: u64| at.checked_add(field).and_then(|field| pointers.at(field)) == Some(to);

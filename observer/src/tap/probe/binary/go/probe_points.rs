@@ -13,27 +13,27 @@ const WRITE: &str = "crypto/tls.(*Conn).Write";
 const READ: &str = "crypto/tls.(*Conn).Read";
 const CLOSE: &str = "crypto/tls.(*Conn).Close";
 
-/// The copies of HPACK: that of `net/http`, and that of programs that import `golang.org/x/net/http2`, as client-go does.
+/// The copies of HPACK: in `net/http`, and in programs that import `golang.org/x/net/http2`, as client-go does.
 const SENT_FIELD: &[&str] =
     &["vendor/golang.org/x/net/http2/hpack.(*Encoder).WriteField", "golang.org/x/net/http2/hpack.(*Encoder).WriteField"];
 const RECEIVED_FIELD: &[&str] =
     &["vendor/golang.org/x/net/http2/hpack.(*Decoder).callEmit", "golang.org/x/net/http2/hpack.(*Decoder).callEmit"];
-/// `net/http` has its own copy of the client, bundled into the package until Go 1.26, in a package below it from 1.27 on.
+/// `net/http` has its own copy of the client: bundled into the package up to Go 1.26, in a package below it from 1.27 on.
 const SENT_HEADERS: &[&str] = &[
     "net/http.(*http2ClientConn).writeHeaders",
     "net/http/internal/http2.(*ClientConn).writeHeaders",
     "golang.org/x/net/http2.(*ClientConn).writeHeaders",
 ];
 
-/// Encodes the header block of a request, and writes it by `writeHeaders`.
+/// Encodes the header block of a request, and writes it with `writeHeaders`.
 const ENCODING: &[&str] = &[
     "net/http.(*http2clientStream).encodeAndWriteHeaders",
     "net/http/internal/http2.(*clientStream).encodeAndWriteHeaders",
     "golang.org/x/net/http2.(*clientStream).encodeAndWriteHeaders",
 ];
 
-/// Where a Go program passes plaintext. Arguments are in the registers of Go's internal calling convention at every point
-/// but the returns of `Read`: on amd64 AX, BX, CX, DI, SI, R8 in this order, and R14 is the goroutine.
+/// The functions of a Go program that carry plaintext. At every point but the returns of `Read`, arguments are in the registers of
+/// Go's internal calling convention. On amd64 these are AX, BX, CX, DI, SI, R8 in this order, and R14 is the goroutine.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GoProbePoints {
     /// The release that built the program.
@@ -45,7 +45,7 @@ pub struct GoProbePoints {
     /// Every return instruction of `Read`: the number of bytes, then the error. The stack pointer is at the return address, which
     /// the caller's space for the arguments follows.
     pub read_returns: Vec<ProbePoint>,
-    /// `crypto/tls.(*Conn).Close`: connection. The linker leaves it out of a program that closes none.
+    /// `crypto/tls.(*Conn).Close`: connection. The linker omits it from a program that closes none.
     pub close: Option<ProbePoint>,
     /// `hpack.(*Encoder).WriteField`: encoder, pointer and length of the name, pointer and length of the value.
     pub sent_fields: Vec<Http2Function>,
@@ -53,22 +53,22 @@ pub struct GoProbePoints {
     pub received_fields: Vec<Http2Function>,
     /// `writeHeaders` of an HTTP/2 client's connection: connection, stream identifier.
     pub sent_headers: Vec<Http2Function>,
-    /// `encodeAndWriteHeaders` of an HTTP/2 client's stream: stream. Without one whose returns are not all known.
+    /// `encodeAndWriteHeaders` of an HTTP/2 client's stream: stream. Copies with unknown returns are left out.
     pub encoding: Vec<Http2Function>,
-    /// Every return instruction of these.
+    /// Every return instruction of the functions in `encoding`.
     pub encoding_returns: Vec<ProbePoint>,
 }
 
-/// A function of HTTP/2 that the program may have in more than one copy.
+/// An HTTP/2 function of which the program may have several copies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Http2Function {
     /// Its name with its package path.
     pub name: &'static str,
-    /// Where its arguments are seen.
+    /// The place where its arguments are seen.
     pub entry: ProbePoint,
 }
 
-/// Of a program; none if it is not of the Go toolchain, or the linker left `crypto/tls` out.
+/// Finds the probe points; `None` if the program is not built by Go, or the linker left `crypto/tls` out.
 pub(in crate::tap::probe::binary) fn find(elf: &Elf<'_>) -> Result<Option<GoProbePoints>, BinaryError> {
     let Some(version) = GoVersion::of(elf)? else { return Ok(None) };
     let table = LineTable::find(elf, version.minor())?;
@@ -117,7 +117,7 @@ impl Functions<'_, '_> {
         found.collect()
     }
 
-    /// Those whose returns are all known, and these.
+    /// The functions whose returns are all known, and those returns.
     fn with_returns(&self, names: &[&'static str]) -> Result<(Vec<Http2Function>, Vec<ProbePoint>), BinaryError> {
         let (mut found, mut returns) = (Vec::new(), Vec::new());
         for name in names.iter().copied() {

@@ -1,4 +1,4 @@
-//! Which Go release built a program.
+//! The Go release that built a program.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ const MAGIC: &[u8] = b"\xff Go buildinf:";
 const SECTION: &str = ".go.buildinfo";
 const HEADER_BYTES: usize = 32;
 const FLAGS_AT: usize = 15;
-/// Set where the strings follow the header, since Go 1.18; before, it has pointers to them.
+/// Set if the strings follow the header, since Go 1.18; before, the header has pointers to them.
 const INLINE_STRINGS: u8 = 2;
 
-/// The releases whose layouts are known: Go 1.18 to 1.27.
+/// Releases with known layouts: Go 1.18 to 1.27.
 const KNOWN_MINORS: std::ops::RangeInclusive<u32> = 18..=27;
 
 /// The Go release that built a program: one of 1.18 to 1.27.
@@ -31,9 +31,9 @@ impl GoVersion {
         self.minor
     }
 
-    /// Of a program; none if it has no record of a Go toolchain.
+    /// The release that built a program; `None` if it has no record of a Go toolchain.
     ///
-    /// Format: Go `src/debug/buildinfo/buildinfo.go`, 1.27. A development build is refused, because what it is made of is not known.
+    /// Format: Go `src/debug/buildinfo/buildinfo.go`, 1.27. A development build is refused, because its contents are unknown.
     pub(super) fn of(elf: &Elf<'_>) -> Result<Option<Self>, BinaryError> {
         let Some(record) = record(elf) else {
             let has_line_table = elf.section(".gopclntab").is_some();
@@ -65,8 +65,8 @@ fn record<'a>(elf: &Elf<'a>) -> Option<&'a [u8]> {
     named.or_else(|| elf.segments().iter().find_map(|segment| scanned(segment.bytes)))
 }
 
-/// The linker aligns the record to 16 bytes. A program that reads such records has the magic as a string, too; a record has a
-/// size of pointers behind it.
+/// The linker aligns the record to 16 bytes. A program that reads such records has the magic as a string too, but only a record has
+/// the size of pointers after it.
 fn scanned(bytes: &[u8]) -> Option<&[u8]> {
     const POINTER_BYTES: u8 = 8;
     let places = memmem::find_iter(bytes, MAGIC).take(bounds::CANDIDATES).filter(|at| at % 16 == 0);
@@ -74,7 +74,7 @@ fn scanned(bytes: &[u8]) -> Option<&[u8]> {
     records.find(|record| matches!(record.get(MAGIC.len()..=FLAGS_AT), Some([POINTER_BYTES, flags]) if *flags <= 3))
 }
 
-/// A length as a varint of one or two bytes, then the text.
+/// The text after a length, which is a varint of one or two bytes.
 fn version_text(record: &[u8]) -> Option<String> {
     let strings = record.get(HEADER_BYTES..)?;
     let (length, rest) = match strings {
