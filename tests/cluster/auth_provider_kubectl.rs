@@ -1,4 +1,4 @@
-//! A user whose token kubectl refreshes by itself: the new one works, and is written back to where the user keeps it.
+//! A user whose token kubectl refreshes itself: the new token works, and kubectl writes it back to the user's file.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -27,14 +27,14 @@ fn kubectl_refreshes_the_same_without_us() {
     check(|| Command::new("env"));
 }
 
-/// Two runs of kubectl in one run of what is `before` them: the first refreshes, the second finds the new token.
+/// Runs kubectl twice within one run of the command `before`: the first refreshes the token, the second finds the new one.
 #[track_caller]
 fn check(before: impl Fn() -> Command) {
     let cluster = Cluster::shared().unwrap();
     let token = cluster.service_account_token("default", "refreshed").unwrap();
     let provider = TokenEndpoint::start(&token, "second-refresh-token").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    // A person has clusters in one file and the user in another: so that a client that writes to the wrong one is found out.
+    // Clusters and user are in different files, so a client that writes to the wrong file is detected.
     let (clusters, users) = (folder.path().join("clusters"), folder.path().join("users"));
     let text = fs::read_to_string(cluster.kubeconfig_token().unwrap()).unwrap();
     fs::write(&clusters, text.replace("user: admin", "user: refreshing")).unwrap();
@@ -58,7 +58,7 @@ fn check(before: impl Fn() -> Command) {
     assert_eq!(fs::read(&clusters).unwrap(), clusters_text, "the other file is as it was");
 }
 
-/// Nobody but kubectl looks into it, and that looks at the expiry only.
+/// Only kubectl reads it, and it checks only the expiry.
 fn expired_token() -> String {
     let part = |value: &serde_json::Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     [part(&json!({"alg": "none"})), part(&json!({"sub": "refreshing", "exp": 1_000_000_000})), String::new()].join(".")

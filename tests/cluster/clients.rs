@@ -1,4 +1,4 @@
-//! Clients of several kinds through watchtap: each is in the report by its name and version, in its own encoding and protocol, with the
+//! Several kinds of clients through watchtap. The report has each with its name, version, encoding and protocol, and with the
 //! verdict that its requests deserve.
 
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ const LIMIT: Duration = Duration::from_mins(2);
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// What a request is told to be.
+/// The expected events of a request.
 struct Told {
     program: &'static str,
     verb: &'static str,
-    /// What may stand between verb and resource in the options.
+    /// Options that may follow between verb and resource.
     options: &'static str,
     content_type: &'static str,
     served_from: Value,
@@ -125,16 +125,16 @@ impl Told {
     }
 }
 
-/// What watchtap saw of a command.
+/// watchtap's observations of a command.
 pub(crate) struct Seen {
     report: Value,
     pub(crate) requests: Vec<Value>,
-    /// The protocol of each connection.
+    /// The HTTP version of each connection.
     protocols: BTreeMap<u64, Value>,
 }
 
 impl Seen {
-    /// Runs the command behind `watchtap exec`; it must succeed.
+    /// Runs the command under `watchtap exec`; it must succeed.
     #[track_caller]
     pub(crate) fn of(cluster: &Cluster, command: &[&str], environment: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -159,13 +159,13 @@ impl Seen {
         self.requests.iter().filter(move |request| request["client"]["program"] == program)
     }
 
-    /// Every request came in this protocol, nothing was missed, nothing contradicted.
+    /// Checks that every request used this protocol, that nothing was missed, and that no verdict was contradicted.
     #[track_caller]
     pub(crate) fn check(&self, protocol: &str) {
         assert!(!self.requests.is_empty());
         for request in &self.requests {
             let spoken = &self.protocols[&request["connection"].as_u64().unwrap()];
-            // Who offers nothing in TLS speaks HTTP/1.1.
+            // A client without an ALPN offer speaks HTTP/1.1.
             assert_eq!(spoken.as_str().unwrap_or("http/1.1"), protocol, "{request:#?}");
         }
         let missed = self.report["missed"].as_object().unwrap();

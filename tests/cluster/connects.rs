@@ -1,4 +1,4 @@
-//! Connects at a steady pace, and what became of each.
+//! Connects at a steady pace, with their results.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -10,27 +10,27 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
-/// Longer than the tap's own limit for both handshakes, which is 10 s.
+/// Longer than the tap's limit for both handshakes, which is 10 s.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(15);
 
-/// What became of a client that connects and shakes hands.
+/// The result of a connect with TLS handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// TCP: connection refused.
     Refused,
-    /// TCP accepted, and reset before the handshake was done.
+    /// TCP accepted, then reset before the handshake was complete.
     Reset,
-    /// The handshake was done.
+    /// The handshake completed.
     Served,
-    /// TCP accepted, and ended properly before the handshake was done.
+    /// TCP accepted, then closed by FIN before the handshake was complete.
     Ended,
-    /// Anything else, a limit that passed for example.
+    /// Any other error, such as a timeout.
     Failed(io::ErrorKind),
 }
 
 impl Outcome {
     fn of(failure: io::ErrorKind) -> Self {
-        // The second kind of a reset is found where it comes before our ClientHello is written.
+        // The second kind is a reset that arrives before our `ClientHello` is written.
         let is_reset = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe].contains(&failure);
         if failure == io::ErrorKind::ConnectionRefused {
             Self::Refused
@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// One attempt.
+/// One attempt, with its start and end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connect {
     pub(crate) begun: Instant,
@@ -53,8 +53,8 @@ pub(crate) struct Connect {
 }
 
 impl Connect {
-    /// Connects, sends a `ClientHello` and waits for the end of the handshake. A bare connect would not do: a tap that mirrors what
-    /// upstream does looks at upstream only when it has read the `ClientHello`.
+    /// Connects, sends a `ClientHello` and waits for the end of the handshake. A TCP connect alone would not suffice: the tap
+    /// checks upstream only after it has read the `ClientHello`.
     pub(crate) fn try_one(address: SocketAddr, tls: &Arc<ClientConfig>) -> Self {
         let begun = Instant::now();
         let outcome = handshake(address, tls).map_or_else(|error| Outcome::of(error.kind()), |()| Outcome::Served);
@@ -70,14 +70,14 @@ fn handshake(address: SocketAddr, tls: &Arc<ClientConfig>) -> io::Result<()> {
         connection.complete_io(&mut socket)?;
     }
     connection.send_close_notify();
-    // The handshake is what was asked for; whether the other side still reads does not matter.
+    // Only the handshake matters here, not whether the peer still reads.
     connection.complete_io(&mut socket).ok();
     Ok(())
 }
 
-/// The same thing done at a steady pace in the background, each time in a thread of its own, until finished or dropped.
+/// Repeats an action at a steady pace in the background, each on its own thread, until finished or dropped.
 pub(crate) struct Paced<T> {
-    /// How often more.
+    /// Sends the number of remaining repetitions.
     stop: SyncSender<usize>,
     results: Receiver<T>,
     seen: Vec<T>,
@@ -95,9 +95,9 @@ impl<T: Send + 'static> Paced<T> {
                     Ok(more) => left = Some(more),
                     Err(RecvTimeoutError::Timeout) => {
                         let (action, sender) = (action.clone(), sender.clone());
-                        // The receiver is gone when the test has failed.
+                        // The receiver is gone if the test has failed.
                         thread::spawn(move || sender.send(action()).ok());
-                        // Without catching up: what a stalled machine missed is not done in a burst.
+                        // Repetitions missed on a stalled machine are skipped, so no burst follows.
                         next = Instant::now().max(next + pace);
                         left = left.map(|left| left - 1);
                     }
@@ -108,7 +108,7 @@ impl<T: Send + 'static> Paced<T> {
         Self { stop, results, seen: Vec::new() }
     }
 
-    /// Goes on until the results so far are `enough`.
+    /// Continues until the results so far satisfy `enough`.
     #[track_caller]
     pub(crate) fn until(&mut self, enough: impl Fn(&[T]) -> bool) {
         while !enough(&self.seen) {
@@ -117,10 +117,10 @@ impl<T: Send + 'static> Paced<T> {
         }
     }
 
-    /// Does it so many times more, and waits for what is under way.
+    /// Repeats the action `more` times and waits for all results.
     pub(crate) fn finish_after(self, more: usize) -> Vec<T> {
         let Self { stop, results, mut seen } = self;
-        // Kept until the last has begun: without it the others would not begin.
+        // Kept until the last action has started; dropping it would cancel the remaining ones.
         stop.send(more).expect("the pace is kept until now");
         seen.extend(results);
         drop(stop);

@@ -1,4 +1,4 @@
-//! The face of the demo API server, beside that of the real one: discovery, Tables, merge keys, unknown fields.
+//! The visible API of the demo server compared with the real one: discovery, Tables, merge keys, unknown fields.
 
 use std::time::SystemTime;
 
@@ -35,7 +35,7 @@ fn demo_names_its_groups_as_the_real_server_does() {
     assert_eq!(demo_groups, real_groups);
     for (name, entry) in &demo_entries {
         assert_eq!(&demo(&format!("/apis/{name}"), ""), &real(&format!("/apis/{name}"), "application/json"));
-        // The real server serves older versions beside.
+        // The real server also serves older versions.
         assert_eq!(entry["preferredVersion"], real_entries[name]["preferredVersion"]);
     }
     let (mut real, mut demo) = (real("/api", "application/json"), demo("/api", ""));
@@ -101,7 +101,7 @@ fn demo_rows_have_the_cells_of_the_real_ones() {
             let rows = table["rows"].as_array().unwrap().iter();
             rows.map(|row| (row["object"]["metadata"]["uid"].as_str().unwrap().to_owned(), row["cells"].clone())).collect()
         };
-        // Ages move on while we ask.
+        // Ages advance between the requests.
         let [early, late] =
             [before, SystemTime::now()].map(|now| cells(&table::of_list(resource, &list, IncludeObject::Metadata, now)));
         for (uid, real) in cells(&real) {
@@ -125,7 +125,7 @@ fn demo_merges_lists_by_the_keys_of_the_real_schemas() {
             let Some(real) = real["components"]["schemas"].get(name) else { continue };
             for (field, property) in schema["properties"].as_object().into_iter().flatten() {
                 for extension in ["x-kubernetes-patch-merge-key", "x-kubernetes-patch-strategy"] {
-                    // A field that is newer than the real server is not compared.
+                    // A field that the real server does not have yet is not compared.
                     let Some(real) = real["properties"].get(field) else { continue };
                     assert_eq!(property.get(extension), real.get(extension), "{name} {field}");
                     merged += usize::from(real.get(extension).is_some());
@@ -153,7 +153,7 @@ fn demo_tells_unknown_fields_in_the_words_of_the_real_server() {
     assert_eq!(demo, real);
 }
 
-/// Objects that fill most columns; nobody runs them.
+/// Objects that fill most columns; they never run.
 fn objects() -> Vec<(&'static str, Value)> {
     let containers = json!([{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]);
     let labels = json!({"demo": "rows", "app": "x"});
@@ -239,7 +239,7 @@ fn demo(path: &str, accept: &str) -> Value {
     serde_json::from_slice(&discovery::answer(path, accept).unwrap().body).unwrap()
 }
 
-/// Takes the entries out of a document, by their name.
+/// Removes the entries from a document, keyed by name.
 fn by_name(document: &mut Value, list: &str, name: &str) -> Map<String, Value> {
     let entries = document[list].take();
     entries.as_array().unwrap().iter().map(|entry| (entry[name].as_str().unwrap().to_owned(), entry.clone())).collect()
@@ -255,7 +255,7 @@ fn groups(document: &mut Value) -> Map<String, Value> {
         .collect()
 }
 
-/// The real entry, with as many subresources as the demo serves.
+/// The real entry, with only the subresources that the demo serves.
 fn with_subresources_of(real: &Value, demo: &Value) -> Value {
     let mut real = real.clone();
     let served: Vec<&Value> = demo["subresources"].as_array().into_iter().flatten().map(|entry| &entry["subresource"]).collect();
@@ -268,7 +268,7 @@ fn with_subresources_of(real: &Value, demo: &Value) -> Value {
     real
 }
 
-/// Without the descriptions, which the demo leaves out.
+/// Without the descriptions, which the demo omits.
 fn columns(table: &Value) -> Vec<[Value; 4]> {
     let definitions = table["columnDefinitions"].as_array().unwrap().iter();
     definitions.map(|column| ["name", "type", "format", "priority"].map(|field| column[field].clone())).collect()

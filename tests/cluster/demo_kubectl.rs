@@ -1,4 +1,4 @@
-//! kubectl at the demo: what a newcomer tries there first.
+//! kubectl with the demo: the commands that a new user tries first.
 
 use std::fs;
 use std::io::Write as _;
@@ -101,7 +101,7 @@ fn kubectl_hears_what_the_demo_leaves_out() {
     }
 }
 
-/// A demo with its clients, and kubectl pointed there.
+/// A demo with its clients, and kubectl configured for it.
 struct Demo {
     _server: DemoServer,
     _clients: tokio::runtime::Runtime,
@@ -126,7 +126,7 @@ impl Demo {
         Self { _server: server, _clients: clients, folder, kubectl }
     }
 
-    /// Standard output of a command that succeeds.
+    /// Standard output of a command that must succeed.
     #[track_caller]
     fn ok(&self, arguments: &str) -> String {
         let output = self.run(arguments);
@@ -139,7 +139,7 @@ impl Demo {
         serde_json::from_str(&self.ok(&format!("{arguments} -o json"))).unwrap()
     }
 
-    /// Standard error of a command that fails as kubectl does when the server refuses.
+    /// Standard error of a command that must fail as kubectl does when the server refuses.
     #[track_caller]
     fn refused(&self, arguments: &str) -> String {
         let output = self.run(arguments);
@@ -147,7 +147,7 @@ impl Demo {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// Applies an object, and leaves it in `applied.json`.
+    /// Applies an object, and writes it to `applied.json`.
     #[track_caller]
     fn apply(&self, object: &Value) {
         fs::write(self.folder.path().join("applied.json"), object.to_string()).unwrap();

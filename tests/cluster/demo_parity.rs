@@ -1,7 +1,7 @@
-//! The demo API server beside the real one: one script, the same answers.
+//! The demo API server compared with the real one: one script, the same answers.
 //!
-//! Compared are status and reason, the number of items, whether a page follows, the order of revisions among all answers, the events
-//! of watches, and what the server's own counters moved by.
+//! The test compares status and reason, the number of items, whether a page follows, and the order of revisions among all answers.
+//! It also compares the events of watches and the changes of the server's own counters.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use watchtap::demo::{DemoConfig, DemoServer};
 const ALL: &str = "/api/v1/namespaces/parity/podtemplates";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/parity/deployments";
 
-/// Method, path with query, body. `{x.rv}` and `{x.next}` are the revision and continue token of the answer that is named `x`; the name
-/// stands in front. Behind `+` an object of another kind is written first, so that revisions of answers differ where they may.
+/// Name, method, path with query, body. `{x.rv}` and `{x.next}` are the revision and continue token of the answer named `x`. For a
+/// name with `+`, an object of another kind is written first, so that revisions of answers differ where they may.
 const SCRIPT: &[(&str, &str, &str, &str)] = &[
     (
         "deployment",
@@ -164,7 +164,7 @@ fn demo_answers_as_the_real_api_server() {
     assert!(differences.is_empty(), "real, then demo:\n{differences}");
 }
 
-/// What a server answered to the whole script.
+/// A server's answers to the complete script.
 struct Transcript {
     answers: Vec<Answer>,
     lasted: Duration,
@@ -172,7 +172,7 @@ struct Transcript {
 
 struct Answer {
     name: &'static str,
-    /// All but revisions, as text.
+    /// Everything except revisions, as text.
     said: String,
     revision: Option<u64>,
     next: String,
@@ -229,7 +229,7 @@ impl Transcript {
         text
     }
 
-    /// How the revisions of each two answers compare.
+    /// The order of the revisions of each pair of answers.
     fn order(&self) -> BTreeMap<(&'static str, &'static str), Ordering> {
         let with_revision = || self.answers.iter().filter_map(|answer| Some((answer.name, answer.revision?)));
         with_revision()
@@ -277,7 +277,7 @@ impl Answer {
     }
 }
 
-/// How often the real server asks for the present revision of each resource by itself, to know the size of its objects
+/// Interval at which the real server requests the current revision of each resource by itself, for the size of its objects
 /// (kubernetes/apiserver pkg/storage/etcd3/stats.go v0.34, `sizerRefreshInterval`).
 const OWN_QUESTIONS: Duration = Duration::from_mins(1);
 
@@ -290,7 +290,7 @@ fn counters(client: &Client, path: &str) -> ListCounters {
     ListCounters::of(&Metrics::parse(&client.get("/metrics").unwrap().text()).unwrap(), resource)
 }
 
-/// A namespace with seven objects, and one of another kind.
+/// Creates a namespace with seven objects, and one of another kind.
 fn prepare(client: &Client) {
     let made = |path: &str, object: Value| client.post(path, &object).unwrap().success().unwrap();
     made("/api/v1/namespaces", json!({"metadata": {"name": "parity"}}));
@@ -302,7 +302,7 @@ fn prepare(client: &Client) {
     }
 }
 
-/// Moves the store's revision, and nothing that the script reads.
+/// Advances the store's revision with an object that the script does not read.
 fn touch(client: &Client, number: usize) {
     let patch = json!({"data": {"number": number.to_string()}}).to_string();
     let headers = [("Content-Type", "application/merge-patch+json")];

@@ -1,4 +1,4 @@
-//! Patches: what the demo makes of an object, and what the real server makes of it.
+//! Patches: the demo and the real server give the same object.
 
 use observer_tests::{Cluster, Response};
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn demo_refuses_patches_as_the_real_server_does() {
     }
 }
 
-/// A pod template, of which the real server knows every field; each test has its own.
+/// A pod template whose fields the real server all knows; each test has its own.
 fn created(number: usize) -> Value {
     let name = format!("patched-{number}");
     let owner = |uid: &str| json!({"uid": uid, "name": "o", "kind": "Pod", "apiVersion": "v1"});
@@ -151,7 +151,7 @@ fn demo(object: &Value, content_type: &str, body: &Value) -> Result<Value, patch
     patch::apply(find("", "v1", "podtemplates").unwrap(), content_type, object, body.to_string().as_bytes())
 }
 
-/// Without what the server itself writes with each change or fills in; lists and objects that are empty are as good as none to it.
+/// Removes fields that the server sets itself on each change, and empty lists and objects, which it treats like missing ones.
 fn without_server_fields(mut object: Value) -> Value {
     for field in ["managedFields", "resourceVersion", "generation"] {
         object["metadata"].as_object_mut().unwrap().remove(field);

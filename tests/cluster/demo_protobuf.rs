@@ -1,4 +1,4 @@
-//! Objects of the real server in protobuf, read as the demo reads them, beside the same objects in JSON.
+//! Objects of the real server in protobuf, read as the demo reads them, compared with the same objects in JSON.
 
 use observer_tests::Cluster;
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn assert_same(body: Body, path: &str) {
     let protobuf = cluster.raw("GET", path, &[("Accept", MEDIA_TYPE)], b"").unwrap().success().unwrap();
     let read = to_json(body, &protobuf.body).unwrap_or_else(|error| panic!("{path}: {error}"));
     let json = cluster.raw("GET", path, &[("Accept", "application/json")], b"").unwrap().success().unwrap().json().unwrap();
-    // A null in JSON is a time that is not set.
+    // A null in JSON is an unset time.
     assert_eq!(without_nulls(read), without_nulls(json), "{path}");
 }
 
@@ -131,7 +131,7 @@ fn template(restart_policy: &str) -> Value {
     json!({"metadata": {"labels": {"app": "x"}}, "spec": pod_spec(restart_policy)})
 }
 
-/// As many fields as one pod can have.
+/// A pod with as many fields as possible.
 fn pod_spec(restart_policy: &str) -> Value {
     let selector = json!({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "k", "operator": "In", "values": ["v"]}]});
     let affinity_term =

@@ -1,4 +1,4 @@
-//! When the API server itself refuses connections, seen without the tap.
+//! Direct dials that show when the API server itself refuses connections.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -9,25 +9,25 @@ const PACE: Duration = Duration::from_millis(2);
 /// Stopping and starting the server takes seconds.
 const GIVEN_UP_AFTER: Duration = Duration::from_mins(4);
 
-/// The time in which a dial was made: what it found was so at some moment of it.
+/// The interval of a dial; its result was true at some moment within it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dial {
     pub(crate) begun: Instant,
     pub(crate) ended: Instant,
 }
 
-/// The time in which the API server refused.
+/// The interval in which the API server refused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusalSeen {
-    /// The first dial that was refused.
+    /// The first refused dial.
     pub(crate) first: Dial,
-    /// The last one.
+    /// The last refused dial.
     pub(crate) last: Dial,
-    /// The first dial after it that was accepted.
+    /// The first accepted dial after it.
     pub(crate) accepted: Dial,
 }
 
-/// Dials all the time, until the server has refused and accepts again.
+/// Dials continuously until the server has refused and accepts again.
 pub(crate) struct DirectDials {
     first_refused: std::sync::mpsc::Receiver<Dial>,
     thread: JoinHandle<RefusalSeen>,
@@ -38,7 +38,7 @@ impl DirectDials {
         let (sender, first_refused) = std::sync::mpsc::sync_channel(1);
         let thread = thread::spawn(move || {
             let first = dial_until(address, Found::Refused).0;
-            // Not everybody waits for it.
+            // Not every caller waits for it.
             sender.send(first).ok();
             let (accepted, before) = dial_until(address, Found::Accepted);
             RefusalSeen { first, last: before.unwrap_or(first), accepted }
@@ -52,7 +52,7 @@ impl DirectDials {
         self.first_refused.recv().expect("the server refuses after it was stopped");
     }
 
-    /// Waits until it accepts again.
+    /// Waits until the server accepts again.
     #[track_caller]
     pub(crate) fn accepted(self) -> RefusalSeen {
         self.thread.join().expect("the server refuses, and accepts again")
@@ -65,7 +65,7 @@ enum Found {
     Refused,
 }
 
-/// The first dial that finds this, and the last one before it that did not.
+/// The first dial with this result, and the last one before it without.
 fn dial_until(address: SocketAddr, wanted: Found) -> (Dial, Option<Dial>) {
     let started = Instant::now();
     let mut before = None;
@@ -74,7 +74,7 @@ fn dial_until(address: SocketAddr, wanted: Found) -> (Dial, Option<Dial>) {
         let found = match TcpStream::connect(address) {
             Ok(_) => Some(Found::Accepted),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Some(Found::Refused),
-            // Accepted, and reset before we could know: a server in the moment of its end.
+            // Accepted, and reset before `connect` returned: the server is just exiting.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => None,
             Err(error) => panic!("{address} neither accepts nor refuses: {error}"),
         };

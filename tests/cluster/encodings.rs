@@ -1,6 +1,6 @@
-//! What a real API server writes in each of its encodings, through watchtap: the same facts.
+//! The encodings of a real API server, through watchtap: all give the same facts.
 //!
-//! CBOR is behind a gate (alpha in 1.32 to 1.34); Tables are offered in JSON only, custom resources in protobuf only as their metadata.
+//! CBOR needs a gate (alpha in 1.32 to 1.34). Tables exist in JSON only, and custom resources in protobuf only as their metadata.
 
 use std::time::{Duration, Instant};
 
@@ -75,12 +75,12 @@ fn every_encoding_says_what_json_says() {
     assert_eq!(counted, items);
 }
 
-/// Objects of every kind that is asked for.
+/// Creates objects of every kind under test.
 fn fill(cluster: &Cluster) {
     cluster.create_configmaps("encodings", 30).unwrap();
     let client = cluster.client();
     let started = Instant::now();
-    // A custom resource just defined is not served at first, and then its storage is not ready.
+    // A new custom resource is not served immediately, and then its storage is not ready.
     let create = |path: &str, object: &Value| {
         let response = std::iter::repeat_with(|| client.post(path, object).unwrap())
             .find(|response| !matches!(response.status, 404 | 429) || started.elapsed() > LIMIT);
@@ -109,7 +109,7 @@ fn fill(cluster: &Cluster) {
     }
 }
 
-/// What watchtap's own reader says of the answer that came through watchtap.
+/// The facts that watchtap's own reader finds in an answer that came through watchtap.
 #[track_caller]
 fn told(client: &Client, path: &str, accept: &str, kind: BodyKind) -> Vec<Fact> {
     let response = client.raw("GET", path, &[("Accept", accept)], b"").unwrap();
@@ -133,7 +133,7 @@ fn statuses(facts: &[Fact]) -> Vec<String> {
     facts.iter().filter_map(|fact| if let Fact::Status(status) = fact { Some(format!("{status:?}")) } else { None }).collect()
 }
 
-/// The events, but for bookmarks at the end, which come at times of their own.
+/// The events without trailing bookmarks, which come at times of their own.
 fn frames(facts: &[Fact]) -> Vec<String> {
     let mut events: Vec<String> = facts
         .iter()

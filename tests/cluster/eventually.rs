@@ -1,4 +1,4 @@
-//! What becomes true without telling.
+//! Conditions that become true without a notification.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use observer_tests::Cluster;
 use serde_json::Value;
 
-/// How long the last events may take on a busy machine, and the last connections to end.
+/// Maximum time for the last events on a busy machine, and for the last connections to end.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// What it gives within the limit, asked again and again.
+/// Polls until it returns a value, within the limit.
 pub(crate) fn eventually<T>(mut asked: impl FnMut() -> Option<T>) -> Option<T> {
     const PAUSE: Duration = Duration::from_millis(50);
     let began = Instant::now();
@@ -23,7 +23,7 @@ pub(crate) fn eventually<T>(mut asked: impl FnMut() -> Option<T>) -> Option<T> {
     }
 }
 
-/// uid and resourceVersion of each config map of a namespace, as the API server lists them.
+/// `uid` and `resourceVersion` of each config map of a namespace, as the API server lists them.
 #[track_caller]
 pub(crate) fn listed(cluster: &Cluster, namespace: &str) -> BTreeSet<(String, String)> {
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");

@@ -1,7 +1,8 @@
-//! Each proof of the catalogue, from a real API server: under a true profile it confirms the verdict, under a false one it contradicts it.
+//! Each proof of the catalogue, from a real API server: it confirms the verdict under a true profile, and contradicts it under a
+//! false one.
 //!
-//! What a proof by its nature cannot do, or this server does not, is in [`NOT_SEEN`] with the reason. A proof that is in neither list fails
-//! the test.
+//! [`NOT_SEEN`] lists the combinations that are impossible by their nature or with this server, with the reason. A proof in neither
+//! list fails the test.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,18 +20,18 @@ const CONFIRMED: &str = "Confirmed";
 const CONTRADICTED: &str = "Contradicted";
 /// A revision that no server here reaches.
 const FUTURE: u64 = 1 << 40;
-/// How many custom resources are defined until one is asked for before its cache is ready.
+/// Maximum number of custom resources, until one is requested before its cache is ready.
 const TRIES: usize = 30;
 
-/// A request, and what its answer proves.
+/// A request, and the proof that its answer gives.
 struct Case {
     proof: &'static str,
     certainty: &'static str,
-    /// What the flags of watchtap say of the server; without any it learns.
+    /// watchtap's flags about the server; without flags it learns.
     flags: &'static [&'static str],
     path: String,
     who: Who,
-    /// Whether the server shows a newer revision first, of another resource.
+    /// Whether the server first shows a newer revision, of another resource.
     after_write: bool,
     served_from: Value,
 }
@@ -38,13 +39,13 @@ struct Case {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Who {
     Admin,
-    /// May list nothing.
+    /// May not list anything.
     Visitor,
     /// Has a priority level without a seat.
     Seatless,
 }
 
-/// What cannot be seen, and why.
+/// Combinations that cannot be seen, with the reason.
 const NOT_SEEN: [(&str, &str, &str); 10] = [
     (
         "initial-events-ended",
@@ -67,7 +68,7 @@ const NOT_SEEN: [(&str, &str, &str); 10] = [
 ];
 
 const UNCACHED: &[&str] = &["--uncached", "podtemplates"];
-/// Servers of 1.28 and 1.29 with the gate take every list for a consistent one.
+/// Servers of 1.28 and 1.29 with this gate treat every list as consistent.
 const ALPHA: &[&str] = &["--server-version", "1.29.0", "--gate", "ConsistentListFromCache=true"];
 
 #[test]
@@ -129,7 +130,7 @@ fn cases() -> Vec<Case> {
         case("too-large-in-etcd", CONFIRMED, UNCACHED, in_etcd.clone(), refused(504, true)),
         case("too-large-in-etcd", CONTRADICTED, &["--server-version", "1.34.4"], in_etcd, refused(504, true)),
         case("compacted-in-etcd", CONFIRMED, UNCACHED, compacted.clone(), refused(410, true)),
-        // Before 1.19 nobody heard of resourceVersionMatch.
+        // Servers before 1.19 ignore resourceVersionMatch.
         case("compacted-in-etcd", CONTRADICTED, &["--server-version", "1.18.4"], compacted, refused(410, true)),
         case("event-window-passed", CONFIRMED, &[], window.clone(), json!("Cache")),
         case("event-window-passed", CONTRADICTED, &["--uncached", "configmaps"], window, of_any),
@@ -163,7 +164,7 @@ fn check(cluster: &Cluster, case: &Case) {
     let session = ExecSession::start(&cluster.kubeconfig_token().unwrap(), case.flags).unwrap();
     if case.after_write {
         let admin = by_way_of(&session, cluster, Who::Admin);
-        // That the resource shares its etcd with others is known from a list of it that is abreast.
+        // An up-to-date list of the resource shows that it shares its etcd with others.
         admin.get(case.path.split('?').next().unwrap()).unwrap();
         let object = json!({"metadata": {"generateName": "newer-"}});
         admin.post(&format!("/api/v1/namespaces/{NAMESPACE}/configmaps"), &object).unwrap().success().unwrap();
@@ -185,7 +186,7 @@ fn check(cluster: &Cluster, case: &Case) {
     }
 }
 
-/// A contradiction is an event with both sides, and nothing else is.
+/// Checks that a contradiction gives an event with both layers, and that nothing else does.
 #[track_caller]
 fn check_telling(certainty: &str, proof: &str, verdict: &Value, events: &[Value]) {
     let contradictions: Vec<&Value> = events.iter().filter(|event| event["event"] == "contradicted").collect();
@@ -198,7 +199,7 @@ fn check_telling(certainty: &str, proof: &str, verdict: &Value, events: &[Value]
     }
 }
 
-/// Asks for custom resources that were only just defined, until one is not ready.
+/// Requests custom resources immediately after their definition, until one is not ready.
 #[track_caller]
 fn check_not_ready(cluster: &Cluster, certainty: &str, flags: &[&str]) {
     let session = ExecSession::start(&cluster.kubeconfig_token().unwrap(), flags).unwrap();
@@ -239,7 +240,7 @@ fn cluster() -> Cluster {
         client.post(&format!("/api/v1/namespaces/{NAMESPACE}/podtemplates"), &object).unwrap().success().unwrap();
     }
     leave_without_a_seat(&cluster);
-    // The windows of events begin after all that was written.
+    // The event windows start after all these writes.
     cluster.stop_api_server(Signal::Kill).unwrap();
     cluster.wait_stopped().unwrap();
     cluster.start_api_server().unwrap();
@@ -269,7 +270,7 @@ fn leave_without_a_seat(cluster: &Cluster) {
     cluster.client().post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", &binding).unwrap().success().unwrap();
 }
 
-/// Where there is no seat, a request is let in only as long as there is no other: one that waits for a revision is the other.
+/// Without a seat, a request is admitted only if no other is running. A request that waits for a revision is that other one.
 #[track_caller]
 fn take_the_last_seat(cluster: &Cluster) -> JoinHandle<()> {
     let bearer = format!("Bearer {}", cluster.service_account_token(NAMESPACE, "seatless").unwrap());

@@ -1,4 +1,4 @@
-//! Exec plug-ins under kube-rs.
+//! Exec plug-ins with kube-rs.
 
 use std::process::Stdio;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Exec plug-ins under kubectl: who one is behind watchtap is who one is without it.
+//! Exec plug-ins with kubectl: the user identity through watchtap equals the direct one.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! The real API server, for those who can reach it through a forward proxy only.
+//! The real API server behind a forward proxy that is the only route to it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const LIMIT: Duration = Duration::from_mins(1);
 const WHOAMI: [&str; 4] = ["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"];
-/// A name that nobody but the proxy knows.
+/// A name that only the proxy resolves.
 const SERVER: &str = "api.invalid:6443";
 
 #[test]
@@ -31,7 +31,7 @@ fn kubectl_reaches_the_api_server_through_socks_with_name_and_password() {
     assert!(place.proxy.asked().iter().all(|asked| asked == SERVER), "{:?}", place.proxy.asked());
 }
 
-/// It has the proxy in its own environment, and must not ask it for us.
+/// kubectl has the proxy in its own environment, and must connect to watchtap without it.
 #[test]
 fn kubectl_reaches_the_api_server_through_the_proxy_of_the_environment() {
     let place = Place::new(Protocol::Http, "http", AddressIn::Environment);
@@ -48,7 +48,7 @@ fn a_kube_rs_client_reaches_us_past_the_proxy_of_its_environment() {
     }
 }
 
-/// Where a person has the address of the proxy.
+/// The place where the user configured the proxy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AddressIn {
     Kubeconfig,
@@ -67,7 +67,7 @@ impl Place {
     fn new(protocol: Protocol, scheme: &str, address_in: AddressIn) -> Self {
         let cluster = Cluster::shared().unwrap();
         let proxy = ScriptedForwardProxy::start(protocol, Answer::Connect(cluster.socket_address())).unwrap();
-        // By its name: kube-rs looks for its address among the exceptions, of which loopback's is one.
+        // A name, because kube-rs compares the proxy's address with the exceptions, which include loopback.
         let address = format!("{scheme}://me:s3cret@localhost:{}", proxy.address.port());
         let in_kubeconfig = (address_in == AddressIn::Kubeconfig).then(|| format!("\n    proxy-url: '{address}'"));
         let fields = format!("server: https://{SERVER}\n    tls-server-name: 127.0.0.1{}", in_kubeconfig.unwrap_or_default());
@@ -122,7 +122,7 @@ impl Place {
         assert!(asked.iter().all(|head| head.starts_with(&format!("CONNECT {SERVER} "))), "{asked:?}");
     }
 
-    /// `watchtap exec`, up to the command.
+    /// `watchtap exec` without the command.
     fn exec(&self, via: &str) -> Command {
         let mut command = watchtap().unwrap();
         command.args(["exec", "--via", via, "--report"]).arg(self.folder.path().join("report")).arg("--");

@@ -1,6 +1,6 @@
-//! A watch over HTTP/2 that says when it first hears that the API server is going away.
+//! A watch over HTTP/2 that reports the first sign that the API server is shutting down.
 //!
-//! The frames are written by hand (RFC 9113 §4.1), because no client library hands out the moment of a GOAWAY.
+//! The frames are written by hand (RFC 9113 §4.1), because no client library exposes the moment of a GOAWAY.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -21,26 +21,26 @@ const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const ACK: u8 = 1;
 const END_STREAM_AND_HEADERS: u8 = 0x5;
-/// The field `:status: 200` of the static table (RFC 7541 appendix A), as the first of a response's head.
+/// The field `:status: 200` of the static table (RFC 7541 appendix A), at the start of a response's header block.
 const STATUS_200: u8 = 0x88;
 
-/// What a client can hear of a server that goes away.
+/// Signs of a server's shutdown that a client can receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// The server takes no new requests on this connection.
+    /// GOAWAY: the server takes no new requests on this connection.
     GoAway,
-    /// The connection is over.
+    /// The connection has ended.
     End,
 }
 
-/// An open watch; closed when dropped.
+/// An open watch; closed on drop.
 pub(crate) struct H2Watch {
     socket: TcpStream,
     signs: Receiver<(Sign, Instant)>,
 }
 
 impl H2Watch {
-    /// Connects, asks for `path`, and waits for the head of the response, which must have status 200.
+    /// Connects, requests `path`, and waits for the head of the response, which must have status 200.
     #[track_caller]
     pub(crate) fn open(address: SocketAddr, tls: &Arc<ClientConfig>, token: &str, path: &str) -> Self {
         let socket = TcpStream::connect(address).unwrap();
@@ -61,7 +61,7 @@ impl H2Watch {
         Self { socket, signs }
     }
 
-    /// The first sign that the server goes away, and when it came.
+    /// The first sign of a shutdown, and the time of its arrival.
     #[track_caller]
     pub(crate) fn first_sign(&self, limit: Duration) -> (Sign, Instant) {
         self.signs.recv_timeout(limit).expect("the watch hears of the server's end")
@@ -70,7 +70,7 @@ impl H2Watch {
 
 impl Drop for H2Watch {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The server may have closed it already.
         self.socket.shutdown(Shutdown::Both).ok();
     }
 }
@@ -86,7 +86,7 @@ fn await_head(stream: &mut Tls) {
 }
 
 fn follow(stream: &mut Tls, signs: &Sender<(Sign, Instant)>) {
-    // Nobody listens any more when the test is over.
+    // After the test, no receiver is left.
     while let Ok((kind, _)) = next_frame(stream) {
         if kind == GOAWAY {
             signs.send((Sign::GoAway, Instant::now())).ok();
@@ -95,7 +95,7 @@ fn follow(stream: &mut Tls, signs: &Sender<(Sign, Instant)>) {
     signs.send((Sign::End, Instant::now())).ok();
 }
 
-/// Reads one frame, and acknowledges it if it holds settings.
+/// Reads one frame, and acknowledges SETTINGS.
 fn next_frame(stream: &mut Tls) -> io::Result<(u8, Vec<u8>)> {
     let mut head = [0; 9];
     stream.read_exact(&mut head)?;
@@ -114,7 +114,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A literal field without indexing, new name, no Huffman code (RFC 7541 §6.2.2); short ones only.
+/// A literal field without indexing, new name, no Huffman coding (RFC 7541 §6.2.2); short ones only.
 fn field(name: &str, value: &str) -> Vec<u8> {
     let text = |text: &str| {
         assert!(text.len() < 127);

@@ -1,4 +1,4 @@
-//! The harness itself: what it promises to the other tests.
+//! Tests of the harness itself.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -53,7 +53,7 @@ fn stopped_server_answers_only_after_it_continues() {
 
 #[test]
 fn counters_tell_the_cache_from_etcd() {
-    // One of its own: a list by any other test would be counted too.
+    // A cluster of its own, because lists of other tests would count too.
     let cluster = Cluster::start(&Options::default()).unwrap();
     let moved_by = |path: &str| {
         let before = cluster.counters("podtemplates").unwrap();
@@ -61,7 +61,7 @@ fn counters_tell_the_cache_from_etcd() {
         cluster.counters("podtemplates").unwrap() - before
     };
     let from_cache = ListCounters { cache_lists: 1, ..ListCounters::default() };
-    // The first lists of a resource may find its cache not filled yet.
+    // The first lists of a resource may come before its cache is filled.
     let filled = eventually(|| (moved_by("/api/v1/podtemplates?resourceVersion=0") == from_cache).then_some(()));
     filled.expect("a cache is filled");
     assert_eq!(moved_by("/api/v1/podtemplates?resourceVersion=0"), from_cache);
@@ -185,7 +185,7 @@ fn items(list: &Response) -> usize {
     list.json().unwrap()["items"].as_array().unwrap().len()
 }
 
-/// Whether the process exists and is more than an entry that its parent has not collected yet.
+/// Whether the process exists and is not a zombie.
 fn runs(process: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());

@@ -59,14 +59,14 @@ fn expected(block: &GoBlock) -> Vec<FieldLine> {
     block.fields.iter().map(|(name, value)| field_line(name, value)).collect()
 }
 
-/// A reference to an entry that was never seen, or a literal value under the name of one.
+/// A reference to an entry that was never seen, or a literal value whose name is such a reference.
 fn is_unknown_part_of(told: &FieldLine, sent: &FieldLine) -> bool {
     let nothing_told = told.name == Name::Unknown && told.name_length.is_none();
     let value_not_told = matches!(told.value, Value::Unknown | Value::NotKept);
     nothing_told && value_not_told && (told.value_length.is_none() || told.value_length == sent.value_length)
 }
 
-/// Another one in each run, as failures tell it.
+/// A different seed in each run; failures print it.
 fn seed() -> u32 {
     let bytes = RandomState::new().hash_one(0).to_le_bytes();
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])

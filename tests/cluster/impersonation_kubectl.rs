@@ -1,4 +1,4 @@
-//! Impersonation: who one is behind watchtap is who one is without it.
+//! Impersonation: the user identity through watchtap equals the direct one.
 
 use std::path::Path;
 use std::process::{Command, Output};

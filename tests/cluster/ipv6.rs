@@ -47,7 +47,7 @@ fn a_controller_of_kube_rs_follows_an_api_server_at_ipv6() {
     assert!(report["requests"].as_array().unwrap().iter().any(|request| request["watch"]["added"] == 2), "{report:#}");
 }
 
-/// One for the tests of this file.
+/// One cluster for the tests of this file.
 fn cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     CLUSTER.get_or_init(|| {

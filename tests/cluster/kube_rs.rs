@@ -1,4 +1,4 @@
-//! A watcher of kube-rs by way of `watchtap exec`.
+//! A kube-rs watcher under `watchtap exec`.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const NAMESPACE: &str = "kube-rs";
 const AT_FIRST: usize = 20;
 const ADDED: usize = 5;
-/// The added ones, one that is changed and one that is deleted.
+/// The added objects, one update and one delete.
 const EVENTS: usize = ADDED + 2;
 
 #[test]
@@ -39,7 +39,7 @@ fn list_and_watch_of_a_kube_rs_watcher_are_reported_and_arrive_whole() {
     assert_eq!((&report["missed"]["bytes"], &report["exit_code"]), (&json!(0), &json!(0)));
 }
 
-/// kube-rs lists 500 at a time and without a resourceVersion (kube-runtime 5.0, `watcher::Config::default`).
+/// kube-rs lists 500 objects per page and without a resourceVersion (kube-runtime 5.0, `watcher::Config::default`).
 #[track_caller]
 fn check_list(list: &Value) {
     assert_eq!((&list["verb"], &list["resource"]), (&json!("list"), &json!("configmaps")));
@@ -49,7 +49,7 @@ fn check_list(list: &Value) {
     assert_eq!((&list["items"], &list["end"]), (&json!(AT_FIRST), &json!("complete")), "{list:#?}");
 }
 
-/// It watches from the list's revision, and asks for bookmarks. It is the client that goes away.
+/// It watches from the list's revision and requests bookmarks; the client ends the watch.
 #[track_caller]
 fn check_watch(watch: &Value) {
     assert_eq!((&watch["verb"], &watch["resource"]), (&json!("watch"), &json!("configmaps")));
@@ -58,12 +58,12 @@ fn check_watch(watch: &Value) {
     assert_eq!(counted, [ADDED as u64, 1, 1], "{watch:#?}");
 }
 
-/// `watchtap exec -- kube-watcher`, and what that saw so far.
+/// `watchtap exec -- kube-watcher`, and its output so far.
 struct Watcher {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
     folder: TempDir,
-    /// Name and resourceVersion.
+    /// Resource version by name.
     objects: BTreeMap<String, String>,
     listed: bool,
     events: usize,
@@ -87,7 +87,7 @@ impl Watcher {
         Self { child, lines, folder, objects: BTreeMap::new(), listed: false, events: 0 }
     }
 
-    /// Reads what the watcher says until that is enough.
+    /// Reads the watcher's output until `enough`.
     #[track_caller]
     fn follow(&mut self, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
@@ -112,7 +112,7 @@ impl Watcher {
         self.objects.insert(name.to_owned(), revision.to_owned());
     }
 
-    /// Waits for the end, which comes by itself, and reads the report.
+    /// Waits until the watcher exits by itself, and reads the report.
     #[track_caller]
     fn finish(mut self) -> Value {
         let status = wait_within(&mut self.child, Duration::from_secs(30)).unwrap();
@@ -123,7 +123,7 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // It has ended, unless the test fails.
+        // It still runs only if the test fails.
         self.child.kill().ok();
         self.child.wait().ok();
     }

@@ -1,4 +1,4 @@
-//! Clients of kube-rs in one process, each with another context of the kubeconfig that `watchtap run` wrote.
+//! kube-rs clients in one process, each with another context of the kubeconfig that `watchtap run` wrote.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 
 use super::eventually::{eventually, listed};
 
-/// Contexts, and whom the API server takes their user for.
+/// Contexts and the user that the API server authenticates for each.
 const USERS: [(&str, &str); 5] = [
     ("admin", "admin"),
     ("visitor", "visitor"),
@@ -31,14 +31,14 @@ fn each_context_of_kube_rs_comes_through_the_proxy_url() {
     check(&["--via", "proxy-url"], "kube-rs-proxy-url");
 }
 
-/// Who one is in each context, and whether a watch of one context is fed.
+/// Checks the user of each context, and that a watch of one context receives events.
 #[track_caller]
 fn check(flags: &[&str], namespace: &str) {
     let cluster = Cluster::shared().unwrap();
     cluster.create_configmaps(namespace, 2).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let kubeconfig = folder.path().join("kubeconfig");
-    // As no other test calls the user, so the ports are this one's.
+    // No other test uses this user name, so the ports belong to this test.
     fs::write(&kubeconfig, cluster.kubeconfig_with_contexts(namespace)).unwrap();
     fs::write(folder.path().join("token"), cluster.visitor_token()).unwrap();
     let session = RunSession::start(&kubeconfig, flags).unwrap();

@@ -1,4 +1,4 @@
-//! kubectl, and its own file of contexts, through `watchtap exec`.
+//! kubectl and its contexts through `watchtap exec`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,8 +32,8 @@ fn each_context_of_kubectl_speaks_as_its_own_user() {
 
 #[test]
 fn what_kubectl_discovered_is_still_known_in_the_next_run() {
-    // The port follows from server and user, and what is discovered is kept under it. Other tests of this cluster have listeners for
-    // their users at the same time: so this one's is nobody else's.
+    // The port depends on server and user, and kubectl's discovery cache depends on the port. Other tests of this cluster listen
+    // for their users at the same time, so this test needs a user name of its own.
     let place = Place::whose_admin_is("discovering");
     let discovered = || {
         place.exec("$K get configmaps -n default");
@@ -55,7 +55,7 @@ fn kubectl_reads_a_token_file_anew_each_time() {
     assert_eq!(shown, expected);
 }
 
-/// `set-credentials` takes the same way as an auth-provider that refreshed a token: `ModifyConfig`.
+/// `set-credentials` uses the same function as an auth-provider that refreshes a token: `ModifyConfig`.
 #[test]
 fn what_kubectl_changes_of_an_auth_provider_is_written_to_the_file_of_its_user() {
     let place = Place::new();
@@ -66,7 +66,7 @@ fn what_kubectl_changes_of_an_auth_provider_is_written_to_the_file_of_its_user()
     assert!(text.contains("refresh-token: new"), "{text}");
 }
 
-/// A home folder with a kubeconfig that brings one cluster and several users together.
+/// A home folder with a kubeconfig of one cluster and several users.
 struct Place {
     folder: TempDir,
     kubeconfig: PathBuf,
@@ -77,7 +77,7 @@ impl Place {
         Self::whose_admin_is("admin")
     }
 
-    /// `user` is what the kubeconfig calls the user of the current context.
+    /// `user` is the kubeconfig's name for the user of the current context.
     fn whose_admin_is(user: &str) -> Self {
         let cluster = Cluster::shared().unwrap();
         let folder = tempfile::tempdir().unwrap();

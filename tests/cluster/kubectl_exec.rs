@@ -1,4 +1,4 @@
-//! `watchtap exec -- kubectl …` against a real API server: verdicts held against the server's own counters.
+//! `watchtap exec -- kubectl …` on a real API server: verdicts compared with the server's own counters.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -8,11 +8,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use observer_tests::{Cluster, ListCounters, kubectl, watchtap};
 use serde_json::{Value, json};
 
-/// What a run of `watchtap exec` left behind.
+/// The output of a run of `watchtap exec`.
 struct Run {
     output: Output,
     report: Value,
-    /// How the server's counters for config maps moved meanwhile.
+    /// The changes of the server's counters for config maps during the run.
     moved: ListCounters,
 }
 
@@ -29,12 +29,12 @@ fn pages_of_kubectl_get_come_from_the_cache_and_its_snapshots() {
     assert_eq!(items, [500, 500, total - 1000]);
     assert!(lists.iter().all(|list| list["bytes"].as_u64().unwrap() > 10_000 && list["end"] == "complete"), "{lists:#?}");
     assert_eq!(run.report["missed"]["bytes"], 0);
-    // One consistent read for the first page; no list from etcd for any.
+    // One consistent read for the first page; no page is a list from etcd.
     let expected = ListCounters { cache_lists: 3, storage_lists: 1, etcd_gets: 1, etcd_lists: 0, consistent_reads: 1 };
     assert_eq!(run.moved, expected);
 }
 
-/// The same command on two servers: an old one, which is told by flag, and the one that is there.
+/// The same command with two profiles: an old server, given by flag, and the actual one.
 #[test]
 fn selector_of_kubectl_get_is_applied_after_reading() {
     let cluster = with_configmaps();
@@ -137,7 +137,7 @@ fn watch_of_kubectl_is_followed_to_its_end() {
     assert_eq!(watches[0]["end"], "complete");
 }
 
-/// The shared cluster with 1 200 config maps. Counters belong to the server, so these tests take turns.
+/// The shared cluster with 1 200 config maps. The counters are per server, so these tests run one at a time.
 struct Quiet {
     cluster: &'static Cluster,
     _turn: MutexGuard<'static, ()>,

@@ -1,4 +1,4 @@
-//! What watchtap learns of a real API server before its first client is served.
+//! The profile that watchtap learns from a real API server before it serves its first client.
 
 use observer_tests::{Client, Cluster, ExecSession, HeldExec, Options};
 use serde_json::Value;

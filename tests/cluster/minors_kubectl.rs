@@ -34,7 +34,7 @@ fn kubectls_of_every_minor_on_this_machine_are_recognised() {
         seen.check("h2");
     }
     let minors: Vec<u32> = clients.iter().map(|(minor, _)| *minor).collect();
-    // Past the capture of the test runner: who reads that the test passed wants to know with what.
+    // Bypasses the test runner's capture, so that a passing test shows the tested minors.
     writeln!(io::stderr(), "kubectl of these minors of 1 (0: the only one on the PATH): {minors:?}").unwrap();
 }
 
@@ -63,7 +63,7 @@ fn check_lists(requests: &[Value]) {
     assert_eq!((&get["verdict"]["served_from"], &get["name"]), (&json!("Etcd"), &json!("cm-0")));
 }
 
-/// It watches from the list's revision, until it has had enough.
+/// It watches from the list's revision and ends the watch itself.
 #[track_caller]
 fn check_watch(requests: &[Value]) {
     let watches = of_verb(requests, "watch");

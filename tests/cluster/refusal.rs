@@ -1,10 +1,12 @@
-//! While the API server refuses connections, so does the port of `watchtap exec`: with real clients, real servers, real stops.
+//! While the API server refuses connections, so does the listener of `watchtap exec`: with real clients, real servers and real
+//! stops.
 //!
-//! Three situations, each with SIGTERM and with SIGKILL: clients connect all the time; there is one connection, which hears of the
-//! end, and nobody connects until the port must refuse; there is no connection at all, so nothing can be heard.
+//! Three situations, each with SIGTERM and with SIGKILL. In the first, clients connect continuously. In the second, one connection
+//! receives the end, and no client connects until the port must refuse. In the third there is no connection, so the tap receives no
+//! sign.
 //!
-//! When upstream refuses is known from dials of the test's own, every 2 ms. A client of the tap that connects and shakes hands
-//! is `Served`, `Refused` at TCP, or `Reset` after TCP had accepted it; see [`Outcome`].
+//! The test's own dials, every 2 ms, show when upstream refuses. A client of the tap is `Served` after its TLS handshake, `Refused`
+//! at TCP, or `Reset` after TCP accepted it; see [`Outcome`].
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
@@ -18,43 +20,43 @@ use super::connects::{Connect, Outcome, Paced};
 use super::direct_dials::{DirectDials, RefusalSeen};
 use super::h2_watch::{H2Watch, Sign};
 
-/// From the first sign on, at most.
+/// Maximum time after the first sign.
 const REFUSES_WITHIN: Duration = Duration::from_millis(300);
-/// From upstream's first accept on, at most: one probe interval of 200 ms, and 100 ms.
+/// Maximum time after upstream's first accept: one probe interval of 200 ms, and 100 ms.
 const ACCEPTS_WITHIN: Duration = Duration::from_millis(300);
-/// How often a client connects.
+/// Time between the connects of clients.
 const PACE: Duration = Duration::from_millis(5);
-/// How many refused clients are looked at before the API server is started again.
+/// Number of refused clients before the API server restarts.
 const REFUSED_BEFORE_START: usize = 150;
-/// How many clients connect when they must be served.
+/// Number of clients that connect after the port must serve again.
 const SERVED: usize = 20;
-/// The tap's own limit for both handshakes.
+/// The tap's limit for both handshakes.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
-/// How many clients connect at once where nothing has told the tap that upstream refuses.
+/// Number of simultaneous clients before the tap has a sign that upstream refuses.
 const BURST: usize = 20;
-/// How often a stranger tries to take the port.
+/// Time between the attempts of another process to bind the port.
 const STRANGER_PACE: Duration = Duration::from_millis(25);
-/// A sign of the end comes sooner than this after a signal.
+/// Maximum time from a signal to the first sign of the shutdown.
 const SIGN_WITHIN: Duration = Duration::from_secs(10);
 
-/// What a client knows of the API server when that is stopped.
+/// The clients' connections when the API server stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Situation {
-    /// A watch is open, and clients connect at the pace, all the time.
+    /// A watch is open, and clients connect continuously.
     Steady,
-    /// A watch is open; after its first sign nobody connects until the port must refuse.
+    /// A watch is open; after its first sign no client connects until the port must refuse.
     Quiet,
-    /// The last connection is over; clients connect as soon as upstream refuses.
+    /// The last connection has ended; clients connect as soon as upstream refuses.
     Unconnected,
 }
 
-/// One stop and start of the API server.
+/// The record of one stop and start of the API server.
 struct Seen {
-    /// When a client of the tap could first know that upstream refuses.
+    /// The earliest moment at which a client of the tap could know that upstream refuses.
     sign: Instant,
     upstream: RefusalSeen,
     connects: Vec<Connect>,
-    /// What a stranger could bind, if anything, at each try.
+    /// The result of each attempt to bind the port; `None` is a failure, as it must be.
     binds: Vec<Option<&'static str>>,
     finished: Finished,
 }
@@ -106,7 +108,7 @@ fn check(situation: Situation, signal: Signal) -> Seen {
     seen
 }
 
-/// From 300 ms after the first sign until upstream accepts, each connect is refused; before that it may be reset, and nothing else.
+/// From 300 ms after the first sign until upstream accepts, each connect is refused. Before that, a reset is the only other result.
 #[track_caller]
 fn check_refused(seen: &Seen) {
     let from = seen.sign + REFUSES_WITHIN;
@@ -119,10 +121,10 @@ fn check_refused(seen: &Seen) {
     assert!(odd.is_empty(), "neither refused nor reset: {odd:#?}");
 }
 
-/// Connects begun 300 ms after upstream accepts succeed, and the one after upstream is ready shakes hands, too.
+/// Connects from 300 ms after upstream accepts succeed, and the last one, after upstream is ready, completes its handshake.
 ///
-/// A server accepts long before it shakes hands, on a busy machine longer than the tap lets a client wait: such a client, which TCP
-/// has accepted, is no failure.
+/// A server accepts long before it completes handshakes. On a busy machine, that takes longer than the tap lets a client wait. Such
+/// a client, which TCP accepted, is no failure.
 #[track_caller]
 fn check_accepted(seen: &Seen) {
     let accepted = seen.upstream.accepted.ended;
@@ -135,9 +137,9 @@ fn check_accepted(seen: &Seen) {
     assert_eq!(seen.connects.last().map(|connect| connect.outcome), Some(Outcome::Served), "upstream is ready");
 }
 
-/// Each client that upstream would have refused and the tap reset is counted, and no other.
+/// The counter includes each client that the tap reset although upstream would have refused it, and no other.
 ///
-/// In doubt are clients that were there before it is known that upstream refuses: a reset may be upstream's own, in the middle of a
+/// Clients that connected before upstream is known to refuse are ambiguous: a reset may be upstream's own, in the middle of a
 /// handshake.
 #[track_caller]
 fn check_resets(seen: &Seen) {
@@ -147,12 +149,12 @@ fn check_resets(seen: &Seen) {
     assert!((certain..=all).contains(&counted), "{counted} counted; {all} resets, {certain} of them where upstream refused");
 }
 
-/// Resets of clients that upstream would have refused.
+/// The number of resets of clients that upstream would have refused.
 fn resets(seen: &Seen) -> u64 {
     while_refusing(seen).filter(|connect| connect.outcome == Outcome::Reset).count() as u64
 }
 
-/// Connects of which it is known that upstream refused from their beginning to their end.
+/// Connects during which upstream certainly refused, from start to end.
 fn while_refusing(seen: &Seen) -> impl Iterator<Item = &Connect> {
     let (first, last) = (seen.upstream.first.ended, seen.upstream.last.begun);
     seen.connects.iter().filter(move |connect| connect.begun >= first && connect.ended <= last)
@@ -194,7 +196,7 @@ fn stop_and_start(cluster: &mut Cluster, situation: Situation, signal: Signal) -
         wait_until(at + REFUSES_WITHIN);
     }
     direct.refused();
-    // As many at once when upstream refuses and the tap does not know it yet: each is reset in one of the ways there are, and counted.
+    // Simultaneous clients while upstream refuses and the tap has no sign yet: each is reset and counted.
     let burst = if situation == Situation::Unconnected { BURST } else { 0 };
     let burst: Vec<_> = (0..burst).map(|_| thread::spawn(connect.clone())).collect();
     let mut connects = steady.unwrap_or_else(|| Paced::start(PACE, connect.clone()));
@@ -210,7 +212,7 @@ fn stop_and_start(cluster: &mut Cluster, situation: Situation, signal: Signal) -
     Seen { sign, upstream, connects, binds, finished }
 }
 
-/// Starts the API server, and lets clients connect until enough of them did so when they must be served.
+/// Starts the API server, and continues until enough clients have connected that must be served.
 fn start(cluster: &mut Cluster, direct: DirectDials, connects: Paced<Connect>) -> (RefusalSeen, Vec<Connect>) {
     thread::scope(|scope| {
         let starting = scope.spawn(|| cluster.start_api_server());
@@ -226,13 +228,13 @@ fn wait_until(at: Instant) {
     thread::sleep(at.saturating_duration_since(Instant::now()));
 }
 
-/// The first dial that failed shows in the first client that was not served although it began when upstream refused.
+/// The tap's first failed dial is visible as the first client that was not served although it started while upstream refused.
 fn first_sign(connects: &[Connect], upstream: RefusalSeen, heard: Option<Instant>) -> Instant {
     let not_served = connects.iter().filter(|connect| connect.begun >= upstream.first.ended && connect.outcome != Outcome::Served);
     not_served.map(|connect| connect.ended).chain(heard).min().expect("a client that was not served")
 }
 
-/// Binds as a program does that does not know of us: with and without `SO_REUSEADDR`, which Go, Rust and others set unasked.
+/// Binds like a program that does not know watchtap: with and without `SO_REUSEADDR`, which Go, Rust and others set by default.
 fn bound_by_a_stranger(address: SocketAddr) -> Option<&'static str> {
     let everywhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
     let bind = |address: SocketAddr, reuse: bool| {
@@ -249,7 +251,7 @@ fn bound_by_a_stranger(address: SocketAddr) -> Option<&'static str> {
     tries.into_iter().find(|(address, reuse, _)| bind(*address, *reuse)).map(|(_, _, name)| name)
 }
 
-/// What happened, in milliseconds after the first refused dial of our own; for the reader of a failure.
+/// The results in milliseconds after the first refused direct dial, for failure messages.
 fn summary(seen: &Seen) -> String {
     let zero = seen.upstream.first.begun;
     let milliseconds = |at: Instant| match at.checked_duration_since(zero) {
@@ -273,11 +275,11 @@ fn summary(seen: &Seen) -> String {
     )
 }
 
-/// One cluster for these tests, one test at a time. A test that fails leaves none behind.
+/// One cluster for these tests, one test at a time. A failing test drops the cluster.
 fn with_cluster<T>(test: impl FnOnce(&mut Cluster) -> T) -> T {
     static CLUSTER: Mutex<Option<Cluster>> = Mutex::new(None);
     let mut place = CLUSTER.lock().unwrap_or_else(PoisonError::into_inner);
-    // Else SIGTERM lets watches go on for a minute.
+    // By default SIGTERM lets watches continue for a minute.
     let options =
         Options { api_server_arguments: vec!["--shutdown-watch-termination-grace-period=2s".to_owned()], ..Options::default() };
     let mut cluster = place.take().unwrap_or_else(|| Cluster::start(&options).unwrap());

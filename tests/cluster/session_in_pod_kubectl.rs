@@ -1,4 +1,4 @@
-//! `kubectl exec` over WebSocket through watchtap, into a pod that exists in a script only: without kubelets no API server runs anything.
+//! `kubectl exec` over WebSocket through watchtap, into a scripted pod: without kubelets no API server runs one.
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
@@ -14,7 +14,8 @@ use tungstenite::{Message, Utf8Bytes, WebSocket};
 const LIMIT: Duration = Duration::from_mins(1);
 const CANARY: &str = "c4n4ry-that-is-typed\n";
 const TIMES: usize = 50_000;
-/// Of kubernetes/streaming `pkg/httpstream/wsstream` and client-go `tools/remotecommand/websocket.go`: the first byte of each message.
+/// Of kubernetes/streaming `pkg/httpstream/wsstream` and client-go `tools/remotecommand/websocket.go`: the first byte of each
+/// message.
 const SUBPROTOCOL: &str = "v5.channel.k8s.io";
 const STDIN: u8 = 0;
 const STDOUT: u8 = 1;
@@ -51,7 +52,7 @@ fn answer_all(stream: &mut ServerStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers a request; false when there can be no other on this connection.
+/// Answers a request; false if no other can follow on this connection.
 fn answer(stream: &mut ServerStream) -> io::Result<bool> {
     let Some(head) = read_head(stream)? else { return Ok(false) };
     let target = head.split(' ').nth(1).unwrap_or_default();
@@ -79,7 +80,7 @@ fn answer(stream: &mut ServerStream) -> io::Result<bool> {
     Ok(true)
 }
 
-/// What comes on stdin goes back on stdout, to its end; then the command has succeeded.
+/// Echoes stdin to stdout until it ends; then reports success.
 fn cat(stream: &mut ServerStream, head: &str) -> io::Result<()> {
     let key = head.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).ok_or(io::ErrorKind::InvalidData)?;
     let accept = derive_accept_key(key.as_bytes());
@@ -102,7 +103,7 @@ fn cat(stream: &mut ServerStream, head: &str) -> io::Result<()> {
     let success = json!({"metadata": {}, "status": "Success"}).to_string();
     socket.send(Message::binary([&[ERROR], success.as_bytes()].concat())).map_err(io::Error::other)?;
     socket.close(Some(CloseFrame { code: CloseCode::Normal, reason: Utf8Bytes::default() })).map_err(io::Error::other)?;
-    // To the client's own Close frame.
+    // Reads up to the client's own Close frame.
     while socket.read().is_ok() {}
     Ok(())
 }

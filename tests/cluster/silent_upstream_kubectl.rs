@@ -1,4 +1,4 @@
-//! An API server that has fallen silent: it is the client's own PING that finds it, as without watchtap.
+//! A silent API server: the client's own PING detects it, as without watchtap.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use observer_tests::{HeldExec, ScriptedUpstream, ServerStream, kubectl, output_within};
 
-/// Far more than kubectl's patience in these tests, far less than any of ours.
+/// Far longer than kubectl's timeouts in these tests, far shorter than any of ours.
 const LIMIT: Duration = Duration::from_secs(30);
 const WATCH: &str = "/api/v1/namespaces/a/configmaps?watch=1";
 
-// Of RFC 9113 §3.4, §6 and RFC 7541 appendix A.
+// From RFC 9113 §3.4, §6 and RFC 7541 appendix A.
 const PREFACE: usize = 24;
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
@@ -21,7 +21,7 @@ const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
 const STATUS_200: u8 = 0x88;
 
-/// A watch that was answered and of which nothing is heard any more.
+/// A watch with a response head and then silence.
 #[test]
 fn ping_of_the_client_reaches_a_silent_upstream_and_its_timeout_ends_the_watch() {
     let (upstream, heard) = upstream_that_falls_silent();
@@ -41,15 +41,15 @@ fn ping_of_the_client_reaches_a_silent_upstream_and_its_timeout_ends_the_watch()
     assert_eq!(report["totals"]["watches"], 1, "{:#}", report["totals"]);
 }
 
-/// What a silent upstream hears after its last word.
+/// The frames that a silent upstream received after its last answer.
 #[derive(Debug, PartialEq, Eq)]
 struct Heard {
     pings: usize,
-    /// Nothing more can come.
+    /// Whether the client ended the connection.
     ended: bool,
 }
 
-/// kubectl, made impatient: after a second of silence it sends a PING, and waits three for its answer.
+/// kubectl with short timeouts: it sends a PING after one second of silence, and waits three seconds for the answer.
 fn watch(kubeconfig: &Path) -> (Option<i32>, String) {
     let mut command = Command::new(kubectl().expect("these tests need kubectl on the PATH"));
     command.args(["get", "--raw", WATCH]).env("KUBECONFIG", kubeconfig).env("HOME", kubeconfig.parent().unwrap());
@@ -58,7 +58,8 @@ fn watch(kubeconfig: &Path) -> (Option<i32>, String) {
     (status.code(), String::from_utf8(stderr).unwrap())
 }
 
-/// It answers the first request with a head, and nothing once that has been read; it tells of each connection what it has heard since.
+/// Answers the first request with a head, and nothing after the client has read it. For each connection it sends the frames
+/// received since.
 fn upstream_that_falls_silent() -> (ScriptedUpstream, Receiver<Heard>) {
     let (sender, heard) = channel();
     let upstream = ScriptedUpstream::start(&[b"h2"], move |stream| {
@@ -82,7 +83,7 @@ fn upstream_that_falls_silent() -> (ScriptedUpstream, Receiver<Heard>) {
     (upstream.unwrap(), heard)
 }
 
-/// On a machine that stands still for a second, the client's PINGs come earlier than the silence does.
+/// If the machine stalls for a second, the client sends PINGs before the silence starts.
 fn answer_pings_until(stream: &mut ServerStream, awaited: impl Fn(&Frame) -> bool) -> io::Result<()> {
     loop {
         let next = next_frame(stream)?;

@@ -1,4 +1,4 @@
-//! An exec plug-in that must have a terminal: `interactiveMode: Always`.
+//! An exec plug-in that requires a terminal: `interactiveMode: Always`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const LIMIT: Duration = Duration::from_mins(1);
 const WHOAMI: [&str; 4] = ["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"];
-/// Asks a person at the terminal of its session, and looks whether its standard input is that, too.
+/// Prompts on the terminal of its session, and checks whether its standard input is that terminal, too.
 const ASKS: &str = "test -t 0 || exit 9; echo PIN? > /dev/tty; read -r pin < /dev/tty; test \"$pin\" = 4711 || exit 8; echo run";
 
 #[test]
@@ -22,7 +22,7 @@ fn a_person_at_the_terminal_is_asked_by_the_plug_in_behind_us() {
     command.args(["--ctty", "--wait"]).arg(watchtap().unwrap().get_program()).args(["exec", "--"]).args(place.whoami());
     place.lead(&mut command);
     let mut child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The terminal's other side stays with the processes that have it.
+    // Only the child processes keep the terminal's other side open.
     drop(command);
     let (shown, said) = (Lines::of(child.stdout.take().unwrap(), LIMIT), Lines::of(child.stderr.take().unwrap(), LIMIT));
 

@@ -1,6 +1,6 @@
 //! kubectl through watchtap: the plaintext below HTTP is the same at both ends, in both directions.
 //!
-//! kubectl → hop → watchtap → hop → kube-apiserver; both hops hash what they pass on.
+//! kubectl → hop → watchtap → hop → kube-apiserver; both hops hash the bytes that they forward.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::thread;
 use observer_tests::{Client, Cluster, Digest, HeldExec, Hop, Options, Passed, kubectl};
 use serde_json::{Value, json};
 
-/// What kubectl is told to speak.
+/// kubectl's HTTP version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Protocol {
     Http1,
@@ -38,7 +38,7 @@ fn plaintext_is_equal_at_both_ends_of_a_large_list_over_http1() {
     large_list(Protocol::Http1);
 }
 
-/// Both protocols at once, because the writing takes most of the time: two watches of what four writers do, each to a config map of its own.
+/// Both protocols in parallel, because the writes take most of the time: two watches of four writers, each with its own config map.
 #[test]
 fn plaintext_is_equal_at_both_ends_of_watches_of_10000_events() {
     const WRITERS: usize = 4;
@@ -67,7 +67,7 @@ fn plaintext_is_equal_at_both_ends_of_watches_of_10000_events() {
     }
 }
 
-/// What somebody does in a minute: makes, changes, reads, follows and removes a config map.
+/// One minute of typical use: creates, changes, reads, watches and deletes a config map.
 #[track_caller]
 fn session(protocol: Protocol) {
     let chain = Chain::start(protocol);
@@ -115,7 +115,7 @@ fn session(protocol: Protocol) {
     outcome.assert_counts_fit();
 }
 
-/// 60 config maps of 900 kB in one response, as they are and then compressed.
+/// 60 config maps of 900 kB in one response, plain and then compressed.
 #[track_caller]
 fn large_list(protocol: Protocol) {
     const PATH: &str = "/api/v1/namespaces/large/configmaps?resourceVersion=0";
@@ -149,7 +149,7 @@ fn fill_with_large_configmaps(client: &Client) {
     }
 }
 
-/// A kubectl that watches until it has seen so many modifications, and is killed then.
+/// Runs a watching kubectl until it has seen this many modifications, and kills it.
 #[track_caller]
 fn see_modifications(chain: &Chain, request: &str, count: usize) {
     let mut watching = chain.command(&["get", "--raw", request]).stdout(Stdio::piped()).spawn().unwrap();
@@ -160,7 +160,7 @@ fn see_modifications(chain: &Chain, request: &str, count: usize) {
     watching.wait().unwrap();
 }
 
-/// One that is made and then changed so often.
+/// Creates a config map and updates it this many times.
 fn update(client: &Client, path: &str, name: &str, times: usize) {
     client.post(path, &json!({"metadata": {"name": name}})).unwrap().success().unwrap();
     let path = format!("{path}/{name}");
@@ -172,19 +172,19 @@ fn update(client: &Client, path: &str, name: &str, times: usize) {
     }
 }
 
-/// Makes the namespace; returns the path of its config maps.
+/// Creates the namespace; returns the path of its config maps.
 fn new_namespace(client: &Client, name: &str) -> String {
     client.post("/api/v1/namespaces", &json!({"metadata": {"name": name}})).unwrap().success().unwrap();
     format!("/api/v1/namespaces/{name}/configmaps")
 }
 
-/// Of these tests only: they write far more than the others could bear in the lists that they count.
+/// A cluster of these tests only: their writes would be too many for the lists that other tests count.
 fn cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     CLUSTER.get_or_init(|| Cluster::start(&Options::default()).unwrap())
 }
 
-/// kubectl's way to the API server.
+/// kubectl's route to the API server.
 struct Chain {
     protocol: Protocol,
     before: Hop,
@@ -197,7 +197,7 @@ impl Chain {
     fn start(protocol: Protocol) -> Self {
         let cluster = cluster();
         let behind = Hop::start(([127, 0, 0, 1], cluster.port()).into(), cluster.ca_pem()).unwrap();
-        // With a version given, watchtap makes no connection of its own.
+        // With a given version, watchtap opens no connection of its own.
         let flags = ["--server-version", cluster.version()];
         let watchtap = HeldExec::before(behind.address(), behind.ca_pem(), cluster.admin_token(), &flags).unwrap();
         let before = Hop::start(watchtap.address().unwrap(), &watchtap.ca_pem().unwrap()).unwrap();
@@ -205,7 +205,7 @@ impl Chain {
         Self { protocol, before, watchtap, behind, kubeconfig }
     }
 
-    /// kubectl with a cache of its own, so that each chain sees discovery too.
+    /// kubectl with its own cache, so that each chain includes discovery.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(kubectl().expect("these tests need kubectl on the PATH"));
         command.args(arguments).env("KUBECONFIG", &self.kubeconfig).env("HOME", self.kubeconfig.parent().unwrap());
@@ -216,7 +216,7 @@ impl Chain {
         command
     }
 
-    /// Runs kubectl to its end; what it printed.
+    /// Runs kubectl until it exits; returns its output.
     #[track_caller]
     fn kubectl(&self, arguments: &[&str], input: &str) -> (String, Digest) {
         let mut command = self.command(arguments);
@@ -228,10 +228,10 @@ impl Chain {
         (String::from_utf8(output.stdout).unwrap(), digest)
     }
 
-    /// Ends everything; both hops must have seen the same.
+    /// Stops everything; both hops must have the same digests.
     #[track_caller]
     fn finish(self) -> Outcome {
-        // Whoever ends watchtap sooner has what it could decode in a given time, which is a matter of pace.
+        // After an earlier shutdown, the report would depend on how much watchtap decoded in time.
         self.watchtap.wait_until_idle().unwrap();
         let before = self.before.finish().unwrap();
         let report = self.watchtap.finish().unwrap();
@@ -246,7 +246,7 @@ impl Chain {
     }
 }
 
-/// What a chain leaves behind.
+/// The output of a chain.
 struct Outcome {
     connections: Vec<Passed>,
     report: Value,
@@ -262,7 +262,7 @@ impl Outcome {
         self.report["requests"].as_array().unwrap().iter().filter(|request| request["verb"] == verb).collect()
     }
 
-    /// What is counted in a body is exact, or less where the request and the report say that something was not seen.
+    /// Counts in a body are exact, or lower if both the request and the report state that something was missed.
     #[track_caller]
     fn assert_counted(&self, request: &Value, counted: &Value, expected: usize) {
         if request.get("missed_bytes").is_none() {

@@ -1,4 +1,4 @@
-//! `watchtap verify` on real API servers: what agrees, and that a lie is found out.
+//! `watchtap verify` on real API servers: it confirms correct rules and detects wrong ones.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +8,9 @@ use std::time::Duration;
 use observer_tests::{Cluster, Minor, Options, output_within, watchtap};
 use serde_json::{Value, json};
 
-/// The resource that is asked for: the API server makes some of it when it starts, and nobody reads them.
+/// The API server creates some roles at its start, and no other client reads them.
 const ROLES: [&str; 2] = ["--resource", "roles.rbac.authorization.k8s.io"];
-/// It says itself that it takes some twenty seconds.
+/// The command itself announces about twenty seconds.
 const ENDS_WITHIN: Duration = Duration::from_mins(5);
 
 const SNAPSHOTS: [&str; 5] =
@@ -29,7 +29,7 @@ const WATCH_LISTS: [&str; 3] = ["watch list, RV unset", "watch list, RV=0", "wat
 #[test]
 fn every_shape_agrees_with_a_server_as_it_is_and_a_lie_about_it_is_found_out() {
     let cluster = Cluster::start(&Options::default()).unwrap();
-    // Nothing is said: a quiet resource is found, and everything agrees.
+    // Without flags, it finds an idle resource, and everything agrees.
     let verified = verify(&cluster, &[]);
     assert_eq!((verified.exit_code, verified.disagreeing()), (Some(0), vec![]), "{verified:?}");
     assert_eq!(verified.document["tally"]["agree"], verified.document["tally"]["shapes"]);
@@ -166,7 +166,7 @@ fn resource_that_cannot_be_used_is_named_with_the_reason() {
     }
 }
 
-/// A thread that waits for this does not outlive a test that fails.
+/// A thread that waits for this flag does not outlive a failing test.
 struct SetWhenDropped<'s>(&'s AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {

@@ -1,4 +1,4 @@
-//! kubectl led to us by `proxy-url`, its `server` being the API server's own.
+//! kubectl connects through the kubeconfig's `proxy-url`; `server` stays the API server's own.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Watches over WebSocket through watchtap, as fabric8's informers open them first: read like any other watch.
+//! Watches over WebSocket through watchtap, which fabric8's informers try first: they are decoded like any other watch.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Message, Utf8Bytes, WebSocket};
 
 const NAMESPACE: &str = "websocket";
-/// Lengths of what the objects hold, so that frames have lengths of 7, 16 and 64 bits.
+/// Lengths of the objects' data, so that frames have lengths of 7, 16 and 64 bits.
 const HELD: [usize; 3] = [0, 2_000, 100_000];
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -28,7 +28,7 @@ fn watches_over_websocket_are_read_in_every_encoding_and_their_ends_are_seen() {
 
     let by_server = [
         ("application/json", ""),
-        // The server agrees to any one subprotocol, and writes the same as without it.
+        // The server accepts any one subprotocol, and its messages are the same as without one.
         ("application/json", "base64.binary.k8s.io"),
         ("application/vnd.kubernetes.protobuf", ""),
         ("application/cbor", ""),
@@ -75,7 +75,7 @@ fn check(watch: &Value, media_type: &str, events: usize) {
     assert!(watch["bytes"].as_u64().unwrap() > 100_000, "{watch:#?}");
 }
 
-/// Opens a watch from the present revision on.
+/// Opens a watch from the current revision.
 #[track_caller]
 fn open(session: &ExecSession, cluster: &Cluster, accept: &str, subprotocol: &str, more: &str) -> WebSocket<ClientStream> {
     let request = request(session, cluster, accept, subprotocol, more);
@@ -90,7 +90,7 @@ fn request(session: &ExecSession, cluster: &Cluster, accept: &str, subprotocol: 
     let url = format!("wss://{}{}", session.address().unwrap(), path(&format!("?watch=true&resourceVersion={revision}{more}")));
     let mut request = url.into_client_request().unwrap();
     let bearer = format!("Bearer {}", cluster.admin_token());
-    // The server takes no handshake without an Origin (golang.org/x/net `websocket/server.go` `checkOrigin`).
+    // The server refuses handshakes without an Origin (golang.org/x/net `websocket/server.go` `checkOrigin`).
     let fields = [
         ("authorization", bearer.as_str()),
         ("accept", accept),
@@ -113,7 +113,7 @@ fn stream(session: &ExecSession) -> ClientStream {
     StreamOwned::new(connection, socket)
 }
 
-/// Makes an object of each size and deletes them; how many events that is.
+/// Creates an object of each size and deletes them; returns the number of events.
 #[track_caller]
 fn change(cluster: &Cluster) -> usize {
     for (number, held) in HELD.iter().enumerate() {
@@ -126,7 +126,7 @@ fn change(cluster: &Cluster) -> usize {
     2 * HELD.len()
 }
 
-/// Reads to the end; how many messages came.
+/// Reads to the end; returns the number of messages.
 #[track_caller]
 fn drain(socket: &mut WebSocket<ClientStream>) -> usize {
     let mut messages = 0;

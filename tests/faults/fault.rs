@@ -1,4 +1,4 @@
-//! What breaks, and how it is mended.
+//! The faults and their repair.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -9,10 +9,9 @@ use rustix::process::Signal as ToClient;
 
 use super::testbed::{Needs, Testbed, Way};
 
-/// How long nobody serves.
+/// Duration of an outage.
 const AWAY: Duration = Duration::from_secs(5);
 
-/// Something that breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     ServerKilled,
@@ -38,7 +37,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// How many there are.
+    /// Number of faults.
     pub(crate) const COUNT: usize = Self::WatchtapKilled as usize + 1;
 
     pub(crate) const fn name(self) -> &'static str {
@@ -67,7 +66,7 @@ impl Fault {
     }
 
     pub(crate) fn needs(self) -> Needs {
-        // How long an API server that drains lets watches run on: a minute, unless told otherwise.
+        // A draining API server lets watches run this long; the default is one minute.
         const SOON: &[&str] = &["--request-timeout=10s"];
         let usual = Needs::default();
         match self {
@@ -77,7 +76,7 @@ impl Fault {
             Self::EtcdStopped | Self::Refused | Self::Reset | Self::HalfClose | Self::Silence | Self::Expired => {
                 Needs { tcp_hops: true, ..usual }
             }
-            // The highest that the API server takes; the hops count connections.
+            // The maximum that the API server accepts; the hops count connections.
             Self::GoAway => Needs { api_server_arguments: &["--goaway-chance=0.02"], tcp_hops: true, ..usual },
             Self::GoAwayToAll
             | Self::ResetAtOnce
@@ -88,7 +87,7 @@ impl Fault {
         }
     }
 
-    /// Breaks it, mends it if it can be mended, and sees to it that all clients have had of it what they will.
+    /// Causes the fault, repairs it if possible, and waits until all clients have reacted.
     pub(crate) fn happen(self, testbed: &mut Testbed) -> Result<()> {
         let before = testbed.requests()?;
         match self {
@@ -130,7 +129,7 @@ impl Fault {
             }
             Self::TooManyRequests => answer_instead(testbed, Act::EndWatches, Of::Watches, Answer::TooManyRequests, 3)?,
             Self::InternalError => answer_instead(testbed, Act::EndWatches, Of::Watches, Answer::InternalError, 2)?,
-            // client-go asks ten times by itself, a second apart, before it tells its reflector.
+            // client-go retries ten times by itself, one second apart, before its reflector gets the error.
             Self::TooLarge => answer_instead(testbed, Act::ExpireWatches, Of::ListsAtVersion, Answer::TooLargeResourceVersion, 12)?,
             Self::Expired => {
                 refuse(testbed);
@@ -150,22 +149,23 @@ impl Fault {
             Self::WatchtapTerminated => return end_for_good(testbed, Signal::Terminate),
             Self::WatchtapKilled => return end_for_good(testbed, Signal::Kill),
         }
-        // The first may come with a list, the second comes with the watch behind it.
+        // The first write may arrive in a list; the second arrives on the watch that follows it.
         testbed.all_have_the_next_write()?;
         testbed.all_have_the_next_write()?;
         testbed.all_ask_again(&before, 1, |client| self.is_noticed_by(client))
     }
 
-    /// Whether this client meets it at all.
+    /// Whether this client is affected at all.
     pub(crate) fn meets(self, client: CacheClient) -> bool {
-        // kubernetes/apiserver `pkg/server/filters/goaway.go`: of requests by HTTP/2 only, and the others ask for nothing after their watch.
+        // kubernetes/apiserver `pkg/server/filters/goaway.go` applies to requests over HTTP/2 only. The other clients send no
+        // request after their watch.
         self != Self::GoAway || (client.asks_when_told() && client.http() == HttpVersion::Two)
     }
 
-    /// Whether it makes this client ask again.
+    /// Whether the fault makes this client send another request.
     fn is_noticed_by(self, client: CacheClient) -> bool {
         match self {
-            // It lets watches live.
+            // Its watches survive.
             Self::GoAway => false,
             Self::ServerStopped | Self::Silence => client.pings(),
             Self::ServerKilled
@@ -189,7 +189,7 @@ impl Fault {
     }
 }
 
-/// Longer than it takes two pings to be missed.
+/// Longer than two missed pings.
 const SILENT: Duration = Duration::from_secs(20);
 
 fn restart(testbed: &mut Testbed, signal: Signal) -> Result<()> {
@@ -204,7 +204,8 @@ fn refuse(testbed: &Testbed) {
     testbed.on_both_ways(|hop| hop.break_all(Break::Reset));
 }
 
-/// Ends all watches, and answers what each client asks for then, so many `times`; waits until all who live on have asked beyond that.
+/// Ends all watches, and answers the next requests of each client `times` times. Waits until all surviving clients have sent one
+/// more.
 fn answer_instead(testbed: &Testbed, act: Act, of: Of, answer: Answer, times: usize) -> Result<()> {
     let before = testbed.requests()?;
     let hop = testbed.http_hop()?;
@@ -212,7 +213,7 @@ fn answer_instead(testbed: &Testbed, act: Act, of: Of, answer: Answer, times: us
     hop.happen(act);
     match of {
         Of::Watches => testbed.all_ask_again(&before, times + 1, CacheClient::begins_anew),
-        // Some ask for no version, or for none again that was too large.
+        // Some clients list without a version, or stop using a version that was too large.
         Of::ListsAtVersion => Ok(()),
     }
 }
@@ -228,7 +229,7 @@ fn go_away(testbed: &mut Testbed) -> Result<()> {
     testbed.shared_connections_are_made_anew(&before)
 }
 
-/// All clients stand still until the API server has given up each of them.
+/// Stops all clients until the API server has terminated the watch of each.
 fn slow_reader(testbed: &mut Testbed) -> Result<()> {
     const SIZE: usize = 300 * 1024;
     const TIMES: usize = 300;
@@ -244,13 +245,13 @@ fn slow_reader(testbed: &mut Testbed) -> Result<()> {
     written.context("the API server does not give up all clients that do not read")
 }
 
-/// What each client connects to is gone for good: of the one half the API server, of the other watchtap.
+/// Ends the upstream of each client for good: the API server for one half, watchtap for the other.
 fn end_for_good(testbed: &mut Testbed, signal: Signal) -> Result<()> {
     const TRIES: usize = 4;
     match signal {
         Signal::Terminate => {
             testbed.watchtap.terminate()?;
-            // Nobody is let in any more, and who is in goes on.
+            // watchtap accepts no new connection, and open ones continue.
             testbed.front_refuses()?;
             testbed.all_have_the_next_write().context("while watchtap drains")?;
             testbed.watchtap.wait()?;

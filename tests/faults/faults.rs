@@ -1,4 +1,4 @@
-//! One test for each fault, so that they run side by side and fail by name.
+//! One test per fault, so that they run in parallel and fail by name.
 
 use anyhow::Result;
 

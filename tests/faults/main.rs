@@ -1,8 +1,8 @@
-//! What clients do when something breaks, with watchtap in between and without: the same.
+//! Compares the behaviour of clients during faults, with and without watchtap: it must be the same.
 //!
-//! One run of a fault carries clients of every kind, each of them twice at the same time: one speaks to the API server directly, one through
-//! watchtap. On each way lies a TCP hop of the test's own, so that both meet the same condition. What counts is what the API server
-//! accepted from each, in the form of [`observer_tests::RequestForms`].
+//! One run of a fault has clients of every kind, each twice at the same time: one connects to the API server directly, one through
+//! watchtap. Each route has its own TCP hop, so both meet the same condition. The tests compare the requests that the API server
+//! accepted from each, as [`observer_tests::RequestForms`].
 
 mod fault;
 mod faults;

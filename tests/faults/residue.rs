@@ -1,4 +1,4 @@
-//! Where clients may behave otherwise than without watchtap, and why.
+//! The cells in which clients may behave differently behind watchtap, with reasons.
 
 use observer_tests::{CacheClient, ClientGo};
 
@@ -6,19 +6,20 @@ use super::fault::Fault;
 
 /// The cells that cannot be equal, each with its reason.
 ///
-/// Two things cannot be mirrored at the level of connections: the first dial of a client that was idle when upstream went away is reset and
-/// not refused, and a SYN that nobody answers has been answered by us before we know. The clients of this matrix have watches
-/// open, so the first is not theirs; and its silences begin above TCP, as those of a server that hangs do. So there are none.
+/// watchtap cannot mirror two things at the level of connections. If upstream disappears while a client is idle, the client's first
+/// dial is reset and not refused. And if upstream does not answer a SYN, watchtap has already accepted the client. The clients of
+/// this matrix have open watches, so the first case does not occur; its silences begin above TCP, like those of a hanging server.
+/// So there are no residues.
 const RESIDUES: &[(Fault, CacheClient, &str)] = &[];
 
-/// Why this cell may differ, if it may.
+/// The reason why this cell may differ, or `None` if it may not.
 pub(crate) fn residue(fault: Fault, client: CacheClient) -> Option<&'static str> {
     RESIDUES.iter().find(|(of, with, _)| (*of, *with) == (fault, client)).map(|(_, _, reason)| *reason)
 }
 
-/// Whether what this client does is chance, whoever it speaks to: something that listens dies, and whether a client that dials at once is
-/// refused, or still let in and reset, is a matter of the order in which the kernel closes the sockets of the dead. client-go 0.18 watches on
-/// after the one and lists after the other. Older ones list after both, newer ones after neither.
+/// Whether chance decides this client's behaviour, on either route. When a listening process dies, a client that dials immediately
+/// is refused, or still accepted and reset: it depends on the order in which the kernel closes the process's sockets. client-go
+/// 0.18 resumes after a refusal and relists after a reset. Older releases relist after both, newer ones after neither.
 pub(crate) fn is_chance(fault: Fault, client: CacheClient) -> bool {
     let somebody_dies =
         matches!(fault, Fault::ServerKilled | Fault::ServerTerminated | Fault::WatchtapTerminated | Fault::WatchtapKilled);

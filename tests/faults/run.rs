@@ -1,4 +1,4 @@
-//! All runs of one fault, and what they come to.
+//! All runs of one fault and their verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -13,24 +13,24 @@ use super::fault::Fault;
 use super::residue::{is_chance, residue};
 use super::testbed::{Behaviour, Outcome, Testbed, Way};
 
-/// How often each fault happens; once, unless this is set.
+/// Number of runs per fault; default 1.
 const RUNS: &str = "WATCHTAP_TESTS_FAULT_RUNS";
 
-/// Longer than this a watch has lived when something breaks, so that none is a very short one.
+/// Minimum age of a watch when the fault occurs, so that none counts as very short.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// What all runs of one fault came to for one client on one way.
+/// The results of all runs of one fault for one client on one route.
 #[derive(Debug, Default)]
 struct Seen {
-    /// What it did, and in how many runs.
+    /// Each behaviour, with its number of runs.
     behaviours: BTreeMap<Behaviour, usize>,
-    /// The fewest and the most objects that it was told of in vain.
+    /// The minimum and the maximum number of spurious updates.
     spurious: Option<(usize, usize)>,
-    /// What it said of what failed.
+    /// All error messages of the client.
     errors: BTreeSet<String>,
 }
 
-/// One cell of the matrix.
+/// One cell of the matrix: a fault and a client.
 #[derive(Debug)]
 struct Cell {
     fault: Fault,
@@ -39,10 +39,10 @@ struct Cell {
     watchtap: Seen,
 }
 
-/// Fails unless every client does with watchtap in between what it does without.
+/// Fails unless every client behaves through watchtap as it does directly.
 ///
-/// Some of what they do is chance: whether a dial comes just before or just after a listener closes. So what is compared are the sets of what
-/// each did in several runs; there are more than asked for as long as the sets differ, but not many.
+/// Some behaviour is chance, such as a dial just before or just after a listener closes. So the sets of behaviours over several
+/// runs are compared. While the sets differ, a few more runs follow.
 pub(crate) fn check(fault: Fault) -> Result<()> {
     const MORE: usize = 5;
     let clients = CacheClient::all();
@@ -74,7 +74,7 @@ fn run(fault: Fault, clients: &[CacheClient], number: usize) -> Result<Vec<Outco
     testbed.outcomes()
 }
 
-/// For the table: `cargo xtask test --faults` makes it of all of them.
+/// Writes the results; `cargo xtask test --faults` builds the table from all files.
 fn leave(fault: Fault, cells: &[Cell]) -> Result<()> {
     fs::create_dir_all(faults_folder())?;
     let cells: Vec<Value> = cells.iter().map(Cell::json).collect();
@@ -82,7 +82,7 @@ fn leave(fault: Fault, cells: &[Cell]) -> Result<()> {
     Ok(fs::write(faults_folder().join(format!("{fault:?}.json")), document.to_string())?)
 }
 
-/// What a cell comes to; `xtask/src/test/faults.rs` says of each sign what it means.
+/// The verdict of a cell; `xtask/src/test/faults.rs` explains each sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Equal,
@@ -129,7 +129,7 @@ impl Cell {
         })
     }
 
-    /// Whether more runs would change nothing.
+    /// Whether further runs cannot change the verdict.
     fn is_settled(&self) -> bool {
         self.is_sound() && self.verdict() != Verdict::NoWorse
     }
@@ -159,13 +159,13 @@ impl<'o> FromIterator<&'o Outcome> for Seen {
 }
 
 impl Seen {
-    /// Whether clients did the same, and were told of objects in vain in both or in neither.
+    /// Whether the behaviours are equal, and spurious updates occurred in both or in neither.
     fn is_as(&self, other: &Self) -> bool {
         let in_vain = |seen: &Self| seen.spurious.map(|(_, most)| most > 0);
         self.behaviours.keys().eq(other.behaviours.keys()) && in_vain(self) == in_vain(other)
     }
 
-    /// Whether everything that was done was done there too, or was the same with fewer lists.
+    /// Whether each behaviour also occurred there, or had the same end with fewer lists.
     fn is_no_worse_than(&self, other: &Self) -> bool {
         let most = other.behaviours.keys().map(|behaviour| behaviour.attempted.lists()).max().unwrap_or_default();
         let ends: BTreeSet<_> = other.behaviours.keys().map(|behaviour| &behaviour.end).collect();

@@ -1,4 +1,4 @@
-//! The servers, the two ways to them, and the clients on them.
+//! The servers, the two routes to them, and the clients on each.
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpStream};
@@ -15,39 +15,39 @@ use serde_json::{Value, json};
 const NAMESPACE: &str = "faults";
 const OBJECTS: usize = 20;
 
-/// How a client reaches the API server.
+/// The route of a client to the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Way {
     Direct,
     Watchtap,
 }
 
-/// What a fault needs beside what all have.
+/// The requirements of a fault beyond the common setup.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Needs {
     pub(crate) api_server_arguments: &'static [&'static str],
     pub(crate) watchtap_arguments: &'static [&'static str],
-    /// A hop on each way that breaks connections.
+    /// A hop on each route that breaks connections.
     pub(crate) tcp_hops: bool,
-    /// A hop in front of the API server that answers in its place.
+    /// A hop in front of the API server that can answer in its place.
     pub(crate) http_hop: bool,
 }
 
-/// Everything that takes part in one run of a fault.
+/// The setup of one run of a fault.
 #[derive(Debug)]
 pub(crate) struct Testbed {
     pub(crate) participants: Vec<Participant>,
     pub(crate) watchtap: RunSession,
-    /// Where watchtap listens.
+    /// The address of watchtap's listener.
     pub(crate) front: SocketAddr,
-    /// None, or one on each way.
+    /// Empty, or one hop per route.
     hops: Vec<TcpHop>,
     http_hop: Option<HttpHop>,
     pub(crate) cluster: Cluster,
     markers: u32,
 }
 
-/// One client.
+/// One client process on one route.
 #[derive(Debug)]
 pub(crate) struct Participant {
     pub(crate) client: CacheClient,
@@ -56,35 +56,36 @@ pub(crate) struct Participant {
     pub(crate) process: CacheProcess,
 }
 
-/// What one client did.
+/// The requests and the exit of one client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Behaviour {
-    /// What the server has received from it.
+    /// The requests that the server received.
     pub(crate) accepted: RequestForms,
-    /// What it has tried, in its own words; kubectl says nothing.
+    /// The requests that the client attempted, from its own log; kubectl logs none.
     pub(crate) attempted: RequestForms,
-    /// How it ended, if it did.
+    /// The exit status; `None` if the client still runs.
     pub(crate) end: Option<String>,
 }
 
-/// What one client did, and what it had of it.
+/// The behaviour of one client and its effects on the client.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) client: CacheClient,
     pub(crate) way: Way,
     pub(crate) behaviour: Behaviour,
-    /// Objects that it was told of although it had them in that version.
+    /// Number of updates for objects that the client already had in that version.
     pub(crate) spurious: usize,
-    /// What it said of what failed.
+    /// The client's errors.
     pub(crate) errors: Vec<String>,
 }
 
 impl Testbed {
-    /// Starts everything; every client has all objects, and nothing is written any more.
+    /// Starts everything and waits until every client has all objects. Nothing writes after that.
     ///
-    /// `order` is in which order each client comes: a draining API server ends watches one after the other.
+    /// `order` is the order in which the two routes of each client connect: a draining API server ends watches one by one.
     pub(crate) fn set(clients: &[CacheClient], order: [Way; 2], needs: &Needs) -> Result<Self> {
-        // The API server would write a lease of its own every ten seconds, and whoever resumes would find his version too old, or not, by chance.
+        // By default the API server writes a lease every ten seconds, so chance would decide whether a resuming client's version is
+        // too old.
         let quiet = ["--feature-gates=APIServerIdentity=false"];
         let api_server_arguments = quiet.iter().chain(needs.api_server_arguments).map(|argument| (*argument).to_owned()).collect();
         let cluster = Cluster::start(&Options { api_server_arguments, ..Options::default() })?;
@@ -116,22 +117,22 @@ impl Testbed {
         Ok(testbed)
     }
 
-    /// The condition on both ways.
+    /// Applies `what` to the hop of each route.
     pub(crate) fn on_both_ways(&self, what: impl Fn(&TcpHop)) {
         self.hops.iter().for_each(what);
     }
 
-    /// How many connections have been made on each way, if hops count them.
+    /// The number of connections on each route; empty without hops.
     pub(crate) fn connections(&self) -> Vec<usize> {
         self.hops.iter().map(TcpHop::accepted).collect()
     }
 
-    /// The hop that answers in the server's place.
+    /// The hop that can answer in the server's place.
     pub(crate) fn http_hop(&self) -> Result<&HttpHop> {
         self.http_hop.as_ref().context("this fault does not say that it needs the hop")
     }
 
-    /// Writes, and waits until everybody knows who has not ended for good.
+    /// Writes an object, and waits until all clients have it that survive the end of a watch.
     pub(crate) fn all_have_the_next_write(&mut self) -> Result<()> {
         let version = self.write_marker()?;
         let is_first = self.markers == 1;
@@ -144,7 +145,7 @@ impl Testbed {
         Ok(())
     }
 
-    /// Writes an object; its version.
+    /// Writes an object; returns its resource version.
     fn write_marker(&mut self) -> Result<String> {
         self.markers += 1;
         let object = json!({"metadata": {"name": format!("marker-{}", self.markers)}});
@@ -152,7 +153,7 @@ impl Testbed {
         Ok(made["metadata"]["resourceVersion"].as_str().context("an object has a version")?.to_owned())
     }
 
-    /// Writes one object of `size` bytes `times` times, or until `enough`.
+    /// Writes one object of `size` bytes up to `times` times, until `enough`.
     pub(crate) fn write_much(&self, size: usize, times: usize, enough: impl Fn() -> Result<bool>) -> Result<()> {
         let client = self.cluster.client_for_bulk()?;
         let object = json!({"metadata": {"name": "large"}, "data": {"large": "x".repeat(size)}});
@@ -169,7 +170,7 @@ impl Testbed {
         anyhow::bail!("{times} writes of {size} bytes were not enough")
     }
 
-    /// Waits until the API server has ended the answers to all the watches that it has received.
+    /// Waits until the API server has completed all watches that it received.
     pub(crate) fn all_watches_end(&self) -> Result<()> {
         let users: BTreeSet<String> = self.participants.iter().map(|participant| client_user(participant.number)).collect();
         let of = |events: &[Value], stage: &str| -> usize {
@@ -183,12 +184,12 @@ impl Testbed {
         self.cluster.audit_log_when(|events| of(events, "ResponseComplete") == of(events, "RequestReceived")).map(drop)
     }
 
-    /// How many requests of each client the server has received.
+    /// The number of requests that the server received from each client.
     pub(crate) fn requests(&self) -> Result<Vec<usize>> {
         Ok(self.received()?.iter().map(Vec::len).collect())
     }
 
-    /// What each has done.
+    /// The outcome of each client so far.
     pub(crate) fn outcomes(&mut self) -> Result<Vec<Outcome>> {
         let received = self.received()?;
         let outcomes = self.participants.iter_mut().zip(received).map(|(participant, received)| {
@@ -207,7 +208,8 @@ impl Testbed {
         outcomes.collect()
     }
 
-    /// What the server has received of each participant: the API server by its audit log, or the hop that answers in its place.
+    /// The request URIs that the server received from each participant: from the audit log, or from the hop that answers in its
+    /// place.
     fn received(&self) -> Result<Vec<Vec<String>>> {
         let Some(hop) = &self.http_hop else {
             let audit = self.cluster.audit_log()?;
@@ -224,7 +226,8 @@ impl Testbed {
         Ok(self.participants.iter().map(of_player).collect())
     }
 
-    /// Waits until the server has received so many requests more of every client that is `concerned`, since it had received `before` of each.
+    /// Waits until the server has received `more` further requests from every client that `concerned` accepts, counted from
+    /// `before`.
     pub(crate) fn all_ask_again(&self, before: &[usize], more: usize, concerned: impl Fn(CacheClient) -> bool) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(90);
         const PAUSE: Duration = Duration::from_millis(100);
@@ -240,7 +243,7 @@ impl Testbed {
         }
     }
 
-    /// Waits until watchtap lets nobody in any more.
+    /// Waits until watchtap refuses new connections.
     pub(crate) fn front_refuses(&self) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(10);
         let started = Instant::now();
@@ -250,7 +253,7 @@ impl Testbed {
         Ok(())
     }
 
-    /// Waits until the connections of both ways have become more by those of all clients that share one among their requests.
+    /// Waits until, on each route, every client that shares a connection among its requests has opened a new one.
     pub(crate) fn shared_connections_are_made_anew(&self, before: &[usize]) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(20);
         const PAUSE: Duration = Duration::from_millis(50);

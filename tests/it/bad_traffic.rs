@@ -1,4 +1,4 @@
-//! Traffic that is not as the standards have it: watchtap passes it on byte for byte, and counts what it does not understand.
+//! Traffic that violates the standards: watchtap forwards it byte for byte, and counts the parts that it cannot parse.
 
 use std::io::Write;
 
@@ -69,7 +69,7 @@ fn garbage_of_the_server_after_a_valid_exchange() {
 
 #[test]
 fn invalid_hpack_of_the_client() {
-    // A field of the static or dynamic table that neither has (RFC 7541 §2.3.3).
+    // An index beyond both the static and the dynamic table (RFC 7541 §2.3.3).
     let headers = frame(HEADERS, END_HEADERS | END_STREAM, 1, &[0xff, 0x00]);
     let go_away = frame(GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, COMPRESSION_ERROR]);
     let report = forwarded_unchanged("h2", vec![client(preface()), server(settings()), client(headers), server(go_away)]);
@@ -87,7 +87,7 @@ fn invalid_hpack_of_the_server() {
 
 #[test]
 fn text_instead_of_http2_frames() {
-    // As a frame header it claims a length of 4,740,180 bytes; 16,384 are allowed (RFC 9113 §4.2).
+    // Read as a frame header, it has a length of 4,740,180 bytes; 16,384 are allowed (RFC 9113 §4.2).
     let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
     let report = forwarded_unchanged("h2", vec![client(preface()), server(answer)]);
     assert_malformed(&report);
@@ -112,7 +112,7 @@ fn json_that_is_none() {
 fn gzip_bomb_is_read_to_its_end() {
     const INFLATED: usize = 16 << 20;
     const MEMBER: usize = 1 << 20;
-    // Members of their own inflate to the same bytes as one would (RFC 1952 §2.2).
+    // Separate members inflate to the same bytes as one (RFC 1952 §2.2).
     let zeros = gzip(&"0".repeat(MEMBER)).repeat(INFLATED / MEMBER);
     let (before, after) = THREE_PODS.split_once(r#""name":"a""#).unwrap();
     let before = gzip(&format!(r#"{before}"annotations":{{"zeros":""#));
@@ -150,7 +150,7 @@ fn header_block_of_http2_without_end() {
     const BLOCK: usize = 16 << 10;
     const BLOCKS: usize = 128;
     let mut frames = frame(HEADERS, END_STREAM, 1, &[]);
-    // A literal field without indexing, named "x", whose value is longer than anything that comes (RFC 7541 §5.1, §6.2.2).
+    // A literal field without indexing, named "x", whose value is longer than the rest of the stream (RFC 7541 §5.1, §6.2.2).
     frames.extend(frame(CONTINUATION, 0, 1, &[0x00, 0x01, b'x', 0x7f, 0xff, 0xff, 0xff, 0x7f]));
     frames.extend(frame(CONTINUATION, 0, 1, &[b'a'; BLOCK]).repeat(BLOCKS));
     let report = forwarded_unchanged("h2", vec![client(preface()), server(settings()), client(frames)]);

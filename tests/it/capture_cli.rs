@@ -1,4 +1,4 @@
-//! `--capture` and `watchtap read` as their caller sees them: through the real tap into a file, and back.
+//! `--capture` and `watchtap read` as a user sees them: through the real tap into a file, and back.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -37,7 +37,7 @@ fn replay_of_a_run_gives_its_report_and_its_events() {
 fn no_token_and_no_data_of_a_secret_is_in_a_capture() {
     let place = Place::new();
     let finished = place.run(&["/api/v1/namespaces/a/secrets"]);
-    // They did pass: the client was given the secret, and its name, which is no secret, is in the report's numbers.
+    // The secrets did pass: the client received the Secret, and its name, which is not secret, is in the report's numbers.
     assert_eq!(finished.report["requests"][0]["items"], 1);
     let file = fs::read(place.path("run.cap")).unwrap();
     let recorded = inflated(&file);
@@ -160,7 +160,7 @@ fn replay_writes_events_to_stdout_and_its_report_beside_them() {
     assert!(stderr(&output).contains("watchtap read: run.cap"));
 }
 
-/// A report without what belongs to the reading: the command, its exit code, and notes on the run.
+/// A report without the fields of the reading process: the command, its exit code, and the notes.
 fn observed(report: &Value) -> Value {
     let mut report = report.clone();
     for field in ["command", "exit_code", "notes"] {
@@ -173,7 +173,7 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Every deflated block of a capture, found by its mark (docs/capture.md); the reader under test takes no part in it.
+/// Inflates every block of a capture, found by its mark (docs/capture.md), without the reader under test.
 fn inflated(file: &[u8]) -> String {
     let mut text = String::new();
     let blocks = (0..file.len()).filter(|at| file[*at..].starts_with(b"\xC5blk"));
@@ -188,7 +188,7 @@ fn inflated(file: &[u8]) -> String {
     text
 }
 
-/// A folder that is home and working folder, with a kubeconfig that leads to a scripted API server.
+/// A folder that serves as home and working folder, with a kubeconfig for a scripted API server.
 struct Place {
     folder: TempDir,
     kubeconfig: PathBuf,
@@ -206,7 +206,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// A run with these requests whose capture is `run.cap`.
+    /// Runs these requests with the capture `run.cap`.
     #[track_caller]
     fn run(&self, paths: &[&str]) -> Finished {
         let capture = self.path("run.cap");

@@ -1,4 +1,4 @@
-//! A capture whose watchtap was killed: what was written is read, and what is missing is named.
+//! A capture of a killed watchtap: the written part is readable, and the missing part is reported.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::upstream::{TOKEN, Upstream};
 
 const LIMIT: Duration = Duration::from_secs(30);
-/// So many requests are known to be in the file when watchtap is killed.
+/// The kill happens when the file has at least this many requests.
 const KNOWN: u64 = 50;
 
 #[test]
@@ -24,7 +24,7 @@ fn a_capture_is_read_up_to_the_moment_at_which_watchtap_was_killed() {
     let client = client_of(&session);
     let answered = AtomicU64::new(0);
     thread::scope(|scope| {
-        // Until watchtap is gone.
+        // Asks until watchtap is gone.
         let asking = scope.spawn(|| {
             while client.raw("GET", "/api/v1/pods?limit=500", &[], b"").is_ok() {
                 answered.fetch_add(1, Ordering::SeqCst);
@@ -45,14 +45,14 @@ fn a_capture_is_read_up_to_the_moment_at_which_watchtap_was_killed() {
     assert_eq!(read.code, Some(3), "{}", read.said);
     assert!(read.said.contains("run.cap: at byte ") && read.said.contains("end mark"), "{}", read.said);
     let answered = answered.load(Ordering::SeqCst);
-    // The request at which the client found nobody may have been answered in part.
+    // The request that failed for the client may have been answered in part.
     assert!((KNOWN..=answered + 1).contains(&read.requests()), "{} of {answered}", read.requests());
     let missed = &read.report["missed"];
     assert_eq!((&missed["unrecorded"], missed["unrecorded_spans"].as_array().map(Vec::len)), (&1.into(), Some(1)), "{missed:#}");
     let (whole, cut): (Vec<&Value>, Vec<&Value>) =
         read.report["requests"].as_array().unwrap().iter().partition(|request| request["end"] == "complete");
     assert!(whole.iter().all(|request| request["resource"] == "pods" && request["status"] == 404), "{whole:#?}");
-    // The client sends one after the other, so the end of the file cuts through one at most.
+    // The client sends requests one by one, so the end of the file cuts at most one.
     assert!(cut.len() <= 1 && cut.iter().all(|request| request["end"] == "out-of-sight"), "{cut:#?}");
 }
 
@@ -62,7 +62,7 @@ struct Place {
     kubeconfig: PathBuf,
 }
 
-/// What `watchtap read` makes of the capture.
+/// The result of `watchtap read` on the capture.
 struct Read {
     code: Option<i32>,
     report: Value,
@@ -90,7 +90,7 @@ impl Place {
         let mut command = watchtap().unwrap();
         command.args(["read", "--format", "json"]).arg(Path::new("run.cap")).current_dir(self.folder.path());
         let output = output_within(&mut command, LIMIT).unwrap();
-        // Until the first block is written there is nothing to report.
+        // Before the first written block there is no report.
         let report = serde_json::from_slice(&output.stdout).unwrap_or_default();
         Read { code: output.status.code(), report, said: String::from_utf8_lossy(&output.stderr).into_owned() }
     }

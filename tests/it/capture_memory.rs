@@ -1,4 +1,4 @@
-//! Captures whose requests could take much memory of `watchtap read`: its peak, less that of the same run on an empty capture.
+//! Captures whose requests could take much memory of `watchtap read`: its peak minus that of the same run on an empty capture.
 //!
 //! `docs/bounds.md` has the figures that these tests print.
 
@@ -18,31 +18,31 @@ use observer_core::wire::{ListMeta, ObjectRef};
 use observer_tests::watchtap;
 use serde_json::Value;
 
-/// Most that any capture may take, in bytes.
+/// Maximum memory for any capture, in bytes.
 const MOST: u64 = 32 << 20;
 
-/// Requests, each of a namespace of its own.
+/// Many requests, each for its own namespace.
 struct Flood {
     name: &'static str,
     verb: Verb,
     ends: bool,
-    /// Bytes of each of its texts that a client chooses: selectors and `User-Agent`.
+    /// Length in bytes of each text that a client chooses: selectors and `User-Agent`.
     texts: usize,
-    /// Bytes of the group and the name of its resource.
+    /// Length in bytes of the resource's group and name.
     names: usize,
-    /// Whether each has a connection of its own, and with it a client.
+    /// Whether each request has its own connection, and with it its own client.
     connects: bool,
-    /// API servers, each with a name of 1 000 bytes.
+    /// Number of API servers, each with a name of 1 000 bytes.
     upstreams: u64,
     answer: Answer,
 }
 
-/// What a request is answered with.
+/// The response to each request.
 enum Answer {
     Head,
-    /// A list or an object of a revision.
+    /// A list or an object with a revision.
     Revision,
-    /// A refusal in as many words as are kept.
+    /// A refusal with the longest message that is kept.
     Refusal,
 }
 
@@ -168,7 +168,7 @@ fn capture_of_long_names(requests: u64) -> Vec<u8> {
     })
 }
 
-/// What `of` records of each of so many requests, a millisecond apart.
+/// A capture of the observations that `of` records for each request, one millisecond apart.
 fn capture_of(requests: u64, of: impl Fn(u64, &mut dyn FnMut(What))) -> Vec<u8> {
     let at = |number: u64| Timestamp::from_nanos(1_000_000_000 + number * 1_000_000);
     let (mut writer, mut bytes) = (Writer::new(at(0)), Vec::new());
@@ -180,7 +180,7 @@ fn capture_of(requests: u64, of: impl Fn(u64, &mut dyn FnMut(What))) -> Vec<u8> 
     bytes
 }
 
-/// The peak of `read` of a capture, in bytes, and its report. It waits for room in the pipe before it ends.
+/// The peak memory of `read` on a capture, in bytes, and its report. It waits for room in the pipe before it exits.
 fn peak_of_read(capture: Vec<u8>) -> (u64, Value) {
     const PIPE: usize = 64 << 10;
     let folder = tempfile::tempdir().unwrap();

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use super::upstream::Upstream;
 
 const LIMIT: Duration = Duration::from_secs(30);
-/// What watchtap itself asks of a server, in no order.
+/// watchtap's own requests to a server, in any order.
 const OURS: [&str; 2] = ["GET /version", "GET /metrics"];
 
 #[test]
@@ -176,7 +176,7 @@ fn the_kubeconfig_that_is_named_outranks_the_one_of_the_environment() {
 #[test]
 fn the_same_server_has_the_same_port_in_every_run_and_two_runs_do_not_meet() {
     let place = Place::new(&[Upstream::start()]);
-    // No other test listens there, so nobody else can have taken the port.
+    // No other test listens on this address, so the port is free again.
     let start = || ExecSession::start(&place.kubeconfig, &["--listen", "[::1]:0"]).unwrap();
     let [first, second] = [(); 2].map(|()| start());
     let ports = [&first, &second].map(|session| session.address().unwrap().port());
@@ -306,7 +306,7 @@ fn servers_at_addresses_of_every_kind_are_reached() {
     assert_eq!(seen, [(sixth.as_str(), "pods"), (renamed.as_str(), "pods")]);
 }
 
-/// A kubeconfig with contexts, clusters and users that are numbered; the first context is current.
+/// A kubeconfig with numbered contexts, clusters and users; the first context is current.
 struct Place {
     folder: TempDir,
     kubeconfig: PathBuf,
@@ -350,7 +350,7 @@ impl Place {
     }
 }
 
-/// Asks until it is so.
+/// Polls until the condition holds.
 #[track_caller]
 fn eventually(condition: impl Fn() -> bool) {
     let limit = Instant::now() + LIMIT;
@@ -369,7 +369,7 @@ fn get(session: &ExecSession, context: &str, path: &str) -> io::Result<String> {
     get_as(session, context, context, path)
 }
 
-/// The whole response of one request to the listener of one context, with the certificate of another's user.
+/// Sends one request to the listener of `context`, with the certificate of `identity`; returns the complete response.
 fn get_as(session: &ExecSession, context: &str, identity: &str, path: &str) -> io::Result<String> {
     let address = session.address_of(context).unwrap();
     let socket = TcpStream::connect(address)?;

@@ -1,4 +1,4 @@
-//! What watchtap does with the limit of open descriptors, and what it does when there are none.
+//! watchtap and the limit of open descriptors: how it sets the limit, and what it does at the limit.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ use super::exec_cli::Place;
 use super::exec_plugins;
 use super::upstream::Upstream;
 
-/// Nothing here takes longer, however loaded the machine is.
+/// Limit of every wait, for a loaded machine too.
 const LIMIT: Duration = Duration::from_secs(30);
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
@@ -28,7 +28,7 @@ const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 fn limit_is_raised_for_watchtap_and_not_for_the_command() {
     let upstream = upstream();
     let folder = tempfile::tempdir().unwrap();
-    // watchtap has the command's limit until it has been started.
+    // watchtap has the command's limit until the command has been started.
     let show = "ulimit -Sn; ulimit -Hn; until grep -q 'open files *4000 ' /proc/$PPID/limits; do :; done";
     let mut command = limited("300:4000");
     command.args(["exec", "--server-version", "v1.34.4", "--upstream", &format!("https://{}", upstream.address())]);
@@ -51,7 +51,7 @@ fn limit_is_not_raised_for_a_plug_in_that_watchtap_runs_itself() {
     assert!(said.lines().any(|line| line == "300"), "{said}");
 }
 
-/// With 80 descriptors 32 are for everything else, and each connection takes two.
+/// Of 80 descriptors, 32 are reserved for other uses, and each connection takes two.
 #[test]
 fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_free() {
     const CONNECTIONS: usize = 24;
@@ -79,7 +79,7 @@ fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_fre
     assert_eq!(report["missed"]["connect_failures"], 0);
 }
 
-/// As above; and all are there before watchtap has looked for the first.
+/// The same limit; all clients connect before watchtap accepts the first.
 #[test]
 fn of_a_herd_of_clients_no_more_are_let_in_than_there_are_descriptors_for() {
     const CONNECTIONS: usize = 24;
@@ -100,7 +100,7 @@ fn of_a_herd_of_clients_no_more_are_let_in_than_there_are_descriptors_for() {
     let let_in: Vec<ClientStream> = (0..CONNECTIONS).map(|_| next_served.recv_timeout(LIMIT).unwrap().unwrap()).collect();
     exec.wait_until_idle().unwrap();
     let open = exec.usage().unwrap().descriptors;
-    // Beside two for each connection there may be a dial that asks whether upstream accepts.
+    // In addition to two per connection, a dial may be open that tests whether upstream accepts.
     assert!(open < before + 2 * CONNECTIONS + WAITING / 2, "{open} are open now, and {before} were before");
     assert!(next_served.try_recv().is_err(), "nobody is let in, and nobody is turned away");
 
@@ -126,8 +126,8 @@ fn client_waits_when_the_system_gives_no_descriptor_to_look_its_upstream_up() {
     assert_served_once_there_are_descriptors(1, "localhost");
 }
 
-/// Takes from a running watchtap in front of `host` all but so many of its free descriptors, and gives them back when a client has come.
-/// Returns the report.
+/// Takes all but `free` of the unused descriptors from a running watchtap in front of `host`, and returns them after a client has
+/// come. Returns the report.
 #[track_caller]
 fn assert_served_once_there_are_descriptors(free: usize, host: &str) -> Value {
     let upstream = upstream();
@@ -155,7 +155,7 @@ fn assert_served_once_there_are_descriptors(free: usize, host: &str) -> Value {
     report
 }
 
-/// The limit is above all numbers, of which new descriptors get the lowest that is free.
+/// The limit applies to descriptor numbers; a new descriptor gets the lowest free number.
 fn limit_that_leaves(free: usize, exec: &HeldExec) -> u64 {
     let folder = format!("/proc/{}/fd", exec.process().as_raw_nonzero());
     let numbers = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap());
@@ -163,7 +163,7 @@ fn limit_that_leaves(free: usize, exec: &HeldExec) -> u64 {
     (0..).filter(|number| !used.contains(number)).nth(free).unwrap()
 }
 
-/// Whoever waits does not spin.
+/// A waiting client does not make watchtap spin.
 #[track_caller]
 fn assert_little_is_done(exec: &HeldExec) {
     const LASTS: Duration = Duration::from_secs(1);
@@ -173,7 +173,7 @@ fn assert_little_is_done(exec: &HeldExec) {
     assert!(used < LASTS / 10, "{used:?} of processor time in {LASTS:?}");
 }
 
-/// watchtap with a limit of `SOFT:HARD` descriptors.
+/// watchtap with the descriptor limits `SOFT:HARD`.
 fn limited(descriptors: &str) -> Command {
     let mut command = Command::new("prlimit");
     command.arg(format!("--nofile={descriptors}")).arg("--").arg(watchtap().unwrap().get_program());
@@ -193,13 +193,13 @@ fn client(exec: &HeldExec) -> ClientStream {
     connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[b"http/1.1"]).unwrap()
 }
 
-/// Connects, asks for something, and must get it.
+/// Connects, sends a request, and must receive the response.
 fn client_in_a_thread(exec: &HeldExec) -> JoinHandle<()> {
     let (address, authority) = (exec.address().unwrap(), exec.ca_pem().unwrap());
     thread::spawn(move || get(&mut connect(address, &authority, &[b"http/1.1"]).unwrap()))
 }
 
-/// Shakes hands over a connection that is there already, asks for something, and must get it.
+/// Completes the TLS handshake on an existing connection, sends a request, and must receive the response.
 fn served_over(socket: TcpStream, authority: &str) -> Result<ClientStream> {
     let mut stream = shake_hands(socket, authority, &[b"http/1.1"])?;
     get(&mut stream);

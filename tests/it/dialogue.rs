@@ -1,4 +1,4 @@
-//! A dialogue between a client and a server that both know it by heart, so that each can tell whether what it hears is what was said.
+//! A scripted dialogue between a client and a server. Both know the script, so each can check that it receives what the other sent.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use observer_tests::{Digest, HeldExec, ScriptedUpstream, connect, end_sending};
 use rustls::{ConnectionCommon, SideData, StreamOwned};
 use serde_json::Value;
 
-/// One after the other: nobody speaks before it has heard what comes before. Bytes, and who says them.
+/// Messages with their direction, in strict order: each side sends only after it has received all earlier messages.
 pub(crate) type Dialogue = Vec<(Direction, Vec<u8>)>;
 
 pub(crate) fn client(bytes: impl Into<Vec<u8>>) -> (Direction, Vec<u8>) {
@@ -22,7 +22,7 @@ pub(crate) fn server(bytes: impl Into<Vec<u8>>) -> (Direction, Vec<u8>) {
     (Direction::Response, bytes.into())
 }
 
-/// Plays the dialogue through watchtap, fails unless both sides hear exactly what was said, and returns watchtap's report.
+/// Plays the dialogue through watchtap, fails unless both sides receive exactly the script, and returns watchtap's report.
 #[track_caller]
 pub(crate) fn forwarded_unchanged(protocol: &'static str, dialogue: Dialogue) -> Value {
     let dialogue = Arc::new(dialogue);
@@ -34,7 +34,7 @@ pub(crate) fn forwarded_unchanged(protocol: &'static str, dialogue: Dialogue) ->
         sender.send((heard, played)).map_err(io::Error::other)
     });
     let upstream = upstream.unwrap();
-    // With a version given, watchtap makes no request of its own.
+    // With a given version, watchtap sends no request of its own.
     let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &["--server-version", "v1.34.4"]).unwrap();
     let mut client = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[protocol.as_bytes()]).unwrap();
     let mut heard = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn forwarded_unchanged(protocol: &'static str, dialogue: Dialogue) ->
     exec.finish().unwrap()
 }
 
-/// Speaks and hears all lines, then says that nothing follows and listens for what the other side may still say.
+/// Sends and receives all messages, then ends its direction and reads the rest of the other side.
 pub(crate) fn play<C, S>(
     dialogue: &[(Direction, Vec<u8>)],
     role: Direction,
@@ -74,7 +74,7 @@ fn said_by(speaker: Direction, dialogue: &Dialogue) -> Vec<u8> {
     lines.concat()
 }
 
-/// Compares digests, because a line can be millions of bytes.
+/// Compares digests, because a message can have millions of bytes.
 #[track_caller]
 fn assert_heard(heard: &[u8], said: &[u8], played: io::Result<()>, listener: &str) {
     assert_eq!(Digest::of(heard), Digest::of(said), "{listener} did not hear what was said; its dialogue: {played:?}");

@@ -1,4 +1,4 @@
-//! `watchtap exec --budget`: what a client may cost, and `--mute`.
+//! `watchtap exec --budget`: limits for a client's requests, and `--mute`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ fn findings_that_nobody_wants_are_left_out_and_counted() {
     assert_eq!(findings(&["--mute", "hot-loop:"]), (0, 1));
 }
 
-/// A run that lists once, with the flags that `flags` makes.
+/// A run that lists once, with the flags from `flags`.
 fn run(flags: impl FnOnce(&Place) -> Vec<PathBuf>) -> observer_tests::Finished {
     let server = Upstream::start();
     let place = Place::new();

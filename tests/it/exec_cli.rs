@@ -1,4 +1,4 @@
-//! `watchtap exec` as its caller sees it: exit codes, files, signals, words.
+//! `watchtap exec` as a user sees it: exit codes, files, signals, messages.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -111,7 +111,7 @@ fn client_of_an_absent_upstream_is_refused() {
     let place = Place::new();
     let kubeconfig = place.write("kubeconfig", &Upstream::start().kubeconfig_to_port(port.number()));
     let session = ExecSession::start(&kubeconfig, &[]).unwrap();
-    // The first client may be the one by which upstream is found to refuse; it is reset then.
+    // watchtap may detect the refusing upstream through the first client, which is then reset.
     let first = handshake(&session).unwrap_err();
     assert!([ErrorKind::ConnectionRefused, ErrorKind::ConnectionReset, ErrorKind::BrokenPipe].contains(&first), "{first}");
     assert_eq!(handshake(&session).unwrap_err(), ErrorKind::ConnectionRefused);
@@ -172,7 +172,7 @@ fn signal_to_us_alone_is_forwarded_once_and_the_end_of_the_command_is_ours() {
     let ours = Pid::from_child(&child);
     kill_process(ours, Signal::TERM).unwrap();
     assert_eq!(said.next_line().unwrap().as_deref(), Some("TERM"));
-    // Signals are handed on in order: a second TERM would come before this.
+    // Signals are forwarded in order: a second TERM would arrive before this one.
     kill_process(ours, Signal::USR1).unwrap();
     assert_eq!(said.next_line().unwrap().as_deref(), Some("USR1"));
     drop(child.stdin.take());
@@ -184,7 +184,7 @@ fn signal_to_us_alone_is_forwarded_once_and_the_end_of_the_command_is_ours() {
 fn signal_before_the_command_runs_leaves_nothing_behind() {
     let (over, is_over) = std::sync::mpsc::channel::<()>();
     let is_over = std::sync::Mutex::new(is_over);
-    // A server that never says its version.
+    // A server that never sends its version.
     let silent = ScriptedUpstream::start(&[b"http/1.1"], move |_stream| {
         let _over = is_over.lock().unwrap().recv();
         Ok(())
@@ -331,7 +331,7 @@ fn what_a_command_prints_on_a_full_disk_fails_and_says_so() {
     }
 }
 
-/// A folder with a kubeconfig, which is home and temporary folder too.
+/// A folder with a kubeconfig that serves as home and temporary folder.
 pub(super) struct Place {
     folder: TempDir,
 }
@@ -372,7 +372,7 @@ impl Place {
     }
 }
 
-/// `watchtap exec` on this kubeconfig fails by itself, without running the command, and says all of these.
+/// Checks that `watchtap exec` on this kubeconfig fails without running the command, and prints all of these texts.
 #[track_caller]
 fn check_kubeconfig(text: &str, said: &[&str]) {
     let place = Place::new();
@@ -393,7 +393,7 @@ fn check_failure(output: &Output, code: i32, said: &[&str]) {
     assert_eq!(stdout(output), "");
 }
 
-/// What becomes of a client that connects and shakes hands.
+/// Connects and completes the TLS handshake; returns the error kind on failure.
 fn handshake(session: &ExecSession) -> Result<StreamOwned<ClientConnection, TcpStream>, ErrorKind> {
     let address = session.address().unwrap();
     let socket = TcpStream::connect(address).map_err(|error| error.kind())?;
@@ -406,7 +406,7 @@ fn handshake(session: &ExecSession) -> Result<StreamOwned<ClientConnection, TcpS
     Ok(stream)
 }
 
-/// The whole response of one request on a connection of its own.
+/// Sends one request on a connection of its own and returns the complete response.
 #[track_caller]
 pub(super) fn get(session: &ExecSession, path: &str) -> String {
     let mut stream = handshake(session).unwrap();

@@ -1,4 +1,4 @@
-//! `watchtap exec` where the API server is reached through a forward proxy.
+//! `watchtap exec` with an API server behind a forward proxy.
 
 use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy};
 use observer_tests::{ExecSession, output_within};

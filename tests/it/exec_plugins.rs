@@ -1,4 +1,4 @@
-//! Users with exec plug-ins, behind `watchtap exec`. The test is the client: it runs what the copy of the kubeconfig names.
+//! Users with exec plug-ins and `watchtap exec`. The test is the client: it runs the plug-in that the copied kubeconfig names.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Output, Stdio};
@@ -133,14 +133,14 @@ fn command_is_not_among_those_for_people() {
     assert!(!text(&help.stdout).contains("credential"), "{help:?}");
 }
 
-/// A user whose plug-in is `command`.
+/// A session whose user has the plug-in `command`.
 #[track_caller]
 fn session(command: &[&str]) -> ExecSession {
     let place = Place::new();
     ExecSession::start(&place.write("kubeconfig", &kubeconfig(&Upstream::start(), command)), &[]).unwrap()
 }
 
-/// Leads to `upstream`, with a user whose plug-in is `command`.
+/// A kubeconfig for `upstream` whose user has the plug-in `command`.
 #[track_caller]
 pub(super) fn kubeconfig(upstream: &Upstream, command: &[&str]) -> String {
     let (program, arguments) = command.split_first().unwrap();
@@ -152,7 +152,7 @@ pub(super) fn kubeconfig(upstream: &Upstream, command: &[&str]) -> String {
     upstream.kubeconfig().replace(&token, &format!("exec: {exec}"))
 }
 
-/// Runs the plug-in of the copy as a client does.
+/// Runs the plug-in of the copied kubeconfig as a client does.
 #[track_caller]
 fn run(session: &ExecSession, info: Option<&str>) -> Output {
     let mut command = session.exec_plugin().unwrap();

@@ -1,4 +1,4 @@
-//! `watchtap explain` as its caller sees it; it needs no cluster and no kubeconfig.
+//! `watchtap explain` as a user sees it; it needs no cluster and no kubeconfig.
 
 use std::process::{Output, Stdio};
 use std::time::Duration;
@@ -149,7 +149,7 @@ fn request_that_is_none_fails() {
     );
 }
 
-/// A usage error, as any other flag that cannot be read.
+/// A usage error, like that of any other invalid flag.
 #[test]
 fn version_that_is_none_is_a_usage_error() {
     let output = explain(&[PODS, "--server-version", "newest"]);
@@ -163,7 +163,7 @@ fn check(arguments: &[&str], expected: &Expect) {
     expected.assert_eq(&success(&explain(arguments)));
 }
 
-/// Exit code 1, nothing on standard output, the reason on standard error.
+/// Checks for exit code 1, an empty standard output, and this message on standard error.
 #[track_caller]
 fn check_failure(arguments: &[&str], expected: &Expect) {
     let output = explain(arguments);
@@ -178,7 +178,7 @@ fn success(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// With nothing around that it could read.
+/// Without files or an environment that it could read.
 #[track_caller]
 fn explain(arguments: &[&str]) -> Output {
     let mut command = watchtap().unwrap();

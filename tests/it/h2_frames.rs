@@ -1,4 +1,4 @@
-//! HTTP/2 frames, as bytes.
+//! HTTP/2 frames as bytes.
 
 // Frame types, flags and an error code of RFC 9113 §6 and §7.
 pub(crate) const DATA: u8 = 0;
@@ -17,12 +17,12 @@ pub(crate) const PADDED: u8 = 0x8;
 pub(crate) const WITH_PRIORITY: u8 = 0x20;
 pub(crate) const COMPRESSION_ERROR: u8 = 9;
 
-/// The client's first bytes, with empty settings.
+/// The connection preface of a client, with empty settings.
 pub(crate) fn preface() -> Vec<u8> {
     preface_with(&settings())
 }
 
-/// The client's first bytes.
+/// The connection preface of a client, with these settings.
 pub(crate) fn preface_with(settings: &[u8]) -> Vec<u8> {
     [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", settings].concat()
 }
@@ -42,7 +42,7 @@ pub(crate) fn get(path: &str) -> Vec<u8> {
     [&[0x82, 0x87, 0x04], &string(path)[..]].concat()
 }
 
-/// A literal field without indexing, new name, no Huffman code (RFC 7541 §6.2.2).
+/// A literal field without indexing, new name, no Huffman coding (RFC 7541 §6.2.2).
 pub(crate) fn field(name: &str, value: &str) -> Vec<u8> {
     [vec![0], string(name), string(value)].concat()
 }

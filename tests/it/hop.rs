@@ -1,4 +1,4 @@
-//! The hop that other tests measure with.
+//! Tests of the hops that other tests measure with.
 
 use std::io::{Read, Write};
 
@@ -9,7 +9,7 @@ fn each_hop_of_a_chain_counts_the_same_plaintext() {
     let answer = b"answer ".repeat(100_000);
     let of_answer = Digest::of(&answer);
     let upstream = ScriptedUpstream::start(&[b"b"], move |stream| {
-        // Until the client has said all: the answer needs a half-closed connection.
+        // Reads until the client has sent everything: the answer needs a half-closed connection.
         stream.read_to_end(&mut Vec::new())?;
         stream.write_all(&answer)
     });

@@ -1,5 +1,5 @@
-//! What an idle watch may cost, all told: both TLS sides, the task, what observing remembers. `cargo xtask bench watches` has the figures for
-//! 9 000 of them and more, of the program as it ships.
+//! The memory limit of an idle watch: both TLS sides, the task, and the observer's state. `cargo xtask bench watches` measures
+//! 9 000 and more watches with the released program.
 
 use std::io::{self, Read, Write};
 
@@ -14,7 +14,7 @@ const EVENTS: &str = concat!(
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nAudit-Id: 3b1c7c0e-5a55-4a0e-9d3c-9a0c1f2e3d4c\r\n\
     Transfer-Encoding: chunked\r\n\r\n";
 
-/// The first ones are not counted: threads get their stacks and tables their first places then.
+/// The first watches do not count: they allocate thread stacks and initial tables.
 #[test]
 fn idle_watch_on_a_connection_of_its_own_costs_at_most_32_kib() {
     const FIRST: usize = 100;
@@ -37,7 +37,7 @@ fn idle_watch_on_a_connection_of_its_own_costs_at_most_32_kib() {
     assert_eq!((&report["totals"]["watches"], &report["missed"]["bytes"]), (&(FIRST + WATCHES).into(), &0.into()));
 }
 
-/// A watch of which the first events have come.
+/// Opens a watch and reads its first events.
 fn open_watch(exec: &HeldExec) -> ClientStream {
     let mut stream = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[b"http/1.1"]).unwrap();
     let target = "/api/v1/namespaces/shop/pods?watch=true&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=400";
@@ -48,7 +48,7 @@ fn open_watch(exec: &HeldExec) -> ClientStream {
     stream
 }
 
-/// Answers a watch with some events, and then says nothing until the client leaves.
+/// Answers a watch with some events, and then stays silent until the client leaves.
 fn watch(stream: &mut ServerStream) -> io::Result<()> {
     if read_head(stream)?.is_none() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Memory that does not grow with the list.
+//! Memory does not grow with the size of a list.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,16 +12,17 @@ use crate::pods::{HEAD, Pods, TAIL};
 const MEGA: usize = 1_000_000;
 const SHORT: &str = "/api/v1/namespaces/short/pods";
 const LONG: &str = "/api/v1/namespaces/long/pods";
-/// So much is under way at once, in bytes of plaintext: the server sends it when the one before was read and observed.
+/// Plaintext bytes in flight: the server sends the next step after the client has read, and watchtap has observed, the previous
+/// one.
 const STEP: usize = 64 << 10;
 
-/// What comes before is as many bytes in short lists, through the same process: so neither its start nor what the allocator keeps makes the
-/// difference.
+/// The baseline is as many bytes in short lists through the same process. So neither the start nor memory that the allocator keeps
+/// makes the difference.
 #[test]
 fn peak_memory_does_not_grow_with_the_list() {
     const SHORT_LISTS: usize = 40;
     const MOST_GROWTH: u64 = 2 << 20;
-    /// What is kept of an object, so that it is known again (`ReflectorLimits::objects`).
+    /// Bytes kept per object, so that a later delivery can be recognised (`ReflectorLimits::objects`).
     const EACH_OBJECT: u64 = 39;
     let (upstream, sent, permits) = upstream_with_lists();
     let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &[]).unwrap();
@@ -48,7 +49,7 @@ fn peak_memory_does_not_grow_with_the_list() {
     );
 }
 
-/// What the report says of each list, in the order in which they ended.
+/// The report's fields for each list, in order of their end.
 fn lists(report: &Value) -> Vec<Value> {
     let lists = report["requests"].as_array().unwrap().iter().filter(|request| request["verb"] == "list");
     let fields =
@@ -56,9 +57,9 @@ fn lists(report: &Value) -> Vec<Value> {
     lists.map(fields).collect()
 }
 
-/// All that the server answers to one list, hashed and forgotten; sent and read no faster than watchtap observes, however busy the machine is.
+/// Hashes and discards the response to one list. Sending and reading wait for watchtap's observer, even on a busy machine.
 ///
-/// What a starved observer may leave waiting has a bound of its own, which has nothing to do with the length of the list.
+/// A starved observer's backlog has a separate bound, which does not depend on the length of the list.
 fn read_list(exec: &HeldExec, path: &str, permits: &Sender<()>) -> Digest {
     let mut stream = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[b"http/1.1"]).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: kubernetes\r\nConnection: close\r\n\r\n").unwrap();
@@ -75,10 +76,10 @@ fn read_list(exec: &HeldExec, path: &str, permits: &Sender<()>) -> Digest {
     hasher.finish()
 }
 
-/// What a server tells of each list: what it sent, how many pods, and the length of the body.
+/// The server's record of each list: digest of the sent bytes, number of pods, length of the body.
 type Sent = Receiver<(Digest, usize, u64)>;
 
-/// A server that sends lists step by step, each step but the first with a permit.
+/// A server that sends lists in steps; each step except the first needs a permit.
 fn upstream_with_lists() -> (ScriptedUpstream, Sent, Sender<()>) {
     let (sender, receiver) = channel();
     let (permits, permitted) = channel();
@@ -108,7 +109,7 @@ fn send_version(stream: &mut ServerStream) -> io::Result<()> {
     )
 }
 
-/// Makes one pod after the other, each a chunk of its own.
+/// Generates the pods one by one, each as its own chunk.
 fn send_list(to: Stepwise<'_>, pods: &Pods, count: usize) -> io::Result<(Digest, u64)> {
     const WRITE: usize = 16 << 10;
     let mut out = Hashing { hasher: Hasher::new(), to: BufWriter::with_capacity(WRITE, to) };
@@ -129,7 +130,7 @@ fn send_list(to: Stepwise<'_>, pods: &Pods, count: usize) -> io::Result<(Digest,
     Ok((out.hasher.finish(), body_length))
 }
 
-/// Writes no more than [`STEP`] bytes before the next permit.
+/// Writes at most [`STEP`] bytes before the next permit.
 struct Stepwise<'s> {
     stream: &'s mut ServerStream,
     permitted: &'s Receiver<()>,
@@ -138,7 +139,7 @@ struct Stepwise<'s> {
 
 impl<'s> Stepwise<'s> {
     fn new(stream: &'s mut ServerStream, permitted: &'s Receiver<()>) -> Self {
-        // The end of a list before may have come with the end of a step.
+        // The previous list may have ended together with a step.
         while permitted.try_recv().is_ok() {}
         Self { stream, permitted, left: STEP }
     }
@@ -162,7 +163,7 @@ impl Write for Stepwise<'_> {
     }
 }
 
-/// Hashes what is written.
+/// Hashes all written bytes.
 struct Hashing<W> {
     hasher: Hasher,
     to: W,

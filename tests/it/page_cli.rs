@@ -1,4 +1,4 @@
-//! The terminal page as the person before it sees it, from the first picture to the terminal that is left behind.
+//! The terminal page as the user sees it, from the first picture to the restored terminal.
 
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -114,14 +114,14 @@ fn lines_come_where_they_are_asked_for_and_where_the_terminal_can_do_no_more() {
     }
 }
 
-/// How somebody asks for the end.
+/// How the user requests the shutdown.
 #[derive(Clone, Copy)]
 enum Ask {
     Signal(Signal),
     Key(&'static str),
 }
 
-/// A person's place before a terminal.
+/// A terminal with its user.
 struct Seat {
     screen: Screen,
     home: TempDir,
@@ -149,7 +149,8 @@ impl Seat {
         self.screen.start(&command).unwrap()
     }
 
-    /// The program ended well, the terminal has the modes from before, and the last line is on the ordinary screen.
+    /// Checks that the program exited with success, that the terminal modes are restored, and that the ordinary screen shows the
+    /// last line.
     #[track_caller]
     fn assert_left_behind(&mut self, watchtap: &mut Child, modes: &str) {
         assert_eq!(wait_within(watchtap, LIMIT).unwrap().code(), Some(0));

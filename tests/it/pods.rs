@@ -1,16 +1,16 @@
-//! Pods as a cluster has them, a few kilobytes each, and lists of any number of them.
+//! Realistic pods of a few kilobytes each, and lists of any number of them.
 
 use serde_json::{Value, json};
 
-/// Where a pod's number stands; each pod is as long as any other.
+/// Placeholder of a pod's number; all pods have the same length.
 const NUMBER: &str = "#######";
 
-/// What comes before the first pod.
+/// JSON before the first pod.
 pub(crate) const HEAD: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"987654321"},"items":["#;
-/// What comes after the last pod.
+/// JSON after the last pod.
 pub(crate) const TAIL: &str = "]}\n";
 
-/// Makes pods that differ in their identity and nothing else.
+/// Generates pods that differ only in their identity.
 pub(crate) struct Pods {
     template: String,
 }
@@ -20,12 +20,12 @@ impl Pods {
         Self { template: template().to_string() }
     }
 
-    /// JSON of the pod of that number.
+    /// JSON of the pod with this number.
     pub(crate) fn pod(&self, number: usize) -> String {
         self.template.replace(NUMBER, &format!("{number:07}"))
     }
 
-    /// How many pods, with the commas between them, have about that many bytes.
+    /// The number of pods, with commas, that take about this many bytes.
     pub(crate) fn count_of(&self, bytes: usize) -> usize {
         bytes / (self.template.len() + 1)
     }

@@ -1,4 +1,4 @@
-//! Where private files go, and what a report is not written into.
+//! Where private files go, and which files a report is never written to.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -23,7 +23,7 @@ fn a_runtime_directory_that_others_can_enter_is_not_used_and_named() {
     }
 }
 
-/// Only root can give a file away; what is decided then, `private_file` tests for everybody.
+/// Only root can give a file away. `private_file` has tests of the decision for every user.
 #[test]
 fn a_report_is_not_written_into_a_file_of_somebody_else() {
     let place = Place::with_upstream();

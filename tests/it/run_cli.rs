@@ -1,4 +1,4 @@
-//! `watchtap run` as the person before it sees it: first lines, live lines, the end.
+//! `watchtap run` as the user sees it: first lines, live lines, shutdown.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -24,7 +24,7 @@ fn first_lines_say_where_clients_are_to_be_pointed_and_come_before_any_answer_of
     let (answer, asked) = std::sync::mpsc::channel::<()>();
     let asked = std::sync::Mutex::new(asked);
     let silent = ScriptedUpstream::start(&[b"http/1.1"], move |_stream| {
-        // Until the test is over.
+        // Blocks until the test ends.
         let _over = asked.lock().unwrap().recv();
         Ok(())
     });
@@ -86,7 +86,7 @@ fn the_first_signal_lets_open_connections_finish_and_nobody_new_in() {
     get(&mut client, "/api/v1/pods");
     running.signal(Signal::INT);
     assert!(running.said_with("draining").contains("1 connection may go on for 30s"));
-    // The port is closed before the grace begins, and that a moment after the line.
+    // The listener closes before the grace period begins, shortly after the line.
     while std::net::TcpStream::connect(running.address()).is_ok() {
         std::thread::yield_now();
     }
@@ -243,7 +243,7 @@ fn the_demo_shows_every_layer_and_lives_through_expired_watches_and_restarts() {
     assert!(ended.said.contains("not seen: nothing"), "{}", ended.said);
 }
 
-/// A running `watchtap run`, killed when it is dropped.
+/// A running `watchtap run`; dropping it kills the process.
 struct Running {
     watchtap: Child,
     /// Standard error, line by line.
@@ -256,7 +256,7 @@ struct Running {
     _folder: TempDir,
 }
 
-/// What is left of it.
+/// The output and exit status of a finished run.
 struct Ended {
     code: Option<i32>,
     said: String,
@@ -268,7 +268,7 @@ impl Running {
         Self::of("run", Some(kubeconfig), flags)
     }
 
-    /// Another of the commands that run until they are interrupted.
+    /// Starts any command that runs until it is interrupted.
     #[track_caller]
     fn of(subcommand: &str, kubeconfig: Option<&str>, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -311,13 +311,13 @@ impl Running {
         kill_process(Pid::from_child(&self.watchtap), signal).unwrap();
     }
 
-    /// The first line of standard output with this in it.
+    /// The first line of standard output that contains `part`.
     #[track_caller]
     fn line_with(&self, part: &str) -> String {
         line_with(&self.lines, part)
     }
 
-    /// The same of standard error.
+    /// The first line of standard error that contains `part`.
     #[track_caller]
     fn said_with(&self, part: &str) -> String {
         line_with(&self.said, part)
@@ -337,7 +337,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended already cannot be killed.
+        // The kill fails if it has already exited.
         let _ended = self.watchtap.kill();
         let _reaped = self.watchtap.wait();
     }
@@ -353,7 +353,7 @@ fn line_with(lines: &Lines, part: &str) -> String {
     }
 }
 
-/// One request, and its response to the last byte.
+/// Sends one request and reads the complete response.
 #[track_caller]
 fn get(stream: &mut (impl Read + Write), path: &str) {
     write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nUser-Agent: a-test/1.0\r\nAuthorization: Bearer {TOKEN}\r\n\r\n").unwrap();

@@ -1,4 +1,4 @@
-//! Little input that once took much memory of watchtap: its peak, less that of the same run without the input.
+//! Small inputs that once took much memory of watchtap: its peak minus that of the same run without the input.
 //!
 //! `docs/bounds.md` has the figures that these tests print.
 
@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use observer_tests::{HeldExec, ScriptedUpstream, connect, read_head};
 use serde_json::Value;
 
-/// Most that any input may take, in bytes.
+/// Maximum memory for any input, in bytes.
 const MOST: u64 = 32 << 20;
 
 /// Some 60 KB that inflate to 60 MiB of items or events.
@@ -30,7 +30,7 @@ const WATCH: &str = "/api/v1/pods?watch=1";
 const JSON: &str = "application/json";
 const CBOR: &str = "application/cbor";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
-/// An envelope of `v1 PodList` whose contents are longer than anything that comes.
+/// An envelope of `v1 PodList` whose stated length exceeds the rest of the body.
 const PROTOBUF_LIST: &[u8] = b"k8s\0\n\x0d\n\x02v1\x12\x07PodList\x12\xff\xff\xff\x7f";
 
 const BOMBS: [Bomb; 6] = [
@@ -65,7 +65,7 @@ fn compressed_bodies_of_countless_items_or_events_take_little_memory() {
 #[test]
 fn client_hellos_that_are_never_complete_take_little_memory() {
     const CLIENTS: usize = 700;
-    /// At most so many are not reset; see `tap/proxy/hellos.rs`.
+    /// Maximum number of connections that are not reset; see `tap/proxy/hellos.rs`.
     const LEFT: usize = 100;
     let upstream = upstream_with(&BOMBS[0], 0);
     let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &[]).unwrap();
@@ -86,7 +86,7 @@ fn client_hellos_that_are_never_complete_take_little_memory() {
     assert_eq!(report["totals"]["lists"], 2);
 }
 
-/// The peak of a run with one list or watch that inflates to so many MiB more, in bytes; and its report.
+/// Runs one list or watch that inflates to this many MiB more; returns the peak in bytes and the report.
 fn peak_of(bomb: &Bomb, mebibytes: usize) -> (u64, Value) {
     let upstream = upstream_with(bomb, mebibytes);
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +103,7 @@ fn peak_of(bomb: &Bomb, mebibytes: usize) -> (u64, Value) {
 
 fn upstream_with(bomb: &Bomb, mebibytes: usize) -> ScriptedUpstream {
     const MEBI: usize = 1 << 20;
-    // Members of their own inflate to the same bytes as one would (RFC 1952 §2.2).
+    // Separate members inflate to the same bytes as one (RFC 1952 §2.2).
     let member = gzip(&bomb.repeated.repeat(MEBI / bomb.repeated.len()));
     let body = [gzip(bomb.before), member.repeat(mebibytes), gzip(bomb.after)].concat();
     let (media_type, length) = (bomb.media_type, body.len());
@@ -128,7 +128,7 @@ fn ask(exec: &HeldExec, path: &str) {
     stream.read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// A client that sends all but the end of the longest `ClientHello` that is read, in four records.
+/// A client that sends all but the end of the longest accepted `ClientHello`, in four records.
 fn begins_hello(exec: &HeldExec) -> TcpStream {
     const RECORD: [u8; 5] = [0x16, 3, 1, 0x3f, 0xf0];
     const LENGTH: usize = 0x3ff0;
@@ -138,7 +138,7 @@ fn begins_hello(exec: &HeldExec) -> TcpStream {
         record.extend(if number == 0 { [1, 0, 0xff, 0xf0] } else { [0; 4] });
         record.resize(RECORD.len() + LENGTH, 0);
         let length = if number == 3 { LENGTH / 2 } else { record.len() };
-        // It may be reset meanwhile.
+        // watchtap may reset the connection meanwhile.
         if client.write_all(record.get(..length).unwrap_or_default()).is_err() {
             break;
         }

@@ -1,4 +1,4 @@
-//! A stand-in for an API server: TLS, HTTP/1.1, a version, one secret, and nothing else.
+//! A minimal API server: TLS, HTTP/1.1, a version and one Secret.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -14,15 +14,15 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
-/// What `/version` says.
+/// The body of `/version`.
 pub(crate) const VERSION: &str = r#"{"major":"1","minor":"34","gitVersion":"v1.34.4"}"#;
-/// What everything else is answered with.
+/// The answer to all other requests.
 const NOT_FOUND: &str = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"NotFound","code":404}"#;
-/// What a list of secrets is answered with.
+/// The answer to a list of Secrets.
 const SECRETS: &str = r#"{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"c4n4ry-name","namespace":"a","resourceVersion":"6"},"data":{"password":"YzRuNHJ5LWRhdGE="}}]}"#;
-/// The data in it, which must not show up anywhere either.
+/// The data of that Secret, which must not appear in any output either.
 pub(crate) const SECRET_DATA: &str = "YzRuNHJ5LWRhdGE";
-/// The token of [`Upstream::kubeconfig`]; it must not show up anywhere.
+/// The token of [`Upstream::kubeconfig`]; it must not appear in any output.
 pub(crate) const TOKEN: &str = "token-of-a-scripted-upstream";
 
 /// Serves until the test process ends.
@@ -44,7 +44,7 @@ impl Upstream {
         Self::at(Ipv4Addr::LOCALHOST.into(), "127.0.0.1")
     }
 
-    /// One at an address of this machine, with a certificate for `name`.
+    /// Listens on an address of this machine, with a certificate for `name`.
     pub(crate) fn at(address: IpAddr, name: &str) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -65,7 +65,7 @@ impl Upstream {
             for socket in listener.incoming() {
                 accepted.fetch_add(1, Ordering::SeqCst);
                 let (tls, seen) = (Arc::clone(&tls), Arc::clone(&seen_by_all));
-                // A client may leave in the middle of anything; that is nothing to a server.
+                // A client may leave at any point, which is no error of the server.
                 thread::spawn(move || socket.and_then(|socket| serve(socket, tls, &seen)).ok());
             }
         });
@@ -77,7 +77,7 @@ impl Upstream {
         self.seen().requests.clone()
     }
 
-    /// The client certificate of each request that came with one.
+    /// The client certificate of each request that had one.
     pub(crate) fn certificates(&self) -> Vec<CertificateDer<'static>> {
         self.seen().certificates.clone()
     }
@@ -86,7 +86,7 @@ impl Upstream {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The certificate of a user of this server, and its key in PEM.
+    /// A client certificate that this server accepts, and its key in PEM.
     pub(crate) fn user(&self) -> (rcgen::Certificate, String) {
         let mut params = CertificateParams::default();
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
@@ -94,49 +94,49 @@ impl Upstream {
         (params.signed_by(&key, &self.authority).unwrap(), key.serialize_pem())
     }
 
-    /// How many connections it has accepted.
+    /// The number of accepted connections.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// Where it listens.
+    /// Its listening address.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The certificate of the authority that vouches for it, in PEM.
+    /// The CA that signed its certificate, PEM.
     pub(crate) fn authority(&self) -> String {
         self.authority.pem()
     }
 
-    /// A kubeconfig that leads here.
+    /// A kubeconfig for this server.
     pub(crate) fn kubeconfig(&self) -> String {
         kubeconfig(&format!("https://{}", self.address), &self.trusted())
     }
 
-    /// A kubeconfig that leads here and trusts the authority of another one.
+    /// A kubeconfig for this server that trusts the CA of `other`.
     pub(crate) fn kubeconfig_that_trusts(&self, other: &Self) -> String {
         kubeconfig(&format!("https://{}", self.address), &other.trusted())
     }
 
-    /// A kubeconfig that trusts this one's authority and leads to another port of this machine.
+    /// A kubeconfig that trusts this server's CA and names another port of this machine.
     pub(crate) fn kubeconfig_to_port(&self, port: u16) -> String {
         kubeconfig(&format!("https://127.0.0.1:{port}"), &self.trusted())
     }
 
-    /// A kubeconfig that leads here through a proxy, by a name that nobody else can resolve.
+    /// A kubeconfig for this server behind a proxy, under a name that only the proxy can resolve.
     pub(crate) fn kubeconfig_behind(&self, proxy_url: &str) -> String {
         let trust = format!("{}\n    tls-server-name: 127.0.0.1\n    proxy-url: '{proxy_url}'", self.trusted());
         kubeconfig("https://api.invalid:6443", &trust)
     }
 
-    /// The field of a cluster that names its authority.
+    /// The field of a cluster that contains the CA.
     pub(crate) fn trusted(&self) -> String {
         format!("certificate-authority-data: {}", BASE64_STANDARD.encode(self.authority()))
     }
 }
 
-/// One context with a token; `trust` is the field that names the authority.
+/// One context with a bearer token; `trust` is the field that contains the CA.
 pub(crate) fn kubeconfig(server: &str, trust: &str) -> String {
     format!(
         "apiVersion: v1
@@ -160,7 +160,7 @@ current-context: scripted
     )
 }
 
-/// Client certificates that `authority` has issued are asked for, and may be left out.
+/// Requests client certificates signed by `authority`, but does not require them.
 fn server_config(
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,

@@ -1,4 +1,4 @@
-//! `watchtap verify` against servers that behave as real ones rarely do.
+//! `watchtap verify` against servers that behave in unusual ways.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,19 +12,19 @@ const ENDS_WITHIN: Duration = Duration::from_mins(2);
 const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/roles";
 const OBJECT: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/a";
 
-/// An API server as far as `verify` sees it, whose lists all come from a cache.
+/// The parts of an API server that `verify` uses; all lists come from a cache.
 #[derive(Clone, Copy)]
 struct Behaviour {
     version: &'static str,
-    /// Answers on one connection before it ends.
+    /// Number of answers on one connection before it ends.
     answers: u64,
     /// Whether every connection leads to another server.
     is_balanced: bool,
-    /// Lines of the page that are about something else.
+    /// Number of unrelated lines on the metrics page.
     padding: usize,
-    /// What stands at the end of the page.
+    /// Text at the end of the page.
     end: &'static str,
-    /// Pages after a watch that do not count its first events yet.
+    /// Number of pages after a watch that do not yet count its first events.
     late_pages: u64,
 }
 
@@ -46,7 +46,7 @@ fn connection_for_each_answer_provokes_nothing_and_ends() {
 
 #[test]
 fn counters_of_another_server_are_not_compared() {
-    // Every third answer comes from another server: never do two pages around one answer stand.
+    // After every three answers another server takes over, so the pages before and after an answer never come from the same one.
     let verified = verify(Behaviour { answers: 3, is_balanced: true, ..USUAL });
     let tally = &verified.document["tally"];
     assert_eq!((&tally["disagree"], &tally["noisy"]), (&0.into(), &0.into()), "{verified:?}");
@@ -100,16 +100,16 @@ struct Verified {
     stderr: String,
 }
 
-/// Serves roles that nobody else reads.
+/// Serves roles that no other client reads.
 pub(super) fn server_of_roles() -> ScriptedUpstream {
     server_that(USUAL)
 }
 
 fn server_that(behaviour: Behaviour) -> ScriptedUpstream {
     let connections = AtomicU64::new(0);
-    // Of one server, or of as many as there are connections.
+    // Counters of one server, or of one per connection.
     let shared = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
-    // Pages until the first events of the last watch are counted, and those that are.
+    // Number of pages until the first events of the last watch are counted, and the count itself.
     let (late, initial) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
     ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
         let connection = connections.fetch_add(1, Ordering::SeqCst);
@@ -120,7 +120,7 @@ fn server_that(behaviour: Behaviour) -> ScriptedUpstream {
             if late.load(Ordering::SeqCst) == 0 {
                 initial.fetch_add(2, Ordering::SeqCst);
             }
-            // Below 0 it stays beyond what is ever asked for.
+            // After 0 it wraps to a number that no test reaches.
             late.fetch_sub(1, Ordering::SeqCst);
             let initial = initial.load(Ordering::SeqCst);
             let padding = "apiserver_request_duration_seconds_bucket{le=\"0.05\",verb=\"LIST\"} 12345\n".repeat(behaviour.padding);
@@ -149,7 +149,7 @@ fn server_that(behaviour: Behaviour) -> ScriptedUpstream {
                     lists.fetch_add(1, Ordering::SeqCst);
                     list()
                 }
-                // From etcd, which is no business of these tests.
+                // A real server reads these lists from etcd; no test here depends on them.
                 ROLES => list(),
                 OBJECT => {
                     gets.fetch_add(1, Ordering::SeqCst);
@@ -182,7 +182,7 @@ fn verify_shapes(behaviour: Behaviour, shapes: &[&str]) -> Verified {
     }
 }
 
-/// Of a watch: each object once.
+/// The events of a watch: each object once.
 fn events() -> String {
     let event = |name: &str| {
         let metadata = format!(r#"{{"name":"{name}","namespace":"default","resourceVersion":"7"}}"#);
@@ -197,7 +197,7 @@ fn list() -> String {
     format!(r#"{{"kind":"RoleList","apiVersion":"v1","metadata":{{"resourceVersion":"9"}},"items":[{items}]}}"#)
 }
 
-/// The target of the next request; `None` when there is none.
+/// The target of the next request; `None` at the end of the connection.
 fn request(stream: &mut ServerStream) -> io::Result<Option<String>> {
     Ok(read_head(stream)?.and_then(|head| head.split(' ').nth(1).map(str::to_owned)))
 }

@@ -1,4 +1,4 @@
-//! Processes that are selected by their cgroup, and what it tells of them. These tests make cgroups.
+//! Processes that are selected by their cgroup, and the pod and container that the cgroup names. These tests create cgroups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn what_is_no_cgroup_is_named() {
     }
 }
 
-/// A cgroup with another one inside, as a pod has its containers.
+/// A cgroup with a nested cgroup, like a pod with its container.
 struct Pod {
     root: PathBuf,
     folder: PathBuf,
@@ -83,7 +83,7 @@ impl Pod {
         Self::called("pod", "container")
     }
 
-    /// One with these names, in a folder of its own.
+    /// Creates cgroups with these names, in a folder of their own.
     fn called(pod: &str, container: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("watchtap-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -98,7 +98,7 @@ impl Pod {
         ProbeOptions { cgroups: vec![self.folder.clone()], ..of_clients(server.address()) }
     }
 
-    /// It goes into the container before it becomes a client, as those of a container runtime do.
+    /// Enters the container's cgroup before it becomes a client, as under a container runtime.
     fn client(&self, server: &DemoServer) -> Patient {
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo $$ > $0/cgroup.procs && exec python3 \"$@\""]).arg(&self.container);
@@ -109,13 +109,13 @@ impl Pod {
 impl Drop for Pod {
     fn drop(&mut self) {
         for folder in [&self.container, &self.folder, &self.root] {
-            // A test that failed may have left a client in it.
+            // A failed test may have left a client in it.
             let _busy = fs::remove_dir(folder);
         }
     }
 }
 
-/// Where cgroups of version 2 are.
+/// Mount point of cgroup v2.
 fn mounted() -> PathBuf {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     let mut mounted = mounts.lines().filter(|line| line.split(' ').nth(2) == Some("cgroup2"));

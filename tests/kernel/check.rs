@@ -1,4 +1,4 @@
-//! `watchtap probe --check` on this machine, as root and as somebody without rights.
+//! `watchtap probe --check` on this machine, as root and as an unprivileged user.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::clients::python;
 
-/// Loads its TLS library, says so, and waits for its input to end.
+/// Loads its TLS library, prints its version, and waits until its input closes.
 const WAITING: &str = "
 import ssl, sys
 print(ssl.OPENSSL_VERSION, flush=True)
 sys.stdin.read()
 ";
 
-/// A process that runs until this is dropped.
+/// A process that runs until this value is dropped.
 struct Waiting {
     child: Child,
     input: Option<ChildStdin>,
@@ -35,7 +35,7 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         drop(self.input.take());
-        // It has nothing left to wait for.
+        // Its input is closed, so it exits.
         let _ended = self.child.wait();
     }
 }
@@ -61,7 +61,7 @@ fn root_finds_all_that_is_needed_and_the_libraries_of_running_processes() {
     assert!(library["name"].as_str().unwrap().contains("libssl"), "{library:#}");
     assert_eq!((&library["seen"], &library["libraries"][0]["name"]), (&"Wholly".into(), &"OpenSSL".into()), "{library:#}");
 
-    // This program speaks TLS by rustls.
+    // The test program uses rustls.
     let own: Vec<&Value> = files.iter().filter(|file| of_process(file, std::process::id())).collect();
     let [own] = own.as_slice() else { panic!("{files:#?}") };
     assert_eq!((&own["seen"], &own["libraries"][0]["name"]), (&"Not".into(), &"rustls".into()), "{own:#}");
@@ -102,17 +102,19 @@ fn what_the_help_calls_enough_is_enough_without_root() {
     }
 }
 
-/// Whether this PID namespace is another than the first (`PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`), which is a limit of its own.
+/// Whether this PID namespace differs from the initial one (`PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`), which is a
+/// limit of its own.
 fn is_in_a_container() -> bool {
     std::fs::read_link("/proc/self/ns/pid").unwrap() != Path::new("pid:[4026531836]")
 }
 
-/// What the check says by the user nobody with these capabilities. Its program is copied to where everybody may run it.
+/// Runs the check as user `nobody` with these capabilities, from a copy of the program that every user may execute.
 fn as_nobody(folder: &Path, capabilities: &[&str]) -> Output {
     let program = folder.join("watchtap");
     if !program.exists() {
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-        // By another process: a child that another thread starts would hold our file open for writing, and then it cannot be run.
+        // With another process: a child that another thread starts would inherit our writable descriptor, and the file could not be
+        // executed.
         assert!(Command::new("cp").arg(watchtap().unwrap().get_program()).arg(&program).status().unwrap().success());
     }
     let set: String =

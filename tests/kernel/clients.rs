@@ -1,4 +1,4 @@
-//! Clients that are processes of their own, and how they are probed.
+//! Clients as separate processes, and the options of their probe.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use watchtap::demo::DemoServer;
 use watchtap::tap::probe::ProbeOptions;
 
-/// What each of the clients asks for that ask three times.
+/// The three requests of the clients that send three.
 pub(crate) const PATHS: [&str; 3] = ["/api/v1/namespaces?limit=500", "/api/v1/namespaces/default/configmaps", "/version"];
 
-/// Asks three times with Python's `urllib`, a new connection each.
+/// Sends three requests with Python's `urllib`, each on a new connection.
 pub(crate) const URLLIB: &str = "
 import ssl, sys, urllib.request
 host, authority, token = sys.argv[1:]
@@ -19,12 +19,12 @@ for path in ['/api/v1/namespaces?limit=500', '/api/v1/namespaces/default/configm
     urllib.request.urlopen(request, context=context).read()
 ";
 
-/// Connections that lead to this server are followed at their clients' ends.
+/// Follows connections to this server at the client's end.
 pub(crate) fn of_clients(server: SocketAddr) -> ProbeOptions {
     ProbeOptions { api_servers: vec![server], ..ProbeOptions::default() }
 }
 
-/// What the clients take: where it listens, who vouches for it, and who they are.
+/// The clients' arguments: server address, CA and bearer token.
 pub(crate) fn arguments(server: &DemoServer) -> [String; 3] {
     [server.address().to_string(), server.ca_pem().to_owned(), server.token().to_owned()]
 }
@@ -35,7 +35,7 @@ pub(crate) fn python(script: &str, arguments: &[String]) -> Command {
     python
 }
 
-/// Returns when the client has ended well.
+/// Runs the client; it must exit with success.
 pub(crate) fn run(client: &mut Command) {
     assert!(client.status().unwrap().success());
 }

@@ -1,4 +1,4 @@
-//! Connections that are used while they are closed.
+//! Connections in use while they are closed.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use super::clients::of_clients;
 use super::late::Client;
 use super::told::Hearing;
 
-/// So many connections are closed at the least.
+/// Minimum number of closed connections.
 const AT_LEAST: usize = 20;
-/// So many are at most, until one has the memory of one before.
+/// Maximum number, until one reuses the memory of an earlier connection.
 const AT_MOST: usize = 500;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a probe tells of clients is what the proxy tells that they go through.
+//! The probe reports the same events for clients as the proxy that they use.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,13 @@ use super::event_streams::EventStreams;
 use super::watchers::Watcher;
 
 const NAMESPACE: &str = "streams";
-/// What takes longer does not come about.
+/// Limit of every wait.
 const WITHIN: Duration = Duration::from_mins(1);
-/// Of a process that was seen it is told as soon after its end.
+/// A recorded process appears in the events this soon after its exit.
 const TOLD_WITHIN: Duration = Duration::from_millis(500);
 
-/// The API server, what fails in front of it, the proxy in front of that, and the probe that looks for connections with the proxy.
+/// The API server, a hop that injects faults in front of it, and the proxy in front of that. The probe looks for connections to the
+/// proxy.
 struct Stage {
     run: RunSession,
     probe: ProbeSession,
@@ -33,7 +34,7 @@ struct Stage {
     markers: usize,
 }
 
-/// A client of each kind.
+/// A client of any kind.
 #[derive(Clone, Copy, Debug)]
 enum Client {
     Cache(CacheClient),
@@ -60,7 +61,7 @@ fn probe_tells_what_the_proxy_tells() {
     let mut observed = BTreeSet::new();
     for (number, client) in Client::all().into_iter().enumerate() {
         let mut alone = stage.enter(number, client);
-        // What it has so far may have come by a list: nothing is to be under way to it when it leaves.
+        // It may have all objects from a list. This write makes sure that nothing is in flight when it exits.
         stage.write_to(&mut [&mut alone]);
         observed.insert(alone.id());
         leave(alone);
@@ -72,7 +73,7 @@ fn probe_tells_what_the_proxy_tells() {
     stage.update(10_000);
     stage.write_to(&mut together.iter_mut().map(|(_, process)| process).collect::<Vec<_>>());
 
-    // Those that do not begin anew end by this.
+    // Clients that do not start a new watch exit.
     stage.hop.happen(Act::ExpireWatches);
     let (mut informers, watchers): (Vec<_>, Vec<_>) = together.into_iter().partition(|(client, _)| client.begins_anew());
     for (_, mut process) in watchers {
@@ -88,7 +89,7 @@ fn probe_tells_what_the_proxy_tells() {
     stage.hop.script(None);
     stage.hop.happen(Act::BreakWatches);
     write_to_informers(&mut stage, &mut informers);
-    // That may have come by a list; this comes by a watch, so that nothing is under way to them when they leave.
+    // The write before may have arrived in a list. This one arrives on a watch, so nothing is in flight when they exit.
     write_to_informers(&mut stage, &mut informers);
     for (_, process) in informers {
         leave(process);
@@ -104,7 +105,7 @@ fn probe_tells_what_the_proxy_tells() {
 
 impl Stage {
     fn set() -> Self {
-        // Its lease would come at any time.
+        // Its lease writes would come at any time.
         let quiet = vec!["--feature-gates=APIServerIdentity=false".to_owned()];
         let cluster =
             Cluster::start(&Options { minor: Minor::DEFAULT, api_server_arguments: quiet, ..Options::default() }).unwrap();
@@ -124,7 +125,7 @@ impl Stage {
         Self { run, probe, front, hop, cluster, folder, markers: 0 }
     }
 
-    /// A program that was never seen is found once it runs, and what its first process says until then is not seen.
+    /// A new program is found only while it runs, so the probe misses the beginning of its first process.
     fn let_each_program_be_found(&mut self) {
         for client in Client::all() {
             let began = Instant::now();
@@ -142,7 +143,7 @@ impl Stage {
         }
     }
 
-    /// Whether the probe tells of what a process asked for. It reads what was recorded 50 times a second.
+    /// Whether the probe has reported a request of the process. It reads its records 50 times a second.
     fn is_told_of(&self, process: u32) -> bool {
         let left = Instant::now();
         while !EventStreams::read(&self.events("probe"), &BTreeSet::from([process])).has_requests() {
@@ -154,7 +155,7 @@ impl Stage {
         true
     }
 
-    /// Starts a client that is observed; it knows all objects.
+    /// Starts an observed client and waits until it has all objects.
     fn enter(&mut self, number: usize, client: Client) -> CacheProcess {
         let mut process = self.start(number, client);
         self.write_to(&mut [&mut process]);
@@ -173,7 +174,7 @@ impl Stage {
         }
     }
 
-    /// Writes an object and waits until they have it.
+    /// Writes an object and waits until all these processes have it.
     fn write_to(&mut self, processes: &mut [&mut CacheProcess]) {
         self.markers += 1;
         let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
@@ -185,7 +186,7 @@ impl Stage {
         }
     }
 
-    /// Changes an object so often.
+    /// Updates one object this many times.
     fn update(&self, times: usize) {
         let client = self.cluster.client_for_bulk().unwrap();
         let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/cm-0");
@@ -200,13 +201,13 @@ impl Stage {
         self.folder.path().join(name)
     }
 
-    /// What both have told of these processes, the proxy first.
+    /// The events of these processes, from the proxy and from the probe.
     fn end(self, observed: &BTreeSet<u32>) -> (EventStreams, EventStreams) {
         let (proxied, probed) = (self.events("proxy"), self.events("probe"));
         let Self { run, probe, folder, .. } = self;
         let left = probe.finish().unwrap();
         let lost = left.report["missed"]["probe"].as_object().into_iter().flatten();
-        // Where connections lead of which the probe saw the middle only, nobody says; so what they said is of nobody.
+        // The probe cannot place connections that it saw only in the middle, so these two counters may grow.
         let lost: Vec<_> = lost.filter(|(name, _)| !["sockets", "unplaced"].contains(&name.as_str())).collect();
         assert!(lost.is_empty(), "{lost:?}");
         run.finish().unwrap();

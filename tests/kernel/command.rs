@@ -1,4 +1,4 @@
-//! `watchtap probe`, as a person runs it.
+//! `watchtap probe` as a user runs it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use watchtap::demo::{DemoConfig, DemoServer};
 
 use super::clients::{python, run};
 
-/// Asks for a list and writes an object, both with secrets.
+/// Sends a list and a create, both with secrets.
 const CLIENT: &str = "
 import http.client, ssl, sys
 host, authority, token = sys.argv[1:]
@@ -25,7 +25,7 @@ for method, path, body in [('GET', '/api/v1/namespaces?limit=500', None), ('POST
 connection.close()
 ";
 
-/// What takes longer does not come about.
+/// Limit of every wait.
 const WITHIN: Duration = Duration::from_secs(30);
 
 #[test]
@@ -67,7 +67,7 @@ fn killed_probe_leaves_nothing_in_the_kernel() {
     assert!(own.len() > 5, "its own end is among what is looked for: {own:?}");
     assert!(own.is_subset(&all_links()), "what it holds is in the kernel");
     probe.kill().unwrap();
-    // The kernel takes apart what a process held once its descriptors are closed, and tells nobody.
+    // After the exit, the kernel removes the process's links asynchronously.
     let began = Instant::now();
     while !own.is_disjoint(&all_links()) {
         assert!(began.elapsed() < WITHIN, "{own:?} is still there");
@@ -75,16 +75,16 @@ fn killed_probe_leaves_nothing_in_the_kernel() {
     }
 }
 
-/// The links of eBPF programs that a process holds.
+/// The IDs of the eBPF links that a process holds.
 fn links(process: u32) -> BTreeSet<u32> {
     let descriptors = fs::read_dir(format!("/proc/{process}/fdinfo")).unwrap();
     let told = descriptors.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
     told.filter_map(|told| told.lines().find_map(|line| line.strip_prefix("link_id:")?.trim().parse().ok())).collect()
 }
 
-/// All links that the kernel has.
+/// The IDs of all eBPF links in the kernel.
 fn all_links() -> BTreeSet<u32> {
-    // One may go while they are gone through.
+    // A link may disappear during the iteration.
     loaded_links().filter_map(|link| Some(link.ok()?.id())).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Files of events, made comparable.
+//! Event files in a comparable form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,20 +6,20 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// What one run told of some processes: the events of each stream of a connection in their order, and those of whole clients as a set.
+/// The events of some processes in one run: in order for each stream of a connection, as a set for each client.
 #[derive(Debug, Default)]
 pub(crate) struct EventStreams {
     streams: BTreeMap<String, Vec<Value>>,
 }
 
-/// What two taps tell differently: times, and the numbers that they give.
+/// Fields that depend on the tap: times, and numbers that it assigns.
 const OF_THE_TAP: [&str; 8] = ["at", "until", "last_event", "connection", "client_id", "reflector", "upstream", "process"];
 
 impl EventStreams {
-    /// Of the processes with these numbers.
+    /// Reads the events of the processes with these IDs.
     pub(crate) fn read(file: &Path, processes: &BTreeSet<u32>) -> Self {
         let text = fs::read_to_string(file).unwrap();
-        // A line may be written just now.
+        // The last line may be incomplete.
         let events: Vec<Value> = text.split_inclusive('\n').filter_map(|line| serde_json::from_str(line).ok()).collect();
         let mut connections: BTreeMap<u64, String> = BTreeMap::new();
         let mut programs = BTreeSet::new();
@@ -45,7 +45,7 @@ impl EventStreams {
                     Some(stream) => format!("{connection} stream {stream}"),
                     None => connection,
                 },
-                // Other processes of that name are no matter of ours.
+                // Skip other processes with the same program name.
                 (None, Some(program))
                     if event["connection"].is_null() && program.starts_with("player-") && programs.contains(program) =>
                 {
@@ -61,24 +61,24 @@ impl EventStreams {
         Self { streams }
     }
 
-    /// Whether a request of them was told.
+    /// Whether a request of these processes was reported.
     pub(crate) fn has_requests(&self) -> bool {
         self.events().any(|event| event["event"] == "request")
     }
 
-    /// Names of the causes of relists.
+    /// The causes of all relists.
     pub(crate) fn causes(&self) -> BTreeSet<String> {
         let relists = self.events().filter(|event| event["event"] == "relist");
         relists.filter_map(|relist| Some(relist["cause"]["name"].as_str()?.to_owned())).collect()
     }
 
-    /// Events of all watches that are over.
+    /// The number of events of all ended watches.
     pub(crate) fn watch_events(&self) -> u64 {
         let ended = self.events().filter(|event| event["event"] == "watch-ended");
         ended.flat_map(|ended| ["added", "modified", "deleted"].map(|kind| ended["watch"][kind].as_u64().unwrap_or(0))).sum()
     }
 
-    /// What only one of both has, a line each: `+` is ours.
+    /// The lines that only one side has: `+` marks `self`, `-` marks `other`.
     pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         let mut lines = Vec::new();
         let places: BTreeSet<&String> = self.streams.keys().chain(other.streams.keys()).collect();
@@ -101,7 +101,7 @@ impl EventStreams {
     }
 }
 
-/// The event without what a tap gives it. Where ALPN chose nothing, the proxy does not say what is spoken.
+/// The event without fields that depend on the tap. Where ALPN chose no protocol, the proxy reports none; HTTP/1.1 is assumed.
 fn comparable(event: &Value) -> Value {
     match event {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Connections that were open before the probe was attached.
+//! Connections that were open before the probe attached.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -14,7 +14,7 @@ use crate::clients::of_clients;
 use crate::stage::Stage;
 use crate::told::{Hearing, Told};
 
-/// What the client asks in two rounds, with the status of the answer and the events that were added.
+/// The client's requests in two rounds, with status and number of added events.
 const EACH_REQUEST: [&str; 8] = [
     "Create configmaps · default/ 201 - events",
     "Create configmaps · default/ 201 - events",
@@ -26,7 +26,7 @@ const EACH_REQUEST: [&str; 8] = [
     "Watch configmaps · default/ · RV=N · labels round=2 200 1 events",
 ];
 
-/// Calls a second: in its time more than the calls of TLS for as many rounds, and less than those for header fields.
+/// In calls per second. The TLS calls of [`ROUNDS`] rounds stay below it, and the calls for header fields exceed it.
 const BUDGET: u32 = 100;
 const ROUNDS: usize = 12;
 
@@ -52,7 +52,8 @@ fn fields_that_go_encodes_in_the_midst_of_a_block_and_not_for_it_are_not_told() 
     check("foreign", None);
 }
 
-/// The client has listed and watches when the probe comes; then it asks twice, and another server before each request.
+/// The client has listed and watches when the probe attaches. Then it runs two rounds, with a request to `other` before each of its
+/// requests.
 fn check(library: &str, other: Option<&DemoServer>) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut client = Client::start_beside(&server, library, other);
@@ -115,7 +116,7 @@ fn header_fields_that_cost_too_much_are_left_and_the_rest_is_seen() {
     assert!(why.contains(&format!("may cost {BUDGET} calls a second")) && why.contains("stay unknown"), "{why}");
 }
 
-/// How often bytes were told.
+/// The number of byte events.
 fn bytes(told: &Told) -> usize {
     told.events.iter().filter(|(_, event)| matches!(event, TapEvent::Bytes { .. })).count()
 }
@@ -136,7 +137,7 @@ impl Client {
         Self::start_beside(server, library, None)
     }
 
-    /// It asks another server, too.
+    /// Starts a client that also sends requests to `other`.
     fn start_beside(server: &DemoServer, library: &str, other: Option<&DemoServer>) -> Self {
         let authorities: String = [server].into_iter().chain(other).map(DemoServer::ca_pem).collect();
         let mut command = Command::new(go_late_client().unwrap());
@@ -158,7 +159,7 @@ impl Client {
         assert_eq!(self.line(), "asked\n");
     }
 
-    /// As a client that closes each of its connections: the address of this one in its memory.
+    /// For a client that closes each connection: runs one round and returns the connection's address in the client's memory.
     pub(crate) fn ask_closing(&mut self) -> String {
         self.stdin.write_all(b"ask\n").unwrap();
         let line = self.line();

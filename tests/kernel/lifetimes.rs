@@ -1,4 +1,4 @@
-//! How long a process lives, and what it is then.
+//! Lifetimes of processes: thread-group leaders that exit early, and programs that follow each other in one process.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,14 +13,15 @@ use watchtap::intake::TapEvent;
 use super::clients::{of_clients, python};
 use super::told::{Hearing, Told};
 
-/// So long is waited for what must come.
+/// Limit of every wait.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// So often a program runs in one process.
+/// Number of programs that run one after the other in one process.
 const RUNS: usize = 4;
 
-/// Asks once, with its TLS in memory, so that nobody has the number of its socket, says where its connection is in memory, and executes itself anew without a word to the
-/// server. The `SSL *` is behind the head of Python's object and the socket (`PySSLSocket` of `CPython`'s `Modules/_ssl.c`, v3.11).
+/// Sends one request with its TLS in memory, so that OpenSSL has no socket number, and prints the address of its connection. Then
+/// it executes itself again without closing the connection. The `SSL *` follows the head of Python's object and the socket
+/// (`PySSLSocket` of `CPython`'s `Modules/_ssl.c`, v3.11).
 const AGAIN: &str = "
 import ctypes, os, socket, ssl, sys
 host, authority, token, runs = sys.argv[1:]
@@ -45,7 +46,8 @@ if int(runs) > 1:
     os.execv(sys.executable, [*sys.orig_argv[:-1], str(int(runs) - 1)])
 ";
 
-/// Asks once for each line of its input, by a thread that the leader of its thread group leaves alone once it has asked: that ends by exit(2), whose number on x86-64 is 60.
+/// Sends one request per line of its input, on a second thread. After the first request the thread-group leader ends itself by
+/// exit(2), whose number on x86-64 is 60.
 const LEFT_BY_ITS_LEADER: &str = "
 import ctypes, http.client, os, ssl, sys, threading
 host, authority, token = sys.argv[1:]
@@ -98,7 +100,7 @@ fn connection_of_a_program_is_none_of_the_program_that_follows_in_the_same_proce
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut said = Vec::new();
     let told = Told::during(&of_clients(server.address()), || {
-        // The same program has its objects at the same addresses then.
+        // Without address randomisation the same program has its objects at the same addresses.
         let mut client = Command::new("setarch");
         client.args(["--addr-no-randomize", "python3", "-c", AGAIN]).env("PYTHONHASHSEED", "0");
         client.args([&server.address().to_string(), server.ca_pem(), server.token(), &RUNS.to_string()]);
@@ -115,7 +117,8 @@ fn connection_of_a_program_is_none_of_the_program_that_follows_in_the_same_proce
     assert!(opened.iter().all(|info| info.start == Start::Beginning), "{opened:?}");
 }
 
-/// Whether the leader of a thread group has ended and others have not, or nobody has asked for its end yet (`State` of proc(5)).
+/// Whether the leader of a thread group has exited while other threads run, or the process has not been reaped yet (`State` of
+/// proc(5)).
 fn is_zombie(process: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     status.lines().any(|line| line.starts_with("State:\tZ"))

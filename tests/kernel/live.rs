@@ -1,4 +1,4 @@
-//! Processes that run are probed, and what they say is what the observer hears.
+//! Running processes are probed, and the Observer receives their plaintext.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use watchtap::tap::probe::ProbeOutcome;
 use super::clients::{PATHS, URLLIB, arguments, python, run};
 use super::stage::{Stage, assert_all_seen};
 
-/// Asks with Python's own client, which uses OpenSSL, on one connection that stays open.
+/// Sends requests with Python's own client, which uses OpenSSL, on one connection that stays open.
 const PYTHON: &str = "
 import http.client, ssl, sys
 host, authority, token = sys.argv[1:]
@@ -22,7 +22,7 @@ print('asked', flush=True)
 sys.stdin.readline()
 ";
 
-/// Asks three times on one connection of asyncio, whose TLS reads from memory and writes to it.
+/// Sends three requests on one asyncio connection, whose TLS reads from memory and writes to memory.
 const ASYNCIO: &str = "
 import asyncio, ssl, sys
 host, authority, token = sys.argv[1:]
@@ -71,7 +71,7 @@ fn connection_whose_tls_is_in_memory_and_leads_elsewhere_is_nothing_missed() {
     let (api_server, other) =
         (DemoServer::start(DemoConfig::default()).unwrap(), DemoServer::start(DemoConfig::default()).unwrap());
     let stage = Stage::attach(&api_server);
-    // What it says first is recorded before it sends anything.
+    // Its first plaintext is recorded before it sends any byte.
     run(&mut python(ASYNCIO, &arguments(&other)));
     let (Snapshot { totals, missed, .. }, _) = stage.finish();
     assert_eq!((totals.connections, missed.probe.unplaced), (0, 0), "{missed:?}");
@@ -104,7 +104,7 @@ fn thousands_of_short_processes_hide_no_client() {
     assert_eq!(snapshot.missed.probe.lives, 0);
 }
 
-/// What the clients leave, and what was seen by then.
+/// The result of `act`, and the probe's results.
 fn probed<Left>(act: impl FnOnce(&DemoServer) -> Left) -> (Left, (Snapshot, ProbeOutcome)) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let stage = Stage::attach(&server);

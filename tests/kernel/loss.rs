@@ -1,4 +1,4 @@
-//! What a probe sees of clients that write fast, and what it says that it did not see.
+//! Fast writers: the bytes that a probe sees, and those that it reports as missed.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -16,7 +16,8 @@ use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 use super::clients::{of_clients, python};
 use super::told::{Hearing, Told};
 
-/// Writes 1 KiB so often on each of its connections in turn, so many a second if a rate is given, and says what it wrote on which port. It closes them when its input ends.
+/// Writes 1 KiB `calls` times, on each connection in turn, at `rate` calls per second unless that is 0. It prints the bytes per
+/// port and closes the connections when its input closes.
 const WRITER: &str = "
 import json, socket, ssl, sys, time
 host, authority, connections, calls, rate = sys.argv[1:]
@@ -33,7 +34,8 @@ print(json.dumps({'written': {each.getsockname()[1]: sent for each, sent in zip(
 sys.stdin.read()
 ";
 
-/// Has two connections. At the first line of its input it gives one up while it writes on the other without pause, and lives on.
+/// Has two connections. After a line of input it frees one of them while it writes on the other without pause, and then keeps
+/// running.
 const GIVES_UP: &str = "
 import socket, ssl, sys, threading
 host, authority = sys.argv[1:]
@@ -63,7 +65,7 @@ writer.join()
 sys.stdin.read()
 ";
 
-/// Plaintext of one connection.
+/// Plaintext bytes of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bytes {
     seen: u64,
@@ -75,7 +77,7 @@ fn nothing_is_lost_at_twenty_thousand_calls_a_second() {
     let (written, told, missed) = written_and_told(1, &["4", "200000", "20000"], 16 << 20);
     let seen: BTreeMap<u16, Bytes> = written.iter().map(|(port, sent)| (*port, Bytes { seen: *sent, lost: 0 })).collect();
     assert_eq!(told, seen, "{missed:?}");
-    // Of other clients on this machine it may not know where they lead.
+    // The peer of other clients on this machine may be unknown.
     assert_eq!(ProbeMissed { sockets: 0, unplaced: 0, ..missed }, ProbeMissed::default());
 }
 
@@ -91,7 +93,7 @@ fn what_is_lost_is_known_by_connection() {
 #[test]
 fn probe_leaves_a_file_and_ends_though_records_never_cease() {
     let sink = sink();
-    // More than they will ever come to.
+    // More calls than they can complete during the test.
     let mut writers: Vec<Child> = (0..4).map(|_| writer(&sink, &["2", "1000000000000", "0"])).collect();
     let options = ProbeOptions { ring_bytes: 64 << 10, calls_per_second: 0, ..of_clients(sink.address()) };
 
@@ -117,7 +119,7 @@ fn probe_leaves_a_file_and_ends_though_records_never_cease() {
 #[test]
 fn connection_whose_end_finds_no_room_is_ended_by_its_socket() {
     let sink = sink();
-    // Of a page, which a few records fill before anybody looks.
+    // One page, which a few records fill before the probe reads it.
     let mut probe = Hearing::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(sink.address()) });
     let mut client = python(GIVES_UP, &[sink.address().to_string(), sink.ca_pem().to_owned()]);
     let mut client = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -134,7 +136,7 @@ fn connection_whose_end_finds_no_room_is_ended_by_its_socket() {
     assert!(client.wait().unwrap().success());
 }
 
-/// What comes of the first event that something comes of.
+/// Waits for the first event that `wanted` accepts, and returns its result.
 #[track_caller]
 fn awaited<T>(probe: &mut Hearing, wanted: impl Fn(ConnectionId, &TapEvent) -> Option<T>) -> T {
     let found = |told: &Told| told.events.iter().find_map(|(id, event)| wanted(*id, event));
@@ -142,7 +144,7 @@ fn awaited<T>(probe: &mut Hearing, wanted: impl Fn(ConnectionId, &TapEvent) -> O
     found(probe.told()).unwrap()
 }
 
-/// What so many processes wrote, by port, what was told of it, and what the probe says that it missed.
+/// Bytes written by port, bytes seen and lost by port, and the probe's own count of its misses.
 fn written_and_told(processes: usize, flags: &[&str], ring_bytes: u32) -> (BTreeMap<u16, u64>, BTreeMap<u16, Bytes>, ProbeMissed) {
     let sink = sink();
     let (intake, mut receiver) = Intake::new(IntakeLimits::default());
@@ -169,7 +171,7 @@ fn written_and_told(processes: usize, flags: &[&str], ring_bytes: u32) -> (BTree
     (written, told, missed)
 }
 
-/// Reads whatever comes.
+/// A server that reads and discards everything.
 fn sink() -> ScriptedUpstream {
     let sink = ScriptedUpstream::start(&[], |stream| {
         let mut read = [0; 1 << 14];
@@ -185,7 +187,7 @@ fn writer(sink: &ScriptedUpstream, flags: &[&str]) -> Child {
     python(WRITER, &arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// All that is told until the tap is gone.
+/// Everything until the tap has closed.
 fn told(receiver: &mut IntakeReceiver) -> (BTreeMap<u16, Bytes>, ProbeMissed) {
     let (mut connections, mut missed) = (BTreeMap::new(), ProbeMissed::default());
     let mut ports = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The programs in this machine's kernel, with real processes.
+//! The eBPF programs in this machine's kernel, with real processes.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 

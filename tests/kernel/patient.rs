@@ -1,11 +1,12 @@
-//! A client that does nothing until it is told to.
+//! A client that waits for commands.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use watchtap::demo::DemoServer;
 
-/// Takes a name if it is given one, and another root if its environment tells one. Asks on one connection, as often as each line of its input says, and answers when that is done.
+/// Takes a process name if it is given, and another root directory if `NEW_ROOT` is set. For each line of its input, it sends that
+/// many requests on one connection, and then prints a line.
 const SCRIPT: &str = "
 import email.parser, encodings.idna, http.client, os, ssl, sys
 host, authority, token, *name = sys.argv[1:]
@@ -22,7 +23,7 @@ for line in sys.stdin:
     print('asked', flush=True)
 ";
 
-/// A Python client that runs, and has asked nothing yet.
+/// A running Python client that has sent no request yet.
 pub(crate) struct Patient {
     child: Child,
     stdin: ChildStdin,
@@ -34,12 +35,12 @@ impl Patient {
         Self::start_by(Command::new("python3"), server, &[])
     }
 
-    /// One that is called so.
+    /// With this process name.
     pub(crate) fn named(name: &str, server: &DemoServer) -> Self {
         Self::start_by(Command::new("python3"), server, &[name])
     }
 
-    /// By a command that becomes Python.
+    /// Starts it with a command that becomes Python.
     pub(crate) fn start_by(mut command: Command, server: &DemoServer, name: &[&str]) -> Self {
         command.args(["-c", SCRIPT, &server.address().to_string(), server.ca_pem(), server.token()]).args(name);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -53,20 +54,20 @@ impl Patient {
         self.child.id()
     }
 
-    /// The file whose name begins so, as its table of mappings has it.
+    /// The mapped file whose name starts with `name`, from `/proc/PID/maps`.
     pub(crate) fn mapped(&self, name: &str) -> String {
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.id())).unwrap();
         let mut files = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
         files.find(|file| file.rsplit('/').next().unwrap().starts_with(name)).unwrap().to_owned()
     }
 
-    /// Returns when all is answered.
+    /// Sends requests and returns when all are answered.
     pub(crate) fn ask(&mut self, times: u32) {
         writeln!(self.stdin, "{times}").unwrap();
         assert_eq!(self.line(), "asked\n");
     }
 
-    /// Returns when it has ended well.
+    /// Ends the client, which must exit with success.
     pub(crate) fn end(mut self) {
         drop(self.stdin);
         assert!(self.child.wait().unwrap().success());

@@ -1,4 +1,4 @@
-//! Which processes are recorded, and which files are left alone.
+//! Which processes are recorded, and which files are skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,9 +12,9 @@ use super::clients::{of_clients, python, run};
 use super::patient::Patient;
 use super::told::{Hearing, Told};
 
-/// So long is waited for what must come.
+/// Limit of every wait.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Longer than the kernel keeps it.
+/// Longer than the process name that the kernel keeps.
 const NAME: &str = "client-with-a-long-name";
 
 #[test]
@@ -49,7 +49,7 @@ fn process_that_changed_its_root_is_seen() {
     let mut python = Command::new("python3");
     python.env("NEW_ROOT", folder.path());
     let client = Patient::start_by(python, &server, &[]);
-    // Selected by number: otherwise its library is found as an installed one.
+    // Selected by process ID; otherwise its library is found as an installed one.
     let options = ProbeOptions { processes: vec![client.id()], ..of_clients(server.address()) };
     assert_eq!(seen(&options, [client]), [0]);
 }
@@ -78,7 +78,7 @@ fn file_that_is_never_to_be_probed_is_left_alone_and_told_once() {
 #[test]
 fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
-    // Of that which all clients have, others make calls meanwhile.
+    // A copy, because other programs call the installed library meanwhile.
     let folder = tempfile::tempdir().unwrap();
     copy_of_its_library(&server, folder.path());
     let own = || {
@@ -95,7 +95,7 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
         assert!(begun.elapsed() < PATIENCE, "{:?}", probe.told().notices);
         busy.ask(50);
     }
-    // The probes are gone when the connection is.
+    // The probes are detached when the connection is closed.
     while !probe.told().events.iter().any(|(_, event)| matches!(event, TapEvent::Closed { .. })) {
         assert!(begun.elapsed() < PATIENCE, "{:?}", probe.told().notices);
         busy.ask(1);
@@ -103,7 +103,7 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
     for client in [&mut busy, &mut other] {
         client.ask(2);
     }
-    // One that begins has it looked at once more.
+    // A new process makes the probe examine the file once more.
     run(python("import ssl", &[]).env("LD_LIBRARY_PATH", folder.path()));
     let told = probe.finish();
     busy.end();
@@ -119,7 +119,7 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_lives_on() {
     assert!(rate > 100 && why.contains("probes may cost 100 calls a second"), "{why}");
 }
 
-/// Puts the library of Python's TLS into a folder.
+/// Copies the library of Python's TLS into a folder.
 fn copy_of_its_library(server: &DemoServer, folder: &Path) {
     let client = Patient::start(server);
     let library = PathBuf::from(client.mapped("libssl.so"));
@@ -127,7 +127,7 @@ fn copy_of_its_library(server: &DemoServer, folder: &Path) {
     std::fs::copy(&library, folder.join(library.file_name().unwrap())).unwrap();
 }
 
-/// The places of those clients that were seen, of clients that all ask.
+/// The indices of the clients that were seen; all clients send requests.
 #[track_caller]
 pub(crate) fn seen<const N: usize>(options: &ProbeOptions, mut clients: [Patient; N]) -> Vec<usize> {
     let told = Told::during(options, || clients.iter_mut().for_each(|client| client.ask(2)));

@@ -1,4 +1,4 @@
-//! How connections end, by what the kernel says of their sockets, and from which end they are seen.
+//! How connections end according to the kernel's socket records, and from which end they are seen.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use watchtap::tap::probe::ProbeOptions;
 use super::clients::{URLLIB, of_clients, python, run};
 use super::told::Told;
 
-/// Asks once, and ends as it is told to; its TLS library is never asked to give the connection up.
+/// Sends one request and ends as its argument states. It never asks its TLS library to close the connection.
 const CLIENT: &str = "
 import os, signal, socket, ssl, struct, sys
 host, authority, end = sys.argv[1:]
@@ -37,7 +37,7 @@ client.close()
 os._exit(0)
 ";
 
-/// Asks so often, on a new connection each, and ends every other with RST.
+/// Sends this many requests, each on a new connection, and ends every second one with RST.
 const ONE_AFTER_THE_OTHER: &str = "
 import socket, ssl, struct, sys
 host, authority, connections = sys.argv[1:]
@@ -70,7 +70,7 @@ print(server.server_address[1], flush=True)
 server.serve_forever()
 ";
 
-/// What the server does after it has answered.
+/// The server's action after its answer.
 #[derive(Clone, Copy, Debug)]
 enum Server {
     WaitsForTheClient,
@@ -124,10 +124,10 @@ fn server_is_seen_where_its_client_is_not_if_that_is_asked_for() {
     for server_ends in [true, false] {
         let options = ProbeOptions { server_ends, ..of_clients(server.address) };
         let infos = Told::during(&options, || {
-            // This process is not recorded.
+            // The probe does not record this process.
             let mut stream = connect(server.address, &server.authority, &[]).unwrap();
             stream.write_all(b"GET /version HTTP/1.0\r\n\r\n").unwrap();
-            // How it ends is up to Python.
+            // Python decides how the connection ends.
             let _ended: io::Result<usize> = stream.read_to_end(&mut Vec::new());
         })
         .opened();
@@ -175,7 +175,7 @@ fn after_its_answer(does: Server, stream: &mut ServerStream) -> io::Result<()> {
     Err(io::Error::other("the connection is cut"))
 }
 
-/// A server that is a process of its own.
+/// A server in a process of its own.
 struct Process {
     child: Child,
     address: SocketAddr,
@@ -202,7 +202,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Gone already, it needs neither.
+        // Both calls fail only if it has already exited.
         let _killed = self.child.kill();
         let _reaped = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! A probe, an API server and what was observed of it.
+//! A probe and an Observer for a demo API server.
 
 use std::net::SocketAddr;
 
@@ -11,14 +11,14 @@ use watchtap::tap::probe::{ProbeOutcome, ProbeTap};
 
 use super::clients::of_clients;
 
-/// A probe that runs.
+/// A running probe and its Observer.
 pub(crate) struct Stage {
     observing: Observing,
     tap: ProbeTap,
 }
 
 impl Stage {
-    /// Probes whatever talks to the server, from now on.
+    /// Probes all clients of the server from now on.
     pub(crate) fn attach(server: &DemoServer) -> Self {
         let address: SocketAddr = server.address();
         let clock = Clock::start();
@@ -29,14 +29,14 @@ impl Stage {
         Self { observing, tap }
     }
 
-    /// What was seen of it.
+    /// Stops the probe and returns its results.
     pub(crate) fn finish(self) -> (Snapshot, ProbeOutcome) {
         let outcome = self.tap.finish().unwrap();
         (self.observing.finish().unwrap().snapshot, outcome)
     }
 }
 
-/// That all is seen of a client that asks three times, on so many connections.
+/// Checks that all three requests of a client were seen, on this many connections.
 #[track_caller]
 pub(crate) fn assert_all_seen(snapshot: &Snapshot, outcome: &ProbeOutcome, connections: u64) {
     let Snapshot { totals, missed, lists, .. } = snapshot;

@@ -1,4 +1,4 @@
-//! What a probe tells, before anybody has understood it.
+//! The events and notices of a probe, before decoding.
 
 use std::time::{Duration, Instant};
 
@@ -7,17 +7,17 @@ use watchtap::intake::{ConnectionId, ConnectionInfo, Delivery, Intake, IntakeLim
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 
-/// So long is waited for what must come.
+/// Limit of every wait.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A probe that runs, and who listens to it.
+/// A running probe and the receiver of its events.
 pub(crate) struct Hearing {
     tap: ProbeTap,
     receiver: IntakeReceiver,
     told: Told,
 }
 
-/// All that was told.
+/// All events and notices so far.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) events: Vec<(ConnectionId, TapEvent)>,
@@ -32,13 +32,13 @@ impl Hearing {
         Self { tap, receiver, told: Told::default() }
     }
 
-    /// All that was told until now.
+    /// Takes all waiting events and returns everything so far.
     pub(crate) fn told(&mut self) -> &Told {
         self.told.take(&mut self.receiver);
         &self.told
     }
 
-    /// All that was told, as soon as it is enough.
+    /// Waits until the events so far satisfy `is_enough`.
     pub(crate) fn until(&mut self, is_enough: impl Fn(&Told) -> bool) -> &Told {
         let begun = Instant::now();
         while !is_enough(&self.told) {
@@ -48,7 +48,7 @@ impl Hearing {
         &self.told
     }
 
-    /// Ends the probe.
+    /// Stops the probe and returns everything.
     pub(crate) fn finish(mut self) -> Told {
         self.tap.finish().unwrap();
         self.told.take(&mut self.receiver);
@@ -57,14 +57,14 @@ impl Hearing {
 }
 
 impl Told {
-    /// By a probe that runs while `act` does.
+    /// Runs a probe while `act` runs.
     pub(crate) fn during(options: &ProbeOptions, act: impl FnOnce()) -> Self {
         let hearing = Hearing::start(options);
         act();
         hearing.finish()
     }
 
-    /// Files whose connections are not seen, and why.
+    /// Files whose connections are not seen, with the reason.
     pub(crate) fn not_probed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.notices.iter().filter_map(|notice| {
             let Notice::NotProbed { file, why, .. } = notice else { return None };
@@ -72,7 +72,7 @@ impl Told {
         })
     }
 
-    /// The connections, in their order.
+    /// The connections in order of their opening.
     pub(crate) fn opened(&self) -> Vec<ConnectionInfo> {
         let opened = self.events.iter().filter_map(|(_, event)| {
             let TapEvent::Opened { info, .. } = event else { return None };
@@ -81,7 +81,7 @@ impl Told {
         opened.collect()
     }
 
-    /// Which process a client is may be known behind its beginning.
+    /// The process of a client may be found after its connection has opened.
     fn learn(&mut self, connection: ConnectionId, found: Option<Process>) {
         let mut of_connection = self.events.iter_mut().filter(|(id, _)| *id == connection);
         let Some((_, TapEvent::Opened { info, .. })) = of_connection.next() else { panic!("{connection:?} never began") };
@@ -92,7 +92,7 @@ impl Told {
         while self.take_next(receiver, Duration::ZERO) {}
     }
 
-    /// False if nothing came.
+    /// Returns false if nothing was delivered.
     fn take_next(&mut self, receiver: &mut IntakeReceiver, wait: Duration) -> bool {
         let mut is_any = false;
         for delivered in receiver.drain(wait) {

@@ -1,4 +1,4 @@
-//! What a probe does not see, it tells.
+//! A probe reports what it does not see.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -13,14 +13,14 @@ use super::clients::of_clients;
 use super::patient::Patient;
 use super::told::{Hearing, Told};
 
-/// So long is waited for what must come.
+/// Limit of every wait.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]
 fn records_that_find_no_room_are_told_while_the_probe_runs() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut client = Patient::start(&server);
-    // Of a page, which a few records fill before anybody looks.
+    // One page, which a few records fill before the probe reads it.
     let mut probe = Hearing::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(server.address()) });
     client.ask(200);
     let missed = |notices: &[Notice]| {

@@ -1,4 +1,4 @@
-//! Clients that no library made: they list and watch, and say each line of the watch.
+//! Clients without a Kubernetes library: they list and watch, and print each line of the watch.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 use observer_tests::{CacheProcess, HttpVersion, Listening};
 
-/// Python's own client, with OpenSSL as a shared library. Its standard output is written line by line.
+/// Python's own client, with OpenSSL as a shared library. It flushes standard output after each line.
 const PYTHON: &str = "
 import http.client, ssl, sys
 host, authority, token, path = sys.argv[1:]
@@ -30,7 +30,8 @@ ask(path, (listed) => listed.resume().on('end', () =>
   setImmediate(() => ask(path + '?watch=true&resourceVersion=0', (watched) => watched.pipe(process.stdout).on('finish', process.exit)))));
 ";
 
-/// Node over HTTP/2. It leaves at once: with `close` both sides end the connection at the same time, and who was first is a matter of where one stands.
+/// Node over HTTP/2. It exits immediately: with `close` both sides end the connection at once, and proxy and probe could see
+/// another order.
 const NODE_2: &str = "
 const [host, authority, token, path] = process.argv.slice(1);
 const session = require('http2').connect('https://' + host, { ca: require('fs').readFileSync(authority) });
@@ -38,7 +39,7 @@ const ask = (path) => session.request({ ':path': path, authorization: 'Bearer ' 
 ask(path).resume().on('end', () => ask(path + '?watch=true&resourceVersion=0').on('end', process.exit).pipe(process.stdout));
 ";
 
-/// One of them.
+/// A client without a Kubernetes library.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Watcher {
     Python,
@@ -55,7 +56,7 @@ impl Watcher {
         Self::Node(HttpVersion::One),
     ];
 
-    /// Starts it for the config maps of a namespace; `folder` is for what it needs.
+    /// Starts it for the config maps of a namespace; `folder` receives its CA file.
     pub(crate) fn start(self, server: &Listening, token: &str, namespace: &str, folder: &Path) -> Result<CacheProcess> {
         let authority = folder.join("authority.pem");
         std::fs::write(&authority, &server.authority)?;

@@ -1,4 +1,4 @@
-//! One place after the other panics, in words that hold all that it was working on.
+//! One component at a time panics, with a message that contains all data that it was working on.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use observer_tests::canary::{Canary, Places, Private, Search};
 use observer_tests::{ClientStream, HeldExec, ScriptedUpstream, ServerStream, connect, read_head};
 use serde_json::{Value, json};
 
-/// What must not be found in anything that watchtap leaves: in the kubeconfig, in each request, in each object of the answers.
+/// Secrets that must not appear in any output: in the kubeconfig, in each request, in each object of the responses.
 const KUBECONFIG_TOKEN: &str = "c4n4ry-kubeconfig-token-8f2e";
 const REQUEST_TOKEN: &str = "c4n4ry-request-token-8f2e";
 const ANNOTATION: &str = "c4n4ry-annotation-8f2e";
@@ -71,7 +71,7 @@ fn panic_in_the_report_is_said() {
     assert!(said.contains("the report could not be made: an internal error"), "{said}");
 }
 
-/// Neither the request at which the decoder failed is in the report, nor the one behind it on the same connection.
+/// Checks that the report has neither the request at which the decoder failed nor the next one on that connection.
 #[track_caller]
 fn assert_one_connection_is_not_observed(fault: &str) {
     let mut faulty = Faulty::with(fault);
@@ -81,16 +81,17 @@ fn assert_one_connection_is_not_observed(fault: &str) {
     assert_eq!(namespaces(&report), ["before", "after", "long-after"]);
 }
 
-/// A watchtap that came upon a fault, with every output that it can have.
+/// A watchtap that met a fault, with every kind of output.
 struct Faulty {
     exec: HeldExec,
     places: Places,
-    /// The words of the panic, which are nobody's to read.
+    /// The panic message, which may contain secrets and is not searched.
     words: PathBuf,
 }
 
 impl Faulty {
-    /// Lists pods: before the fault, at it, behind it on the same connection, and then on another one. All must get what the server sent.
+    /// Lists pods before the fault, at the fault, after it on the same connection, and then on another one. Every response must
+    /// arrive unchanged.
     #[track_caller]
     fn with(fault: &str) -> Self {
         let places = Places::new().unwrap();
@@ -116,7 +117,7 @@ impl Faulty {
         self.places.left().join("events")
     }
 
-    /// How watchtap ends. It has shown nothing of what it was working on, and there was something to show.
+    /// watchtap's exit status. Checks that no output contains the data it was working on, and that there was such data.
     #[track_caller]
     fn end(&mut self) -> ExitStatus {
         let status = self.exec.end().unwrap();
@@ -127,14 +128,14 @@ impl Faulty {
         status
     }
 
-    /// What is reported in the end.
+    /// The report on exit.
     #[track_caller]
     fn report(&mut self) -> Value {
         assert!(self.end().success(), "{}", self.exec.messages());
         self.exec.report().unwrap()
     }
 
-    /// Searches all files, and what was said.
+    /// Searches all files and messages.
     #[track_caller]
     fn assert_clean(&self) {
         let is_for_the_client = |file: &Path| file.file_name().is_some_and(|name| name == "kubeconfig");
@@ -154,7 +155,7 @@ fn search() -> Search {
     Search::new(&canaries).unwrap()
 }
 
-/// Lists pods on one connection to a server whose name ends so, since the path of a URL is in it.
+/// Lists pods on one connection to a server whose name ends with `end`, because the name includes the URL's path.
 #[track_caller]
 fn before_a_server_called(end: &str) -> Value {
     let upstream = ScriptedUpstream::start(&[b"http/1.1"], answer_all).unwrap();
@@ -176,7 +177,7 @@ fn list_on_one_connection(exec: &HeldExec, namespaces: &[&str]) {
         let mut answer = vec![0; answer_to(&path).len()];
         stream.read_exact(&mut answer).unwrap();
         assert!(answer == answer_to(&path).as_bytes(), "{path} was answered otherwise than the server did");
-        // What is told of the one is not mixed up with the next.
+        // Keeps the events of the requests apart.
         exec.wait_until_idle().unwrap();
     }
     end(stream);
@@ -188,7 +189,7 @@ fn end(mut stream: ClientStream) {
     assert_eq!(io::copy(&mut stream, &mut io::sink()).unwrap(), 0, "nothing comes behind the last answer");
 }
 
-/// Requests without bodies, one after the other, until the client ends.
+/// Answers requests without bodies until the client closes.
 fn answer_all(stream: &mut ServerStream) -> io::Result<()> {
     while let Some(head) = read_head(stream)? {
         let path = head.split(' ').nth(1).unwrap_or_default();
@@ -197,10 +198,10 @@ fn answer_all(stream: &mut ServerStream) -> io::Result<()> {
     Ok(())
 }
 
-/// The namespace whose pods bear in their annotation what the decoder fails at.
+/// The namespace whose pods have an annotation at which the decoder fails.
 const ANSWERED_WITH_A_FAULT: &str = "answered-with-a-fault";
 
-/// A list of as many pods as fill some records of TLS.
+/// A list with enough pods for several TLS records.
 fn answer_to(path: &str) -> String {
     const PODS: usize = 1_000;
     let fault = if path.contains(ANSWERED_WITH_A_FAULT) { "fault-in-decoder" } else { "no fault" };
@@ -212,7 +213,7 @@ fn answer_to(path: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{list}", list.len())
 }
 
-/// Those of all requests that were seen to their end, in the order of their beginning.
+/// The namespaces of all completely observed requests, in order of their start.
 fn namespaces(report: &Value) -> Vec<String> {
     let requests = report["requests"].as_array().unwrap();
     let complete = requests.iter().filter(|request| request["end"] == "complete" && request["items"] == 1_000);

@@ -1,6 +1,7 @@
-//! Panics in the observing half, injected where a request asks for them: the traffic goes on byte for byte, and what is not observed is said.
+//! Panics in the observing half, injected where a request asks for them: traffic continues byte for byte, and the report states
+//! what was not observed.
 //!
-//! They come from a program that no release build can be (`observer/src/injected_fault.rs`).
+//! They need a program that no release build contains (`observer/src/injected_fault.rs`).
 
 #[cfg(test)]
 mod injected;

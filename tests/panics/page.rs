@@ -1,4 +1,4 @@
-//! The terminal page panics: its terminal is given back, and all else goes on.
+//! The terminal page panics: it restores the terminal, and everything else continues.
 
 use std::process::Command;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn panic_in_the_page_gives_the_terminal_back_and_is_said() {
     let modes = screen.modes().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
     command.arg("demo").env("TERM", "xterm").env("HOME", home.path()).env("TMPDIR", home.path()).env_remove("XDG_RUNTIME_DIR");
-    // It would push what is said out of the picture.
+    // A backtrace would push the messages out of the picture.
     command.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE");
     let mut watchtap = screen.start(&command).unwrap();
     screen.wait_for("watching").unwrap();

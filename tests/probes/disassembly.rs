@@ -1,10 +1,10 @@
-//! What objdump makes of a function.
+//! objdump's disassembly of a function.
 
 use std::process::Command;
 
 use crate::program::{Program, Symbol};
 
-/// Instructions by their offset in the file, in the order of the code.
+/// Instructions with their file offsets, in code order.
 pub(crate) struct Disassembly(Vec<(u64, String)>);
 
 impl Disassembly {
@@ -39,12 +39,12 @@ impl Disassembly {
         found.map_or_else(|| panic!("no instruction begins at {offset:#x}"), |(_, instruction)| instruction)
     }
 
-    /// The instructions from the first one up to that at `offset`.
+    /// The instructions before the one at `offset`.
     pub(crate) fn before(&self, offset: u64) -> impl Iterator<Item = &str> {
         self.0.iter().take_while(move |(at, _)| *at < offset).map(|(_, instruction)| instruction.as_str())
     }
 
-    /// The instructions from that behind `offset` on.
+    /// The instructions after the one at `offset`.
     pub(crate) fn after(&self, offset: u64) -> impl Iterator<Item = &str> {
         self.0.iter().skip_while(move |(at, _)| *at <= offset).map(|(_, instruction)| instruction.as_str())
     }

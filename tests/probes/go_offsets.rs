@@ -1,4 +1,4 @@
-//! In a stripped Go program the probes go where the symbols of its unstripped twin say.
+//! In a stripped Go program, the probe points are those that the symbols of its unstripped twin give.
 
 use observer_tests::{GoLink, GoToolchain};
 use watchtap::tap::probe::binary::{Execution, GoProbePoints, Http2Function, ProbePoint, TlsLibrary, probe_points};
@@ -6,7 +6,7 @@ use watchtap::tap::probe::binary::{Execution, GoProbePoints, Http2Function, Prob
 use crate::disassembly::Disassembly;
 use crate::program::Program;
 
-/// One patch of each known minor.
+/// One patch release of each known minor.
 const TOOLCHAINS: [GoToolchain; 10] = [
     GoToolchain("go1.18.10"),
     GoToolchain("go1.19.13"),
@@ -99,8 +99,8 @@ fn compare(toolchain: GoToolchain, link: GoLink) {
     }
 }
 
-/// Go 1.21 and later push the frame pointer at once. Before, they have the branch to `morestack`, or a
-/// jump, call or `nop` behind it that still has the arguments.
+/// Go 1.21 and later push the frame pointer first. Earlier releases have the branch to `morestack`, or a jump, call or `nop` after
+/// it that still has the arguments.
 #[track_caller]
 fn assert_entry(program: &Program, name: &str, point: ProbePoint, minor: u32, label: &str) {
     const ARGUMENTS: &[&str] = &["ax", "bx", "cx", "di", "si", "r8", "r8d", "r14", "r14d"];

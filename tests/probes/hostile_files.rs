@@ -1,11 +1,11 @@
-//! Damaged files: an error or fewer libraries, never a panic and never a long search.
+//! Damaged files give an error or fewer libraries, never a panic or a long search.
 
 use std::path::Path;
 
 use observer_tests::{GoLink, GoToolchain};
 use watchtap::tap::probe::binary::probe_points;
 
-/// A fixed seed: a failure comes again.
+/// Fixed, so that a failure is reproducible.
 const SEED: u64 = 7;
 
 #[test]
@@ -28,7 +28,8 @@ fn damaged_go_program_never_panics() {
     }
 }
 
-/// Cuts the file at `times` places, and turns bytes over at as many: in the headers, where offsets and counts are, and anywhere.
+/// Truncates the file at `times` places, and corrupts bytes at as many: in the headers, which have offsets and counts, and
+/// anywhere.
 fn damage(whole: &[u8], times: usize) {
     let mut chance = fastrand::Rng::with_seed(SEED);
     for _ in 0..times {
@@ -42,7 +43,7 @@ fn damage(whole: &[u8], times: usize) {
         let places = std::array::from_fn::<usize, 16, _>(|_| chance.usize(..within));
         let masks = places.map(|_| chance.u8(1..));
         places.iter().zip(masks).for_each(|(at, mask)| damaged[*at] ^= mask);
-        // Either outcome is right, as long as there is one.
+        // Either result is acceptable; the call must only return.
         drop(probe_points(&damaged));
         places.iter().zip(masks).for_each(|(at, mask)| damaged[*at] ^= mask);
     }

@@ -1,4 +1,4 @@
-//! Where the probes go in real programs, against their symbols and another disassembler.
+//! Checks the probe points in real programs against their symbols and another disassembler.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may unwrap")]
 

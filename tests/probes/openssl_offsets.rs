@@ -1,4 +1,4 @@
-//! In libraries with OpenSSL's interface the probes go into the functions that the symbols name.
+//! In libraries with OpenSSL's interface, the probe points lie in the functions that the symbols name.
 
 use std::path::{Path, PathBuf};
 
@@ -43,8 +43,8 @@ fn compare(path: &Path, linkage: OpenSslLinkage) {
     }
 }
 
-/// The entry comes before anything that writes an argument register, and each return of another disassembler has its own probe: on it, or
-/// on the check of the stack protector right before it.
+/// The entry probe precedes any write to an argument register. Each return in the other disassembly has its own probe: on the
+/// return, or on the check of the stack protector before it.
 #[track_caller]
 fn assert_call(program: &Program, name: &str, probes: &CallProbes) {
     let symbol = program.symbol(name).unwrap_or_else(|| panic!("no symbol {name}"));

@@ -1,20 +1,20 @@
-//! A program's symbols, read by another part of the `object` crate than the product uses.
+//! A program's symbols, read with another part of the `object` crate than the product uses.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSegment, ObjectSymbol};
 
-/// A file and its bytes.
+/// A file and its content.
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Where a function is.
+/// The location of a function.
 pub(crate) struct Symbol {
     pub(crate) addresses: Range<u64>,
-    /// Offset in the file less address.
+    /// File offset minus address.
     shift: i64,
 }
 
@@ -24,7 +24,7 @@ impl Program {
         Self { path: path.to_owned(), bytes }
     }
 
-    /// The function of that name, in the symbol table or the dynamic one.
+    /// The function with this name, from the symbol table or the dynamic symbol table.
     pub(crate) fn symbol(&self, name: &str) -> Option<Symbol> {
         let file = object::File::parse(&*self.bytes).unwrap();
         let all = file.symbols().chain(file.dynamic_symbols());

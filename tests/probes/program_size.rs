@@ -1,11 +1,11 @@
-//! Large programs are read quickly, and only what is wanted of them.
+//! Large programs are read quickly and only in part.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use watchtap::tap::probe::binary::{TlsLibrary, probe_points, read_program};
 
-/// 80 000 functions; stripped; client-go has a copy of HTTP/2 of its own beside that of `net/http`.
+/// Stripped, with 80 000 functions. client-go has its own copy of HTTP/2 in addition to that of `net/http`.
 #[test]
 fn kubectl_is_read_within_a_bound_and_has_both_copies_of_http2() {
     let kubectl = Path::new("/usr/bin/kubectl");

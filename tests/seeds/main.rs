@@ -1,4 +1,4 @@
-//! The seeds of the fuzz targets hold their invariants, and so does what the targets have found.
+//! The invariants of the fuzz targets hold for their seeds and for inputs that fuzzing found.
 
 #![allow(unreachable_pub, reason = "the files of invariants are those of libraries")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may unwrap")]

@@ -1,4 +1,4 @@
-//! Whoever makes the changes, without watchtap: config maps come, change and go, whatever happens to the servers.
+//! The source of churn, which bypasses watchtap: it creates, updates and deletes config maps, whatever happens to the servers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::repeated::Repeated;
 
-/// How many names there are; about two thirds of them exist at a time.
+/// Number of names; about two thirds of them exist at a time.
 const NAMES: u64 = 60;
-/// From one change to the next.
+/// Time between two changes.
 const PACE: Duration = Duration::from_millis(25);
 
-/// Runs until it is dropped.
+/// Makes changes until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Churn {
     changes: Arc<AtomicU64>,
@@ -31,13 +31,13 @@ impl Churn {
         Self { changes, _writing: writing }
     }
 
-    /// How many changes were made so far.
+    /// The number of successful changes so far.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 }
 
-/// Of the four turns of a name one creates, two update and one deletes; whether it was done. While a server is away nothing is.
+/// Each name has four turns: one create, two updates and one delete. Returns whether it succeeded; it fails while a server is down.
 fn change(client: &Client, configmaps: &str, turn: u64) -> bool {
     let name = format!("changing-{}", turn % NAMES);
     let path = format!("{configmaps}/{name}");

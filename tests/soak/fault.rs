@@ -1,4 +1,4 @@
-//! What breaks, and how it is mended.
+//! The faults and their repair.
 
 use std::num::NonZero;
 use std::process::Command;
@@ -15,7 +15,6 @@ use rustix::process::Signal as ToClient;
 use super::rough_clients::{relist_together, talk_nonsense};
 use super::testbed::{Side, Testbed, configmaps};
 
-/// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Server(Signal),
@@ -54,14 +53,14 @@ impl Fault {
         Self::Nonsense,
     ];
 
-    /// Each of them once, and then any of them for ever.
+    /// Each fault once in random order, and then random faults forever.
     pub(crate) fn by_chance(mut random: Rng) -> impl Iterator<Item = Self> {
         let mut each = Self::ALL;
         random.shuffle(&mut each);
         each.into_iter().chain(std::iter::repeat_with(move || random.choice(Self::ALL).unwrap_or(Self::Relists)))
     }
 
-    /// Breaks it and mends it.
+    /// Causes the fault and repairs it.
     pub(crate) fn happen(self, testbed: &mut Testbed, random: &mut Rng) -> Result<()> {
         let a_while = Duration::from_millis(random.u64(500..6000));
         match self {
@@ -84,7 +83,7 @@ impl Fault {
                 testbed.refuse_behind(true);
                 sleep(a_while);
                 testbed.cluster.compact_etcd()?;
-                // The watch cache of one that lives on still has what etcd has no more.
+                // The watch cache of a surviving server would still have the compacted revisions.
                 testbed.cluster.stop_api_server(Signal::Kill)?;
                 testbed.cluster.wait_stopped()?;
                 testbed.cluster.start_api_server()?;
@@ -129,7 +128,7 @@ impl Fault {
     }
 }
 
-/// Lists by all clients at once, while others have what processors there are.
+/// All clients list at once while busy loops take all processors from the observing thread.
 fn starve_observer(testbed: &Testbed) -> Result<()> {
     let client = testbed.client()?;
     let observing = testbed.watchtap().thread("observing")?;
@@ -149,12 +148,12 @@ fn starve_observer(testbed: &Testbed) -> Result<()> {
         is_over.store(true, Ordering::Relaxed);
         listed
     });
-    // Who has no right to take a thread out of that policy (sched(7)) leaves it in: it then has what others leave.
+    // Without the right to leave that policy (sched(7)), the thread keeps it and runs on spare processor time.
     schedule(observing, "--other").ok();
     listed
 }
 
-/// Puts a thread under this policy of sched(7).
+/// Sets a thread's scheduling policy (sched(7)).
 fn schedule(thread: u32, policy: &str) -> Result<()> {
     let status = Command::new("chrt").args([policy, "--pid", "0", &thread.to_string()]).status().context("chrt (util-linux)")?;
     ensure!(status.success(), "chrt {policy}: {status}");
@@ -162,7 +161,7 @@ fn schedule(thread: u32, policy: &str) -> Result<()> {
 }
 
 impl Testbed {
-    /// Resets all connections with the API server, and lets watchtap make none, or lets it make them again.
+    /// Starts or stops refusing watchtap's connections to the API server. At the start it also resets all open ones.
     fn refuse_behind(&self, refuses: bool) {
         let network = self.network(Side::Server);
         network.refuse(refuses);

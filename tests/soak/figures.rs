@@ -1,4 +1,4 @@
-//! What a run came to: that its numbers add up, and what they are.
+//! Results of a run, with checks that its numbers add up.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 use super::fault::Fault;
 use super::testbed::{Remains, Testbed};
 
-/// Counters that a report has only where they are not 0.
+/// Counters that a report contains only if they are not 0.
 const SHOWN_IF_ANY: [&str; 3] = ["connections_forgotten", "notices", "upstreams_dropped"];
 
-/// Of one run.
+/// Results of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
     seed: u64,
     pub(crate) lasted: Duration,
-    /// By how many bytes resident memory rose from the first to the last third.
+    /// Growth of resident memory from the first to the last third, in bytes.
     pub(crate) rise: u64,
-    /// Objects that were written meanwhile.
+    /// Number of writes during the run.
     pub(crate) changes: u64,
     faults: BTreeMap<String, u64>,
-    /// Most resident memory at the end of a round.
+    /// Maximum resident memory at the end of a round, in bytes.
     most_memory: u64,
     tally: Tally,
     report: Value,
@@ -39,7 +39,7 @@ impl Figures {
         *self.faults.entry(fault.to_string()).or_default() += 1;
     }
 
-    /// How many happened so far.
+    /// Number of faults so far.
     pub(crate) fn faults(&self) -> u64 {
         self.faults.values().sum()
     }
@@ -48,10 +48,10 @@ impl Figures {
         self.most_memory = self.most_memory.max(usage.resident);
     }
 
-    /// Ends everything, and sees whether what watchtap says is what the hops have counted.
+    /// Stops everything, and compares watchtap's report with the counts of the hops.
     pub(crate) fn finish(&mut self, testbed: Testbed) -> Result<()> {
         const LIMIT: Duration = Duration::from_mins(10);
-        // The hops go with the testbed, but what they have counted is told once no connection is left.
+        // The hops are dropped with the testbed; their counts are complete once no connection is open.
         let (tally, remains) = testbed.finish()?;
         let Remains { report, told, capture, .. } = &remains;
         (self.tally, self.report) = (tally, report.clone());
@@ -73,8 +73,8 @@ impl Figures {
         Ok(())
     }
 
-    /// What watchtap forwarded lies between what the one hop gave and what the other got: the rest was under way when something broke. And
-    /// what it forwarded it has observed or counted as missed.
+    /// watchtap forwarded at least what one hop received and at most what the other sent: the rest was in flight when something
+    /// broke. Every forwarded byte is either observed or counted as missed.
     fn bytes_add_up(&self) -> Result<()> {
         let (totals, missed) = (&self.report["totals"], number(&self.report["missed"]["bytes"])?);
         let mut lacking = 0;
@@ -87,7 +87,7 @@ impl Figures {
         Ok(())
     }
 
-    /// Leaves them for `cargo xtask soak --json`.
+    /// Writes the results for `cargo xtask soak --json`.
     pub(crate) fn write(&self) -> Result<()> {
         let folder = soak_folder();
         std::fs::create_dir_all(&folder)?;

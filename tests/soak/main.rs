@@ -1,8 +1,8 @@
-//! Days in minutes: clients of many kinds behind one watchtap, a real API server in the middle of churn, and something that breaks every
-//! few seconds, chosen by chance from a seed that is printed.
+//! Days of operation in minutes: many kinds of clients share one watchtap, a real API server has continuous churn, and a fault
+//! occurs every few seconds. The faults are random; the run prints their seed.
 //!
-//! On either side of watchtap lies a hop of the test's own that ends TLS, so that every byte is compared as it comes
-//! ([`observer_tests::ComparedHops`]), and beside each a TCP hop that breaks connections.
+//! A hop on each side of watchtap terminates TLS, so every byte is compared on arrival ([`observer_tests::ComparedHops`]). A TCP
+//! hop beside each breaks connections.
 
 mod churn;
 mod fault;

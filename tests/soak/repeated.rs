@@ -1,10 +1,10 @@
-//! What is done again and again beside the test.
+//! A task that repeats on a thread of its own.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Runs until it is dropped.
+/// Repeats until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Repeated {
     goes_on: Option<Sender<()>>,
@@ -12,7 +12,7 @@ pub(crate) struct Repeated {
 }
 
 impl Repeated {
-    /// Does `what` with the number of the turn, and again `pace` after it has ended.
+    /// Calls `what` with the number of the turn, and again `pace` after it has returned.
     pub(crate) fn every(pace: Duration, mut what: impl FnMut(u64) + Send + 'static) -> Self {
         let (goes_on, over) = channel::<()>();
         let thread = thread::spawn(move || {

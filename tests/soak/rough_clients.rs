@@ -1,4 +1,4 @@
-//! Clients that come and go, ask for much at once, or speak no HTTP.
+//! Short-lived clients, simultaneous lists, and clients that do not speak HTTP.
 
 use std::io::{ErrorKind, Read, Write};
 use std::thread;
@@ -10,7 +10,7 @@ use observer_tests::{Client, Listening, connect};
 
 use super::repeated::Repeated;
 
-/// Asks for this and that, each time on a connection of its own, until it is dropped. A server that is away is none of its business.
+/// Sends various requests, each on its own connection, until it is dropped. It ignores errors of an unavailable server.
 pub(crate) fn visitor(client: Client, configmaps: &str) -> Repeated {
     const PACE: Duration = Duration::from_millis(200);
     let questions = [format!("{configmaps}/cm-0"), format!("{configmaps}?limit=10"), "/version".to_owned(), "/apis".to_owned()];
@@ -20,7 +20,7 @@ pub(crate) fn visitor(client: Client, configmaps: &str) -> Repeated {
     })
 }
 
-/// Many list everything at the same time, and are answered.
+/// Lists everything many times at once; every list must succeed.
 pub(crate) fn relist_together(client: &Client, configmaps: &str) -> Result<()> {
     const AT_ONCE: usize = 24;
     thread::scope(|scope| {
@@ -29,10 +29,10 @@ pub(crate) fn relist_together(client: &Client, configmaps: &str) -> Result<()> {
     })
 }
 
-/// What is offered by ALPN, if anything is.
+/// ALPN offers, including none.
 const PROTOCOLS: [&[&[u8]]; 3] = [&[b"h2"], &[b"http/1.1"], &[]];
 
-/// Says what is no HTTP, or not all of it, with an ALPN that promises some, hears what the server says to it, and leaves.
+/// Sends invalid or incomplete HTTP with any ALPN offer, reads the server's reply, and leaves.
 pub(crate) fn talk_nonsense(front: &Listening, random: &mut Rng) -> Result<()> {
     let protocols: &[&[u8]] = random.choice(PROTOCOLS).unwrap_or_default();
     let beginning: &[u8] = random
@@ -48,7 +48,7 @@ pub(crate) fn talk_nonsense(front: &Listening, random: &mut Rng) -> Result<()> {
     let mut stream = connect(front.address, &front.authority, protocols)?;
     stream.sock.set_read_timeout(Some(Duration::from_millis(500)))?;
     stream.write_all(&nonsense)?;
-    // It says something to that, or waits for more, or has closed without a word.
+    // The server answers, waits for more, or has closed without an answer.
     let heard = stream.read(&mut [0; 4096]);
     ensure!(heard.is_ok() || heard.is_err_and(|error| error.kind() != ErrorKind::InvalidData), "what was heard is no TLS");
     Ok(())

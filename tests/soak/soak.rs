@@ -1,4 +1,4 @@
-//! The run: something breaks, is mended, and everything must be as it was.
+//! The run: a fault occurs and is repaired, and then all conditions must hold again.
 
 use std::time::{Duration, Instant};
 
@@ -9,16 +9,16 @@ use super::fault::Fault;
 use super::figures::Figures;
 use super::testbed::Testbed;
 
-/// How many seconds; `CONTRIBUTING.md` says who sets it.
+/// Duration in seconds; `CONTRIBUTING.md` states who sets it.
 const SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
-/// Time for each of them to happen once.
+/// Long enough for each fault to occur once, in seconds.
 const USUALLY: u64 = 150;
-/// What chance there is, is made of this number: the same faults in the same order.
+/// Seed of all random choices: the same seed gives the same faults in the same order.
 const SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
-/// With fewer samples of memory nothing could be told from them.
+/// Minimum number of memory samples for a verdict on growth.
 const SAMPLES: usize = 10;
-/// Of resident memory, from the first to the last third of the samples after the warm-up: bytes. What may wait to be observed is four times
-/// that, and how much of it the allocator keeps differs from time to time.
+/// Limit in bytes for the growth of resident memory from the first to the last third of the samples after the warm-up. The
+/// observation queues may hold four times that, and the share that the allocator keeps varies.
 const MOST_RISE: u64 = 16 << 20;
 
 #[test]
@@ -27,7 +27,7 @@ fn nothing_is_lost_and_nothing_grows_whatever_breaks() {
     println!("seed {seed}, {} s", lasts.as_secs());
     let mut random = Rng::with_seed(seed);
     let mut testbed = Testbed::set().unwrap();
-    // What has a bound is full before anything is measured.
+    // Fills all bounded buffers before the first measurement.
     Fault::ObserverStarved.happen(&mut testbed, &mut random).and_then(|()| testbed.settle()).unwrap();
     let mut figures = Figures::of(seed);
     let mut samples = UsageSamples::default();

@@ -1,4 +1,4 @@
-//! Everything that takes part: the servers, watchtap between its hops, the clients, and what holds at any time.
+//! The setup of the soak test: servers, hops, watchtap and clients, with the conditions that always hold.
 
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -17,16 +17,16 @@ use super::repeated::Repeated;
 use super::rough_clients::visitor;
 
 const NAMESPACE: &str = "soak";
-/// Objects that stay as they are, and how large they are: a list of all is more than may wait to be observed of one connection.
+/// Number and size in bytes of the static objects. One list of all exceeds the observation queue of one connection.
 const OBJECTS: usize = 50;
 const SIZE: usize = 100_000;
-/// Users of the clients that come and go.
+/// Users of the short-lived clients.
 const VISITOR: usize = 60;
 const NOBODY: usize = 61;
-/// However much there is to do at the moment, in bytes of resident memory. Half of it is what may wait to be observed: 64 MiB, and a reserve of 32.
+/// Limit of resident memory in bytes, under any load. Half of it is for queued observations: 64 MiB and a reserve of 32 MiB.
 const MOST_MEMORY: u64 = 192 << 20;
 
-/// Who keeps a copy of the config maps.
+/// The clients that keep a copy of the config maps.
 const CLIENTS: [CacheClient; 6] = [
     CacheClient::Informer(ClientGo::V0_37, HttpVersion::Two),
     CacheClient::Informer(ClientGo::V0_37, HttpVersion::One),
@@ -36,47 +36,47 @@ const CLIENTS: [CacheClient; 6] = [
     CacheClient::KubeRs,
 ];
 
-/// Which side of watchtap.
+/// A side of watchtap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Clients,
     Server,
 }
 
-/// All of it; dropped, it is gone.
+/// Servers, hops, watchtap and clients; dropping it stops everything.
 #[derive(Debug)]
 pub(crate) struct Testbed {
     pub(crate) clients: Vec<CacheProcess>,
     visitor: Option<Repeated>,
     churn: Option<Churn>,
     pub(crate) hops: ComparedHops,
-    /// Where clients come in.
+    /// The hop that clients connect to.
     pub(crate) front: Listening,
     of_clients: TcpHop,
     of_server: TcpHop,
     watchtap: RunSession,
     pub(crate) cluster: Cluster,
-    /// What a watchtap that serves nobody has open.
+    /// Descriptors of an idle watchtap without clients.
     descriptors: usize,
     markers: u32,
     folder: TempDir,
 }
 
-/// What is left when all is over.
+/// The output of a finished soak.
 #[derive(Debug)]
 pub(crate) struct Remains {
     pub(crate) report: Value,
-    /// Lines of `--events` that tell the end of a request.
+    /// Number of `--events` lines that end a request or a watch.
     pub(crate) told: u64,
     pub(crate) capture: PathBuf,
-    /// So that the files stay until then.
+    /// Keeps the files until this value is dropped.
     pub(crate) _folder: TempDir,
 }
 
 impl Testbed {
-    /// Starts everything; each client has all objects.
+    /// Starts everything and waits until each client has all objects.
     pub(crate) fn set() -> Result<Self> {
-        // How long an API server that drains lets watches run on.
+        // A draining API server lets watches run this long.
         let api_server_arguments = vec!["--request-timeout=10s".to_owned()];
         let cluster = Cluster::start(&Options { api_server_arguments, ..Options::default() })?;
         cluster.create_configmaps(NAMESPACE, 0)?;
@@ -111,7 +111,7 @@ impl Testbed {
         Ok(testbed)
     }
 
-    /// Starts the client of this place.
+    /// Starts the client at this index of `CLIENTS`.
     pub(crate) fn start_client(&self, index: usize) -> Result<CacheProcess> {
         let client = CLIENTS.get(index).context("there are not so many clients")?;
         let kubeconfig = self.cluster.kubeconfig_of_client(index + 1, &https(self.front.address), &self.front.authority)?;
@@ -142,8 +142,8 @@ impl Testbed {
         &self.watchtap
     }
 
-    /// All who keep a copy learn of a new object; nothing is wrong with what came through, and nothing is left over. What watchtap holds when
-    /// it has nothing else to do.
+    /// Waits until all caching clients have a new object, and checks traffic, descriptors and memory. Returns watchtap's usage at
+    /// rest.
     pub(crate) fn settle(&mut self) -> Result<ProcessUsage> {
         self.all_have_the_next_write()?;
         self.check_traffic()?;
@@ -153,7 +153,7 @@ impl Testbed {
         Ok(usage)
     }
 
-    /// Once it takes less than a tenth of a processor: what there is to be observed has been then.
+    /// Waits until watchtap uses less than a tenth of a processor: by then it has observed everything.
     fn usage_at_rest(&self) -> Result<ProcessUsage> {
         const SPAN: Duration = Duration::from_millis(500);
         let mut before = self.watchtap.usage()?;
@@ -168,12 +168,12 @@ impl Testbed {
         Ok(before)
     }
 
-    /// Nothing that came through is wrong.
+    /// Fails if the hops found a deviation.
     pub(crate) fn check_traffic(&self) -> Result<()> {
         self.hops.tally().wrong.map_or(Ok(()), |wrong| bail!("{wrong}"))
     }
 
-    /// Ends the clients, then watchtap, when it has nothing open any more.
+    /// Stops the clients, waits until no socket is open, and shuts watchtap down.
     pub(crate) fn finish(mut self) -> Result<(Tally, Remains)> {
         self.visitor = None;
         self.churn = None;
@@ -201,7 +201,7 @@ impl Testbed {
         Ok(())
     }
 
-    /// Those of a watchtap that serves nobody, once somebody has come and left: as many for a second.
+    /// The descriptor count after one client has come and left; it must be stable for one second.
     fn descriptors_for_nobody(&self) -> Result<usize> {
         const LOOKS: u32 = 20;
         self.client()?.get("/version")?;
@@ -215,7 +215,7 @@ impl Testbed {
         Ok(count)
     }
 
-    /// watchtap has open what it has for nobody, and its end of each socket that the hops hold.
+    /// Waits until watchtap has only its idle descriptors and its end of each socket that the hops hold.
     fn descriptors_add_up(&self) -> Result<()> {
         let (mut held, mut expected) = (0, 0);
         let settled = eventually(|| {
@@ -237,7 +237,7 @@ fn fill(client: &Client) -> Result<()> {
     })
 }
 
-/// Without requests of its own: the hops could not tell their connections from those of clients.
+/// Disables watchtap's own requests, because the hops cannot distinguish their connections from those of clients.
 fn start_watchtap(kubeconfig: &Path, version: &str, folder: &Path) -> Result<RunSession> {
     let text = |path: &Path| path.to_str().map(str::to_owned).context("the folder has a plain name");
     let (events, capture) = (text(&folder.join(EVENTS))?, text(&folder.join(CAPTURE))?);
@@ -246,7 +246,7 @@ fn start_watchtap(kubeconfig: &Path, version: &str, folder: &Path) -> Result<Run
     RunSession::start(kubeconfig, &[own.as_slice(), &recording].concat())
 }
 
-/// Whether it comes about soon enough.
+/// Polls until it is true; false after 30 s.
 fn eventually(mut is_so: impl FnMut() -> Result<bool>) -> Result<bool> {
     const WITHIN: Duration = Duration::from_secs(30);
     const PAUSE: Duration = Duration::from_millis(50);
@@ -262,7 +262,7 @@ fn eventually(mut is_so: impl FnMut() -> Result<bool>) -> Result<bool> {
     }
 }
 
-/// Where they are.
+/// API path of the soak's config maps.
 pub(crate) fn configmaps() -> String {
     format!("/api/v1/namespaces/{NAMESPACE}/configmaps")
 }

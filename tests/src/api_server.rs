@@ -15,9 +15,9 @@ use crate::kubeconfig;
 use crate::process::{Process, Signal};
 use crate::run_folder::RunFolder;
 
-/// Three to four seconds on an idle machine.
+/// An idle machine needs three to four seconds.
 const READY_WITHIN: Duration = Duration::from_mins(2);
-/// With watches open the server gives up draining after its `--request-timeout` of a minute.
+/// With open watches the server stops draining after its `--request-timeout` of one minute.
 const STOPPED_WITHIN: Duration = Duration::from_mins(2);
 
 /// The API server of a cluster, running or not.
@@ -31,7 +31,7 @@ pub(crate) struct ApiServer {
 }
 
 impl ApiServer {
-    /// Writes what the server reads; it does not run yet.
+    /// Writes the server's files and builds its arguments, without starting it.
     pub(crate) fn prepare(
         kind: ServerKind,
         binaries: &Binaries,
@@ -50,7 +50,7 @@ impl ApiServer {
             flag_with_file(folder, "client-ca-file", "ca.crt", &credentials.authority)?,
             flag_with_file(folder, "audit-policy-file", "audit-policy.yaml", audit::POLICY)?,
             format!("--audit-log-path={}", audit_log(folder).display()),
-            // Written before the next stage of the request, so nothing is lost when the server is killed.
+            // Written before the request's next stage, so a killed server loses no event.
             "--audit-log-mode=blocking".to_owned(),
         ];
         arguments.extend(match kind {
@@ -61,12 +61,12 @@ impl ApiServer {
         Ok(Self { kind, binary, arguments, log: folder.path().join("kube-apiserver.log"), process: None })
     }
 
-    /// Gives the server flags behind those that it has.
+    /// Appends flags to those that the server has.
     pub(crate) fn add_arguments(&mut self, arguments: &[String]) {
         self.arguments.extend_from_slice(arguments);
     }
 
-    /// Starts the server and waits until it is ready in the eyes of `client`.
+    /// Starts the server and waits until its readiness paths answer `client` with success.
     pub(crate) fn start(&mut self, client: &Client) -> Result<()> {
         ensure!(self.process.is_none(), "the API server was not stopped, or nobody waited for its end");
         let mut process = Process::start("the API server", &self.binary, &self.arguments, self.log.clone())?;
@@ -77,12 +77,12 @@ impl ApiServer {
         Ok(())
     }
 
-    /// What answers with success once the server is ready.
+    /// The paths that answer with success once the server is ready.
     const fn readiness(&self) -> [&'static str; 2] {
         match self.kind {
-            // The first start makes the namespace in the background, ready or not.
+            // The first start creates this namespace in the background, independently of `/readyz`.
             ServerKind::KubeApiserver => ["/readyz", "/api/v1/namespaces/default"],
-            // It would be ready once it had seen the services of a kube-apiserver.
+            // `/readyz` would fail until the server had seen the Services of a kube-apiserver.
             ServerKind::Apiextensions => ["/livez", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"],
         }
     }
@@ -115,17 +115,17 @@ fn kube_apiserver_flags(folder: &RunFolder, credentials: &Credentials) -> Result
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
         "--authorization-mode=RBAC".to_owned(),
-        // It would wait for a controller that makes the default ServiceAccount of each namespace.
+        // The plug-in waits for a controller that creates the default ServiceAccount of each namespace.
         "--disable-admission-plugins=ServiceAccount".to_owned(),
-        // Else it looks for an interface with a default route, which a test machine may lack. It would refuse to publish
-        // a loopback address as endpoint of `kubernetes.default`; nobody here looks that up.
+        // By default the server looks for an interface with a default route, which a test machine may lack. It would refuse to
+        // publish a loopback address as endpoint of `kubernetes.default`, which no test uses.
         "--advertise-address=127.0.0.1".to_owned(),
         "--endpoint-reconciler-type=none".to_owned(),
     ])
 }
 
-/// It would ask a kube-apiserver who somebody is and what he may do. Here there is none, and nobody comes but members of
-/// `system:masters` with certificates, about whom it need not ask.
+/// apiextensions-apiserver delegates authentication and authorisation to a kube-apiserver, and none exists here. All users are
+/// members of `system:masters` with certificates, which it accepts without a lookup.
 fn apiextensions_flags(folder: &RunFolder, credentials: &Credentials) -> Result<Vec<String>> {
     const NOBODY: &str = "https://127.0.0.1:1";
     let document = kubeconfig::with_certificate(NOBODY, &credentials.authority, "nobody", &credentials.admin);

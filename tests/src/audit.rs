@@ -5,14 +5,14 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// Each request, without bodies, in each of its stages.
+/// Logs each stage of each request, without bodies.
 pub(crate) const POLICY: &str = "apiVersion: audit.k8s.io/v1
 kind: Policy
 rules:
 - level: Metadata
 ";
 
-/// The events that are written out; a line that is being written is left for the next reading.
+/// The complete events; a partly written last line is left for the next read.
 pub(crate) fn read(log: &Path) -> Result<Vec<Value>> {
     let text = std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
     let whole_lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));

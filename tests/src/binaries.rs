@@ -1,8 +1,8 @@
 //! The servers: found in `KUBEBUILDER_ASSETS`, or built with Go.
 //!
-//! `KUBEBUILDER_ASSETS` is the convention of controller-runtime's envtest: a folder with `kube-apiserver` and `etcd`.
-//! Its kube-apiserver is taken for a test that asks for the same minor; a test of another minor builds that one. Of 1.37, which is not
-//! published as a whole, there is the API server of custom resources alone.
+//! `KUBEBUILDER_ASSETS` is the convention of controller-runtime's envtest: a folder with `kube-apiserver` and `etcd`. A test of the
+//! same minor uses that kube-apiserver; a test of another minor builds its own. `k8s.io/kubernetes` 1.37 is not published, so of
+//! 1.37 there is only the API server of custom resources.
 
 use std::fmt;
 use std::fs;
@@ -20,10 +20,10 @@ use crate::programs;
 pub struct Minor(pub u32);
 
 impl Minor {
-    /// What a test gets that does not care.
+    /// The minor for tests that work with any.
     pub const DEFAULT: Self = Self(34);
 
-    /// The API server of this minor that can be had.
+    /// The kind of API server that is available for this minor.
     pub(crate) const fn server(self) -> ServerKind {
         if self.0 == CUSTOM_RESOURCES_ONLY.0 { ServerKind::Apiextensions } else { ServerKind::KubeApiserver }
     }
@@ -32,22 +32,21 @@ impl Minor {
 /// The minor of `tests/cluster/go/apiextensions`.
 const CUSTOM_RESOURCES_ONLY: Minor = Minor(37);
 
-/// Which program a cluster's API server is.
+/// The program that serves as API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerKind {
-    /// kube-apiserver.
     KubeApiserver,
-    /// apiextensions-apiserver: custom resources and nothing else; it knows its users by their certificates.
+    /// apiextensions-apiserver: serves custom resources only, and identifies its users by their certificates.
     Apiextensions,
 }
 
-/// The etcd behind an API server.
+/// The etcd of an API server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EtcdRelease {
-    /// 3.6, whose progress requests are sound; or what `KUBEBUILDER_ASSETS` has.
+    /// 3.6, whose progress requests are reliable, or the etcd of `KUBEBUILDER_ASSETS`.
     #[default]
     Current,
-    /// 3.5.10, whose progress requests are not: API servers from 1.31 on do not use them.
+    /// 3.5.10, whose progress requests are unreliable: API servers from 1.31 on do not use them.
     V3_5_10,
 }
 
@@ -60,16 +59,16 @@ impl fmt::Display for Minor {
 /// Executable files of the two servers.
 #[derive(Clone, Debug)]
 pub struct Binaries {
-    /// The API server: kube-apiserver, or the one of custom resources alone.
+    /// kube-apiserver, or apiextensions-apiserver for 1.37.
     pub api_server: PathBuf,
     /// The version that it reports, as in `v1.34.4`.
     pub version: String,
-    /// Its storage.
+    /// The etcd binary.
     pub etcd: PathBuf,
 }
 
 impl Binaries {
-    /// Finds or builds the servers; a build takes minutes once per machine, and says so on stderr.
+    /// Finds or builds the servers. A build takes minutes once per machine and prints a message on stderr.
     pub fn of_minor(minor: Minor, etcd: EtcdRelease) -> Result<Self> {
         let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from).filter(|folder| holds_both(folder));
         let etcd = match (etcd, &assets) {
@@ -124,7 +123,7 @@ fn build_kube_apiserver(minor: Minor) -> Result<(PathBuf, String)> {
     Ok((binary, version))
 }
 
-/// Without these the server reports `v0.0.0-master`. client-go's copy goes into the User-Agent of its own requests.
+/// Without these flags the server reports `v0.0.0-master`. client-go's copy goes into the User-Agent of the server's own requests.
 fn version_link_flags(minor: Minor, version: &str) -> String {
     ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"]
         .map(|package| {
@@ -137,7 +136,7 @@ fn version_link_flags(minor: Minor, version: &str) -> String {
         .join(" ")
 }
 
-/// Published as `v0.37.2` is what belongs to 1.37.2.
+/// Modules published as `v0.37.2` belong to Kubernetes 1.37.2.
 fn build_apiextensions(minor: Minor) -> Result<(PathBuf, String)> {
     let folder = folders::go_sources().join("apiextensions");
     let required = required_version(&folder.join("go.mod"), "k8s.io/apiextensions-apiserver")?;
@@ -168,7 +167,7 @@ pub(crate) fn required_version(module_file: &Path, module: &str) -> Result<Strin
     version.with_context(|| format!("{} does not require {module}", module_file.display()))
 }
 
-/// As [`required_version`], of the text of a module file.
+/// Like [`required_version`], from the text of a module file.
 pub(crate) fn required_in<'t>(module_file: &'t str, module: &str) -> Option<&'t str> {
     let requirements = module_file.lines().map(|line| line.trim().trim_start_matches("require "));
     let mut versions = requirements.filter_map(|line| line.strip_prefix(module)?.strip_prefix(' '));

@@ -1,4 +1,4 @@
-//! Programs that may not run for ever: a test that waits for one has a limit.
+//! Child programs with a time limit, so that no test waits for one forever.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
@@ -11,9 +11,9 @@ use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags};
 
-/// Runs a program to its end, as [`Command::output`] does; one that is still running after `limit` is killed, and that is an error.
+/// Runs a program until it exits, as [`Command::output`] does. After `limit` it kills the program and returns an error.
 ///
-/// What it prints goes to files, so that a descendant that outlives it cannot hold the test up.
+/// Its output goes to files, so a descendant that outlives it cannot block the test.
 pub fn output_within(command: &mut Command, limit: Duration) -> Result<Output> {
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
@@ -24,7 +24,7 @@ pub fn output_within(command: &mut Command, limit: Duration) -> Result<Output> {
     Ok(Output { status, stdout, stderr })
 }
 
-/// Waits for the end of a child; one that is still running after `limit` is killed, and that is an error.
+/// Waits until a child exits. After `limit` it kills the child and returns an error.
 pub fn wait_within(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
     let handle = rustix::process::pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     let mut ended = [PollFd::new(&handle, PollFlags::IN)];
@@ -36,7 +36,7 @@ pub fn wait_within(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
     Ok(child.wait()?)
 }
 
-/// What a running program says, line by line; a descendant that holds the other end of the pipe cannot hold the test up.
+/// The output of a running program, line by line. A descendant that holds the other end of the pipe cannot block the test.
 #[derive(Debug)]
 pub struct Lines {
     lines: Receiver<String>,
@@ -44,14 +44,14 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Each line may take as long as `limit`.
+    /// Reads `output` on a thread of its own; each line may take up to `limit`.
     pub fn of(output: impl Read + Send + 'static, limit: Duration) -> Self {
         let (sender, lines) = channel();
         thread::spawn(move || BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { lines, limit }
     }
 
-    /// The next line without its end, nothing once the output has ended; an error if it takes too long.
+    /// The next line without its line ending, or `None` at the end of the output; an error after `limit`.
     pub fn next_line(&self) -> Result<Option<String>> {
         match self.lines.recv_timeout(self.limit) {
             Ok(line) => Ok(Some(line)),

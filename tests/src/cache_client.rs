@@ -1,4 +1,4 @@
-//! Clients that keep a copy of the config maps of one namespace, each a process.
+//! Clients that keep a copy of the config maps of one namespace, one process each.
 
 use std::fmt;
 use std::path::Path;
@@ -17,64 +17,64 @@ use crate::locked_version::locked_version;
 use crate::programs;
 use crate::request_form::RequestForms;
 
-/// What takes longer than this to come about does not: client-go backs off to some thirty seconds, with jitter.
+/// Any wait beyond this fails; client-go's backoff reaches some thirty seconds, with jitter.
 const WITHIN: Duration = Duration::from_mins(2);
 
-/// Asked once: a client is named often.
+/// Queried once, because client names are formatted often.
 static KUBECTL_VERSION: LazyLock<String> =
     LazyLock::new(|| kubectl_version().unwrap_or_else(|error| format!("of no known version ({error})")));
 
-/// A client of some kind.
+/// A kind of caching client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheClient {
     /// A shared informer.
     Informer(ClientGo, HttpVersion),
     /// A watcher of kube-rs with its usual backoff. It speaks HTTP/1.1 only.
     KubeRs,
-    /// `kubectl get --watch`, which does not begin anew.
+    /// `kubectl get --watch`, which exits when its watch ends.
     Kubectl(HttpVersion),
 }
 
-/// The protocol that it speaks.
+/// The HTTP version of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HttpVersion {
-    /// 1.1.
+    /// HTTP/1.1.
     One,
-    /// 2.
+    /// HTTP/2.
     Two,
 }
 
-/// In which form it lists, where it has the choice.
+/// How a client fetches its initial list, where it has the choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListForm {
-    /// As it comes.
+    /// The client's default.
     #[default]
     Usual,
-    /// A list, then a watch.
+    /// A list, followed by a watch.
     Plain,
-    /// A watch that begins with the objects there are.
+    /// A streaming list: a watch that begins with the existing objects.
     Streaming,
 }
 
-/// Its process; dropped, it is killed.
+/// The process of a client; dropping it kills the process.
 #[derive(Debug)]
 pub struct CacheProcess {
     child: Child,
     lines: Lines,
     said: Vec<String>,
-    /// It has closed its standard output.
+    /// The process has closed its standard output.
     is_over: bool,
 }
 
 impl CacheClient {
-    /// Each kind with each protocol that it has.
+    /// Each kind of client with each protocol that it supports.
     pub fn all() -> Vec<Self> {
         let both = [HttpVersion::Two, HttpVersion::One];
         let informers = ClientGo::ALL.into_iter().flat_map(|release| both.map(|http| Self::Informer(release, http)));
         informers.chain([Self::KubeRs]).chain(both.map(Self::Kubectl)).collect()
     }
 
-    /// Starts one in `namespace`.
+    /// Starts a client for `namespace`.
     pub fn start(self, kubeconfig: &Path, namespace: &str) -> Result<CacheProcess> {
         let mut command = self.command(namespace)?;
         if let Self::Informer(..) = self {
@@ -83,13 +83,13 @@ impl CacheClient {
         self.spawn(command, kubeconfig)
     }
 
-    /// Starts one, a library and not kubectl, that calls itself `user_agent`.
+    /// Starts a client with this `user_agent` and list form; not for kubectl.
     pub fn start_as(self, user_agent: &str, form: ListForm, kubeconfig: &Path, namespace: &str) -> Result<CacheProcess> {
         let mut command = self.command(namespace)?;
         command.arg(user_agent);
         match (self, form) {
             (_, ListForm::Usual) => {}
-            // client-go features/envvar.go: a feature gate of client-go is a variable of the environment.
+            // client-go features/envvar.go: an environment variable sets each feature gate of client-go.
             (Self::Informer(..), form) => {
                 command.env("KUBE_FEATURE_WatchListClient", (form == ListForm::Streaming).to_string());
             }
@@ -126,28 +126,28 @@ impl CacheClient {
         if self.http() == HttpVersion::One {
             command.env("DISABLE_HTTP2", "true");
         }
-        // Found dead by a ping sooner than by the defaults of 30 and 15 s, where the client pings at all.
+        // Clients that send pings find a dead connection sooner than with the defaults of 30 and 15 s.
         command.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "5").env("HTTP2_PING_TIMEOUT_SECONDS", "5");
         command.env("KUBECONFIG", kubeconfig);
         CacheProcess::spawn(command).with_context(|| format!("cannot start {self}"))
     }
 
-    /// Whether it lives through the end of its watch.
+    /// Whether the client starts a new watch after its watch ends.
     pub fn begins_anew(self) -> bool {
         !matches!(self, Self::Kubectl(_))
     }
 
-    /// Whether it can be told to ask for something else on its connections.
+    /// Whether a signal makes the client send another request on its connections.
     pub fn asks_when_told(self) -> bool {
         matches!(self, Self::Informer(..))
     }
 
-    /// Whether it notices a silent connection by its own pings: on HTTP/2, since client-go 0.20 and in late patches before it.
+    /// Whether its own pings detect a silent connection: on HTTP/2, since client-go 0.20 and in late patches of earlier minors.
     pub fn pings(self) -> bool {
         matches!(self, Self::Informer(ClientGo::V0_18 | ClientGo::V0_26 | ClientGo::V0_37, HttpVersion::Two))
     }
 
-    /// Which it speaks.
+    /// The HTTP version of this client.
     pub fn http(self) -> HttpVersion {
         match self {
             Self::Informer(_, http) | Self::Kubectl(http) => http,
@@ -172,34 +172,34 @@ impl fmt::Display for CacheClient {
 }
 
 impl CacheProcess {
-    /// Starts a client of another kind, which says on its standard output what it has.
+    /// Starts any other client, which prints the objects that it has to standard output.
     pub fn spawn(mut command: Command) -> Result<Self> {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let lines = Lines::of(child.stdout.take().context("standard output is a pipe")?, WITHIN);
         Ok(Self { child, lines, said: Vec::new(), is_over: false })
     }
 
-    /// Reads on until it has an object in this version.
+    /// Reads its output until it has an object with this resource version.
     pub fn has(&mut self, version: &str) -> Result<()> {
         let has_word = |line: &str| line.split(|character: char| !character.is_ascii_alphanumeric()).any(|word| word == version);
         self.read_until(has_word)
     }
 
-    /// Reads on until it has said `what` so many times more.
+    /// Reads its output until `is_it` has matched `times` further lines.
     pub fn says(&mut self, times: usize, is_it: impl Fn(&str) -> bool) -> Result<()> {
         (0..times).try_for_each(|_| self.read_until(&is_it))
     }
 
-    /// Reads what it has left to say.
+    /// Reads the rest of its output.
     pub fn read_to_end(&mut self) {
-        // It ends with the error that it has ended.
+        // The only error is that the process has ended.
         self.read_until(|_| false).ok();
     }
 
     fn read_until(&mut self, is_it: impl Fn(&str) -> bool) -> Result<()> {
         let began = Instant::now();
         loop {
-            // Of other things it may have much to say.
+            // The client may print many other lines.
             ensure!(began.elapsed() < WITHIN, "not within {WITHIN:?}; {}", self.last_words());
             let Some(line) = self.lines.next_line().with_context(|| self.last_words())? else {
                 self.is_over = true;
@@ -213,7 +213,7 @@ impl CacheProcess {
         }
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
@@ -223,7 +223,7 @@ impl CacheProcess {
         self.child.id()
     }
 
-    /// How it ended, if it was seen to.
+    /// Its exit status; `None` if its end has not been read yet.
     pub fn end(&mut self) -> Result<Option<String>> {
         if !self.is_over {
             return Ok(None);
@@ -231,17 +231,17 @@ impl CacheProcess {
         Ok(Some(wait_within(&mut self.child, WITHIN)?.to_string()))
     }
 
-    /// What it has tried as far as it was read.
+    /// The requests that it attempted, from the output read so far.
     pub fn attempted(&self) -> RequestForms {
         RequestForms::attempted(&self.log())
     }
 
-    /// How often it has said this, of what was read.
+    /// The number of log lines with this `what` in the output read so far.
     pub fn count(&self, what: &str) -> usize {
         self.log().iter().filter(|line| line["what"] == what).count()
     }
 
-    /// What it has said of what failed, of what was read, for people: without addresses and numbers.
+    /// The errors in the output read so far, without addresses and digits, for messages.
     pub fn errors(&self) -> Vec<String> {
         let log = self.log();
         let errors = log.iter().filter_map(|line| line["error"].as_str());
@@ -250,7 +250,7 @@ impl CacheProcess {
         reasons.map(|reason| reason.chars().filter(|character| !character.is_ascii_digit()).collect()).collect()
     }
 
-    /// What it has said in JSON, of what was read.
+    /// Its JSON lines in the output read so far.
     pub fn log(&self) -> Vec<Value> {
         self.said.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }

@@ -1,5 +1,5 @@
-//! Requests to the API server as the test words them: HTTP/1.1, blocking; nothing is added but `Host`, the length of a
-//! body, a token and, unless the test brings one, a `User-Agent`. No redirect is followed, nothing is inflated or retried.
+//! Sends a test's requests to the API server without changes: HTTP/1.1, blocking. It adds only `Host`, the body's length, a token
+//! and a default `User-Agent`. It follows no redirect, inflates nothing and never retries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use ureq::{Agent, Proxy};
 
 use crate::credentials::Identity;
 
-/// No request of a test takes longer; a server that was stopped with SIGSTOP must not hold a test for ever.
+/// The limit of any request, so that a server stopped with SIGSTOP cannot block a test forever.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// One identity on one API server; cheap to clone, usable while the server is away.
+/// One identity on one API server. Cheap to clone; it stays usable while the server is down.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
@@ -23,19 +23,19 @@ pub struct Client {
     token: Option<Arc<str>>,
 }
 
-/// A whole response.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// Header fields as they came.
+    /// Header fields as received.
     pub headers: HeaderMap,
-    /// The body, chunks joined, otherwise as it came: it stays compressed if the request asked for that.
+    /// The body with its chunks joined. It stays compressed if the request allowed compression.
     pub body: Vec<u8>,
 }
 
 impl Response {
-    /// The body as JSON.
+    /// Parses the body as JSON.
     pub fn json(&self) -> Result<serde_json::Value> {
         serde_json::from_slice(&self.body).with_context(|| format!("not JSON: {}", self.text()))
     }
@@ -45,7 +45,7 @@ impl Response {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Fails with the server's own words unless the status is 2xx.
+    /// Fails with the server's message unless the status is 2xx.
     pub fn success(self) -> Result<Self> {
         anyhow::ensure!((200..300).contains(&self.status), "the API server said {}: {}", self.status, self.text());
         Ok(self)
@@ -55,14 +55,14 @@ impl Response {
 /// Whether a connection serves more than one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Connections {
-    /// One connection per request, as a test wants it that counts or restarts.
+    /// One connection per request, for tests that count connections or restart the server.
     PerRequest,
-    /// Kept for the next request, for bulk work.
+    /// Keeps the connection for the next request.
     Kept,
 }
 
 impl Client {
-    /// A client of any API server, with a connection per request.
+    /// A client of any API server, with one connection per request.
     pub fn of_server(server: &str, authority: &str, token: &str) -> Result<Self> {
         Self::with_token(server, authority, token, Connections::PerRequest)
     }
@@ -77,14 +77,14 @@ impl Client {
         Ok(Self { agent, server: server.to_owned(), token: None })
     }
 
-    /// Without TLS and identity: for etcd.
+    /// Without TLS and credentials, for etcd.
     pub(crate) fn plain(server: &str) -> Result<Self> {
         Ok(Self { agent: agent(None, None, Connections::PerRequest)?, server: server.to_owned(), token: None })
     }
 
-    /// Sends one request and reads the whole response, whatever its status.
+    /// Sends one request and reads the complete response, whatever its status.
     ///
-    /// `path_and_query` is sent as given. A body of no bytes is no body. An `Authorization` among `headers` replaces the token.
+    /// `path_and_query` is sent unchanged. An empty `body` means no body. An `Authorization` field in `headers` replaces the token.
     pub fn raw(&self, method: &str, path_and_query: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Response> {
         let uri: Uri = format!("{}{path_and_query}", self.server).parse()?;
         let mut request = Request::builder().method(method.parse::<Method>()?).uri(uri);
@@ -101,12 +101,12 @@ impl Client {
         Ok(Response { status: parts.status.as_u16(), headers: parts.headers, body })
     }
 
-    /// GET, with the status checked.
+    /// Sends a GET and fails unless the status is 2xx.
     pub fn get(&self, path_and_query: &str) -> Result<Response> {
         self.raw("GET", path_and_query, &[], b"")?.success()
     }
 
-    /// POST of a JSON object, whatever the status.
+    /// Sends a POST with a JSON object; accepts any status.
     pub fn post(&self, path_and_query: &str, object: &serde_json::Value) -> Result<Response> {
         let headers = [("Content-Type", "application/json")];
         self.raw("POST", path_and_query, &headers, object.to_string().as_bytes())

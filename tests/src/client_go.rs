@@ -1,4 +1,4 @@
-//! Reflectors of client-go, in the releases that behave differently.
+//! client-go reflectors, in the releases that behave differently.
 
 use std::path::PathBuf;
 
@@ -18,23 +18,23 @@ macro_rules! module_file {
 /// A release of client-go, as a module file in `tests/cluster/go/reflector` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClientGo {
-    /// The last that lists again when a server refuses it.
+    /// The last minor that relists after a refused connection.
     V0_15,
-    /// Asks for a resource version that is too large for ever.
+    /// Forever repeats a resource version that is too large.
     V0_18_0,
-    /// The first minor that watches on after a refusal, with that mended.
+    /// The first minor that keeps watching after a refused connection, with that bug fixed.
     V0_18,
-    /// Before streaming lists.
+    /// A release without streaming lists.
     V0_26,
-    /// The newest that there is.
+    /// The newest release.
     V0_37,
 }
 
 impl ClientGo {
-    /// The oldest first.
+    /// All releases, oldest first.
     pub const ALL: [Self; 5] = [Self::V0_15, Self::V0_18_0, Self::V0_18, Self::V0_26, Self::V0_37];
 
-    /// Builds the program `reflector` with it, if this machine has not yet; that takes Go, and a minute or two.
+    /// Builds the program `reflector` with this release unless this machine has it. It needs Go and takes a minute or two.
     pub fn reflector(self) -> Result<PathBuf> {
         let ModuleFile { name, .. } = self.module_file();
         let program = GoProgram {
@@ -48,12 +48,12 @@ impl ClientGo {
         program.build(&folders::cluster_cache())
     }
 
-    /// As people name it.
+    /// Display name, as in `client-go 0.26.15`.
     pub fn name(self) -> String {
         format!("client-go {}", self.version().trim_start_matches('v'))
     }
 
-    /// The one that its module file requires.
+    /// The client-go version that its module file requires.
     #[expect(clippy::expect_used, reason = "the file is of this repository and within the program; a test reads each")]
     fn version(self) -> &'static str {
         required_in(self.module_file().text, "k8s.io/client-go").expect("a module file of reflectors requires client-go")
@@ -70,7 +70,7 @@ impl ClientGo {
     }
 }
 
-/// What a reflector is built by.
+/// The module file that a reflector is built with.
 struct ModuleFile {
     name: &'static str,
     text: &'static str,

@@ -1,6 +1,6 @@
 //! A cluster of one etcd and one kube-apiserver, without controllers.
 //!
-//! Objects stay as the test makes them: no controller acts on them, namespaces do not finalise, pods do not run.
+//! Objects stay as the test creates them: no controller acts on them, namespaces are not finalised, and pods do not run.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -26,20 +26,21 @@ use crate::ports::Port;
 use crate::process::Signal;
 use crate::run_folder::RunFolder;
 
-/// What a test may want otherwise than usual.
+/// Deviations of a test cluster from the default.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Version of the API server.
+    /// Minor version of the API server.
     pub minor: Minor,
-    /// Flags behind the usual ones, as in `--feature-gates=WatchList=false`; of a flag given twice the last counts.
+    /// Further API server flags, as in `--feature-gates=WatchList=false`. They follow the defaults; the last of a repeated flag
+    /// wins.
     pub api_server_arguments: Vec<String>,
-    /// Version of its storage.
+    /// Release of etcd.
     pub etcd: EtcdRelease,
-    /// Flags of its storage behind the usual ones, as in `--log-level=debug`.
+    /// Further etcd flags, as in `--log-level=debug`. They follow the defaults.
     pub etcd_arguments: Vec<String>,
-    /// Whether watches between the API server and etcd can be held back: [`Cluster::hold_etcd_watches`].
+    /// Whether [`Cluster::hold_etcd_watches`] can hold back watches between the API server and etcd.
     pub etcd_hop: bool,
-    /// Where the API server listens: an address of loopback.
+    /// Loopback address on which the API server listens.
     pub address: IpAddr,
 }
 
@@ -56,10 +57,10 @@ impl Default for Options {
     }
 }
 
-/// A running cluster; its processes and files are gone when it is dropped, or when the test process ends in any way.
+/// A running cluster. Its processes and files disappear when it is dropped or when the test process ends.
 #[derive(Debug)]
 pub struct Cluster {
-    // Fields are dropped in this order: the servers end before their files go.
+    // Fields are dropped in this order: the servers stop before their files are removed.
     api_server: ApiServer,
     etcd_hop: Option<EtcdHop>,
     etcd: Etcd,
@@ -103,19 +104,19 @@ impl Cluster {
         })
     }
 
-    /// One cluster for all tests of this process that leave it running: a shared reference can neither stop nor restart it.
+    /// One cluster for all tests of this process that do not stop it: a shared reference can neither stop nor restart it.
     pub fn shared() -> Result<&'static Self> {
         static SHARED: OnceLock<Result<Cluster, String>> = OnceLock::new();
         let cluster = SHARED.get_or_init(|| Self::start(&Options::default()).map_err(|error| format!("{error:#}")));
         cluster.as_ref().map_err(|error| anyhow!("{error}"))
     }
 
-    /// `https://127.0.0.1:…`, the same after a restart.
+    /// `https://127.0.0.1:…`; a restart does not change it.
     pub fn server_url(&self) -> String {
         format!("https://{}", self.socket_address())
     }
 
-    /// Where the API server listens.
+    /// Address on which the API server listens.
     pub fn socket_address(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.port.number())
     }
@@ -125,33 +126,33 @@ impl Cluster {
         self.port.number()
     }
 
-    /// The version that the API server should report, as in `v1.34.4`.
+    /// The version that the API server must report, as in `v1.34.4`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The authority that signed the serving and the client certificate, PEM.
+    /// The CA that signed the serving certificate and the client certificate, PEM.
     pub fn ca_pem(&self) -> &str {
         &self.credentials.authority
     }
 
-    /// Token of `admin`, a member of `system:masters`: allowed everything, and exempt from priority and fairness.
+    /// Bearer token of `admin`, a member of `system:masters`: it may do everything and is exempt from priority and fairness.
     pub fn admin_token(&self) -> &'static str {
         ADMIN_TOKEN
     }
 
-    /// Token of `visitor`, of whom RBAC knows nothing.
+    /// Bearer token of `visitor`, a user without RBAC rules.
     pub fn visitor_token(&self) -> &'static str {
         VISITOR_TOKEN
     }
 
-    /// A kubeconfig of `admin` with the token.
+    /// Writes a kubeconfig of `admin` with a bearer token.
     pub fn kubeconfig_token(&self) -> Result<PathBuf> {
         let document = kubeconfig::with_token(&self.server_url(), self.ca_pem(), "admin", ADMIN_TOKEN);
         self.folder.write("kubeconfig-token.yaml", document)
     }
 
-    /// A kubeconfig of a member of `system:masters`, with what any API server here knows him by.
+    /// Writes a kubeconfig of a member of `system:masters`, with a credential that this kind of API server accepts.
     pub fn kubeconfig_admin(&self) -> Result<PathBuf> {
         match self.kind {
             ServerKind::KubeApiserver => self.kubeconfig_token(),
@@ -159,14 +160,14 @@ impl Cluster {
         }
     }
 
-    /// A kubeconfig of `visitor` with the token.
+    /// Writes a kubeconfig of `visitor` with a bearer token.
     pub fn kubeconfig_visitor(&self) -> Result<PathBuf> {
         let document = kubeconfig::with_token(&self.server_url(), self.ca_pem(), "visitor", VISITOR_TOKEN);
         self.folder.write("kubeconfig-visitor.yaml", document)
     }
 
-    /// A kubeconfig of the user `client-NUMBER`, a member of `system:masters` of whom there are 64, with a server that need not be this one:
-    /// its URL and its authority, PEM.
+    /// Writes a kubeconfig of the user `client-NUMBER`, one of 64 members of `system:masters`. `server` (URL) and `authority` (PEM)
+    /// may belong to another server.
     pub fn kubeconfig_of_client(&self, number: usize, server: &str, authority: &str) -> Result<PathBuf> {
         ensure!(number < CLIENTS, "there are {CLIENTS} clients");
         let user = client_user(number);
@@ -174,19 +175,19 @@ impl Cluster {
         self.folder.write(&format!("kubeconfig-{user}.yaml"), document)
     }
 
-    /// A kubeconfig of `certificate-admin`, a member of `system:masters`, with a client certificate.
+    /// Writes a kubeconfig of `certificate-admin`, a member of `system:masters` with a client certificate.
     pub fn kubeconfig_client_cert(&self) -> Result<PathBuf> {
         let identity = &self.credentials.admin;
         let document = kubeconfig::with_certificate(&self.server_url(), self.ca_pem(), "certificate-admin", identity);
         self.folder.write("kubeconfig-client-cert.yaml", document)
     }
 
-    /// A kubeconfig of `admin`, whose token comes from an exec plug-in.
+    /// Writes a kubeconfig of `admin`, whose bearer token comes from an exec plug-in.
     pub fn kubeconfig_exec_token(&self) -> Result<PathBuf> {
         self.kubeconfig_exec("exec-token", "admin", &json!({"token": ADMIN_TOKEN}))
     }
 
-    /// A kubeconfig of `certificate-admin`, whose client certificate comes from an exec plug-in.
+    /// Writes a kubeconfig of `certificate-admin`, whose client certificate comes from an exec plug-in.
     pub fn kubeconfig_exec_certificate(&self) -> Result<PathBuf> {
         let identity = &self.credentials.admin;
         let status = json!({"clientCertificateData": identity.certificate, "clientKeyData": identity.key});
@@ -199,13 +200,15 @@ impl Cluster {
         self.folder.write(&format!("kubeconfig-{name}.yaml"), document)
     }
 
-    /// A kubeconfig with one cluster and several users, a context each: `admin`, `visitor`, `certificate`, and `rotating`, whose token is
-    /// in the file `token` beside it; and `renamed`, the cluster by another name. `user` is what it calls the user of `admin`.
+    /// A kubeconfig with a context for each of several users: `admin`, `visitor`, `certificate` and `rotating`. The context
+    /// `renamed` has the cluster under another name. The token of `rotating` is in the file `token` beside it. `user` is the
+    /// kubeconfig's name for the user of `admin`.
     pub fn kubeconfig_with_contexts(&self, user: &str) -> String {
         kubeconfig::with_contexts(&self.server_url(), self.port(), &self.credentials, user)
     }
 
-    /// A token of the ServiceAccount, which is made if need be; it names its user and its expiry, an hour away.
+    /// Issues a token for this ServiceAccount, and creates the account if needed. The token contains its user and expires in one
+    /// hour.
     pub fn service_account_token(&self, namespace: &str, name: &str) -> Result<String> {
         let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
         let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}});
@@ -216,37 +219,38 @@ impl Cluster {
         Ok(answer["status"]["token"].as_str().context("a TokenRequest is answered with a token")?.to_owned())
     }
 
-    /// The client behind [`Cluster::raw`], to take into another thread.
+    /// The client that [`Cluster::raw`] uses, for use on another thread.
     pub fn client(&self) -> Client {
         self.client.clone()
     }
 
-    /// A client of `admin` that keeps its connection for the next request.
+    /// A client of `admin` that keeps its connection.
     pub fn client_for_bulk(&self) -> Result<Client> {
         admin_of(self.kind, &self.server_url(), &self.credentials, Connections::Kept)
     }
 
-    /// A client that shows the certificate of `certificate-admin`.
+    /// A client with the certificate of `certificate-admin`.
     pub fn client_with_certificate(&self) -> Result<Client> {
         Client::with_certificate(&self.server_url(), self.ca_pem(), &self.credentials.admin, Connections::PerRequest)
     }
 
-    /// One request as `admin`, on a connection of its own; see [`Client::raw`].
+    /// Sends one request as `admin`, on a connection of its own; see [`Client::raw`].
     pub fn raw(&self, method: &str, path_and_query: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Response> {
         self.client.raw(method, path_and_query, headers, body)
     }
 
-    /// What the API server counts about itself.
+    /// A scrape of the API server's `/metrics`.
     pub fn metrics(&self) -> Result<Metrics> {
         Metrics::parse(&self.client.get("/metrics")?.text())
     }
 
-    /// What it counts about the lists of one resource, as in `podtemplates` or `deployments.apps`.
+    /// The list counters of one resource, as in `podtemplates` or `deployments.apps`.
     pub fn counters(&self, resource: &str) -> Result<ListCounters> {
         Ok(ListCounters::of(&self.metrics()?, resource))
     }
 
-    /// Sees to it that the namespace holds the config maps `cm-0` to `cm-(count - 1)`, and that the watch cache has them; makes the namespace, too.
+    /// Ensures that the namespace contains the config maps `cm-0` to `cm-(count - 1)` and that the watch cache has them. It also
+    /// creates the namespace.
     pub fn create_configmaps(&self, namespace: &str, count: usize) -> Result<()> {
         const THREADS: usize = 4;
         let named = |kind: &str, name: &str| json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}});
@@ -263,26 +267,26 @@ impl Cluster {
             let threads: Vec<_> = (0..THREADS).map(|first| scope.spawn(move || fill(first))).collect();
             threads.into_iter().try_for_each(|thread| thread.join().map_err(|_panic| anyhow!("a thread panicked"))?)
         })?;
-        // A consistent list waits until the watch cache is as new as etcd; a list of revision 0 does not.
+        // A consistent list waits until the watch cache has caught up with etcd; a list with `resourceVersion=0` does not.
         self.client.get(&format!("{path}?fieldSelector=metadata.name%3Dcm-0")).map(drop)
     }
 
-    /// The audit events so far. The last stage of a request may be written a moment after its response; see [`Cluster::audit_log_when`].
+    /// The audit events so far. The last stage of a request may appear shortly after its response; see [`Cluster::audit_log_when`].
     pub fn audit_log(&self) -> Result<Vec<Value>> {
         audit::read(&api_server::audit_log(&self.folder))
     }
 
-    /// What etcd logs.
+    /// Path of etcd's log.
     pub fn etcd_log_file(&self) -> PathBuf {
         etcd::log(self.folder.path())
     }
 
-    /// The file that they are in.
+    /// Path of the audit log.
     pub fn audit_log_file(&self) -> PathBuf {
         api_server::audit_log(&self.folder)
     }
 
-    /// The audit events as soon as there are enough of them.
+    /// Waits for audit events that satisfy `enough`.
     pub fn audit_log_when(&self, enough: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         const LIMIT: Duration = Duration::from_secs(10);
         const PAUSE: Duration = Duration::from_millis(20);
@@ -299,60 +303,61 @@ impl Cluster {
         }
     }
 
-    /// What the API server logs, of all its lives.
+    /// Path of the API server's log; a restart appends to it.
     pub fn api_server_log(&self) -> &Path {
         self.api_server.log()
     }
 
-    /// Sends a signal to the API server and returns at once; after one that ends it, [`Cluster::wait_stopped`].
+    /// Sends a signal to the API server and returns immediately. After SIGTERM or SIGKILL, call [`Cluster::wait_stopped`].
     pub fn stop_api_server(&mut self, signal: Signal) -> Result<()> {
         self.api_server.signal(signal)
     }
 
-    /// Waits for the end of the API server; until then its port is taken.
+    /// Waits until the API server exits; until then its port is in use.
     ///
-    /// After SIGTERM with open watches that is 60 s, the server's `--request-timeout`, or about one second if the cluster
-    /// was started with `--shutdown-watch-termination-grace-period=2s`.
+    /// After SIGTERM with open watches this takes 60 s, the server's `--request-timeout`. With
+    /// `--shutdown-watch-termination-grace-period=2s` it takes about one second.
     pub fn wait_stopped(&mut self) -> Result<ExitStatus> {
         self.api_server.wait_stopped()
     }
 
-    /// Starts the API server again, on the same port and the same etcd, and waits until it is ready.
+    /// Restarts the API server on the same port and etcd, and waits until it is ready.
     pub fn start_api_server(&mut self) -> Result<()> {
         self.api_server.start(&self.client)
     }
 
-    /// Sends a signal to etcd and returns at once.
+    /// Sends a signal to etcd and returns immediately.
     pub fn signal_etcd(&self, signal: Signal) -> Result<()> {
         self.etcd.signal(signal)
     }
 
-    /// Keeps a copy of all that etcd stores; etcd is away for a moment.
+    /// Keeps a copy of etcd's data. etcd stops briefly.
     pub fn back_up_etcd(&mut self) -> Result<()> {
         self.etcd.back_up()
     }
 
-    /// Puts that copy in the place of what etcd stores, so that its revision goes back. The API server must be stopped meanwhile.
+    /// Replaces etcd's data with that copy, so that its revision goes back. Stop the API server first.
     pub fn restore_etcd(&mut self) -> Result<()> {
         ensure!(self.api_server.process_id().is_none(), "the API server runs");
         self.etcd.restore()
     }
 
-    /// Holds back what etcd says on watches, or lets it go on; reads and writes pass. Only with [`Options::etcd_hop`].
+    /// Holds back or releases etcd's watch responses; reads and writes pass. Requires [`Options::etcd_hop`].
     pub fn hold_etcd_watches(&self, held: bool) -> Result<()> {
         self.etcd_hop.as_ref().context("this cluster has no hop in front of its etcd")?.hold_watches(held);
         Ok(())
     }
 
-    /// The present revision of etcd.
+    /// The current revision of etcd.
     pub fn revision(&self) -> Result<u64> {
         self.etcd.revision()
     }
 
-    /// Compacts etcd to its present revision as another API server would do it, so that this one hears of it, and returns the revision.
+    /// Compacts etcd to its current revision as another API server would, so that this API server notices, and returns the
+    /// revision.
     ///
-    /// kubernetes/apiserver `pkg/storage/etcd3/compact.go` `Compact`: who compacts writes down to which revision, and from 1.34 on all
-    /// API servers watch that key; their watch caches look every 15 s (`pkg/storage/cacher/compactor.go`).
+    /// kubernetes/apiserver `pkg/storage/etcd3/compact.go` `Compact`: the compacting server writes the revision to a key. From 1.34
+    /// on all API servers watch that key; their watch caches look every 15 s (`pkg/storage/cacher/compactor.go`).
     pub fn compact_etcd(&self) -> Result<u64> {
         let revision = self.etcd.revision()?;
         self.etcd.put("compact_rev_key", &revision.to_string())?;
@@ -360,7 +365,7 @@ impl Cluster {
         Ok(revision)
     }
 
-    /// Writes a key of etcd, past the API server.
+    /// Writes a key directly to etcd, without the API server.
     pub fn put_in_etcd(&self, key: &str, value: &str) -> Result<()> {
         self.etcd.put(key, value).map(drop)
     }
@@ -371,7 +376,7 @@ impl Cluster {
     }
 }
 
-/// A member of `system:masters`.
+/// A client of a `system:masters` member.
 fn admin_of(kind: ServerKind, server: &str, credentials: &Credentials, connections: Connections) -> Result<Client> {
     match kind {
         ServerKind::KubeApiserver => Client::with_token(server, &credentials.authority, ADMIN_TOKEN, connections),
@@ -379,7 +384,7 @@ fn admin_of(kind: ServerKind, server: &str, credentials: &Credentials, connectio
     }
 }
 
-/// Made now or there before.
+/// Success, whether the object was created now or earlier.
 fn exists(response: &Response) -> Result<()> {
     const CREATED: u16 = 201;
     const CONFLICT: u16 = 409;

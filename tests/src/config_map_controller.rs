@@ -1,4 +1,4 @@
-//! A controller of kube-rs for the config maps of one namespace, with the store that it keeps of them.
+//! A kube-rs controller for the config maps of one namespace, with its store.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,9 +16,9 @@ use kube::runtime::watcher;
 use kube::{Api, Client, ResourceExt};
 use tokio::task::JoinHandle;
 
-/// Runs on the runtime that it was started on until it is dropped.
+/// Runs until it is dropped, on the runtime that started it.
 ///
-/// As many controllers do, it does not trust its store: for each change it asks the API server for the object.
+/// Like many controllers, it does not trust its store: for each change it gets the object from the API server.
 #[derive(Debug)]
 pub struct ConfigMapController {
     store: Store<ConfigMap>,
@@ -26,14 +26,14 @@ pub struct ConfigMapController {
     running: JoinHandle<()>,
 }
 
-/// What a reconciliation needs.
+/// The context of a reconciliation.
 struct Reconciliation {
     config_maps: Api<ConfigMap>,
     done: Arc<AtomicU64>,
 }
 
 impl ConfigMapController {
-    /// Starts one as a client with this kubeconfig; nothing of the environment counts.
+    /// Starts a controller with this kubeconfig; it ignores the environment.
     pub async fn start(kubeconfig: &Path, context: Option<&str>, namespace: &str) -> Result<Self> {
         let client = client(kubeconfig, context).await?;
         let config_maps: Api<ConfigMap> = Api::namespaced(client, namespace);
@@ -46,13 +46,13 @@ impl ConfigMapController {
         Ok(Self { store, reconciled, running })
     }
 
-    /// uid and resourceVersion of each object in the store.
+    /// `uid` and `resourceVersion` of each object in the store.
     pub fn objects(&self) -> BTreeSet<(String, String)> {
         let identity = |object: &Arc<ConfigMap>| (object.uid().unwrap_or_default(), object.resource_version().unwrap_or_default());
         self.store.state().iter().map(identity).collect()
     }
 
-    /// How many reconciliations were done until now.
+    /// The number of reconciliations so far.
     pub fn reconciled(&self) -> u64 {
         self.reconciled.load(Ordering::Relaxed)
     }
@@ -64,7 +64,7 @@ impl Drop for ConfigMapController {
     }
 }
 
-/// A client of kube-rs with this kubeconfig and the current context of it, or another.
+/// A kube-rs client with this kubeconfig, for `context` or for the current context.
 pub async fn client(kubeconfig: &Path, context: Option<&str>) -> Result<Client> {
     let document = Kubeconfig::read_from(kubeconfig).with_context(|| format!("cannot read {}", kubeconfig.display()))?;
     let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
@@ -72,7 +72,7 @@ pub async fn client(kubeconfig: &Path, context: Option<&str>) -> Result<Client> 
 }
 
 async fn reconcile(object: Arc<ConfigMap>, context: Arc<Reconciliation>) -> Result<Action, kube::Error> {
-    // It may have been deleted meanwhile.
+    // The object may have been deleted in the meantime.
     context.config_maps.get_opt(&object.name_any()).await?;
     context.done.fetch_add(1, Ordering::Relaxed);
     Ok(Action::await_change())

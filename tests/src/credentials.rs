@@ -1,6 +1,6 @@
-//! Who may do what on a test cluster: one authority, certificates and tokens.
+//! Users of a test cluster with their rights: one certificate authority, certificates and tokens.
 //!
-//! As kubeadm does, one certificate authority signs the serving certificate and the client certificate.
+//! As in kubeadm, one certificate authority signs the serving certificate and the client certificate.
 
 use anyhow::Result;
 use rcgen::{
@@ -8,25 +8,25 @@ use rcgen::{
     KeyUsagePurpose,
 };
 
-/// Token of `admin`, a member of `system:masters`.
+/// Bearer token of `admin`, a member of `system:masters`.
 pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-the-test-cluster";
-/// Token of `visitor`, who is authenticated and nothing more.
+/// Bearer token of `visitor`, which is authenticated and has no further rights.
 pub(crate) const VISITOR_TOKEN: &str = "visitor-token-of-the-test-cluster";
 
-/// How many clients can be told apart by their users, `client-0` and so on, members of `system:masters`.
+/// Number of users `client-0` to `client-63`, all members of `system:masters`. Each identifies one client.
 pub(crate) const CLIENTS: usize = 64;
 
-/// The user of such a client.
+/// The user name of such a client.
 pub fn client_user(number: usize) -> String {
     format!("client-{number}")
 }
 
-/// The token of such a client.
+/// The bearer token of such a client.
 pub fn client_token(number: usize) -> String {
     format!("token-{number}-of-the-test-cluster")
 }
 
-/// What `--token-auth-file` takes: token, user, user ID, groups.
+/// Content for `--token-auth-file`: token, user, user ID, groups.
 pub(crate) fn token_file() -> String {
     let first = [format!("{ADMIN_TOKEN},admin,1,\"system:masters\""), format!("{VISITOR_TOKEN},visitor,2,\"visitors\"")];
     let client = |number| format!("{},{},{},\"system:masters\"", client_token(number), client_user(number), 100 + number);
@@ -40,20 +40,20 @@ pub(crate) struct Identity {
     pub(crate) key: String,
 }
 
-/// Everything that is signed for one cluster.
+/// All keys and certificates of one cluster.
 #[derive(Clone, Debug)]
 pub(crate) struct Credentials {
     /// Certificate of the authority, PEM.
     pub(crate) authority: String,
-    /// Of the API server: 127.0.0.1, `::1`, localhost.
+    /// For the API server: 127.0.0.1, `::1`, localhost.
     pub(crate) server: Identity,
-    /// Of `certificate-admin`, a member of `system:masters`.
+    /// For `certificate-admin`, a member of `system:masters`.
     pub(crate) admin: Identity,
-    /// Key pair that signs ServiceAccount tokens: private and public, PEM.
+    /// Key pair for ServiceAccount tokens: private and public key, PEM.
     pub(crate) service_accounts: (String, String),
 }
 
-/// A server on 127.0.0.1 that nobody but its own authority vouches for: the authority's certificate, PEM, and the server's identity.
+/// Credentials of a server on 127.0.0.1: the PEM certificate of an authority made for this call, and the server's identity.
 pub(crate) fn loopback_server() -> Result<(String, Identity)> {
     let authority = authority()?;
     Ok((authority.pem(), server(&authority)?))

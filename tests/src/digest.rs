@@ -1,20 +1,20 @@
-//! What went over one direction of a connection, in forty bytes.
+//! Fingerprint of the bytes of one direction of a connection, in forty bytes.
 
 use std::fmt;
 
 use aws_lc_rs::digest::{Context, SHA256};
 
-/// Length and SHA-256 of bytes; two that are equal are of equal bytes.
+/// Length and SHA-256 of bytes. Equal digests mean equal bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Digest {
-    /// How many bytes.
+    /// Number of bytes.
     pub length: u64,
     /// Their SHA-256.
     pub sha256: Vec<u8>,
 }
 
 impl Digest {
-    /// The digest of `bytes`.
+    /// Hashes `bytes` in one call.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = Hasher::new();
         hasher.update(bytes);
@@ -30,25 +30,25 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Takes bytes as they come.
+/// Hashes bytes in any number of pieces.
 pub struct Hasher {
     length: u64,
     context: Context,
 }
 
 impl Hasher {
-    /// A hasher that has seen nothing yet.
+    /// Starts with no bytes.
     pub fn new() -> Self {
         Self { length: 0, context: Context::new(&SHA256) }
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.length += bytes.len() as u64;
         self.context.update(bytes);
     }
 
-    /// The digest of all bytes.
+    /// Length and hash of all bytes so far.
     pub fn finish(self) -> Digest {
         Digest { length: self.length, sha256: self.context.finish().as_ref().to_vec() }
     }

@@ -1,4 +1,4 @@
-//! One etcd, quick and forgetful: it does not wait for the disk.
+//! One etcd without fsync, for speed.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -27,7 +27,7 @@ pub(crate) struct Etcd {
     folder: PathBuf,
     url: String,
     client: Client,
-    /// For clients, and for peers.
+    /// The client port and the peer port.
     ports: [Port; 2],
 }
 
@@ -52,12 +52,12 @@ impl Etcd {
         Ok(Self { process, binary, arguments, folder, url, client, ports: [clients, peers] })
     }
 
-    /// Stops, keeps a copy of what is stored, and goes on.
+    /// Stops etcd, copies its data, and restarts it.
     pub(crate) fn back_up(&mut self) -> Result<()> {
         self.while_stopped(|folder| copy_folder(&data(folder), &backup(folder)))
     }
 
-    /// Stops, puts the copy in the place of what is stored, and goes on from there.
+    /// Stops etcd, replaces its data with the copy, and restarts it.
     pub(crate) fn restore(&mut self) -> Result<()> {
         self.while_stopped(|folder| {
             fs::remove_dir_all(data(folder))?;
@@ -89,22 +89,22 @@ impl Etcd {
         self.process.signal(signal)
     }
 
-    /// The present revision.
+    /// The current revision.
     pub(crate) fn revision(&self) -> Result<u64> {
         revision(&self.call("kv/range", &json!({"key": encoded("none")}))?)
     }
 
-    /// Writes a key, and returns the revision at which that was.
+    /// Writes a key and returns the revision of the write.
     pub(crate) fn put(&self, key: &str, value: &str) -> Result<u64> {
         revision(&self.call("kv/put", &json!({"key": encoded(key), "value": encoded(value)}))?)
     }
 
-    /// Forgets what was before `revision`.
+    /// Compacts all revisions before `revision`.
     pub(crate) fn compact(&self, revision: u64) -> Result<()> {
         self.call("kv/compaction", &json!({"revision": revision.to_string(), "physical": true})).map(drop)
     }
 
-    /// A call of the gateway to gRPC, which takes and gives bytes in base64 and 64-bit numbers as text.
+    /// Calls the gRPC gateway, which encodes bytes as base64 and 64-bit numbers as text.
     fn call(&self, method: &str, request: &Value) -> Result<Value> {
         self.client.post(&format!("/v3/{method}"), request)?.success()?.json()
     }
@@ -119,12 +119,12 @@ fn revision(answer: &Value) -> Result<u64> {
     Ok(revision.parse()?)
 }
 
-/// What etcd logs.
+/// Path of etcd's log.
 pub(crate) fn log(folder: &Path) -> PathBuf {
     folder.join("etcd.log")
 }
 
-/// What it stores.
+/// etcd's data folder.
 fn data(folder: &Path) -> PathBuf {
     folder.join("etcd")
 }

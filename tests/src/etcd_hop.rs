@@ -1,7 +1,7 @@
-//! A hop between the API server and its etcd that can hold watches back while everything else passes.
+//! A hop between the API server and its etcd that holds back watches while all other calls pass.
 //!
-//! gRPC is HTTP/2, and a watch is a stream of its own, so events and answers to progress requests wait here while reads and writes do not. That
-//! is a watch cache that lags: a network cannot be made to do it, as all streams share one connection.
+//! gRPC is HTTP/2, and each watch call is a stream. So events and answers to progress requests wait here while reads and writes
+//! pass. The result is a lagging watch cache. A network fault cannot delay watches alone, because all streams share one connection.
 
 use std::net::SocketAddr;
 
@@ -14,20 +14,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-/// The one call that is held back.
+/// The gRPC call that the hop can hold back.
 const WATCH: &str = "/etcdserverpb.Watch/Watch";
 
-/// Passes everything on until the test ends, and holds what it is told to.
+/// Forwards everything until the test ends, and holds back watches on request.
 #[derive(Debug)]
 pub(crate) struct EtcdHop {
     address: SocketAddr,
     held: watch::Sender<bool>,
-    /// Its threads end with it.
+    /// Dropping it ends the hop's threads.
     _runtime: Runtime,
 }
 
 impl EtcdHop {
-    /// A hop to an etcd that speaks plain HTTP/2.
+    /// Starts a hop to an etcd that speaks HTTP/2 without TLS.
     pub(crate) fn start(etcd: SocketAddr) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
@@ -36,19 +36,19 @@ impl EtcdHop {
         runtime.spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let holding = holding.clone();
-                // A connection that breaks is the API server's to notice.
+                // The API server detects a broken connection itself.
                 tokio::spawn(async move { connection(client, etcd, holding).await.ok() });
             }
         });
         Ok(Self { address, held, _runtime: runtime })
     }
 
-    /// What `--etcd-servers` is set to.
+    /// The value for `--etcd-servers`.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// From now on watches stand still, or go on.
+    /// Holds back watches from now on, or releases them.
     pub(crate) fn hold_watches(&self, held: bool) {
         self.held.send_replace(held);
     }
@@ -77,7 +77,7 @@ async fn call(
     let (answer, to_etcd) = upstream.ready().await?.send_request(Request::from_parts(head, ()), false)?;
     tokio::spawn(async move { pass(asked, to_etcd, None).await.ok() });
     let (head, answered) = answer.await?.into_parts();
-    // A call that fails at once has its status in the head, and nothing behind it.
+    // A call that fails immediately has its status in the head, and no body or trailers.
     let is_over = answered.is_end_stream();
     let to_client = respond.send_response(Response::from_parts(head, ()), is_over)?;
     if is_over {
@@ -86,7 +86,7 @@ async fn call(
     pass(answered, to_client, is_watch.then_some(&mut holding)).await
 }
 
-/// Everything that comes, up to the trailers; while `holding` says so, nothing.
+/// Forwards everything up to the trailers; waits while `holding` is true.
 async fn pass(mut from: RecvStream, mut to: SendStream<Bytes>, mut holding: Option<&mut watch::Receiver<bool>>) -> Result<()> {
     while let Some(data) = from.data().await {
         let data = data?;

@@ -1,4 +1,4 @@
-//! A running `watchtap exec` whose command does nothing but wait: the test itself is the client.
+//! A `watchtap exec` whose command only waits: the test itself is the client.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -22,12 +22,12 @@ use crate::client::{Client, Connections};
 use crate::credentials::Identity;
 use crate::watchtap::watchtap;
 
-/// The command shows the kubeconfig that was made for it, and ends when its standard input does.
+/// The command prints the edited kubeconfig and exits when its standard input closes.
 const COMMAND: &str = r#"cat "$KUBECONFIG"; read -r line; exit 0"#;
-/// An end that takes longer is a hang.
+/// A longer shutdown counts as a hang.
 const ENDED_WITHIN: Duration = Duration::from_secs(30);
 
-/// From the moment at which the command has its kubeconfig until [`ExecSession::finish`]; dropped earlier, it is killed.
+/// A `watchtap exec` whose command has its kubeconfig, until [`ExecSession::finish`]. Dropping it kills the process.
 #[derive(Debug)]
 pub struct ExecSession {
     child: Child,
@@ -36,21 +36,21 @@ pub struct ExecSession {
     folder: TempDir,
 }
 
-/// What a session left behind.
+/// The output of a finished session.
 #[derive(Debug)]
 pub struct Finished {
-    /// The end of watchtap itself.
+    /// Exit status of watchtap.
     pub status: ExitStatus,
     /// The JSON report.
     pub report: Value,
-    /// The lines of `--events`, the schema's among them.
+    /// The lines of `--events`, including the schema line.
     pub events: Vec<Value>,
-    /// What watchtap said on standard error.
+    /// Standard error of watchtap.
     pub stderr: String,
 }
 
 impl ExecSession {
-    /// Starts one on the kubeconfig of an API server; `arguments` stand behind `exec`.
+    /// Starts a session on the kubeconfig of an API server. `arguments` follow `exec`.
     pub fn start(kubeconfig: &Path, arguments: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let mut child = watchtap()?
@@ -75,12 +75,12 @@ impl ExecSession {
         Ok(session)
     }
 
-    /// Where the tap listens for the current context.
+    /// The listener's address for the current context.
     pub fn address(&self) -> Result<SocketAddr> {
         self.address_of(self.current()?)
     }
 
-    /// Where the tap listens for a context.
+    /// The listener's address for a context.
     pub fn address_of(&self, context: &str) -> Result<SocketAddr> {
         let server = self.server_of(context)?;
         let address = server.strip_prefix("https://").with_context(|| format!("{server} is not https"))?;
@@ -88,7 +88,7 @@ impl ExecSession {
         address.parse().with_context(|| format!("{server} has no port on an address"))
     }
 
-    /// Where the tap listens for the current context, as the kubeconfig has it.
+    /// The `server` URL of the current context in the edited kubeconfig.
     pub fn server(&self) -> Result<&str> {
         self.server_of(self.current()?)
     }
@@ -97,7 +97,7 @@ impl ExecSession {
         self.cluster(context)["server"].as_str().context("a cluster has a server")
     }
 
-    /// The exec plug-in of the user, to be run as clients do: with the environment that the kubeconfig adds.
+    /// The user's exec plug-in, with the environment that the kubeconfig adds, to be run as clients run it.
     pub fn exec_plugin(&self) -> Result<Command> {
         let exec = &self.named(self.current()?, "users", "user")["exec"];
         let mut command = Command::new(exec["command"].as_str().context("the user has an exec plug-in")?);
@@ -108,12 +108,12 @@ impl ExecSession {
         Ok(command)
     }
 
-    /// TLS as a client of the current context has it, offering these protocols.
+    /// TLS configuration of a client of the current context, with these ALPN protocols.
     pub fn tls(&self, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>> {
         self.tls_of(self.current()?, protocols)
     }
 
-    /// TLS as a client of a context has it, offering these protocols.
+    /// TLS configuration of a client of this context, with these ALPN protocols.
     pub fn tls_of(&self, context: &str, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>> {
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(&decoded(&self.cluster(context)["certificate-authority-data"])?) {
@@ -132,7 +132,7 @@ impl ExecSession {
         Ok(Arc::new(config))
     }
 
-    /// A client of the current context that keeps its connection, with the credential that its user has in the kubeconfig.
+    /// A client of the current context that keeps its connection and uses the credential of the kubeconfig's user.
     pub fn client(&self) -> Result<Client> {
         let context = self.current()?;
         let text = |value: &Value| Ok::<_, anyhow::Error>(String::from_utf8(decoded(value)?)?);
@@ -145,7 +145,7 @@ impl ExecSession {
         Client::with_certificate(self.server()?, &authority, &identity, Connections::Kept)
     }
 
-    /// Ends the command, waits for watchtap, and reads what it wrote.
+    /// Ends the command, waits for watchtap, and reads its output.
     pub fn finish(mut self) -> Result<Finished> {
         drop(self.stdin.take());
         let status = wait_within(&mut self.child, ENDED_WITHIN).with_context(|| self.stderr())?;
@@ -156,7 +156,7 @@ impl ExecSession {
         Ok(Finished { status, report, events, stderr: self.stderr() })
     }
 
-    /// The kubeconfig that the command got.
+    /// The edited kubeconfig that the command received.
     pub fn kubeconfig(&self) -> &Value {
         &self.kubeconfig
     }
@@ -169,7 +169,7 @@ impl ExecSession {
         self.named(context, "clusters", "cluster")
     }
 
-    /// What a context names, out of the lists `clusters` and `users`.
+    /// The cluster or user that a context refers to: `list` is `clusters` or `users`.
     fn named(&self, context: &str, list: &str, kind: &str) -> &Value {
         let context = &self.entry("contexts", &Value::from(context))["context"];
         &self.entry(list, &context[kind])[kind]

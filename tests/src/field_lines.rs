@@ -1,4 +1,4 @@
-//! What the HPACK decoder has to keep of a field, said without it.
+//! The field line that the HPACK decoder should keep of a field, computed without the decoder.
 
 use observer_core::http::hpack::{FieldLine, Name, Value};
 use observer_core::http::{HeaderName, Identity, Target};
@@ -6,7 +6,7 @@ use observer_core::http::{HeaderName, Identity, Target};
 /// RFC 9110 §9.3 and RFC 5789.
 const METHODS: [&[u8]; 9] = [b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT", b"OPTIONS", b"TRACE", b"PATCH"];
 
-/// The field line that a decoder which has seen everything makes of a field.
+/// The field line that a decoder keeps of a field when it has seen the complete connection.
 pub fn field_line(name: &[u8], value: &[u8]) -> FieldLine {
     let kept_name = match name {
         b":method" => Name::Method,

@@ -1,4 +1,4 @@
-//! Where the harness finds its sources and keeps what it builds and runs.
+//! Folders of the harness: sources, builds and results.
 
 use std::path::{Path, PathBuf};
 
@@ -13,22 +13,22 @@ pub(crate) fn go_sources() -> PathBuf {
     workspace().join("tests/cluster/go")
 }
 
-/// Where the matrix leaves what came of it, one file a minor.
+/// Results of the matrix, one file per minor.
 pub fn accuracy_folder() -> PathBuf {
     cluster_cache().join("accuracy")
 }
 
-/// Where the tests of faults leave what came of them, one file a fault.
+/// Results of the fault tests, one file per fault.
 pub fn faults_folder() -> PathBuf {
     cluster_cache().join("faults")
 }
 
-/// Where the soak leaves its figures.
+/// Figures of the soak test.
 pub fn soak_folder() -> PathBuf {
     cluster_cache().join("soak")
 }
 
-/// The folder of built servers and running clusters, in the target directory: `cargo clean` empties it.
+/// Built servers and running clusters. The folder is in the target directory, so `cargo clean` removes it.
 pub(crate) fn cluster_cache() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     workspace().join(target).join("cluster")

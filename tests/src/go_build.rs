@@ -1,7 +1,7 @@
-//! One Go program, built once per machine.
+//! Builds a Go program once per machine.
 //!
-//! The file name carries the version and a hash of everything that the build reads from this repository, so a binary
-//! that exists is the right one and nothing is ever rebuilt in place. Parallel test processes wait for the one that builds.
+//! The file name contains the version and a hash of all build inputs from this repository. So an existing binary is always current,
+//! and no binary is rebuilt in place. Parallel test processes wait for the one that builds.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,25 +14,25 @@ use anyhow::{Context, Result, bail};
 
 use crate::programs;
 
-/// What to build, and under which name.
+/// The inputs of a build and the name of its binary.
 #[derive(Debug)]
 pub(crate) struct GoProgram<'a> {
     /// Name of the binary, without its version.
     pub(crate) name: &'a str,
     /// Folder with `main.go` and the module files.
     pub(crate) folder: &'a Path,
-    /// Module file in `folder`; its sums lie beside it.
+    /// Module file in `folder`; its `.sum` file is beside it.
     pub(crate) module_file: &'a str,
-    /// Version of the program, for the name of the binary and for people.
+    /// Version of the program, for the binary's name and for messages.
     pub(crate) version: &'a str,
-    /// Link flags beside those that drop the symbols.
+    /// Link flags in addition to `-s -w`.
     pub(crate) link_flags: &'a str,
-    /// How long the first build on a machine takes, for people.
+    /// Duration of the first build on a machine, for messages.
     pub(crate) first_build_takes: &'a str,
 }
 
 impl GoProgram<'_> {
-    /// The binary in the folder `into`; built now if it is not there yet.
+    /// Returns the binary in the folder `into`, and builds it if it is missing.
     pub(crate) fn build(&self, into: &Path) -> Result<PathBuf> {
         let binary = into.join(format!("{}-{}-{:016x}", self.name, self.version, self.hash_of_inputs()?));
         if binary.exists() {
@@ -77,7 +77,7 @@ impl GoProgram<'_> {
         format!("-s -w {}", self.link_flags)
     }
 
-    /// `DefaultHasher::new` is not seeded; if a later std hashes in another way, the price is one more link.
+    /// `DefaultHasher::new` is not seeded. If a later std hashes differently, each binary is linked once more.
     fn hash_of_inputs(&self) -> Result<u64> {
         let mut hasher = DefaultHasher::new();
         let sums = Path::new(self.module_file).with_extension("sum");
@@ -90,7 +90,7 @@ impl GoProgram<'_> {
     }
 }
 
-/// Written past the test runner's capture: who waits minutes wants to know what for.
+/// Bypasses the test runner's capture, because a build can take minutes.
 fn say(message: &str) {
     writeln!(io::stderr(), "observer-tests: {message}").ok();
 }

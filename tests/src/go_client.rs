@@ -1,4 +1,4 @@
-//! The Go programs `client`, which speaks to an API server as client-go does, and `late`, which keeps one HTTP/2 connection open.
+//! Builds the Go programs `client`, which uses an API server as client-go does, and `late`, which keeps one HTTP/2 connection open.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::binaries::required_version;
 use crate::folders;
 use crate::go_build::GoProgram;
 
-/// Builds the program, if this machine has not yet; that takes Go, and a minute or two.
+/// Builds `client` unless this machine has it. It needs Go and takes a minute or two.
 pub fn go_client() -> Result<PathBuf> {
     let folder = folders::go_sources().join("client");
     let program = GoProgram {
@@ -22,7 +22,7 @@ pub fn go_client() -> Result<PathBuf> {
     program.build(&folders::cluster_cache())
 }
 
-/// Builds the program `late`, if this machine has not yet; that takes Go, and seconds.
+/// Builds `late` unless this machine has it. It needs Go and takes seconds.
 pub fn go_late_client() -> Result<PathBuf> {
     let folder = folders::go_sources().join("late");
     let program = GoProgram {

@@ -11,17 +11,17 @@ use crate::go_build::GoProgram;
 /// One header block; see `tests/cluster/go/hpack/main.go`.
 #[derive(Debug)]
 pub struct GoBlock {
-    /// Blocks of one connection have one encoder.
+    /// Blocks with the same number share one encoder.
     pub connection: u64,
-    /// The `SETTINGS_HEADER_TABLE_SIZE` that the encoder knows of.
+    /// The `SETTINGS_HEADER_TABLE_SIZE` that the encoder uses.
     pub limit: u32,
     /// Names and values.
     pub fields: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The block.
+    /// The encoded block.
     pub encoded: Vec<u8>,
 }
 
-/// `count` random header blocks; the same seed gives the same ones.
+/// Generates `count` random header blocks. The same seed gives the same blocks.
 pub fn go_blocks(seed: u32, count: u32) -> Result<Vec<GoBlock>> {
     let program = GoProgram {
         name: "hpack",

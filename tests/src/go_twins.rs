@@ -1,4 +1,4 @@
-//! One small Go program, linked in every way that moves its functions, by every Go release that is asked for.
+//! One small Go program, linked in every way that moves its functions, by each requested Go release.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::{folders, programs};
 
-/// A Go toolchain that the `go` on the PATH can call: its own, or one that it fetches as a module.
+/// A Go toolchain that the `go` on the PATH can run: its own, or one that it downloads as a module.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct GoToolchain(pub &'static str);
 
@@ -20,17 +20,17 @@ pub struct GoToolchain(pub &'static str);
 pub struct GoLink {
     /// Position-independent.
     pub is_pie: bool,
-    /// By the C compiler's linker.
+    /// With the C compiler's linker.
     pub is_external: bool,
-    /// The instruction set, as Go names it.
+    /// The instruction set, as in `GOARCH`.
     pub machine: &'static str,
 }
 
 impl GoLink {
-    /// Every way for the machine that runs the tests to link, beginning with the ordinary one.
+    /// All link modes for the machine that runs the tests; the default mode is first.
     pub const NATIVE: [Self; 4] = [Self::new(false, false), Self::new(true, false), Self::new(false, true), Self::new(true, true)];
 
-    /// The ordinary way, for 64-bit Arm.
+    /// The default link mode, for 64-bit Arm.
     pub const ARM64: Self = Self { is_pie: false, is_external: false, machine: "arm64" };
 
     const fn new(is_pie: bool, is_external: bool) -> Self {
@@ -46,22 +46,22 @@ impl fmt::Display for GoLink {
     }
 }
 
-/// The same program with its symbols and without.
+/// The same program with and without symbols.
 #[derive(Clone, Debug)]
 pub struct GoTwins {
-    /// Linked without flags that drop anything.
+    /// Linked without flags that drop symbols.
     pub with_symbols: PathBuf,
     /// Linked with `-s -w`.
     pub stripped: PathBuf,
 }
 
 impl GoToolchain {
-    /// Whether there is a `go` at all.
+    /// Whether `go` is on the PATH.
     pub fn any() -> bool {
         programs::find("go").is_some()
     }
 
-    /// Nothing if the toolchain runs here; the reason if it cannot be had.
+    /// `None` if the toolchain runs here; otherwise the reason why it is unavailable.
     pub fn missing(self) -> Result<Option<String>> {
         let output = self.go()?.arg("version").output().context("cannot run go")?;
         let expected = format!("go version {} ", self.0);
@@ -69,7 +69,7 @@ impl GoToolchain {
         Ok((!is_it).then(|| String::from_utf8_lossy(&output.stderr).trim().to_owned()))
     }
 
-    /// Links the program both ways, if this machine has not yet. The first time takes half a minute for each release and mode.
+    /// Links the program both ways unless this machine has the files. The first link takes half a minute per release and mode.
     pub fn twins(self, link: GoLink) -> Result<GoTwins> {
         let source = programs_folder();
         Ok(GoTwins { with_symbols: self.build(&source, link, "")?, stripped: self.build(&source, link, "-s -w")? })

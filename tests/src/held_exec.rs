@@ -1,4 +1,4 @@
-//! A `watchtap exec` whose command does nothing but wait, so that the test itself is the client.
+//! A `watchtap exec` whose command only waits, so that the test itself is the client.
 
 use std::fmt::Display;
 use std::fs::{self, OpenOptions};
@@ -21,10 +21,10 @@ use crate::kubeconfig;
 use crate::process_usage::ProcessUsage;
 use crate::watchtap;
 
-/// Shows what KUBECONFIG says, then waits until nobody holds its standard input open any more.
+/// Prints the file that KUBECONFIG names, then waits until its standard input closes.
 const COMMAND: [&str; 3] = ["sh", "-c", "cat \"$KUBECONFIG\" && exec cat"];
 
-/// A running `watchtap exec`; it ends when this value is dropped, or when the test process ends in any way.
+/// A running `watchtap exec`. It ends when this value is dropped or when the test process ends.
 #[derive(Debug)]
 pub struct HeldExec {
     watchtap: Child,
@@ -34,17 +34,17 @@ pub struct HeldExec {
 }
 
 impl HeldExec {
-    /// Starts `watchtap exec FLAGS…` with this kubeconfig and waits until the command runs.
+    /// Starts `watchtap exec FLAGS…` with this kubeconfig and waits until its command has printed the edited kubeconfig.
     pub fn start(kubeconfig: &Path, flags: &[&str]) -> Result<Self> {
         Self::start_by(watchtap()?, kubeconfig, flags)
     }
 
-    /// As [`HeldExec::start`], with `command` in the place of `watchtap`.
+    /// Like [`HeldExec::start`], with `command` in place of `watchtap`.
     fn start_by(mut command: Command, kubeconfig: &Path, flags: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         command.arg("exec").args(flags).args(["--format", "json", "--report"]).arg(report_in(&folder)).arg("--").args(COMMAND);
         command.env("KUBECONFIG", kubeconfig).env("HOME", folder.path());
-        // As what watchtap itself writes there: for its owner only.
+        // Mode 0600, like the files that watchtap creates there.
         let messages = OpenOptions::new().write(true).create_new(true).mode(0o600).open(messages_in(&folder))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(messages);
         let mut watchtap = command.spawn().context("cannot start watchtap")?;
@@ -56,12 +56,12 @@ impl HeldExec {
         Ok(held)
     }
 
-    /// As [`HeldExec::start`], in front of this server, whose certificate is vouched for by `authority` (PEM).
+    /// Like [`HeldExec::start`], for a server whose certificate `authority` (PEM) signed, with a bearer token.
     pub fn before(server: SocketAddr, authority: &str, token: &str, flags: &[&str]) -> Result<Self> {
         Self::before_by(watchtap()?, server, authority, token, flags)
     }
 
-    /// As [`HeldExec::before`], with `command` in the place of `watchtap`; the server may be named.
+    /// Like [`HeldExec::before`], with `command` in place of `watchtap`. `server` may be a host name with a port.
     pub fn before_by(command: Command, server: impl Display, authority: &str, token: &str, flags: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("kubeconfig.yaml");
@@ -69,7 +69,7 @@ impl HeldExec {
         Self::start_by(command, &file, flags)
     }
 
-    /// Where watchtap listens.
+    /// The listener's address, from the edited kubeconfig.
     pub fn address(&self) -> Result<SocketAddr> {
         let server = self.cluster("server")?;
         let address = server.strip_prefix("https://").with_context(|| format!("{server} is not an https URL"))?;
@@ -77,13 +77,13 @@ impl HeldExec {
         address.parse().with_context(|| format!("{server} does not name an address"))
     }
 
-    /// Who vouches for watchtap's certificate, PEM.
+    /// The CA that signed watchtap's certificate, PEM.
     pub fn ca_pem(&self) -> Result<String> {
         let decoded = BASE64_STANDARD.decode(self.cluster("certificate-authority-data")?)?;
         Ok(String::from_utf8(decoded)?)
     }
 
-    /// A copy of the kubeconfig that leads to another server, for clients of the test.
+    /// Writes a copy of the edited kubeconfig that points to another server, for clients of the test.
     pub fn kubeconfig_by_way_of(&self, server: SocketAddr, authority: &str) -> Result<PathBuf> {
         let mut document = self.kubeconfig.clone();
         let cluster = document.pointer_mut(CLUSTER).and_then(Value::as_object_mut).context("a kubeconfig without cluster")?;
@@ -94,7 +94,7 @@ impl HeldExec {
         Ok(file)
     }
 
-    /// The most memory of watchtap that was resident at any time so far, in bytes (`VmHWM` of proc(5)).
+    /// Peak resident memory of watchtap so far, in bytes (`VmHWM` of proc(5)).
     pub fn peak_memory(&self) -> Result<u64> {
         const KIBI: u64 = 1 << 10;
         let status = fs::read_to_string(format!("/proc/{}/status", self.watchtap.id()))?;
@@ -103,9 +103,9 @@ impl HeldExec {
         Ok(kibibytes * KIBI)
     }
 
-    /// Waits until all of watchtap's threads are asleep: then it has observed all that it has passed on.
+    /// Waits until all threads of watchtap sleep: by then it has observed everything that it forwarded.
     pub fn wait_until_idle(&self) -> Result<()> {
-        // Of a hang, not of pace: the machine may have other things to do.
+        // Detects a hang; a slow machine stays below it.
         const LIMIT: Duration = Duration::from_mins(2);
         const PAUSE: Duration = Duration::from_micros(200);
         let started = Instant::now();
@@ -116,10 +116,10 @@ impl HeldExec {
         Ok(())
     }
 
-    /// A thread's state follows its name, which is in parentheses (proc(5), `/proc/PID/stat`).
+    /// The state follows the thread's name, which is in parentheses (proc(5), `/proc/PID/stat`).
     fn is_idle(&self) -> Result<bool> {
         for thread in fs::read_dir(format!("/proc/{}/task", self.watchtap.id()))? {
-            // A thread that has ended meanwhile is not busy.
+            // A thread that has exited in the meantime is not busy.
             let stat = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
             let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
             if state.is_some_and(|state| state != 'S') {
@@ -129,22 +129,22 @@ impl HeldExec {
         Ok(true)
     }
 
-    /// Who it is.
+    /// Process ID of watchtap.
     pub fn process(&self) -> Pid {
         Pid::from_child(&self.watchtap)
     }
 
-    /// What it holds now.
+    /// Its present memory, descriptors and processor time.
     pub fn usage(&self) -> Result<ProcessUsage> {
         ProcessUsage::of(self.watchtap.id())
     }
 
-    /// What it has said on standard error.
+    /// Its standard error so far.
     pub fn messages(&self) -> String {
         fs::read_to_string(messages_in(&self.folder)).unwrap_or_default()
     }
 
-    /// Its home, in which are its report and what it has said.
+    /// Its home folder, which holds its report and its standard error.
     pub fn home(&self) -> &Path {
         self.folder.path()
     }
@@ -156,14 +156,14 @@ impl HeldExec {
         self.report()
     }
 
-    /// What it has reported at its end.
+    /// The JSON report that it wrote on exit.
     pub fn report(&self) -> Result<Value> {
         let report = fs::read_to_string(report_in(&self.folder));
         let report = report.with_context(|| format!("no report; it said: {}", self.messages()))?;
         Ok(serde_json::from_str(&report)?)
     }
 
-    /// Ends the command and returns how watchtap ended.
+    /// Ends the command and returns watchtap's exit status.
     pub fn end(&mut self) -> Result<ExitStatus> {
         const LIMIT: Duration = Duration::from_mins(1);
         self.input = None;
@@ -188,7 +188,7 @@ impl Drop for HeldExec {
     }
 }
 
-/// The kubeconfigs of the tests have one cluster.
+/// The tests' kubeconfigs have one cluster.
 const CLUSTER: &str = "/clusters/0/cluster";
 
 fn report_in(folder: &TempDir) -> PathBuf {

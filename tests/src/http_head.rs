@@ -1,12 +1,12 @@
-//! Heads of HTTP/1.1, as servers and clients of a test read them.
+//! Reads heads of HTTP/1.1 for servers and clients of a test.
 
 use std::io::{self, Read};
 
-/// Longer ones are not meant by any test.
+/// In bytes; no test uses a longer head.
 const LONGEST: usize = 64 << 10;
 
-/// The next head, of a request or of a response, with the empty line at its end, and not a byte of what follows; `None` when the other side has
-/// ended.
+/// The next head, of a request or of a response, up to and including the empty line; no byte of the body is read. `None` when the
+/// other side has closed.
 pub fn read_head(stream: &mut impl Read) -> io::Result<Option<String>> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! Kubeconfig files of a test cluster, one user each, everything inline.
+//! Kubeconfig files of a test cluster, with one user each and all data inline.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(crate) fn with_certificate(server: &str, authority: &str, user: &str, identi
     document(server, authority, user, &format!("client-certificate-data: {certificate}\n    client-key-data: {key}"))
 }
 
-/// With an exec plug-in that prints the file `credential`, and counts in the file beside it how often it was run.
+/// With an exec plug-in that prints the file `credential` and counts its runs in a file beside it.
 pub(crate) fn with_exec_plugin(server: &str, authority: &str, user: &str, credential: &Path) -> String {
     let script = format!("echo run >> '{0}.runs'; cat '{0}'", credential.display());
     let exec = json!({
@@ -30,12 +30,12 @@ pub(crate) fn with_exec_plugin(server: &str, authority: &str, user: &str, creden
     document(server, authority, user, &format!("exec: {exec}"))
 }
 
-/// What such a plug-in prints.
+/// The `ExecCredential` that such a plug-in prints.
 pub(crate) fn exec_credential(status: &Value) -> String {
     json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}).to_string()
 }
 
-/// One cluster, by its address and by name, and several users.
+/// One cluster under two names, and several users with a context each.
 pub(crate) fn with_contexts(server: &str, port: u16, credentials: &Credentials, user: &str) -> String {
     let authority = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(&credentials.authority));
     let [certificate, key] = [&credentials.admin.certificate, &credentials.admin.key].map(|pem| BASE64_STANDARD.encode(pem));

@@ -1,4 +1,4 @@
-//! The kubectl of this machine.
+//! Finds kubectl on this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use crate::programs;
 
-/// The newest kubectl that can be had, or none.
+/// The newest kubectl on this machine, if there is one.
 ///
-/// Some packages put a dispatcher on the PATH that looks at the server and runs another file beside it, named
-/// `kubectl.1.33`. A test wants one known client, so those are preferred.
+/// Some packages put a dispatcher on the PATH that asks the server for its version and runs another file in its folder, such as
+/// `kubectl.1.33`. A test needs one known client, so these files are preferred.
 pub fn kubectl() -> Option<PathBuf> {
     let on_path = on_path()?;
     let newest = beside(&on_path).into_iter().max_by_key(|(minor, _)| *minor);
     Some(newest.map_or(on_path, |(_, file)| file))
 }
 
-/// Its version, as in `1.33.1`.
+/// The version of [`kubectl`], as in `1.33.1`.
 pub fn kubectl_version() -> Result<String> {
     let output =
         Command::new(kubectl().context("kubectl is missing")?).args(["version", "--client", "--output", "json"]).output()?;
@@ -28,13 +28,13 @@ pub fn kubectl_version() -> Result<String> {
     Ok(version.trim_start_matches('v').to_owned())
 }
 
-/// The kubectl 1.`minor` of a dispatcher's folder.
+/// kubectl 1.`minor` from a dispatcher's folder.
 pub fn kubectl_of_minor(minor: u32) -> Option<PathBuf> {
     let found = beside(&on_path()?).into_iter().find(|(found, _)| *found == minor);
     found.map(|(_, file)| file)
 }
 
-/// The kubectls of different minors that lie side by side, oldest first; empty where there is but one.
+/// All kubectls of a dispatcher's folder, oldest first; empty if only one kubectl exists.
 pub fn kubectl_minors() -> Vec<(u32, PathBuf)> {
     let mut minors = on_path().map(|kubectl| beside(&kubectl)).unwrap_or_default();
     minors.sort();
@@ -45,7 +45,7 @@ fn on_path() -> Option<PathBuf> {
     fs::canonicalize(programs::find("kubectl")?).ok()
 }
 
-/// Files `kubectl.1.N` in the folder of `kubectl`, with their minors.
+/// The files `kubectl.1.N` in the folder of `kubectl`, with their minors.
 fn beside(kubectl: &Path) -> Vec<(u32, PathBuf)> {
     let entries = kubectl.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
     let files = entries.flatten().map(|entry| entry.path()).filter(|file| programs::is_executable(file));

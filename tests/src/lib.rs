@@ -1,7 +1,7 @@
-//! Harness of the tests: a real etcd and a real kube-apiserver on this machine, and what one asks them.
+//! Test harness: a real etcd and a real kube-apiserver on this machine, and access to their counters and logs.
 //!
-//! [`Cluster`] is the way in; everything else is what its methods take and return. The servers come from
-//! `KUBEBUILDER_ASSETS` or are built with Go (see [`binaries`]); they die with the test process, however it ends.
+//! Start with [`Cluster`]; everything else is an argument or a result of its methods. The servers come from `KUBEBUILDER_ASSETS` or
+//! are built with Go (see [`binaries`]). They end with the test process, however it ends.
 
 mod api_server;
 mod audit;

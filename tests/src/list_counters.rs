@@ -1,7 +1,7 @@
-//! Which layer answered the lists of one resource, in the words of the server's own counters.
+//! Counts which layer answered the lists of one resource, from the server's own counters.
 //!
-//! `apiserver_storage_list_total` alone does not tell a list from etcd: a consistent read from the cache counts there too,
-//! because it asks etcd for the present revision. Only an etcd request of operation `list` is a read of the objects.
+//! `apiserver_storage_list_total` alone does not prove a list from etcd: a consistent read from the cache also counts there,
+//! because it asks etcd for the current revision. Only an etcd request of operation `list` reads objects.
 //!
 //! Labels changed over time (kubernetes, `staging/src/k8s.io/apiserver/pkg/storage/{cacher,etcd3}/metrics/metrics.go`): up to 1.31
 //! `resource_prefix="/deployments"`, `resource="deployments.apps"` and `type="deployments.apps"`; in 1.34 everywhere
@@ -11,23 +11,23 @@ use std::ops::Sub;
 
 use crate::metrics::{Metrics, Series};
 
-/// Counts of one resource since the server started, or between two moments: `after - before`.
+/// Counts of one resource since the server started, or the difference of two moments: `after - before`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListCounters {
     /// C: lists answered by the watch cache (`apiserver_cache_list_total`).
     pub cache_lists: i64,
     /// S: lists that reached the storage layer (`apiserver_storage_list_total`).
     pub storage_lists: i64,
-    /// g: etcd requests with operation `get`, the revision requests of consistent reads among them.
+    /// g: etcd requests with operation `get`, including the revision requests of consistent reads.
     pub etcd_gets: i64,
-    /// l: etcd requests that read objects in bulk (operation `list`).
+    /// l: etcd requests that read many objects (operation `list`).
     pub etcd_lists: i64,
-    /// Consistent reads that the cache answered (`apiserver_watch_cache_consistent_read_total`, success and no fallback).
+    /// Consistent reads answered by the cache (`apiserver_watch_cache_consistent_read_total`, success and no fallback).
     pub consistent_reads: i64,
 }
 
 impl ListCounters {
-    /// Counts of a resource as in `podtemplates` or `deployments.apps`.
+    /// Extracts the counts of a resource, as in `podtemplates` or `deployments.apps`.
     pub fn of(metrics: &Metrics, resource: &str) -> Self {
         let sum = |name: &str, labels: &[(&str, &str)]| {
             let carries = |series: &Series| labels.iter().all(|(label, value)| series.label(label) == Some(value));
@@ -58,19 +58,19 @@ impl Sub for ListCounters {
     }
 }
 
-/// Whether a series counts that resource, in the labels of any server version.
+/// Whether a series counts this resource, in the labels of any server version.
 pub(crate) fn counts(series: &Series, resource: &str) -> bool {
     let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
     let by_group = series.label("group") == Some(group) && series.label("resource") == Some(plural);
     let by_joined_name = series.label("group").is_none() && series.label("resource").map(bare) == Some(resource);
     let by_type = series.label("type") == Some(resource);
-    // The prefix of a custom resource has its group in front; see §4.4 of the semantics reference.
+    // The prefix of a custom resource starts with its group; see §4.4 of docs/semantics.md.
     let of_custom_resource = |prefix: &str| prefix.split_once('/') == Some((group, plural));
     let by_prefix = series.label("resource_prefix").map(bare).is_some_and(|prefix| prefix == plural || of_custom_resource(prefix));
     by_group || by_joined_name || by_type || by_prefix
 }
 
-/// A prefix below `/registry`, without the slash that some have.
+/// A prefix below `/registry`, without the leading slash that some have.
 fn bare(prefix: &str) -> &str {
     prefix.trim_start_matches('/')
 }

@@ -1,9 +1,9 @@
-//! Versions of crates that the tests are built with.
+//! Versions of the crates that the tests use.
 
 /// The lock file of the workspace.
 const LOCK_FILE: &str = include_str!("../../Cargo.lock");
 
-/// The version of a crate of which there is one.
+/// The version of a crate that occurs once in the lock file.
 pub fn locked_version(package: &str) -> Option<&'static str> {
     let (_, entry) = LOCK_FILE.split_once(&format!("\nname = \"{package}\"\nversion = \""))?;
     entry.split('"').next()

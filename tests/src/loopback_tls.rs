@@ -1,4 +1,4 @@
-//! TLS on 127.0.0.1 between servers and clients of a test's own.
+//! TLS on 127.0.0.1 between the servers and clients of a test.
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
@@ -16,26 +16,26 @@ use rustls::{
 
 use crate::credentials;
 
-/// A blocking client's end.
+/// The TLS stream of a blocking client.
 pub type ClientStream = StreamOwned<ClientConnection, TcpStream>;
-/// A blocking server's end.
+/// The TLS stream of a blocking server.
 pub type ServerStream = StreamOwned<ServerConnection, TcpStream>;
 
-/// Nothing on loopback takes longer; a test that waits for bytes that do not come fails and does not hang.
+/// A read on loopback that takes longer fails, so a test that waits for missing bytes does not hang.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// The name of every server here.
+/// The server name of every server here.
 pub(crate) fn server_name() -> ServerName<'static> {
     ServerName::IpAddress(Ipv4Addr::LOCALHOST.into())
 }
 
-/// Connects to a server on loopback whose certificate is vouched for by `authority` (PEM), and shakes hands.
+/// Connects to a loopback server whose certificate `authority` (PEM) signed, and completes the TLS handshake.
 pub fn connect(server: SocketAddr, authority: &str, protocols: &[&[u8]]) -> Result<ClientStream> {
     let socket = TcpStream::connect(server).with_context(|| format!("cannot connect to {server}"))?;
     shake_hands(socket, authority, protocols)
 }
 
-/// Shakes hands with such a server, as its client.
+/// Completes the TLS handshake as a client, on a connected socket.
 pub fn shake_hands(socket: TcpStream, authority: &str, protocols: &[&[u8]]) -> Result<ClientStream> {
     let mut config = client_config(authority)?;
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
@@ -48,7 +48,7 @@ pub fn shake_hands(socket: TcpStream, authority: &str, protocols: &[&[u8]]) -> R
     Ok(stream)
 }
 
-/// Serves a client that has just been accepted.
+/// Completes the TLS handshake with an accepted client.
 pub(crate) fn serve(config: Arc<ServerConfig>, socket: TcpStream) -> Result<ServerStream> {
     patient(&socket)?;
     let mut stream = StreamOwned::new(ServerConnection::new(config)?, socket);
@@ -58,7 +58,7 @@ pub(crate) fn serve(config: Arc<ServerConfig>, socket: TcpStream) -> Result<Serv
     Ok(stream)
 }
 
-/// Says that nothing follows: `close_notify`, then FIN. The other side may go on.
+/// Ends the sending direction: `close_notify`, then FIN. The other side may continue to send.
 pub fn end_sending<C, S>(stream: &mut StreamOwned<C, TcpStream>) -> io::Result<()>
 where
     C: DerefMut<Target = ConnectionCommon<S>>,
@@ -71,7 +71,7 @@ where
     stream.sock.shutdown(Shutdown::Write)
 }
 
-/// Trusts `authority` (PEM) and nobody else; offers no protocol.
+/// A configuration that trusts only `authority` (PEM) and offers no ALPN protocol.
 pub(crate) fn client_config(authority: &str) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(authority.as_bytes()) {
@@ -81,7 +81,7 @@ pub(crate) fn client_config(authority: &str) -> Result<ClientConfig> {
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// A server's configuration, speaking no protocol by name, and the authority that vouches for it (PEM), made for this call.
+/// A server configuration without ALPN protocols, and the CA that signed its certificate (PEM). Both are new for each call.
 pub(crate) fn server_config() -> Result<(ServerConfig, String)> {
     let (authority, identity) = credentials::loopback_server()?;
     let certificate = CertificateDer::from_pem_slice(identity.certificate.as_bytes())?;

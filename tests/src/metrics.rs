@@ -1,4 +1,4 @@
-//! What a server counts about itself, in the Prometheus text format, as far as a test needs it.
+//! A parser for a server's metrics in the Prometheus text format, as far as tests need it.
 
 use anyhow::{Context, Result, bail};
 
@@ -26,20 +26,20 @@ impl Series {
 }
 
 impl Metrics {
-    /// Reads a scrape; comments are passed over, anything else that is not a sample is an error.
+    /// Parses a scrape. It skips comments; any other line that is not a sample is an error.
     pub fn parse(text: &str) -> Result<Self> {
         let samples = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let series = samples.map(|line| sample(line).with_context(|| format!("not a sample: {line}")));
         Ok(Self { series: series.collect::<Result<_>>()? })
     }
 
-    /// The sum over the series of that name that carry all those labels; 0 if there is none, as a server
-    /// does not show a counter before it first counts.
+    /// The sum over the series with this name and all these labels. It is 0 if there is none, because a server exposes a counter
+    /// only after its first count.
     pub fn value(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         self.named(name)
             .filter(|series| labels.iter().all(|(label, value)| series.label(label) == Some(value)))
             .map(Series::value)
-            // The sum of nothing would be -0.
+            // An empty sum would be -0.
             .fold(0.0, |sum, value| sum + value)
     }
 
@@ -48,7 +48,7 @@ impl Metrics {
     }
 }
 
-/// `name{label="value",…} value`, perhaps with a time behind.
+/// `name{label="value",…} value`, optionally followed by a timestamp.
 fn sample(line: &str) -> Result<Series> {
     let name_end = line.find(|c: char| c == '{' || c.is_whitespace()).context("a name without a value")?;
     let (name, rest) = line.split_at(name_end);
@@ -60,7 +60,7 @@ fn sample(line: &str) -> Result<Series> {
     Ok(Series { name: name.to_owned(), labels, value: value.parse()? })
 }
 
-/// Labels up to the closing brace, and what follows it.
+/// Labels up to the closing brace, and the rest of the line.
 fn labels(mut text: &str) -> Result<(Vec<(String, String)>, &str)> {
     let mut labels = Vec::new();
     loop {
@@ -75,7 +75,7 @@ fn labels(mut text: &str) -> Result<(Vec<(String, String)>, &str)> {
     }
 }
 
-/// Text up to the closing quote with its three escapes undone, and what follows it.
+/// Text up to the closing quote with its three escapes undone, and the rest of the line.
 fn quoted(text: &str) -> Result<(String, &str)> {
     let mut value = String::new();
     let mut characters = text.char_indices();

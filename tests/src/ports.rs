@@ -1,8 +1,8 @@
-//! Loopback ports that stay ours while a server is away.
+//! Loopback ports that stay reserved while a server is down.
 //!
-//! Port 0 would give one of the ephemeral range. While the server is being restarted any outgoing connection could
-//! take such a port, and a client that dials it over and over could even connect to itself. So the ports come from below that
-//! range, and a lock file per port keeps parallel clusters apart.
+//! Port 0 would pick an ephemeral port. While the server restarts, any outgoing connection could take such a port, and a client
+//! that keeps dialing it could even connect to itself. So the ports lie below the ephemeral range, and a lock file per port keeps
+//! parallel clusters apart.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
@@ -12,11 +12,11 @@ use anyhow::{Context, Result};
 
 use crate::folders;
 
-/// Linux gives out 32768 and up to outgoing connections.
+/// Linux assigns 32768 and above to outgoing connections.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
-/// A loopback port that no other cluster of this machine takes as long as this value lives.
+/// A loopback port that no other cluster on this machine takes while this value lives.
 #[derive(Debug)]
 pub struct Port {
     number: u16,
@@ -24,7 +24,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port on which nobody listens now.
+    /// Reserves a port that has no listener now.
     pub fn reserve() -> Result<Self> {
         let locks = folders::cluster_cache().join("ports");
         fs::create_dir_all(&locks).with_context(|| format!("cannot create {}", locks.display()))?;
@@ -40,7 +40,7 @@ impl Port {
         anyhow::bail!("no free loopback port from {FIRST} on")
     }
 
-    /// Its number.
+    /// Port number.
     pub fn number(&self) -> u16 {
         self.number
     }

@@ -9,24 +9,25 @@ use serde_json::Value;
 use crate::process_usage::ProcessUsage;
 use crate::watchtap_process::WatchtapProcess;
 
-/// From the moment at which all that ran before is probed until [`ProbeSession::finish`]; dropped earlier, it is killed.
+/// A `watchtap probe` that has attached to all running programs, until [`ProbeSession::finish`]. Dropping it kills the process.
 #[derive(Debug)]
 pub struct ProbeSession {
     process: WatchtapProcess,
     introduction: String,
 }
 
-/// What it leaves.
+/// The output of a finished probe.
 #[derive(Debug)]
 pub struct ProbeLeavings {
     /// The JSON report.
     pub report: Value,
-    /// All that it has said on either stream.
+    /// All that it printed, on standard error and standard output.
     pub said: String,
 }
 
 impl ProbeSession {
-    /// Starts one that looks for connections with an API server at this address; `arguments` stand behind `probe`. The kubeconfig need not lead there.
+    /// Starts a probe for connections to the API server at this address. The kubeconfig may point elsewhere. `arguments` follow
+    /// `probe`.
     pub fn start(api_server: SocketAddr, kubeconfig: &Path, arguments: &[&str]) -> Result<Self> {
         let address = api_server.to_string();
         let arguments = ["--api-server", &address].into_iter().chain(arguments.iter().copied());
@@ -39,22 +40,22 @@ impl ProbeSession {
         Ok(Self { process, introduction })
     }
 
-    /// The lines that it has shown so far, unless it was told to be quiet.
+    /// Its standard output so far; empty with `--quiet`.
     pub fn lines(&self) -> Result<String> {
         self.process.lines()
     }
 
-    /// What the process of watchtap holds now.
+    /// The present memory, descriptors and processor time of watchtap.
     pub fn usage(&self) -> Result<ProcessUsage> {
         self.process.usage()
     }
 
-    /// Its process, by its number.
+    /// Its process ID.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Asks for the end, which must be a proper one.
+    /// Sends SIGTERM, and fails unless watchtap exits with success.
     pub fn finish(mut self) -> Result<ProbeLeavings> {
         self.process.terminate()?;
         self.process.wait()?;
@@ -62,7 +63,7 @@ impl ProbeSession {
         Ok(ProbeLeavings { report: self.process.report()?, said })
     }
 
-    /// Ends watchtap as a crash of it would (SIGKILL).
+    /// Kills watchtap with SIGKILL, as a crash would end it.
     pub fn kill(&mut self) -> Result<()> {
         self.process.kill()
     }

@@ -1,9 +1,9 @@
 //! A child process that cannot outlive the test.
 //!
-//! Dropping a [`Process`] kills it. A test process that is killed, or whose statics are never dropped, takes its children
-//! along through the parent-death signal, which `setpriv` (util-linux) sets before it becomes the server.
-//! The kernel sends that signal when the *thread* that spawned the child ends (prctl(2), `PR_SET_PDEATHSIG`), and each
-//! test has a thread of its own; so one thread that lives as long as the process does all the spawning.
+//! Dropping a [`Process`] kills it. If the test process is killed, or never drops its statics, the parent-death signal ends its
+//! children; `setpriv` (util-linux) sets that signal before it becomes the server. The kernel sends the signal when the *thread*
+//! that spawned the child ends (prctl(2), `PR_SET_PDEATHSIG`), and each test has its own thread. So one thread that lives as long
+//! as the process spawns all children.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,16 +20,16 @@ use rustix::process::{Pid, PidfdFlags};
 
 use crate::programs;
 
-/// What a test does to a server.
+/// Signals that a test sends to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM: a proper shutdown, with draining.
+    /// SIGTERM: a graceful shutdown, with draining.
     Terminate,
     /// SIGKILL: a crash.
     Kill,
-    /// SIGSTOP: a server that hangs; the kernel still accepts its connections.
+    /// SIGSTOP: the server hangs; the kernel still accepts its connections.
     Stop,
-    /// SIGCONT: the end of SIGSTOP.
+    /// SIGCONT: resumes a server after SIGSTOP.
     Continue,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `program` with an empty environment; what it prints is appended to `log`.
+    /// Starts `program` with an empty environment, and appends its output to `log`.
     pub(crate) fn start(name: &'static str, program: &Path, arguments: &[String], log: PathBuf) -> Result<Self> {
         let output = File::options().create(true).append(true).open(&log)?;
         let mut command = Command::new(programs::require("setpriv", "so that no server outlives its test")?);
@@ -73,7 +73,7 @@ impl Process {
         rustix::process::pidfd_send_signal(&self.handle, signal.number()).with_context(|| format!("cannot signal {}", self.name))
     }
 
-    /// Waits for the end of the process.
+    /// Waits until the process exits; an error after `limit`.
     pub(crate) fn wait(&mut self, limit: Duration) -> Result<ExitStatus> {
         let timeout = Timespec::try_from(limit)?;
         let mut ended = [PollFd::new(&self.handle, PollFlags::IN)];
@@ -83,7 +83,7 @@ impl Process {
         Ok(self.child.wait()?)
     }
 
-    /// Fails, with the end of the log, if the process is gone.
+    /// Fails, with the end of the log, if the process has exited.
     fn ensure_running(&mut self) -> Result<()> {
         match self.child.try_wait()? {
             None => Ok(()),
@@ -91,7 +91,7 @@ impl Process {
         }
     }
 
-    /// Asks `ready` again and again until it says yes; fails early if the process ends.
+    /// Polls `ready` until it returns true; fails early if the process exits.
     pub(crate) fn wait_until(&mut self, limit: Duration, ready: impl Fn() -> bool) -> Result<()> {
         const PAUSE: Duration = Duration::from_millis(50);
         let started = Instant::now();
@@ -144,7 +144,7 @@ fn spawn_from_lasting_thread(command: Command) -> Result<Child> {
 
 fn spawn_for_ever(requests: &Receiver<SpawnRequest>) {
     for mut request in requests {
-        // The asker waits for the answer; if its thread is gone all the same, the child ends with this process.
+        // The requester waits for the answer. If its thread has ended anyway, the child ends with this process.
         request.answer.send(request.command.spawn()).ok();
     }
 }

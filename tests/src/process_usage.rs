@@ -1,17 +1,17 @@
-//! What a running process holds, as the kernel counts it.
+//! Memory, descriptors and processor time of a running process, as the kernel counts them.
 
 use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// Memory and descriptors of one process at one moment.
+/// Memory, descriptors and processor time of one process at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessUsage {
-    /// Resident memory in bytes: `Rss` of `/proc/PID/smaps_rollup`, which is counted page by page. `VmRSS` of `/proc/PID/status` is a sum
-    /// of counters of each CPU and may lag behind (proc(5)).
+    /// Resident memory in bytes: `Rss` of `/proc/PID/smaps_rollup`, which is counted page by page. `VmRSS` of `/proc/PID/status`
+    /// sums per-CPU counters and may lag (proc(5)).
     pub resident: u64,
-    /// The part of it that no file backs: heap and stacks.
+    /// The part of `resident` that no file backs: heap and stacks.
     pub anonymous: u64,
     /// Open descriptors.
     pub descriptors: usize,
@@ -20,7 +20,7 @@ pub struct ProcessUsage {
 }
 
 impl ProcessUsage {
-    /// That of a running process.
+    /// Reads the usage of a running process.
     pub fn of(process: u32) -> Result<Self> {
         let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
         let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
@@ -34,16 +34,17 @@ impl ProcessUsage {
     }
 }
 
-/// `utime` and `stime`, the 14th and 15th field of `/proc/PID/stat` (proc(5)); the second is a name, which may hold anything.
+/// `utime` and `stime`, the 14th and 15th field of `/proc/PID/stat` (proc(5)). The second field is a name, which may contain any
+/// character.
 fn processor_time(stat: &str) -> Option<Duration> {
-    /// `USER_HZ`, on every Linux that Rust runs on.
+    /// `USER_HZ`, which is 100 on every Linux that Rust supports.
     const TICK: Duration = Duration::from_millis(10);
     let (_, behind_name) = stat.rsplit_once(')')?;
     let times: Vec<u32> = behind_name.split_whitespace().skip(11).take(2).map(str::parse).collect::<Result<_, _>>().ok()?;
     Some(TICK * times.iter().sum())
 }
 
-/// The value of a field that is written as `Rss:      1234 kB`.
+/// The value of a field with the form `Rss:      1234 kB`, in bytes.
 fn bytes(rollup: &str, field: &str) -> Result<u64> {
     const KIBI: u64 = 1 << 10;
     let value = rollup.lines().find_map(|line| line.strip_prefix(field)).with_context(|| format!("no {field} in {rollup}"))?;

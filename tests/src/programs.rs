@@ -1,17 +1,17 @@
-//! Programs on the PATH, and those of this workspace.
+//! Finds programs on the PATH and in this workspace.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// The first executable of that name on the PATH.
+/// The first executable with this name on the PATH.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| is_executable(candidate))
 }
 
-/// As [`find`], for a program that the tests cannot do without; `purpose` says what for.
+/// Like [`find`], but an error if the program is missing; `purpose` is part of the message.
 pub(crate) fn require(name: &str, purpose: &str) -> Result<PathBuf> {
     find(name).with_context(|| format!("`{name}` is not on the PATH; the cluster tests need it {purpose}"))
 }
@@ -20,7 +20,7 @@ pub(crate) fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// A program of this workspace, beside the folder that the running test lies in. `cargo xtask test` builds them all.
+/// A program of this workspace, in the folder above that of the running test. `cargo xtask test` builds all of them.
 pub(crate) fn built(name: &str) -> Result<PathBuf> {
     let test = std::env::current_exe().context("the running test has no path")?;
     let candidates = test.ancestors().skip(1).take(2).map(|folder| folder.join(name));

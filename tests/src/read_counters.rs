@@ -1,8 +1,8 @@
-//! What a server counted about the reads of one resource, in more words than [`ListCounters`](crate::ListCounters): of every version from
-//! 1.29 to 1.37, watches included.
+//! The server's counters for the reads of one resource, in more detail than [`ListCounters`](crate::ListCounters): for 1.29 to
+//! 1.37, and with watches.
 //!
 //! kubernetes/apiserver `pkg/storage/etcd3/metrics/metrics.go`, `pkg/storage/cacher/metrics/metrics.go`, v0.29 to v0.37, and
-//! `pkg/storage/metrics/metrics.go`, v0.37, where both layers count in one family. Watches are counted by the etcd client's interceptors
+//! `pkg/storage/metrics/metrics.go`, v0.37, where both layers share one family. The etcd client's interceptors count watches
 //! (`pkg/storage/storagebackend/factory/etcd3.go`).
 
 use std::ops::Sub;
@@ -12,35 +12,35 @@ use anyhow::Result;
 use crate::list_counters::{counts, whole};
 use crate::metrics::{Metrics, Series};
 
-/// Counts of one resource since the server started, or between two moments: `after - before`.
+/// Counts of one resource since the server started, or the difference of two moments: `after - before`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadCounters {
     /// C: lists answered by the watch cache.
     pub cache_lists: i64,
     /// S: lists that reached the storage layer.
     pub storage_lists: i64,
-    /// g: etcd requests for one key. Up to 1.36 the question for the current revision is among them.
+    /// g: etcd requests for one key. Up to 1.36 they include requests for the current revision.
     pub etcd_gets: i64,
-    /// The question for the current revision, from 1.37 on.
+    /// Requests for the current revision, from 1.37 on.
     pub revision_requests: i64,
-    /// l: etcd requests that read objects in bulk.
+    /// l: etcd requests that read many objects.
     pub etcd_lists: i64,
-    /// w: streams of watches that were opened to etcd, of all resources.
+    /// w: watch streams opened to etcd, of all resources.
     pub watch_streams: i64,
 }
 
-/// The families that are read here; a page has ten thousand lines of others.
+/// The metric families read here; a page has ten thousand lines of others.
 const FAMILIES: [&str; 4] =
     ["apiserver_cache_list_total", "apiserver_storage_list_total", "etcd_requests_total", "grpc_client_started_total"];
 
 impl ReadCounters {
-    /// Counts of a resource on a page of `/metrics`.
+    /// The counts of a resource on a page of `/metrics`.
     pub fn on_page(page: &str, resource: &str) -> Result<Self> {
         let read = |line: &&str| FAMILIES.iter().any(|family| line.starts_with(family));
         Ok(Self::of(&Metrics::parse(&page.lines().filter(read).collect::<Vec<_>>().join("\n"))?, resource))
     }
 
-    /// Counts of a resource as in `podtemplates` or `widgets.example.com`.
+    /// The counts of a resource, as in `podtemplates` or `widgets.example.com`.
     fn of(metrics: &Metrics, resource: &str) -> Self {
         let sum = |name: &str, admits: &dyn Fn(&Series) -> bool| {
             whole(metrics.named(name).filter(|series| counts(series, resource) && admits(series)).map(Series::value).sum())

@@ -1,10 +1,10 @@
-//! What a reflector asked for, in a form that can be compared with that of another: from an audit log, or from the client's own log.
+//! The requests of a reflector in a comparable form, from an audit log or from the client's own log.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// One request for a collection.
+/// One list or watch, with its resource version reduced to a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestForm {
     is_watch: bool,
@@ -14,25 +14,25 @@ pub struct RequestForm {
     streams_the_list: bool,
 }
 
-/// The resource version that it is about.
+/// How a request's resource version relates to the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum VersionForm {
     Unset,
     Zero,
-    /// Not older than any that was asked for before.
+    /// At least as new as every earlier one.
     Last,
     Older,
 }
 
-/// The requests of one client for one resource, in the order in which they were made; a form that follows itself is told once.
+/// The requests of one client for one resource, in order. Consecutive equal forms count once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestForms(Vec<RequestForm>);
 
-/// What a request says of itself.
+/// The options of one request, before its resource version is classified.
 #[derive(Clone, Copy, Debug)]
 struct Asked<'a> {
     is_watch: bool,
-    /// As it was sent; empty for none.
+    /// As the client sent it; empty if unset.
     resource_version: &'a str,
     limit: Option<u64>,
     continued: bool,
@@ -40,17 +40,18 @@ struct Asked<'a> {
 }
 
 impl RequestForms {
-    /// What was asked for by these, paths with queries.
+    /// The forms of these request URIs (path with query).
     pub fn of_uris(uris: &[String]) -> Self {
         Self::folded(uris.iter().map(|uri| Asked::by_uri(uri)))
     }
 
-    /// What a client tried, whether it got anywhere or not: from its own log, JSON lines that name the list's or the watch's options.
+    /// All requests that a client attempted, including failed ones. `log` has the JSON lines of the client, with the options of
+    /// each list and watch.
     pub fn attempted(log: &[Value]) -> Self {
         Self::folded(log.iter().filter_map(Asked::by_options))
     }
 
-    /// How many lists are among them, streamed ones too.
+    /// The number of lists, including streaming lists.
     pub fn lists(&self) -> usize {
         self.0.iter().filter(|form| !form.is_watch || form.streams_the_list).count()
     }
@@ -63,14 +64,14 @@ impl RequestForms {
     }
 }
 
-/// The lists and watches of `user` for `resource` as the API server received them, paths with queries: from the events of its audit log.
+/// The URIs (path with query) of the lists and watches of `user` for `resource`, from the audit events of the API server.
 pub fn received_uris(audit: &[Value], user: &str, resource: &str) -> Vec<String> {
     let mut received: Vec<&Value> = audit.iter().filter(|event| is_of(event, user, resource)).collect();
     received.sort_by_key(|event| event["requestReceivedTimestamp"].as_str());
     received.iter().filter_map(|event| event["requestURI"].as_str().map(str::to_owned)).collect()
 }
 
-/// Every request has an event of this stage, and only one.
+/// Each request has exactly one event of stage `RequestReceived`.
 fn is_of(event: &Value, user: &str, resource: &str) -> bool {
     event["stage"] == "RequestReceived"
         && event["user"]["username"] == user
@@ -95,7 +96,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// `metav1.ListOptions` as JSON, under what is done with them.
+    /// A log line with `metav1.ListOptions` in `options` and the verb in `what`.
     fn by_options(line: &'a Value) -> Option<Self> {
         let options = &line["options"];
         Some(Self {
@@ -113,7 +114,7 @@ impl<'a> Asked<'a> {
 }
 
 impl RequestForm {
-    /// `newest` is the newest resource version that was asked for before.
+    /// `newest` is the newest resource version of the earlier requests.
     fn of(asked: Asked<'_>, newest: &mut u64) -> Option<Self> {
         let Asked { is_watch, resource_version, limit, continued, streams_the_list } = asked;
         let version = match resource_version {

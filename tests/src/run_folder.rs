@@ -1,7 +1,7 @@
 //! The folder of one running cluster: data, credentials, logs.
 //!
-//! A test process that is killed cannot clean up. So each folder holds a lock as long as its owner lives, and the next
-//! cluster removes the folders whose lock is free.
+//! A test process that is killed cannot clean up. So each process locks its folder for its lifetime, and the next cluster removes
+//! the folders whose lock is free.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::folders;
 
 const OWNER_LOCK: &str = "owner.lock";
 
-/// Removed on drop; kept, and named on stderr, when the test panics.
+/// Removed on drop. If the test panics, it is kept and named on stderr.
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     path: PathBuf,
@@ -24,7 +24,7 @@ impl RunFolder {
     pub(crate) fn create() -> Result<Self> {
         let runs = folders::cluster_cache().join("run");
         fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
-        // Held until the new folder is locked by its owner, so that nobody takes it for an abandoned one.
+        // Held until the owner has locked its new folder, so that no other process takes the folder for an abandoned one.
         let guard = File::create(runs.join("sweep.lock"))?;
         guard.lock()?;
         remove_abandoned(&runs)?;
@@ -38,7 +38,7 @@ impl RunFolder {
         &self.path
     }
 
-    /// Writes a file and returns its path.
+    /// Writes a file into the folder and returns its path.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
         let path = self.path.join(name);
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
@@ -62,7 +62,7 @@ fn remove_abandoned(runs: &Path) -> Result<()> {
         let folder = entry?.path();
         let in_use = File::open(folder.join(OWNER_LOCK)).is_ok_and(|lock| lock.try_lock().is_err());
         if folder.is_dir() && !in_use {
-            // Its owner may be removing it this moment; then there is nothing left to do.
+            // The owner may be removing the folder at the same time; then there is nothing left to do.
             fs::remove_dir_all(&folder).ok();
         }
     }

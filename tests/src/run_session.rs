@@ -12,7 +12,7 @@ use crate::hop::Listening;
 use crate::process_usage::ProcessUsage;
 use crate::watchtap_process::WatchtapProcess;
 
-/// From the moment at which clients can come until [`RunSession::finish`]; dropped earlier, it is killed.
+/// A `watchtap run` that accepts clients, until [`RunSession::finish`]. Dropping it kills the process.
 #[derive(Debug)]
 pub struct RunSession {
     process: WatchtapProcess,
@@ -20,24 +20,24 @@ pub struct RunSession {
 }
 
 impl RunSession {
-    /// Starts one on the kubeconfig of an API server; `arguments` stand behind `run`.
+    /// Starts a session on the kubeconfig of an API server. `arguments` follow `run`.
     pub fn start(kubeconfig: &Path, arguments: &[&str]) -> Result<Self> {
         let process = WatchtapProcess::start("run", kubeconfig, arguments)?;
         let kubeconfig = process.said(|line| line.trim().strip_prefix("export KUBECONFIG=").map(PathBuf::from))?;
         Ok(Self { process, kubeconfig })
     }
 
-    /// The file that clients are to be given.
+    /// The kubeconfig that watchtap wrote for its clients.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
-    /// What that file says.
+    /// The content of that kubeconfig.
     pub fn document(&self) -> Result<Value> {
         Ok(serde_json::from_str(&fs::read_to_string(&self.kubeconfig)?)?)
     }
 
-    /// Where it listens for the only context, and who vouches for that.
+    /// Address and CA of the listener for the only context.
     pub fn listening(&self) -> Result<Listening> {
         let document = self.document()?;
         let cluster = &document["clusters"][0]["cluster"];
@@ -47,37 +47,37 @@ impl RunSession {
         Ok(Listening { address: server.parse().with_context(|| format!("{server} is no address"))?, authority })
     }
 
-    /// The lines that it has shown so far, unless it was told to be quiet.
+    /// Its standard output so far; empty with `--quiet`.
     pub fn lines(&self) -> Result<String> {
         self.process.lines()
     }
 
-    /// The thread of watchtap that has this name.
+    /// The ID of watchtap's thread with this name.
     pub fn thread(&self, name: &str) -> Result<u32> {
         self.process.thread(name)
     }
 
-    /// What the process of watchtap holds now.
+    /// The present memory, descriptors and processor time of watchtap.
     pub fn usage(&self) -> Result<ProcessUsage> {
         self.process.usage()
     }
 
-    /// Asks for the end, which must be a proper one, and reads the JSON report.
+    /// Sends SIGTERM, fails unless watchtap exits with success, and reads the JSON report.
     pub fn finish(self) -> Result<Value> {
         self.process.finish()
     }
 
-    /// Asks for the end, and does not wait for it.
+    /// Sends SIGTERM and returns immediately.
     pub fn terminate(&self) -> Result<()> {
         self.process.terminate()
     }
 
-    /// Waits for the end that was asked for, which must be a proper one.
+    /// Waits for the exit after [`RunSession::terminate`], and fails unless it is a success.
     pub fn wait(&mut self) -> Result<()> {
         self.process.wait()
     }
 
-    /// Ends watchtap as a crash of it would (SIGKILL).
+    /// Kills watchtap with SIGKILL, as a crash would end it.
     pub fn kill(&mut self) -> Result<()> {
         self.process.kill()
     }

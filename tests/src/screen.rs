@@ -1,4 +1,4 @@
-//! A terminal that programs draw on, as the person before it sees it (pty(7)).
+//! A pseudo-terminal with its picture as a person sees it (pty(7)).
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::terminal::pseudo_terminal;
 
-/// The person's side of a terminal of 80×24. While this lives, nothing hangs up.
+/// The master side of a terminal of 80×24 cells. While this value lives, the terminal does not hang up.
 pub struct Screen {
     keyboard: File,
     program_side: OwnedFd,
@@ -24,7 +24,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// A new one. What is waited for may take as long as `limit`.
+    /// Opens a terminal. Each wait may take up to `limit`.
     pub fn open(limit: Duration) -> Result<Self> {
         let (keyboard, program_side) = pseudo_terminal()?;
         let mut output = keyboard.try_clone()?;
@@ -42,7 +42,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Starts a program as the leader of a session whose terminal this is, with all three streams on it.
+    /// Starts a program as the leader of a session with this controlling terminal and all three standard streams on it.
     pub fn start(&self, command: &Command) -> Result<Child> {
         let mut leader = Command::new("setsid");
         leader.arg("--ctty").arg(command.get_program()).args(command.get_args());
@@ -56,19 +56,19 @@ impl Screen {
         leader.stdin(side()?).stdout(side()?).stderr(side()?).spawn().context("cannot start a session")
     }
 
-    /// Gives the terminal another size.
+    /// Resizes the terminal.
     pub fn resize(&mut self, columns: u16, rows: u16) -> Result<()> {
         let (high, wide) = NonZero::new(rows).zip(NonZero::new(columns)).context("a terminal has rows and columns")?;
         self.picture.screen_mut().set_size(high, wide);
         Ok(tcsetwinsize(&self.keyboard, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })?)
     }
 
-    /// Presses keys.
+    /// Sends keystrokes.
     pub fn press(&mut self, keys: &str) -> Result<()> {
         Ok(self.keyboard.write_all(keys.as_bytes())?)
     }
 
-    /// Waits until the picture has what is wanted, and returns it as text.
+    /// Waits until the picture satisfies `is_there`, and returns it as text.
     pub fn wait_until(&mut self, what: &str, is_there: impl Fn(&vt100::Screen) -> bool) -> Result<String> {
         let until = Instant::now() + self.limit;
         while !is_there(self.picture.screen()) {
@@ -80,17 +80,17 @@ impl Screen {
         Ok(self.picture.screen().contents())
     }
 
-    /// Waits until `text` is somewhere in the picture.
+    /// Waits until the picture contains `text`, and returns it.
     pub fn wait_for(&mut self, text: &str) -> Result<String> {
         self.wait_until(text, |screen| screen.contents().contains(text))
     }
 
-    /// Whether keys are handed on line by line, and echoed, as a shell leaves it to the programs that it starts.
+    /// Whether the terminal is in canonical mode with echo, as a shell leaves it for the programs that it starts.
     pub fn is_cooked(&self) -> Result<bool> {
         Ok(tcgetattr(&self.program_side)?.local_modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG))
     }
 
-    /// All modes, as text.
+    /// All termios modes, as text.
     pub fn modes(&self) -> Result<String> {
         Ok(format!("{:?}", tcgetattr(&self.program_side)?))
     }

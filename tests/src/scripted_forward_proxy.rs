@@ -1,4 +1,4 @@
-//! A forward proxy that does as the test says, in a thread of its own.
+//! A forward proxy that answers as the test scripts it, on a thread of its own.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,37 +11,37 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirec
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-/// What it does when it is asked for a connection.
+/// The reply to each request for a connection.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Connects to the scripted upstream, whatever was asked for.
+    /// Connects to this upstream, whatever target the client asked for.
     Connect(SocketAddr),
-    /// Says this and closes.
+    /// Sends these bytes and closes.
     Say(Vec<u8>),
-    /// Says nothing until the client leaves.
+    /// Sends nothing until the client leaves.
     Silence,
 }
 
-/// What is spoken to it.
+/// The protocol between client and proxy.
 #[derive(Clone)]
 pub enum Protocol {
-    /// HTTP CONNECT; a name and a password are recorded and not checked.
+    /// HTTP CONNECT. Names and passwords are recorded but not checked.
     Http,
-    /// The same within TLS.
+    /// HTTP CONNECT within TLS.
     Https(Arc<ServerConfig>),
-    /// With the name and password that it demands.
+    /// SOCKS5 with the name and password that it demands.
     Socks5(Option<(&'static str, &'static str)>),
 }
 
-/// Serves until the test process ends.
+/// A scripted forward proxy that serves until the test process ends.
 pub struct ScriptedForwardProxy {
-    /// Where it listens.
+    /// Its listening address, on loopback.
     pub address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl ScriptedForwardProxy {
-    /// Listens on loopback and does as it is told.
+    /// Listens on loopback and gives each client `answer`.
     pub fn start(protocol: Protocol, answer: Answer) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
@@ -59,7 +59,7 @@ impl ScriptedForwardProxy {
         Ok(Self { address, asked })
     }
 
-    /// What was asked for so far: heads of HTTP requests, `HOST:PORT` in SOCKS.
+    /// The targets that clients asked for so far: heads of HTTP requests, or `HOST:PORT` in SOCKS.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -73,7 +73,7 @@ struct Script {
 }
 
 impl Script {
-    /// A client may leave in the middle of anything; that is nothing to a proxy.
+    /// A client may leave at any point; callers ignore the error.
     async fn serve(self, tcp: TcpStream) {
         match self.protocol.clone() {
             Protocol::Http => self.connect(tcp).await.ok(),
@@ -151,7 +151,7 @@ async fn read_text(client: &mut TcpStream) -> io::Result<String> {
     String::from_utf8(text).map_err(io::Error::other)
 }
 
-/// The header field by which a proxy is told who asks.
+/// The `Proxy-Authorization` field with Basic credentials.
 pub fn authorization(name: &str, password: &str) -> String {
     format!("\r\nProxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(format!("{name}:{password}")))
 }

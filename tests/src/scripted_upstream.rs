@@ -1,4 +1,4 @@
-//! A TLS server that answers as the test says.
+//! A TLS server that answers as the test scripts it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -10,7 +10,7 @@ use rustls::ServerConfig;
 
 use crate::loopback_tls::{self, ServerStream};
 
-/// Listens on loopback until the test process ends, with a certificate of its own.
+/// Listens on loopback until the test process ends, with its own certificate.
 #[derive(Debug)]
 pub struct ScriptedUpstream {
     address: SocketAddr,
@@ -18,10 +18,10 @@ pub struct ScriptedUpstream {
 }
 
 impl ScriptedUpstream {
-    /// Serves each connection that shakes hands, in a thread of its own, by a call of `script`.
+    /// Calls `script` for each connection after its TLS handshake, on a thread of its own.
     ///
-    /// When it returns, the connection ends properly: `close_notify`, FIN, and what the client still sends is read. When it fails, the
-    /// connection is cut.
+    /// When `script` returns `Ok`, the connection ends cleanly: `close_notify`, FIN, and the remaining input is read. On an error
+    /// the connection is cut.
     pub fn start(
         protocols: &[&[u8]],
         script: impl Fn(&mut ServerStream) -> io::Result<()> + Send + Sync + 'static,
@@ -34,12 +34,12 @@ impl ScriptedUpstream {
         Ok(Self { address, authority })
     }
 
-    /// Where it listens.
+    /// Its listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Who vouches for its certificate, PEM.
+    /// The CA that signed its certificate, PEM.
     pub fn ca_pem(&self) -> &str {
         &self.authority
     }
@@ -52,7 +52,7 @@ where
     for socket in listener.incoming().flatten() {
         let (config, script) = (Arc::clone(config), Arc::clone(script));
         thread::spawn(move || -> io::Result<()> {
-            // A bare dial is not for the script.
+            // A TCP connection without a handshake does not reach the script.
             let Ok(mut stream) = loopback_tls::serve(config, socket) else { return Ok(()) };
             script(&mut stream)?;
             loopback_tls::end_sending(&mut stream)?;

@@ -1,4 +1,4 @@
-//! A hop on the way to a server that breaks connections as networks do. It passes bytes and ends on, and knows nothing of TLS.
+//! A hop in front of a server that breaks connections as networks do. It forwards bytes and ends without terminating TLS.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,27 +16,27 @@ use tokio::sync::{broadcast, watch};
 
 use crate::ports::Port;
 
-/// How connections end that the hop breaks.
+/// How the hop breaks connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Break {
     /// RST to both sides.
     Reset,
     /// FIN to both sides.
     Close,
-    /// FIN to the client only: the hop says that the server has nothing more to say, and goes on to pass on what the client says.
+    /// FIN to the client only, as if the server had finished sending; bytes from the client still pass.
     HalfClose,
 }
 
-/// What happens at the hop.
+/// The present faults of the hop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Condition {
-    /// Nobody listens.
+    /// No listener: new connections are refused.
     refuses: bool,
-    /// What is sent stays where it is, and nobody hears of it.
+    /// Sent bytes are held, and neither side notices.
     silent: bool,
 }
 
-/// A listener on loopback, with a connection to the target for each that it accepts.
+/// A loopback listener that opens one connection to the target for each accepted connection.
 #[derive(Debug)]
 pub struct TcpHop {
     port: Port,
@@ -48,7 +48,7 @@ pub struct TcpHop {
 }
 
 impl TcpHop {
-    /// A hop to `target` that passes everything on.
+    /// Starts a hop to `target` that forwards everything.
     pub fn start(target: SocketAddr) -> Result<Self> {
         let port = Port::reserve()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("tcp-hop").enable_all().build()?;
@@ -62,37 +62,37 @@ impl TcpHop {
         Ok(Self { port, condition, breaks, accepted, listening, runtime })
     }
 
-    /// Where it listens, the same after it has refused.
+    /// Its listening address, unchanged after [`TcpHop::refuse`].
     pub fn address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.port.number()).into()
     }
 
-    /// How many connections it has accepted so far.
+    /// The number of accepted connections so far.
     pub fn accepted(&self) -> usize {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Breaks all connections that there are.
+    /// Breaks all open connections.
     pub fn break_all(&self, how: Break) {
-        // An error only says that there is no connection.
+        // An error means only that no connection is open.
         self.breaks.send(how).ok();
     }
 
-    /// Refuses new connections from now on, or not any more; waits until that is so.
+    /// Starts or stops refusing new connections, and waits until the change takes effect.
     pub fn refuse(&self, refuses: bool) {
         self.condition.send_modify(|condition| condition.refuses = refuses);
         let mut listening = self.listening.clone();
-        // It fails when the hop has lost its port, and then it refuses.
+        // It fails when the hop has lost its port; then it refuses connections too.
         self.runtime.block_on(listening.wait_for(|listening| *listening != refuses)).ok();
     }
 
-    /// Holds back all bytes and ends from now on, or not any more.
+    /// Starts or stops holding back all bytes and ends.
     pub fn silence(&self, silent: bool) {
         self.condition.send_modify(|condition| condition.silent = silent);
     }
 }
 
-/// The task that accepts.
+/// The accepting task.
 struct Listen {
     target: SocketAddr,
     condition: watch::Receiver<Condition>,
@@ -139,7 +139,7 @@ async fn connection(
     mut breaks: broadcast::Receiver<Break>,
 ) -> io::Result<()> {
     let Ok(mut server) = TcpStream::connect(target).await else {
-        // Too late to refuse the client as the server does.
+        // The client is already accepted, so a refusal is no longer possible.
         return reset(&client);
     };
     client.set_nodelay(true)?;
@@ -163,7 +163,7 @@ async fn connection(
         Break::Close => {
             client.shutdown().await?;
             server.shutdown().await?;
-            // With bytes unread, the kernel would make a reset of it.
+            // Unread bytes would make the kernel send RST.
             let (mut nowhere, mut nowhere_else) = (sink(), sink());
             tokio::try_join!(copy(&mut client, &mut nowhere), copy(&mut server, &mut nowhere_else)).map(drop)
         }
@@ -177,7 +177,7 @@ async fn connection(
     }
 }
 
-/// Passes on bytes and their end.
+/// Forwards bytes and their end.
 async fn pass(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut condition: watch::Receiver<Condition>) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -272,10 +272,10 @@ mod tests {
         let hop = TcpHop::start(listener.local_addr().unwrap()).unwrap();
         let mut client = TcpStream::connect(hop.address()).unwrap();
         let (mut server, _) = listener.accept().unwrap();
-        // The hop hears of breaks only once it passes something on.
+        // A connection subscribes to breaks only after it has forwarded a byte.
         client.write_all(b"0").unwrap();
         server.read_exact(&mut [0]).unwrap();
-        // A second thread accepts what comes later, and keeps it.
+        // A second thread accepts later connections and keeps them open.
         std::thread::spawn(move || listener.incoming().flatten().collect::<Vec<_>>());
         (client, server, hop)
     }

@@ -1,4 +1,4 @@
-//! A terminal with the test at its keyboard and its screen (pty(7)).
+//! A pseudo-terminal whose keyboard and screen belong to the test (pty(7)).
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::bounded::Lines;
 
-/// What the test has of a terminal; gone, it hangs up.
+/// The test's side of a terminal; dropping it hangs up.
 #[derive(Debug)]
 pub struct Terminal {
     keyboard: File,
@@ -19,25 +19,25 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// A new one, and the side of it that a program is given. A program that is to have it as the terminal of its session is started by
-    /// `setsid --ctty`. Each line on the screen may take as long as `limit`.
+    /// Opens a terminal and returns the program's side, too. To make it the controlling terminal of a program, start the program
+    /// with `setsid --ctty`. Each line on the screen may take up to `limit`.
     pub fn open(limit: Duration) -> Result<(Self, OwnedFd)> {
         let (keyboard, program) = pseudo_terminal()?;
         Ok((Self { screen: Lines::of(keyboard.try_clone()?, limit), keyboard }, program))
     }
 
-    /// The next line on the screen; what is typed is among them.
+    /// The next line on the screen, including echoed input.
     pub fn next_line(&self) -> Result<Option<String>> {
         self.screen.next_line()
     }
 
-    /// Types a line.
+    /// Types a line and presses Enter.
     pub fn type_line(&mut self, line: &str) -> Result<()> {
         Ok(writeln!(self.keyboard, "{line}")?)
     }
 }
 
-/// The side of keyboard and screen, and that of programs.
+/// The test's side and the programs' side.
 pub(crate) fn pseudo_terminal() -> Result<(File, OwnedFd)> {
     let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&keyboard)?;

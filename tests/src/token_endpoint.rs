@@ -1,4 +1,4 @@
-//! An identity provider with one thing to give: a new ID token for a refresh token (OIDC Core 1.0 §12).
+//! An identity provider with one function: it issues an ID token for a refresh token (OIDC Core 1.0 §12).
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::thread;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-/// Serves HTTP on loopback until the test process ends, one request a connection.
+/// Serves HTTP on loopback until the test process ends, with one request per connection.
 #[derive(Debug)]
 pub struct TokenEndpoint {
     address: SocketAddr,
@@ -16,7 +16,7 @@ pub struct TokenEndpoint {
 }
 
 impl TokenEndpoint {
-    /// One that gives this ID token, and with it another refresh token.
+    /// Starts a provider that issues this ID token together with another refresh token.
     pub fn start(id_token: &str, refresh_token: &str) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -31,19 +31,19 @@ impl TokenEndpoint {
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let provider = Arc::clone(&provider);
-                // A client may connect and ask for nothing, or leave early: the others do not wait for it.
+                // A client may connect without a request, or leave early; the other clients do not wait for it.
                 thread::spawn(move || provider.answer(client).ok());
             }
         });
         Ok(Self { address, refreshed })
     }
 
-    /// What `idp-issuer-url` is set to.
+    /// The value for `idp-issuer-url`.
     pub fn issuer(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The forms with which tokens were asked for so far.
+    /// The form bodies of the token requests so far.
     pub fn refreshed(&self) -> Vec<String> {
         self.refreshed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -76,7 +76,7 @@ impl Provider {
     }
 }
 
-/// The target of a request and the length of its body.
+/// Reads one request: its target and the length of its body.
 fn request(client: &mut impl BufRead) -> Result<(String, usize)> {
     let mut lines = client.lines();
     let first = lines.next().context("no request")??;

@@ -1,4 +1,4 @@
-//! Memory over time, and by how much it rises.
+//! Samples of memory use over time, and their growth.
 
 use std::time::Duration;
 
@@ -6,26 +6,26 @@ use anyhow::{Result, ensure};
 
 use crate::process_usage::ProcessUsage;
 
-/// What was held at which time since the beginning.
+/// Usage by time since the beginning.
 #[derive(Debug, Default)]
 pub struct UsageSamples(Vec<(Duration, ProcessUsage)>);
 
 impl UsageSamples {
-    /// Adds what was held at that time.
+    /// Adds the usage at time `at`.
     pub fn add(&mut self, at: Duration, usage: ProcessUsage) {
         self.0.push((at, usage));
     }
 
-    /// How many there are.
+    /// The number of samples.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The most of the last third over the most of the first third, in bytes, without the first fifth of all, which is for warming up; nothing
-    /// where it falls.
+    /// Growth of resident memory in bytes: the maximum of the last third minus the maximum of the first third, or 0. The first
+    /// fifth of all samples is warm-up and does not count.
     ///
-    /// How much is held depends on what happens at the moment, a run of kubectl more or less. The most of a third of the time does so
-    /// far less than any single value; and what leaks, leaks from third to third.
+    /// Single values vary with the load of the moment, such as a run of kubectl. The maximum over a third of the time varies far
+    /// less, and a leak grows from third to third.
     pub fn rise(&self) -> Result<u64> {
         let measured: Vec<u64> = self.0.iter().skip(self.0.len() / 5).map(|(_, usage)| usage.resident).collect();
         let third = measured.len() / 3;
@@ -34,7 +34,7 @@ impl UsageSamples {
         Ok(most(&measured[measured.len() - third..]).saturating_sub(most(&measured[..third])))
     }
 
-    /// For people: some twenty of the samples and the last, in KiB.
+    /// For messages: about twenty samples and the last one, in KiB.
     pub fn summary(&self) -> String {
         let step = self.0.len().div_ceil(20).max(1);
         let shown = self.0.iter().step_by(step).chain(self.0.last());
@@ -58,7 +58,7 @@ fn rise_is_from_third_to_third() {
     for (second, resident) in [90, 10, 12, 11, 99, 50, 20, 15, 17].into_iter().enumerate() {
         samples.add(Duration::from_secs(second as u64), sample(resident));
     }
-    // Without the first: 10 12 | 11 99 50 20 | 15 17.
+    // Without the first (warm-up): 10 12 | 11 99 50 20 | 15 17.
     assert_eq!(samples.rise().unwrap(), 5);
     assert!(UsageSamples(samples.0.split_off(7)).rise().is_err(), "of two samples nothing can be told");
 }

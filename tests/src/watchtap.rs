@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::programs;
 
-/// `target/…/watchtap`, beside the folder that the running test lies in. `cargo xtask test` builds it.
+/// `target/…/watchtap`, in the folder above that of the running test. `cargo xtask test` builds it.
 pub fn watchtap() -> Result<Command> {
     Ok(Command::new(programs::built("watchtap")?))
 }

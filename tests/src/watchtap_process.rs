@@ -1,4 +1,4 @@
-//! A running watchtap, whatever its command is.
+//! A running watchtap, with any command.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,10 +15,10 @@ use crate::bounded::{Lines, wait_within};
 use crate::process_usage::ProcessUsage;
 use crate::watchtap::watchtap;
 
-/// A first line, or an end, that takes longer is a hang.
+/// A longer wait for a line or for the exit counts as a hang.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Its process, what it says, and where it writes. Dropped before [`WatchtapProcess::finish`], it is killed.
+/// A watchtap process with its standard error and its folder. Dropping it before [`WatchtapProcess::finish`] kills it.
 #[derive(Debug)]
 pub(crate) struct WatchtapProcess {
     child: Child,
@@ -27,7 +27,7 @@ pub(crate) struct WatchtapProcess {
 }
 
 impl WatchtapProcess {
-    /// Starts a command on the kubeconfig of an API server; `arguments` stand behind it.
+    /// Starts a command on the kubeconfig of an API server; `arguments` follow the command.
     pub(crate) fn start(command: &str, kubeconfig: &Path, arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let mut child = watchtap()?
@@ -46,7 +46,7 @@ impl WatchtapProcess {
         Ok(Self { child, said, folder })
     }
 
-    /// Waits until it says a line that `wanted` finds something in.
+    /// Reads standard error until `wanted` accepts a line.
     pub(crate) fn said<T>(&self, mut wanted: impl FnMut(&str) -> Option<T>) -> Result<T> {
         let mut said = Vec::new();
         while let Some(line) = self.said.next_line()? {
@@ -58,16 +58,16 @@ impl WatchtapProcess {
         bail!("watchtap ended and said: {}", said.join("\n"))
     }
 
-    /// The lines that it has shown so far, unless it was told to be quiet.
+    /// Its standard output so far; empty with `--quiet`.
     pub(crate) fn lines(&self) -> Result<String> {
         Ok(fs::read_to_string(lines_in(&self.folder))?)
     }
 
-    /// The thread of watchtap that has this name.
+    /// The ID of watchtap's thread with this name.
     pub(crate) fn thread(&self, name: &str) -> Result<u32> {
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let thread = thread?;
-            // Other threads may end meanwhile.
+            // Other threads may exit in the meantime.
             if fs::read_to_string(thread.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name) {
                 return thread.file_name().to_str().and_then(|number| number.parse().ok()).context("a thread has a number");
             }
@@ -75,48 +75,48 @@ impl WatchtapProcess {
         bail!("watchtap has no thread {name:?}")
     }
 
-    /// What the process of watchtap holds now.
+    /// The present memory, descriptors and processor time of watchtap.
     pub(crate) fn usage(&self) -> Result<ProcessUsage> {
         ProcessUsage::of(self.child.id())
     }
 
-    /// The process, by its number.
+    /// Process ID of watchtap.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks for the end, which must be a proper one, and reads the JSON report.
+    /// Sends SIGTERM, fails unless watchtap exits with success, and reads the JSON report.
     pub(crate) fn finish(mut self) -> Result<Value> {
         self.terminate()?;
         self.wait()?;
         self.report()
     }
 
-    /// The JSON report, once the end has come.
+    /// The JSON report; call it after the exit.
     pub(crate) fn report(&self) -> Result<Value> {
         Ok(serde_json::from_str(&fs::read_to_string(report_in(&self.folder))?)?)
     }
 
-    /// Asks for the end, and does not wait for it.
+    /// Sends SIGTERM and returns immediately.
     pub(crate) fn terminate(&self) -> Result<()> {
         Ok(kill_process(Pid::from_child(&self.child), Signal::TERM)?)
     }
 
-    /// Waits for the end that was asked for, which must be a proper one.
+    /// Waits for the exit after [`WatchtapProcess::terminate`], and fails unless it is a success.
     pub(crate) fn wait(&mut self) -> Result<()> {
         let status = wait_within(&mut self.child, LIMIT)?;
         ensure!(status.success(), "watchtap ended with {status} and said: {}", self.rest_of_what_was_said()?);
         Ok(())
     }
 
-    /// Ends watchtap as a crash of it would (SIGKILL).
+    /// Kills watchtap with SIGKILL, as a crash would end it.
     pub(crate) fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
     }
 
-    /// What it says from now on until its end.
+    /// Reads standard error from here to its end.
     pub(crate) fn rest_of_what_was_said(&self) -> Result<String> {
         let mut said = String::new();
         while let Some(line) = self.said.next_line()? {

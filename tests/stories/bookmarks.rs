@@ -1,4 +1,5 @@
-//! S13: bookmarks of a watch that is quiet itself: how often, how far the last moved the client on, and how far behind it is in between.
+//! S13: bookmarks of an otherwise idle watch: their interval, how far the last one advanced the client, and how far behind the
+//! client is in between.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::stage::{Reading, Stage, quiet_cluster};
 
-/// Where nothing happens.
+/// A namespace without writes.
 const QUIET: &str = "quiet";
 
 #[test]
@@ -25,10 +26,10 @@ fn bookmarks_of_a_quiet_watch_are_told_as_the_client_got_them() -> Result<()> {
     let runtime = Runtime::new()?;
     let (told, mut bookmarks) = mpsc::channel(8);
     let watching = runtime.spawn(async move { watch(&kubeconfig, told).await });
-    // Something has to tell watchtap how far the resource is.
+    // Another watch shows watchtap the resource's current revision.
     let mut busy = stage.enter(CacheClient::Informer(ClientGo::V0_18, HttpVersion::Two), ListForm::Usual)?;
 
-    // A server has nothing to say in a bookmark as long as nothing is written.
+    // A server sends bookmarks only after writes.
     stage.told_when(|told| told.all("watch-opened").count() == 2)?;
     stage.write()?;
     let Some(first) = bookmarks.blocking_recv() else { return runtime.block_on(watching)?.context("no bookmark") };
@@ -53,14 +54,14 @@ fn bookmarks_of_a_quiet_watch_are_told_as_the_client_got_them() -> Result<()> {
     stage.close()
 }
 
-/// A bookmark as the client got it.
+/// A bookmark as the client received it.
 #[derive(Debug)]
 struct Bookmark {
     at: Instant,
     revision: u64,
 }
 
-/// Lists, watches from there, and tells of bookmarks.
+/// Lists, watches from there, and sends each bookmark to `told`.
 async fn watch(kubeconfig: &Path, told: mpsc::Sender<Bookmark>) -> Result<()> {
     const LONG: u32 = 290;
     let config_maps: Api<ConfigMap> = Api::namespaced(kube_client(kubeconfig, None).await?, QUIET);

@@ -1,4 +1,4 @@
-//! S7: a watch is cut when the server no longer has the revision that the client has come to. Bookmarks would have moved that on.
+//! S7: a watch is cut when the server no longer has the client's last revision. Bookmarks would have advanced that revision.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,16 +9,17 @@ use observer_tests::{Break, CacheClient, ClientGo, HttpVersion, ListForm, Minor,
 use super::restart::checked;
 use super::stage::{NAMESPACE, Player, Reading, Stage, quiet_cluster};
 
-/// A watch cache grows as long as its oldest event is younger than this, and so keeps it (kubernetes/apiserver
+/// A watch cache grows, and so keeps all events, while its oldest event is younger than this (kubernetes/apiserver
 /// `pkg/storage/cacher/watch_cache.go`, `eventFreshDuration`).
 const KEPT: Duration = Duration::from_secs(76);
-/// More events than a watch cache holds at first.
+/// More than the initial capacity of a watch cache.
 const EVENTS: u32 = 250;
-/// Somewhere that no client watches, of the same resource.
+/// A namespace of the same resource that no client watches.
 const ELSEWHERE: &str = "elsewhere";
-/// So much is written there that a bookmark of then is still good when the server has forgotten what came before, and some writes later.
+/// Number of writes there first. A bookmark after them stays valid when the server has dropped all earlier events and some of
+/// these.
 const AHEAD: u32 = 20;
-/// Between two looks at whether it has: each lasts a second while it has not.
+/// Number of writes between two probes; each probe lasts one second while the server still has the revision.
 const STEP: u32 = 8;
 
 #[test]
@@ -38,7 +39,7 @@ fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watc
     let mut players = entered.collect::<Result<Vec<Player>>>()?;
     stage.all_have_the_next_write(&mut players)?;
 
-    // Their revision is the last of their own namespace, unless a bookmark says otherwise.
+    // Without bookmarks, the clients' revision is the last of their own namespace.
     let last = stage.write()?;
     players.iter_mut().try_for_each(|player| player.process.has(&last))?;
     let ahead = (0..AHEAD).map(|_| stage.write_in(ELSEWHERE)).last().context("something was written elsewhere")??;
@@ -52,7 +53,7 @@ fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watc
 
     let before = stage.told()?;
     ensure!(before.all("relist-began").next().is_none(), "{}", before.summary());
-    // kube-rs ends a watch after 290 s, client-go after 5 to 10 minutes: on a machine that is busy, before this one is cut.
+    // kube-rs ends a watch after 290 s, client-go after 5 to 10 minutes. On a busy machine that can come before the cut.
     let deeds_before = checked(&stage, &players)?;
     hop.break_all(Break::Reset);
     stage.all_have_the_next_write(&mut players)?;
@@ -72,12 +73,12 @@ fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watc
     stage.close()
 }
 
-/// Writes elsewhere until the server has no longer what follows `revision`, and says so.
+/// Writes elsewhere until the server has dropped the events after `revision` and returns 410.
 fn forget(stage: &mut Stage, revision: &str) -> Result<()> {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps?watch=true&timeoutSeconds=1&resourceVersion={revision}");
     for written in 1..=EVENTS {
         stage.write_in(ELSEWHERE)?;
-        // No watch has to be waited for until the cache can be full.
+        // The cache cannot be full before, so no watch needs to be tried.
         if written >= 60 && written % STEP == 0 && stage.cluster.client().get(&path)?.text().contains("\"code\":410") {
             return Ok(());
         }

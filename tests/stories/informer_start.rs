@@ -1,11 +1,11 @@
-//! S2: an informer starts with `limit=500&resourceVersion=0`; the watch cache answers, and the limit counts for nothing.
+//! S2: an informer starts with `limit=500&resourceVersion=0`; the watch cache answers and ignores the limit.
 
 use anyhow::{Context, Result, ensure};
 use observer_tests::{CacheClient, ClientGo, HttpVersion, ListForm, Minor};
 
 use super::stage::{Stage, quiet_cluster};
 
-/// More than a page of client-go.
+/// More than one page of client-go.
 const OBJECTS: usize = 620;
 
 #[test]

@@ -1,4 +1,4 @@
-//! S10: clients that list instead of watching, and watches that something between client and server does not let live.
+//! S10: clients that list instead of watching, and watches that a gateway ends early.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use super::stage::{NAMESPACE, Player, Reading, Stage, quiet_cluster};
 #[test]
 fn pollers_and_hot_loops_are_named_with_their_pace() -> Result<()> {
     const EVERY: Duration = Duration::from_millis(1_500);
-    /// An odd number of intervals has one median.
+    /// An odd number of intervals, so the median is one of them.
     const POLLS: usize = 6;
     const HOT: usize = 30;
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 10)?)?;
@@ -40,8 +40,8 @@ fn pollers_and_hot_loops_are_named_with_their_pace() -> Result<()> {
     })?;
     ensure!(stage.server_saw_of(&user)?.lists() == POLLS + HOT);
 
-    // kube-rs says nothing of itself; the last lists may be told a moment after their client has them.
-    // What polls for less than a minute may wait for a condition.
+    // kube-rs has no log of its own. The last lists may be reported shortly after the client has them. A poller of less than a
+    // minute could be a wait.
     let expected = [("polls", "configmaps", polled), ("hot-loop", "podtemplates", looped)];
     let reading = stage.reading_when(|reading| {
         expected.iter().all(|(_, resource, own)| polling_of(reading, resource).is_some_and(|polling| polling["lists"] == own.len()))
@@ -58,13 +58,13 @@ fn pollers_and_hot_loops_are_named_with_their_pace() -> Result<()> {
     stage.close()
 }
 
-/// How the report says that a resource is polled.
+/// The `polling` member of the resource's row in the report.
 fn polling_of<'reading>(reading: &'reading Reading, resource: &str) -> Option<&'reading Value> {
     let rows = reading.report["reflectors"].as_array()?;
     Some(&rows.iter().find(|row| row["resource"] == resource)?["polling"])
 }
 
-/// The median of the last intervals, of as many as watchtap looks at.
+/// The median of the last intervals, of as many as watchtap uses.
 fn median_interval(times: &[Instant]) -> Duration {
     const LOOKED_AT: usize = 16;
     let last = &times[times.len().saturating_sub(LOOKED_AT + 1)..];
@@ -82,7 +82,7 @@ fn watches_that_are_not_let_live_are_named() -> Result<()> {
         .map(|release| stage.send(CacheClient::Informer(release, HttpVersion::Two), ListForm::Usual))
         .into_iter()
         .collect::<Result<Vec<Player>>>()?;
-    // A gateway that ends what takes long, and calls a moment long.
+    // Acts as a gateway that ends long requests, with a very short limit.
     let mut opened = 0;
     let is_found = |stage: &Stage| -> Result<bool> {
         let reading = stage.reading()?;

@@ -1,7 +1,7 @@
-//! The stories that watchtap tells, each with real clients and a real kube-apiserver through a real `watchtap run`.
+//! End-to-end stories with real clients, a real kube-apiserver and a real `watchtap run`.
 //!
-//! What happened is read from the server's audit log and counters, and from what the clients say of themselves; what watchtap says is read
-//! from its events, its live lines and its report, and must be the same.
+//! The truth comes from the server's audit log and counters and from the clients' own logs. watchtap's events, live lines and
+//! report must agree with it.
 
 mod bookmarks;
 mod expired;

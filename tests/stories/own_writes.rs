@@ -1,4 +1,4 @@
-//! S14: a client writes and watches what it writes; how long its own writes take to come back is what the client itself measures.
+//! S14: a client watches its own writes; the reported time until a write returns equals the client's own measurement.
 
 use std::time::{Duration, Instant};
 
@@ -30,12 +30,12 @@ fn own_writes_come_back_as_often_and_as_fast_as_the_client_sees_them() -> Result
     ensure!(row["writes"] == WRITES && row["resource"] == "configmaps", "{row:#}");
     let micros = |of: &Value| of.as_u64().map(Duration::from_micros).context("a time");
     let (median, max) = (micros(&row["median_us"])?, micros(&row["max_us"])?);
-    // Two significant digits, so up to a tenth more.
+    // Rounded to two significant digits, so up to a tenth more.
     ensure!(median <= max && max <= longest.mul_f64(1.1), "the client waited for {longest:?} at most: {row:#}");
     stage.close()
 }
 
-/// Writes one after another, each once the one before has come back; the longest time from asking to that.
+/// Writes objects one by one, each after the watch has returned the previous one; returns the longest time from request to event.
 async fn write_and_wait(config_maps: &Api<ConfigMap>) -> Result<Duration> {
     let revision = config_maps.list(&ListParams::default()).await?.metadata.resource_version.context("a revision")?;
     let events = config_maps.watch(&WatchParams::default(), &revision).await?;

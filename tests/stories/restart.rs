@@ -1,4 +1,4 @@
-//! S8: an API server is restarted. Who treats refused connections rightly watches on; client-go until 1.15 lists again.
+//! S8: an API server restarts. Clients that handle refused connections correctly resume; client-go up to 1.15 relists.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn who_watches_on_after_a_restart_and_who_lists_again_is_counted_as_the_server_a
     let mut players = entered.into_iter().collect::<Result<Vec<Player>>>()?;
     stage.all_have_the_next_write(&mut players)?;
 
-    // Nothing that they do not know: the new watch cache can go on from where they are.
+    // Without unseen writes, the new watch cache can resume the clients' watches.
     restart(&mut stage, &mut players)?;
     let deeds = checked(&stage, &players)?;
     let [of_oldest, of_newest, of_kube_rs, _chance] = deeds[..] else { anyhow::bail!("four clients") };
@@ -46,12 +46,12 @@ fn who_watches_on_after_a_restart_and_who_lists_again_is_counted_as_the_server_a
     let finding = reading.finding("refused-misread", &players[0].program)?;
     ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("1.16")), "{finding:#}");
 
-    // Something that they do not know: the new watch cache begins behind them.
+    // With an unseen write, the new watch cache starts after the clients' revision.
     stage.cluster.create_configmaps("elsewhere", 1)?;
     restart(&mut stage, &mut players)?;
     checked(&stage, &players)?;
     let told = stage.told()?;
-    // The last but one: whether client-go 0.18 is refused or reset when a server dies is chance, and after a reset it lists.
+    // Skips client-go 0.18: whether its connection is refused or reset when a server dies is chance, and after a reset it relists.
     for player in &players[1..3] {
         let relist = told.of(&player.program, "relist").last().with_context(|| format!("{} has listed again", player.program))?;
         ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "cache-restarted", "{relist:#}");
@@ -60,18 +60,18 @@ fn who_watches_on_after_a_restart_and_who_lists_again_is_counted_as_the_server_a
 }
 
 fn restart(stage: &mut Stage, players: &mut [Player]) -> Result<()> {
-    /// As long as it takes an API server that is moved to another node.
+    /// Typical downtime of an API server that moves to another node.
     const AWAY: Duration = Duration::from_secs(3);
     stage.cluster.stop_api_server(Signal::Kill)?;
     stage.cluster.wait_stopped()?;
     sleep(AWAY);
     stage.cluster.start_api_server()?;
-    // The first may come with a list, the second comes with the watch behind it.
+    // The first write may arrive in a list; the second arrives on the watch that follows it.
     stage.all_have_the_next_write(players)?;
     stage.all_have_the_next_write(players)
 }
 
-/// Resumes, relists and spurious updates of each, as watchtap tells and as it reports, are those that the server and the client counted.
+/// Checks that events and report have the resumes, relists and spurious updates that the server and each client counted.
 pub(super) fn checked(stage: &Stage, players: &[Player]) -> Result<Vec<Deeds>> {
     let audit = stage.cluster.audit_log()?;
     let saw: Vec<ServerSaw> = players.iter().map(|player| player.seen_in(&audit)).collect();
@@ -83,7 +83,7 @@ pub(super) fn checked(stage: &Stage, players: &[Player]) -> Result<Vec<Deeds>> {
             reading.reflector(player).is_ok_and(|row| numbers(row).iter().zip(truth).all(|(told, truth)| told >= truth))
         })
     };
-    // Below it is said what lacks.
+    // The checks below report the difference.
     let reading = stage.reading_when(is_reported).or_else(|_late| stage.reading())?;
     let told = stage.told_when(|told| all().all(|(player, truth)| told.count(&player.program, "resume") as u64 >= truth[0]))?;
     for ((player, truth), saw) in all().zip(&saw) {
@@ -96,12 +96,12 @@ pub(super) fn checked(stage: &Stage, players: &[Player]) -> Result<Vec<Deeds>> {
     Ok(deeds)
 }
 
-/// Resumes and relists as the server counted, spurious updates as the client did.
+/// Resumes and relists from the server's audit log, spurious updates from the client's log.
 fn truth(player: &Player, deeds: Deeds) -> [u64; 3] {
     [deeds.resumes, deeds.relists, player.process.count("updated with the same version") as u64]
 }
 
-/// The same of a row of the report.
+/// The same three numbers from a row of the report.
 fn numbers(row: &Value) -> [u64; 3] {
     [&row["resumes"], &row["relists"], &row["repeats"]["repeated"]].map(|number| number.as_u64().unwrap_or(u64::MAX))
 }

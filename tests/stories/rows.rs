@@ -1,4 +1,4 @@
-//! S4: lists of one client in every form, on two ages of server. Which layer answered is what the server's own counters say.
+//! S4: lists of one client in every form, on servers of two minors. The server's own counters show which layer answered.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::PodTemplate;
@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::stage::{NAMESPACE, Stage, quiet_cluster};
 
-/// Nobody else reads these, so every count is the client's.
+/// No other client reads this resource, so the client causes every count.
 const RESOURCE: &str = "podtemplates";
 const OBJECTS: usize = 7;
 
@@ -57,7 +57,7 @@ fn every_form_of_a_list_is_told_as_the_server_counts_it() -> Result<()> {
     Ok(())
 }
 
-/// Which layers the counters leave: whether the cache answered with what it has or with a snapshot, they do not tell.
+/// The layers that the counters allow: they do not distinguish the watch cache from a snapshot.
 fn layers(counted: ListCounters) -> &'static [&'static str] {
     match counted {
         ListCounters { etcd_lists: 1.., .. } => &["Etcd"],
@@ -67,7 +67,7 @@ fn layers(counted: ListCounters) -> &'static [&'static str] {
     }
 }
 
-/// Makes them past watchtap; the revision of the last.
+/// Creates the objects directly on the API server; returns the revision of the last.
 fn create_templates(stage: &Stage) -> Result<String> {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/podtemplates");
     let mut revision = String::new();

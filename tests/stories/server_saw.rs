@@ -1,32 +1,32 @@
-//! What the API server saw of one client's lists and watches of config maps: its audit log.
+//! One client's lists and watches of config maps and pod templates, from the API server's audit log.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// The requests, in the order in which they came.
+/// The requests, in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerSaw(Vec<Request>);
 
-/// One of them.
+/// One list or watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     /// Path and query.
     pub(crate) uri: String,
     pub(crate) is_watch: bool,
-    /// The HTTP status, once it is over.
+    /// The HTTP status; `None` while the request is open.
     pub(crate) status: Option<u64>,
     received: String,
     lived: Option<Duration>,
 }
 
-/// What a reflector did after its first list and watch.
+/// The actions of a reflector after its first list and watch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Deeds {
-    /// Lists, streamed ones too; pages and repetitions of one are one.
+    /// Lists, including streaming lists; pages and retries count as one list.
     pub(crate) relists: u64,
-    /// Watches that went on from where the one before had ended.
+    /// Watches that continued where the previous one had ended.
     pub(crate) resumes: u64,
 }
 
@@ -60,19 +60,19 @@ impl ServerSaw {
         &self.0
     }
 
-    /// How many lists there were, pages and repetitions counted one by one; streamed ones are watches.
+    /// The number of list requests; each page and each retry counts, streaming lists do not.
     pub(crate) fn lists(&self) -> usize {
         self.0.iter().filter(|request| !request.is_watch).count()
     }
 
-    /// What the reflector did after its first watch.
+    /// The reflector's actions after its first watch.
     pub(crate) fn deeds(&self) -> Deeds {
         let mut deeds = Deeds::default();
         let first_watch = self.0.iter().position(|request| request.is_watch).unwrap_or(self.0.len());
         for (index, request) in self.0.iter().enumerate().skip(first_watch + 1) {
             let Some(before) = index.checked_sub(1).and_then(|before| self.0.get(before)) else { continue };
             if request.is_list() {
-                // Behind another list it is a page, or one more attempt.
+                // After another list it is a page or a retry.
                 deeds.relists += u64::from(!before.is_list() || before.is_granted_watch());
             } else if before.is_watch && !self.is_barren(index) {
                 deeds.resumes += 1;
@@ -81,7 +81,7 @@ impl ServerSaw {
         deeds
     }
 
-    /// Whether a watch was refused, in words or by its first event: the client lists at once, or tries again.
+    /// Whether a watch was refused, by its status or by its first event: the client lists immediately or retries.
     fn is_barren(&self, index: usize) -> bool {
         const AT_ONCE: Duration = Duration::from_secs(1);
         let Some(watch) = self.0.get(index) else { return false };
@@ -92,7 +92,7 @@ impl ServerSaw {
 }
 
 impl Request {
-    /// A list, or a watch that begins with one.
+    /// A list, or a streaming list.
     pub(crate) fn is_list(&self) -> bool {
         !self.is_watch || self.uri.contains("sendInitialEvents=true")
     }
@@ -101,14 +101,14 @@ impl Request {
         self.is_watch && self.status.is_none_or(|status| status < 300)
     }
 
-    /// A parameter of the query, as it was sent.
+    /// A query parameter, not decoded.
     pub(crate) fn parameter(&self, wanted: &str) -> Option<&str> {
         let (_, query) = self.uri.split_once('?')?;
         query.split('&').filter_map(|pair| pair.split_once('=')).find_map(|(name, value)| (name == wanted).then_some(value))
     }
 }
 
-/// Of the day, from a time like `2026-11-22T10:20:30.123456Z`.
+/// Time of day, from a timestamp like `2026-11-22T10:20:30.123456Z`.
 fn seconds(time: &str) -> Option<Duration> {
     let clock = time.split_once('T')?.1.trim_end_matches('Z');
     let mut parts = clock.splitn(3, ':').map(|part| part.parse::<f64>().ok());

@@ -1,4 +1,4 @@
-//! S12: a client is stopped and does not read; the server gives its watch up.
+//! S12: a client is stopped and does not read; the server terminates its watch.
 
 use anyhow::{Context, Result, ensure};
 use observer_tests::{CacheClient, ClientGo, HttpVersion, ListForm, Minor};
@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::stage::{NAMESPACE, Stage, quiet_cluster};
 
-/// Of each write.
+/// Bytes per write.
 const SIZE: usize = 300 * 1024;
-/// More than any buffer on the way holds.
+/// More than all buffers between server and client hold.
 const WRITES: usize = 300;
 
 #[test]

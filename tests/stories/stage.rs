@@ -1,4 +1,4 @@
-//! What a story is played on: a real cluster, a `watchtap run` in front of it, and clients.
+//! The setup of a story: a real cluster, a `watchtap run` in front of it, and clients.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -20,12 +20,12 @@ use super::told::Told;
 
 /// The namespace of every story.
 pub(crate) const NAMESPACE: &str = "stories";
-/// What takes longer than this does not come about.
+/// Limit of every wait.
 const WITHIN: Duration = Duration::from_mins(2);
-/// Between two looks at a file.
+/// Time between two reads of a file.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Cluster, watchtap and the files that it writes.
+/// The cluster, watchtap and the files that it writes.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) cluster: Cluster,
@@ -36,26 +36,26 @@ pub(crate) struct Stage {
     markers: u32,
 }
 
-/// A client with a name of its own and a user of its own.
+/// A client with its own program name and its own user.
 #[derive(Debug)]
 pub(crate) struct Player {
     pub(crate) process: CacheProcess,
-    /// Its `User-Agent`, which watchtap tells as the program.
+    /// Its `User-Agent`, which watchtap reports as the program.
     pub(crate) program: String,
     user: String,
 }
 
-/// What one report says.
+/// A report of one moment.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// In JSON.
+    /// As JSON.
     pub(crate) report: Value,
-    /// For people.
+    /// The same report for people.
     pub(crate) text: String,
 }
 
-/// A cluster with so many config maps in [`NAMESPACE`], whose API server writes nothing by itself: it would write a lease of its own every
-/// ten seconds, and whether a client's revision is the newest were chance.
+/// A cluster with this many config maps in [`NAMESPACE`], whose API server writes nothing by itself. By default it writes a lease
+/// every ten seconds, so chance would decide whether a client's revision is the newest.
 pub(crate) fn quiet_cluster(minor: Minor, arguments: &[&str], objects: usize) -> Result<Cluster> {
     let quiet = ["--feature-gates=APIServerIdentity=false"];
     let api_server_arguments = quiet.iter().chain(arguments).map(|argument| (*argument).to_owned()).collect();
@@ -65,13 +65,13 @@ pub(crate) fn quiet_cluster(minor: Minor, arguments: &[&str], objects: usize) ->
 }
 
 impl Stage {
-    /// watchtap in front of the API server.
+    /// Starts watchtap in front of the API server.
     pub(crate) fn set(cluster: Cluster) -> Result<Self> {
         let (server, authority) = (cluster.socket_address(), cluster.ca_pem().to_owned());
         Self::behind(cluster, server, &authority)
     }
 
-    /// watchtap in front of a hop that leads to the API server, for which `authority` (PEM) vouches.
+    /// Starts watchtap in front of a hop to the API server; `authority` (PEM) signed the hop's certificate.
     pub(crate) fn behind(cluster: Cluster, hop: SocketAddr, authority: &str) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let original = cluster.kubeconfig_of_client(0, &format!("https://{hop}"), authority)?;
@@ -82,7 +82,7 @@ impl Stage {
         Ok(Self { cluster, watchtap, front, folder, clients: 0, markers: 0 })
     }
 
-    /// Starts a client; it knows all objects.
+    /// Starts a client and waits until it has all objects.
     pub(crate) fn enter(&mut self, client: CacheClient, form: ListForm) -> Result<Player> {
         let mut player = self.send(client, form)?;
         let version = self.write()?;
@@ -90,7 +90,7 @@ impl Stage {
         Ok(player)
     }
 
-    /// Starts a client.
+    /// Starts a client without waiting.
     pub(crate) fn send(&mut self, client: CacheClient, form: ListForm) -> Result<Player> {
         self.clients += 1;
         let kubeconfig = self.kubeconfig(self.clients)?;
@@ -99,7 +99,7 @@ impl Stage {
         Ok(Player { process, program, user: client_user(self.clients) })
     }
 
-    /// For a client of the test itself: a kubeconfig that leads through watchtap, and the name of its user.
+    /// For a client within the test: a kubeconfig that points to watchtap, and the name of its user.
     pub(crate) fn own_client(&mut self) -> Result<(PathBuf, String)> {
         self.clients += 1;
         Ok((self.kubeconfig(self.clients)?, client_user(self.clients)))
@@ -110,12 +110,12 @@ impl Stage {
         self.cluster.kubeconfig_of_client(number, &format!("https://{address}"), authority)
     }
 
-    /// Writes an object that the clients watch; its version.
+    /// Writes an object in the watched namespace; returns its resource version.
     pub(crate) fn write(&mut self) -> Result<String> {
         self.write_in(NAMESPACE)
     }
 
-    /// Writes a config map past watchtap; its version.
+    /// Writes a config map directly to the API server; returns its resource version.
     pub(crate) fn write_in(&mut self, namespace: &str) -> Result<String> {
         self.markers += 1;
         let object = json!({"metadata": {"name": format!("marker-{}", self.markers)}});
@@ -124,18 +124,18 @@ impl Stage {
         Ok(made["metadata"]["resourceVersion"].as_str().context("an object has a version")?.to_owned())
     }
 
-    /// Writes, and waits until each has it.
+    /// Writes an object and waits until each player has it.
     pub(crate) fn all_have_the_next_write(&mut self, players: &mut [Player]) -> Result<()> {
         let version = self.write()?;
         players.iter_mut().try_for_each(|player| player.process.has(&version).with_context(|| player.program.clone()))
     }
 
-    /// What has happened so far.
+    /// The events so far.
     pub(crate) fn told(&self) -> Result<Told> {
         Told::of_lines(&fs::read_to_string(events_in(&self.folder))?)
     }
 
-    /// What has happened, as soon as it is enough.
+    /// Waits for events that satisfy `enough`.
     pub(crate) fn told_when(&self, enough: impl Fn(&Told) -> bool) -> Result<Told> {
         let began = Instant::now();
         loop {
@@ -148,12 +148,12 @@ impl Stage {
         }
     }
 
-    /// What a report of now says.
+    /// A report of the present moment.
     pub(crate) fn reading(&self) -> Result<Reading> {
         Reading::of_capture(capture_in(&self.folder))
     }
 
-    /// The same, as soon as it is enough.
+    /// Waits for a report that satisfies `enough`.
     pub(crate) fn reading_when(&self, enough: impl Fn(&Reading) -> bool) -> Result<Reading> {
         let began = Instant::now();
         loop {
@@ -166,22 +166,22 @@ impl Stage {
         }
     }
 
-    /// What watchtap has shown so far.
+    /// watchtap's standard output so far.
     pub(crate) fn lines(&self) -> Result<String> {
         self.watchtap.lines()
     }
 
-    /// What the API server saw of a client.
+    /// A client's requests in the audit log.
     pub(crate) fn server_saw(&self, player: &Player) -> Result<ServerSaw> {
         self.server_saw_of(&player.user)
     }
 
-    /// What the API server saw of a user.
+    /// A user's requests in the audit log.
     pub(crate) fn server_saw_of(&self, user: &str) -> Result<ServerSaw> {
         Ok(ServerSaw::of(&self.cluster.audit_log()?, user))
     }
 
-    /// Ends watchtap properly: what it missed is nothing.
+    /// Shuts watchtap down; fails if it missed anything or contradicted a verdict.
     pub(crate) fn close(self) -> Result<()> {
         let report = self.watchtap.finish()?;
         let missed = &report["missed"];
@@ -192,18 +192,18 @@ impl Stage {
 }
 
 impl Player {
-    /// What of it is in an audit log.
+    /// This client's requests in an audit log.
     pub(crate) fn seen_in(&self, audit: &[Value]) -> ServerSaw {
         ServerSaw::of(audit, &self.user)
     }
 }
 
 impl Reading {
-    /// Of a capture that is being written, as far as it is: what the terminal page would show, and the report say if watchtap ended now.
+    /// A report from an unfinished capture: the same state as on the terminal page, and as in the report if watchtap exited now.
     fn of_capture(capture: PathBuf) -> Result<Self> {
         let mut observer = Observer::new(Limits::default());
         let mut observe = |observation: Observation| {
-            // That the file has no end yet is no loss.
+            // The missing end of the file is no loss.
             if !matches!(observation.what, What::Unrecorded { .. }) {
                 observer.observe(observation, &mut |_| {});
             }
@@ -217,12 +217,12 @@ impl Reading {
         Ok(Self { report, text: report_text(&run, &snapshot, Colour::Off).into_string() })
     }
 
-    /// The row of the client's reflector, which must be its only one.
+    /// The row of the client's only reflector; an error if it has several.
     pub(crate) fn reflector(&self, player: &Player) -> Result<&Value> {
         self.reflector_of(&player.program)
     }
 
-    /// The row of the only reflector of the program.
+    /// The row of the program's only reflector; an error if it has several.
     pub(crate) fn reflector_of(&self, program: &str) -> Result<&Value> {
         let rows = self.report["reflectors"].as_array().context("there are reflectors")?;
         let mut own = rows.iter().filter(|row| row["client"]["program"] == program);
@@ -231,7 +231,7 @@ impl Reading {
         Ok(row)
     }
 
-    /// The finding of this kind on the program.
+    /// The finding of this kind for the program.
     pub(crate) fn finding(&self, kind: &str, program: &str) -> Result<&Value> {
         let findings = self.report["findings"].as_array().context("there are findings")?;
         let is_it = |finding: &&Value| finding["kind"] == kind && finding["client"]["program"] == program;

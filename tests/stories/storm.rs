@@ -1,5 +1,5 @@
-//! S9 and S16: an API server with many objects is restarted under many clients of three ages. What would list again is told before, what
-//! did is told as one storm, and every number is the one that the server or the client counted.
+//! S9 and S16: an API server with many objects restarts under many clients of three releases. watchtap predicts the relists,
+//! reports them as one storm, and every number equals the count of the server or of the clients.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::restart::checked;
 use super::stage::{Player, Stage, quiet_cluster};
 
 const OBJECTS: usize = 5_000;
-/// Clients of each age.
+/// Number of clients per release.
 const EACH: usize = 11;
 
 #[test]
@@ -23,7 +23,7 @@ fn storm_after_a_restart_is_told_once_and_as_it_was_foretold() -> Result<()> {
     }
     stage.all_have_the_next_write(&mut players)?;
     stage.all_have_the_next_write(&mut players)?;
-    // These do not know it; who comes later does.
+    // The clients so far do not see this write; those that start later do.
     stage.cluster.create_configmaps("elsewhere", 1)?;
     send(&mut stage, ClientGo::V0_37, &mut players)?;
     for player in players.iter_mut().skip(2 * EACH) {

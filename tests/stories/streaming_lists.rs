@@ -1,4 +1,4 @@
-//! S11: clients that take their list as a watch, on a server that grants it and on one that does not.
+//! S11: clients that use streaming lists, on a server that supports them and on one that does not.
 
 use anyhow::{Context, Result, ensure};
 use observer_tests::{CacheClient, ClientGo, HttpVersion, ListForm, Minor};

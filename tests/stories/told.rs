@@ -1,9 +1,9 @@
-//! What watchtap tells as it happens: the lines of `--events`.
+//! The lines of `--events`, read while watchtap runs.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// The events so far; a line that is being written is left for the next reading.
+/// The events so far; a partly written last line is left for the next read.
 #[derive(Clone, Debug)]
 pub(crate) struct Told(Vec<Value>);
 
@@ -14,22 +14,22 @@ impl Told {
         Ok(Self(events?))
     }
 
-    /// All of one kind.
+    /// All events of this kind.
     pub(crate) fn all<'t>(&'t self, event: &'t str) -> impl Iterator<Item = &'t Value> {
         self.0.iter().filter(move |told| told["event"] == event)
     }
 
-    /// All of one kind about a program.
+    /// All events of this kind for a program.
     pub(crate) fn of<'t>(&'t self, program: &'t str, event: &'t str) -> impl Iterator<Item = &'t Value> {
         self.all(event).filter(move |told| told["client"]["program"] == program)
     }
 
-    /// How many of one kind there are about a program.
+    /// The number of events of this kind for a program.
     pub(crate) fn count(&self, program: &str, event: &str) -> usize {
         self.of(program, event).count()
     }
 
-    /// The only one of one kind about a program.
+    /// The only event of this kind for a program.
     pub(crate) fn one<'t>(&'t self, program: &'t str, event: &'t str) -> Result<&'t Value> {
         let [one] = self.of(program, event).collect::<Vec<_>>()[..] else {
             anyhow::bail!("not one {event} of {program}:\n{}", self.summary())
@@ -37,7 +37,7 @@ impl Told {
         Ok(one)
     }
 
-    /// A line an event, without what is the same in all.
+    /// One line per event, without the fields that all events share.
     pub(crate) fn summary(&self) -> String {
         let line = |told: &Value| {
             let (event, client) = (&told["event"], &told["client"]["program"]);

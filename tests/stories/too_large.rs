@@ -1,5 +1,5 @@
-//! S5 and S6: etcd is restored from an older backup, and clients ask for a revision that will not come for long. client-go 1.18.0 asks for ever,
-//! 1.18.6 and later ask without one.
+//! S5 and S6: etcd is restored from an older backup, and clients use a revision that etcd will not reach for long. client-go 1.18.0
+//! repeats it forever; 1.18.6 and later list without one.
 
 use anyhow::{Context, Result, ensure};
 use observer_tests::{Break, CacheClient, ClientGo, HttpVersion, ListForm, Minor, Signal, TcpHop};
@@ -17,7 +17,7 @@ fn revision_from_before_a_restored_backup_makes_one_client_stuck_and_the_others_
     let releases = [ClientGo::V0_18_0, ClientGo::V0_18, ClientGo::V0_37];
     let entered = releases.map(|release| stage.enter(CacheClient::Informer(release, HttpVersion::Two), ListForm::Usual));
     let mut players = entered.into_iter().collect::<Result<Vec<Player>>>()?;
-    // Further than the restored etcd will come while this lasts.
+    // Ahead of any revision that the restored etcd reaches during the test.
     stage.cluster.create_configmaps(super::stage::NAMESPACE, 400)?;
     stage.all_have_the_next_write(&mut players)?;
 
@@ -48,8 +48,8 @@ fn revision_from_before_a_restored_backup_makes_one_client_stuck_and_the_others_
     stage.close()
 }
 
-/// A watch from the future is granted, and silent; only a list at that revision is refused. So each watch is cut before it has lived for a second,
-/// which makes its client list.
+/// A watch from a future revision is accepted and stays silent; only a list at that revision is refused. So the hop cuts each watch
+/// within its first second, which makes its client list.
 fn make_all_list(stage: &Stage, hop: &TcpHop, players: &[Player]) -> Result<()> {
     let lists = |told: &super::told::Told, player: &Player| told.count(&player.program, "relist-began");
     let mut opened = stage.told()?.all("watch-opened").count();
@@ -64,7 +64,7 @@ fn make_all_list(stage: &Stage, hop: &TcpHop, players: &[Player]) -> Result<()> 
     }
 }
 
-/// The revision that is asked for and the one that there is, how often, and what to change.
+/// Checks the requested revision, the current one, the number of refusals and the advice.
 fn is_told_stuck(stage: &Stage, told: &Value, player: &Player) -> Result<()> {
     let saw = stage.server_saw(player)?;
     let wanted = saw.requests().last().and_then(|list| list.parameter("resourceVersion")).context("a list at a revision")?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds watchtap as it ships and the benches, and runs them.
+//! `cargo xtask bench`: builds a release watchtap and the benches, and runs them.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -9,57 +9,57 @@ use crate::workspace;
 
 /// Measure how fast watchtap decodes, follows and forwards, as ratios to named peers.
 ///
-/// `docs/benches.md` has figures, and says how to read them. On a machine that does something else meanwhile they mean nothing.
+/// `docs/benches.md` has figures, and explains how to read them. They are meaningless on a busy machine.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// One bench instead of all
     #[arg(value_enum)]
     bench: Option<Bench>,
 
-    /// How often everything is measured
+    /// Rounds of all measurements
     #[arg(long, value_name = "NUMBER")]
     rounds: Option<u32>,
 
-    /// Of forwarding these scenarios only, such as list-h1,get-h2
+    /// Forwarding: only these scenarios, such as list-h1,get-h2
     #[arg(long, value_name = "SCENARIO", value_delimiter = ',', conflicts_with = "write_docs")]
     only: Vec<String>,
 
-    /// Print JSON instead of tables, an object a bench
+    /// Print JSON instead of tables, one object per bench
     #[arg(long)]
     json: bool,
 
-    /// Put the tables into docs/benches.md
+    /// Write the tables into docs/benches.md
     #[arg(long)]
     write_docs: bool,
 
-    /// Install the proxies to compare with that are missing (apt-get, as root)
+    /// Install the missing proxies for the comparison (apt-get, as root)
     #[arg(long)]
     install: bool,
 }
 
-/// What can be measured.
+/// The benches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Bench {
-    /// List bodies, beside a full parse
+    /// List bodies, compared with a full parse
     Decode,
-    /// Watch events of ten thousand reflectors, beside a full parse
+    /// Watch events of ten thousand reflectors, compared with a full parse
     Following,
-    /// Connections, beside nginx, haproxy and stunnel
+    /// Connections, compared with nginx, haproxy and stunnel
     Forward,
     /// The memory of idle watches, 9 000 and more
     Watches,
-    /// Clients that are probed, beside bare uprobes; only when it is named, because it takes root and Linux
+    /// Probed clients, compared with bare uprobes; only by name, because it needs root and Linux
     Probing,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
-    // Apart, so that the program under measurement is the one that ships, with its features and no others.
+    // Separately, so that the measured program has the features of a release and no others.
     build(&["--package", "observer", "--bin", "watchtap"])?;
     build(&["--package", "observer-bench"])?;
     for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches, Bench::Probing] {
-        // One takes rights that the others do not.
+        // One bench needs rights that the others do not.
         if args.bench.is_none_or(|chosen| chosen == bench) && (bench != Bench::Probing || args.bench.is_some()) {
-            // Through cargo, because only cargo knows which target folder is in use.
+            // Through cargo, which alone knows the target folder.
             let mut command = release("run", &["--package", "observer-bench", "--"]);
             let status = command.args(args.of(bench)).status().context("cannot start cargo")?;
             anyhow::ensure!(status.success(), "the bench failed: {status}");
@@ -78,7 +78,7 @@ impl Args {
             Bench::Watches => "watches",
             Bench::Probing => "probing",
         })];
-        // Memory is measured once: it spreads little.
+        // Memory is measured once, because it varies little.
         if let Some(rounds) = self.rounds.filter(|_| bench != Bench::Watches) {
             arguments.push(format!("--rounds={rounds}"));
         }

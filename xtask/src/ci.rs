@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: everything that must hold before a review, cheapest first, up to the first failure.
+//! `cargo xtask ci`: all checks before a review, cheapest first, up to the first failure.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -49,8 +49,8 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     test::execute(&test::Args::requiring(&args.require))
 }
 
-/// cargo-deny is not part of the toolchain and takes minutes to build, so a machine may lack it; the step says so then. Known
-/// vulnerabilities need the `RustSec` database, which is fetched from GitHub: where it cannot be, that part is left out by name.
+/// cargo-deny is not part of the toolchain and takes minutes to build, so a machine may lack it; the step then reports that. Known
+/// vulnerabilities need the `RustSec` database from GitHub. If it cannot be fetched, that part is skipped with a message.
 fn dependencies(shell: &Shell) -> anyhow::Result<()> {
     let has_cargo_deny = cmd!(shell, "cargo deny --version").quiet().ignore_stderr().read().is_ok();
     if !has_cargo_deny {

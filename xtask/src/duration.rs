@@ -1,8 +1,8 @@
-//! Durations as people write them.
+//! Durations with a unit, as users type them.
 
 use std::time::Duration;
 
-/// Reads a number and its unit: `30s`, `10m`, `1h`.
+/// Parses a number with its unit: `30s`, `10m`, `1h`.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let explained = || format!("{text:?} is no duration: write a number and s, m or h, such as 30s, 10m or 1h");
     let digits = text.find(|character: char| !character.is_ascii_digit()).ok_or_else(explained)?;

@@ -1,7 +1,8 @@
-//! `cargo check` of watchtap for systems and processors that are not this machine's.
+//! `cargo check` of watchtap for other systems and processors than this machine's.
 //!
-//! Checking compiles no C, and links nothing: where a build script wants a C compiler for the other system, as that of the TLS library does, it gets
-//! one that writes empty files. So what is shown is that the Rust code compiles there, and not that the program links or runs.
+//! Checking compiles no C and links nothing. Some build scripts need a C compiler for the other system, such as that of the TLS
+//! library. They get a stand-in that writes empty files. So the check shows that the Rust code compiles there, but not that the
+//! program links or runs.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -12,10 +13,10 @@ use anyhow::{Context, bail};
 
 use crate::workspace;
 
-/// What is checked: where controllers are written, and where they run.
+/// The targets: systems where controllers are developed, and where they run.
 const TARGETS: [&str; 3] = ["aarch64-apple-darwin", "x86_64-apple-darwin", "aarch64-unknown-linux-gnu"];
 
-/// Takes the place of a C compiler, which is asked who it is by `-E`.
+/// A stand-in for a C compiler; build scripts identify a compiler with `-E`.
 const COMPILER: &str = r#"#!/bin/sh
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -26,14 +27,14 @@ while [ $# -gt 0 ]; do
 done
 "#;
 
-/// Takes the place of an archiver.
+/// A stand-in for an archiver.
 const ARCHIVER: &str = r#"#!/bin/sh
 for word in "$@"; do
   case "$word" in *.a) printf '!<arch>\n' > "$word" ;; esac
 done
 "#;
 
-/// Checks each target whose standard library is here or can be had, and names the others; fails where one does not compile.
+/// Checks each target whose standard library is installed or installable, and names the others. Fails if one does not compile.
 pub(crate) fn check() -> anyhow::Result<()> {
     let stand_ins = StandIns::write(&workspace::target().join("no-c-compiler"))?;
     for target in TARGETS {
@@ -51,7 +52,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The programs that stand in for those of another system.
+/// The stand-ins for another system's programs.
 struct StandIns {
     compiler: PathBuf,
     archiver: PathBuf,
@@ -68,7 +69,7 @@ impl StandIns {
         Ok(Self { compiler: compiler.0, archiver: archiver.0 })
     }
 
-    /// A target folder of its own: build scripts would run anew in each build that has another compiler.
+    /// Uses a separate target folder, because another compiler would make build scripts run again in each build.
     fn cargo(&self, target: &str) -> Command {
         let suffix = target.replace('-', "_");
         let mut cargo = workspace::cargo();
@@ -76,13 +77,13 @@ impl StandIns {
         for (variable, program) in [("CC", &self.compiler), ("CXX", &self.compiler), ("AR", &self.archiver)] {
             cargo.env(format!("{variable}_{suffix}"), program);
         }
-        // Else it would be asked of Xcode's programs.
+        // Without this variable, the build would ask Xcode's programs.
         cargo.env("SDKROOT", workspace::target());
         cargo
     }
 }
 
-/// Adds it with rustup where it is missing; the error says why that cannot be.
+/// Adds it with rustup if it is missing; the error states why it cannot.
 fn standard_library(target: &str) -> Result<(), String> {
     let folder = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
     let folder = folder.map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! `cargo xtask run`: builds watchtap as it ships and runs it.
+//! `cargo xtask run`: builds a release watchtap and runs it.
 
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
@@ -9,8 +9,8 @@ use crate::workspace;
 
 /// Build watchtap (release) and run it.
 ///
-/// When the current context of your kubeconfig answers, this is `watchtap run` in front of its API server; otherwise it is `watchtap demo`,
-/// a cluster that lives in the process, and says why.
+/// If the current context of your kubeconfig answers, this is `watchtap run` in front of its API server. Otherwise it is
+/// `watchtap demo`, a cluster within the process, with a message that states why.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Arguments for watchtap, instead of `run --or-demo`
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 const RUN: &[&str] = &["run", "--or-demo"];
 
-/// Becomes watchtap: so a ctrl-C is for it alone.
+/// Replaces this process by watchtap, so that Ctrl-C reaches only watchtap.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let arguments = ["build", "--release", "--package", "observer", "--bin", "watchtap"];
     let built = workspace::cargo().args(arguments).status().context("cannot start cargo")?;
@@ -30,7 +30,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let chosen: Vec<&str> =
         if args.watchtap_args.is_empty() { RUN.to_vec() } else { args.watchtap_args.iter().map(String::as_str).collect() };
     println!("$ watchtap {}", chosen.join(" "));
-    // Through cargo, because only cargo knows which target folder is in use; nothing is left to build, and it becomes watchtap, too.
+    // Through cargo, which alone knows the target folder. Nothing is left to build, and cargo is replaced by watchtap, too.
     let run = ["run", "--quiet", "--release", "--package", "observer", "--bin", "watchtap", "--"];
     Err(workspace::cargo().args(run).args(chosen).exec()).context("cannot start watchtap")
 }

@@ -9,33 +9,32 @@ use anyhow::Context;
 use crate::duration;
 use crate::workspace;
 
-/// Run clients of many kinds behind one watchtap, with a real API server in the middle of churn and something that breaks every few
-/// seconds.
+/// Run many kinds of clients behind one watchtap, with a real API server under churn and a fault every few seconds.
 ///
-/// All the time, every byte on one side of watchtap is compared with what comes out on the other; after each fault all clients must have
-/// caught up, watchtap must have a reason for each descriptor, and its memory must be bounded; at the end, its memory must not have grown,
-/// and its numbers must be those that were counted beside it. docs/soak.md has figures. Needs Go; the first run builds servers and clients,
-/// some minutes.
+/// All the time, every byte on one side of watchtap is compared with the output on the other. After each fault all clients must
+/// have caught up, watchtap must have a reason for each descriptor, and its memory must be bounded. At the end its memory must not
+/// have grown, and its numbers must equal independent counts. docs/soak.md has figures. Needs Go; the first run builds servers and
+/// clients, which takes some minutes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How long, such as 30s, 10m or 1h
+    /// Duration, such as 30s, 10m or 1h
     #[arg(long = "for", value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
     time: Duration,
 
-    /// Which faults happen, and in which order: the number that an earlier run printed. By default another one each time
+    /// Seed of the faults and their order, as an earlier run printed it; a different one each time by default
     #[arg(long)]
     seed: Option<u64>,
 
-    /// Print the figures as JSON; what happens meanwhile goes to stderr
+    /// Print the figures as JSON; progress goes to stderr
     #[arg(long)]
     json: bool,
 }
 
-/// What the test reads.
+/// The environment variables that the test reads.
 const SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
 const SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
 
-/// Ends with a failure when something was lost, changed, left over or counted wrongly.
+/// Returns a failure if anything was lost, changed, left over or counted wrongly.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let seed = match args.seed {
         Some(seed) => seed,

@@ -1,19 +1,19 @@
-//! An allocator that counts what is in use, while it is asked to.
+//! An allocator that counts the memory in use, while counting is enabled.
 #![expect(unsafe_code, reason = "an allocator that counts cannot be written without")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, counted.
+/// The system's allocator, with counting.
 struct Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Of one thread, so that tests beside each other do not count what is not theirs.
+/// Per thread, so that parallel tests do not affect each other.
 #[derive(Clone, Copy)]
 struct Count {
-    /// Off while time is measured: counting would slow down most what allocates most, which is not ours.
+    /// Disabled while time is measured: counting would slow down the code that allocates most, which is not ours.
     on: bool,
     in_use: isize,
     peak: isize,
@@ -23,7 +23,7 @@ thread_local! {
     static COUNT: Cell<Count> = const { Cell::new(Count { on: false, in_use: 0, peak: 0 }) };
 }
 
-/// The most bytes that this thread had in use at a time during `work`, beyond those before it.
+/// The peak number of bytes that this thread had in use during `work`, in addition to those before it.
 pub(crate) fn peak_during(work: impl FnOnce()) -> u64 {
     COUNT.set(Count { on: true, in_use: 0, peak: 0 });
     work();
@@ -39,23 +39,23 @@ fn count(allocated: usize, freed: usize) {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came, so its guarantees are ours.
+// SAFETY: every call goes to the system's allocator unchanged, so its guarantees hold here.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);
-        // SAFETY: the caller keeps the contract of `alloc`, and it is the same one.
+        // SAFETY: the caller upholds the contract of `alloc`, which is the same here.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(0, layout.size());
-        // SAFETY: the caller keeps the contract of `dealloc`, and it is the same one.
+        // SAFETY: the caller upholds the contract of `dealloc`, which is the same here.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size, layout.size());
-        // SAFETY: the caller keeps the contract of `realloc`, and it is the same one.
+        // SAFETY: the caller upholds the contract of `realloc`, which is the same here.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }

@@ -1,4 +1,4 @@
-//! The certificates of one run: a CA of the bench's own, and the certificate that the server and all proxies but watchtap show.
+//! The certificates of one run: a CA, and the certificate of the server and of all proxies except watchtap.
 
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
@@ -7,21 +7,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair};
 
-/// Files in the private folder of a run.
+/// Certificate files in the private folder of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Credentials {
-    /// The CA.
+    /// The CA certificate.
     pub(crate) authority: PathBuf,
     /// The server's certificate (ECDSA P-256, for `localhost` and 127.0.0.1).
     pub(crate) certificate: PathBuf,
-    /// Its key.
     pub(crate) key: PathBuf,
-    /// Both in one file, as haproxy wants it.
+    /// Certificate and key in one file, as haproxy requires.
     pub(crate) bundle: PathBuf,
 }
 
 impl Credentials {
-    /// Makes them in `folder`.
+    /// Generates the files in `folder`.
     pub(crate) fn generate(folder: &Path) -> Result<Self> {
         let mut params = subject("bench CA", &[])?;
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -40,7 +39,7 @@ impl Credentials {
     }
 }
 
-/// The names differ: OpenSSL takes a certificate whose issuer is called like itself for a self-signed one.
+/// The names differ, because OpenSSL treats a certificate with equal subject and issuer as self-signed.
 fn subject(common_name: &str, names: &[&str]) -> Result<CertificateParams> {
     let mut params = CertificateParams::new(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())?;
     params.distinguished_name = DistinguishedName::new();

@@ -1,11 +1,11 @@
-//! The page of figures, `docs/benches.md`: what stands between two markers is written by the bench, the rest by people.
+//! The page of figures, `docs/benches.md`: benches write the text between two markers, people write the rest.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Puts `text` between the markers `<!-- NAME: begin … -->` and `<!-- NAME: end -->` of `file`.
+/// Replaces the text between the markers `<!-- NAME: begin … -->` and `<!-- NAME: end -->` of `file`.
 pub(crate) fn write(file: &Path, name: &str, text: &str) -> Result<()> {
     let page = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let page = replaced(&page, name, text)

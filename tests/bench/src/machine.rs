@@ -1,4 +1,4 @@
-//! On what the figures were taken, and whether it was quiet.
+//! The machine of a measurement, and whether it was quiet.
 
 use std::fmt;
 use std::fs;
@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// The machine as it was before a run.
+/// The machine before a run.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
     cpus: usize,
     model: String,
-    /// How many of them others kept busy. The load average would not do: it remembers the build that came before.
+    /// Number of CPUs that other processes kept busy. The load average would include the preceding build.
     busy_cpus: f64,
 }
 
-/// How long is looked whether others use the machine.
+/// Duration of the check for other processes.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// With less than a tenth of its CPUs in use a machine is quiet.
+/// A machine is quiet if less than this share of its CPUs is in use.
 const QUIET: f64 = 0.1;
 
 impl Machine {
-    /// Looks at `/proc` for two seconds.
+    /// Samples `/proc` for two seconds.
     pub(crate) fn now() -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model =
@@ -40,7 +40,7 @@ impl Machine {
     }
 }
 
-/// What the CPUs have done since the machine was started, in clock ticks.
+/// CPU time since boot, in clock ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct CpuTime {
     all: u64,
@@ -52,14 +52,15 @@ impl CpuTime {
         Self::parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
-    /// The first line of `/proc/stat`, `proc_stat(5)`: user, nice, system, idle, iowait, irq, softirq, steal; guests are in the first two.
+    /// The first line of `/proc/stat`, `proc_stat(5)`: user, nice, system, idle, iowait, irq, softirq, steal; guests are in the
+    /// first two.
     fn parse(stat: &str) -> Self {
         let first = stat.lines().next().and_then(|line| line.strip_prefix("cpu ")).unwrap_or_default();
         let ticks: Vec<u64> = first.split_whitespace().take(8).filter_map(|ticks| ticks.parse().ok()).collect();
         Self { all: ticks.iter().sum(), idle: ticks.iter().skip(3).take(2).sum() }
     }
 
-    /// Which part of the time since `before` was not idle, from 0 to 1.
+    /// The share of the time since `before` that was not idle, from 0 to 1.
     fn busy_since(self, before: Self) -> f64 {
         let all = self.all.saturating_sub(before.all);
         let idle = self.idle.saturating_sub(before.idle);

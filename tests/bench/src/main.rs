@@ -1,5 +1,5 @@
-//! The benches of watchtap, called by `cargo xtask bench`: how fast list bodies are decoded, events followed and bytes forwarded, as ratios to named peers in one
-//! interleaved run. `docs/benches.md` has the figures.
+//! The benches of watchtap, called by `cargo xtask bench`. They measure how fast list bodies are decoded, events followed and bytes
+//! forwarded, as ratios to named peers in one interleaved run. `docs/benches.md` has the figures.
 
 mod allocation;
 mod credentials;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// The benches of watchtap; `cargo xtask bench` builds what they need.
+/// The benches of watchtap; `cargo xtask bench` builds the programs that they need.
 #[derive(Debug, Parser)]
 #[command(name = "observer-bench")]
 enum Bench {

@@ -1,4 +1,4 @@
-//! Where figures go, and how.
+//! Where and in which format figures are written.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::document;
 
-/// Flags that all benches have.
+/// Flags of all benches.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Output {
-    /// How figures are printed
+    /// Format of the figures
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// The page whose tables these figures replace, between its markers
+    /// Page in which these figures replace the tables between their markers
     #[arg(long, value_name = "FILE")]
     write_docs: Option<PathBuf>,
 
@@ -26,10 +26,10 @@ pub(crate) struct Output {
 
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum Format {
-    /// Tables for people
+    /// Tables as text
     #[default]
     Text,
-    /// One JSON object a bench, with all summaries
+    /// One JSON object per bench, with all summaries
     Json,
 }
 
@@ -46,7 +46,7 @@ impl Output {
         writeln!(io::stdout(), "{text}").context("cannot write to stdout")
     }
 
-    /// Tells whoever waits how far it is; a closed stderr leaves nobody to tell.
+    /// Prints progress on stderr; ignores a closed stderr.
     #[expect(clippy::unused_self, reason = "what is told beside the figures belongs to them")]
     pub(crate) fn progress(&self, line: &str) {
         writeln!(io::stderr(), "{line}").ok();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A server that ends when this is dropped.
+/// A server process; dropping it ends the process.
 #[derive(Debug)]
 pub(crate) struct ServerProcess {
     name: &'static str,
@@ -23,8 +23,8 @@ const END: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
 impl ServerProcess {
-    /// Starts `command`; what it says goes to a file in `folder`. Its standard input ends when we do. It dies with the thread that starts it
-    /// (prctl(2), `PR_SET_PDEATHSIG`), which therefore has to be the main one.
+    /// Starts `command` and writes its output to a file in `folder`. Its standard input closes when this process ends. The kernel
+    /// kills it when the thread that starts it ends (prctl(2), `PR_SET_PDEATHSIG`), so that must be the main thread.
     pub(crate) fn start(name: &'static str, command: &Command, folder: &Path) -> Result<Self> {
         let log = folder.join(format!("{name}.log"));
         let output = File::create(&log)?;
@@ -36,12 +36,12 @@ impl ServerProcess {
         Ok(Self { name, child, log })
     }
 
-    /// Its standard output.
+    /// Takes the pipe of its standard output.
     pub(crate) fn stdout(&mut self) -> Result<std::process::ChildStdout> {
         self.child.stdout.take().context("standard output was taken")
     }
 
-    /// Waits until somebody listens on `port`.
+    /// Waits until a server listens on `port`.
     pub(crate) fn await_port(&mut self, port: u16) -> Result<()> {
         let begun = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
@@ -54,22 +54,22 @@ impl ServerProcess {
         Ok(())
     }
 
-    /// Its name and what it has said.
+    /// Its name and its output.
     pub(crate) fn log(&self) -> String {
         format!("{}: {}", self.name, fs::read_to_string(&self.log).unwrap_or_default().trim())
     }
 
-    /// CPU time so far, in ticks of 10 ms, of all threads, also of those that ended, and of its children.
+    /// CPU time so far, in ticks of 10 ms: all threads, including ended ones, and children.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         Ok(self.family()?.into_iter().map(|process| process.cpu).sum())
     }
 
-    /// Resident memory that is not backed by files, in bytes, with that of its children.
+    /// Resident memory without file-backed pages, in bytes, including its children.
     pub(crate) fn memory(&self) -> Result<u64> {
         self.family()?.into_iter().map(Process::memory).sum()
     }
 
-    /// Asks it to end, and waits for that.
+    /// Sends SIGTERM and waits for the exit.
     pub(crate) fn stop(&mut self) -> Result<()> {
         kill_process(Pid::from_child(&self.child), Signal::TERM).ok();
         let begun = Instant::now();
@@ -84,7 +84,7 @@ impl ServerProcess {
         Ok(())
     }
 
-    /// The process and its children, nginx's workers.
+    /// The process and its children, such as nginx's workers.
     fn family(&self) -> Result<Vec<Process>> {
         let own = self.child.id();
         let numbers = fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -97,13 +97,13 @@ impl ServerProcess {
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // A master takes its workers along only when it is asked.
+            // nginx's master ends its workers only on a regular shutdown.
             self.stop().ok();
         }
     }
 }
 
-/// What `/proc/PID/stat` says of a process (`proc_pid_stat(5)`).
+/// The fields of `/proc/PID/stat` for a process (`proc_pid_stat(5)`).
 #[derive(Clone, Copy, Debug)]
 struct Process {
     number: u32,
@@ -111,14 +111,14 @@ struct Process {
     cpu: Duration,
 }
 
-/// `USER_HZ`, on every Linux that Rust runs on.
+/// `USER_HZ`, which is 100 on every Linux that Rust supports.
 const TICK: Duration = Duration::from_millis(10);
 
 impl Process {
-    /// `None` when it is gone.
+    /// `None` if the process is gone.
     fn read(number: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The second field is a name in parentheses, which may hold anything.
+        // The second field is a name in parentheses, which may contain any character.
         let (_, behind_name) = stat.rsplit_once(')')?;
         let mut fields = behind_name.split_whitespace();
         let parent = fields.nth(1)?.parse().ok()?;
@@ -126,7 +126,7 @@ impl Process {
         Some(Self { number, parent, cpu: TICK * ticks })
     }
 
-    /// Resident memory that is not backed by files, in bytes.
+    /// Resident memory without file-backed pages, in bytes.
     fn memory(self) -> Result<u64> {
         let number = self.number;
         let status = fs::read_to_string(format!("/proc/{number}/status")).with_context(|| format!("process {number} is gone"))?;

@@ -1,7 +1,7 @@
-//! What is said of several measurements of one thing: the median and the quartiles.
+//! The summary of several measurements of one quantity: median and quartiles.
 //!
-//! A machine is never quiet. The median does not move for a few disturbed rounds, and the quartiles show how many there were. Two things are
-//! compared round by round, because what disturbs a round disturbs both.
+//! A machine is never quiet. A few disturbed rounds do not move the median, and the quartiles show how many there were. Two
+//! quantities are compared round by round, because a disturbance affects both.
 
 use std::fmt;
 
@@ -10,23 +10,22 @@ use serde::Serialize;
 /// Measurements of one quantity, in any unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Summary {
-    /// Half of the measurements are below.
     pub(crate) median: f64,
-    /// A quarter is below.
+    /// The lower quartile.
     pub(crate) low: f64,
-    /// A quarter is above.
+    /// The upper quartile.
     pub(crate) high: f64,
 }
 
 impl Summary {
-    /// The summary of `samples`, in any order; `None` when there are none.
+    /// The summary of `samples`, in any order; `None` if there are none.
     pub(crate) fn of(samples: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut samples: Vec<f64> = samples.into_iter().collect();
         samples.sort_by(f64::total_cmp);
         Some(Self { median: quantile(&samples, 1, 2)?, low: quantile(&samples, 1, 4)?, high: quantile(&samples, 3, 4)? })
     }
 
-    /// The summary of each round's `of` divided by its `to`. A round without either, or with nothing to divide by, does not count.
+    /// The summary of each round's `of` divided by its `to`. Rounds with a missing value or a zero divisor do not count.
     pub(crate) fn of_ratios(of: impl IntoIterator<Item = f64>, to: impl IntoIterator<Item = f64>) -> Option<Self> {
         let rounds = of.into_iter().zip(to).filter(|(_, to)| *to > 0.0);
         Self::of(rounds.map(|(of, to)| of / to))
@@ -38,7 +37,7 @@ impl Summary {
     }
 }
 
-/// Written as `1.23 (1.20–1.31)`, with as many decimals as asked for.
+/// Formats as `1.23 (1.20–1.31)`, with the requested number of decimals.
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = formatter.precision().unwrap_or(2);
@@ -46,7 +45,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The value below which `numerator / denominator` of the ascending `samples` lie, linear between two neighbours (R's type 7).
+/// The value below which `numerator / denominator` of the ascending `samples` lie, with linear interpolation (R's type 7).
 fn quantile(samples: &[f64], numerator: usize, denominator: usize) -> Option<f64> {
     let steps = samples.len().checked_sub(1)? * numerator;
     let (below, rest) = (steps / denominator, steps % denominator);
@@ -89,7 +88,7 @@ mod tests {
 
     #[test]
     fn rounds_are_compared_with_themselves() {
-        // The machine was three times slower in the second round: for both.
+        // In the second round, both took three times as long.
         let ratios = Summary::of_ratios([2.0, 6.0, 2.0], [1.0, 3.0, 1.0]).unwrap();
         assert_eq!(ratios, Summary { median: 2.0, low: 2.0, high: 2.0 });
     }

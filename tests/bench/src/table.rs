@@ -1,6 +1,6 @@
-//! Tables as Markdown has them, aligned so that they can be read as they are.
+//! Markdown tables, aligned so that their text is readable.
 
-/// A table of text, its first column to the left and the others to the right.
+/// A table of text; the first column is left-aligned, the others are right-aligned.
 #[derive(Debug)]
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
@@ -17,7 +17,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The table, a line a row.
+    /// The table, with one line per row.
     pub(crate) fn to_markdown(&self) -> String {
         let columns = self.rows.first().map_or(0, Vec::len);
         let widths: Vec<usize> = (0..columns).map(|column| self.width(column)).collect();

@@ -1,4 +1,4 @@
-//! That the benches run: each with tiny amounts and one round. How fast anything was does not matter here.
+//! Checks that the benches run, each with tiny amounts and one round. Their speed does not matter here.
 
 use std::process::Command;
 
@@ -63,7 +63,7 @@ fn memory_of_idle_watches_is_measured_with_and_without_observing() -> Result<()>
     Ok(())
 }
 
-/// Takes the rights to probe, so it runs with the tests that take them, too.
+/// It needs the rights to probe, so it runs with the tests that need them, too.
 #[test]
 fn clients_under_probes_are_measured_beside_bare_uprobes() -> Result<()> {
     let report = bench("probing")?;

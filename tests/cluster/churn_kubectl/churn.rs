@@ -1,4 +1,4 @@
-//! After churn, a controller behind the tap knows what its twin knows, and the tap holds no more than before.
+//! After churn, a controller behind the tap has the same objects as its direct twin, and the tap uses no more memory than before.
 
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -17,10 +17,10 @@ use super::writer;
 use crate::eventually::{eventually, listed};
 
 const NAMESPACE: &str = "churn";
-/// How many seconds of churn; `CONTRIBUTING.md` says who sets it.
+/// Duration of the churn in seconds; `CONTRIBUTING.md` states who sets it.
 const SECONDS: &str = "WATCHTAP_TESTS_CHURN_SECONDS";
 const USUALLY: Duration = Duration::from_mins(1);
-/// With less, nothing could be told from a sample.
+/// A shorter run has too few samples for a verdict.
 const AT_LEAST: Duration = Duration::from_secs(20);
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);
 const MOST_RISE: u64 = 1 << 20;
@@ -28,7 +28,7 @@ const MOST_RISE: u64 = 1 << 20;
 #[test]
 fn controller_and_its_twin_agree_and_nothing_is_left_over() {
     let lasts = duration();
-    // Other tests count what happens to config maps on the shared cluster.
+    // Other tests count config map operations on the shared cluster.
     let cluster = Cluster::start(&Options::default()).unwrap();
     cluster.create_configmaps(NAMESPACE, 50).unwrap();
     let direct = cluster.kubeconfig_token().unwrap();
@@ -65,7 +65,7 @@ fn controller_and_its_twin_agree_and_nothing_is_left_over() {
     check_report(&session.finish().unwrap());
 }
 
-/// How long the churn lasts; its first fifth is the warm-up.
+/// Duration of the churn; its first fifth is the warm-up.
 fn duration() -> Duration {
     let Ok(text) = std::env::var(SECONDS) else { return USUALLY };
     let seconds = text.parse().unwrap_or_else(|error| panic!("{SECONDS}={text}: {error}"));
@@ -74,7 +74,7 @@ fn duration() -> Duration {
     lasts
 }
 
-/// The descriptors of a watchtap that serves and has no client: as many as there are for a second, after one has come and left.
+/// The descriptor count without clients, after one client has come and left; it must be stable for one second.
 fn descriptors_of_nobody(session: &RunSession) -> usize {
     const LOOKS: usize = 20;
     let Listening { address, authority } = session.listening().unwrap();
@@ -89,7 +89,7 @@ fn descriptors_of_nobody(session: &RunSession) -> usize {
     settled.expect("nobody comes and nobody leaves")
 }
 
-/// Lets the writer and kubectl do as they do for so long, and looks at watchtap meanwhile.
+/// Lets the writer and kubectl run for `lasts`, and samples watchtap's usage meanwhile.
 fn churn(cluster: &Cluster, session: &RunSession, lasts: Duration) -> UsageSamples {
     let home = tempfile::tempdir().unwrap();
     let (writing, client) = (channel(), cluster.client_for_bulk().unwrap());
@@ -99,7 +99,7 @@ fn churn(cluster: &Cluster, session: &RunSession, lasts: Duration) -> UsageSampl
         let also_over = over.clone();
         let writer = scope.spawn(move || {
             let changes = writer::write(&client, NAMESPACE, &writing.1);
-            // Nobody listens any more once the time is over.
+            // The receiver is gone when the time is over.
             over.send(()).ok();
             changes
         });
@@ -113,7 +113,7 @@ fn churn(cluster: &Cluster, session: &RunSession, lasts: Duration) -> UsageSampl
         while began.elapsed() < lasts && ended_early.recv_timeout(SAMPLE_EVERY) == Err(RecvTimeoutError::Timeout) {
             samples.add(began.elapsed(), session.usage().unwrap());
         }
-        // The visitor first: it waits for what the writer changes.
+        // The visitor stops first, because it waits for the writer's changes.
         drop(visiting.0);
         let visits = visitor.join().unwrap().unwrap();
         drop(writing.0);
@@ -125,7 +125,7 @@ fn churn(cluster: &Cluster, session: &RunSession, lasts: Duration) -> UsageSampl
     })
 }
 
-/// watchtap keeps so many finished requests one by one. A short run must not be one in which they are still becoming more.
+/// watchtap keeps this many finished requests individually. A short run must start with a full table, or its growth would count.
 async fn fill_the_table_of_requests(kubeconfig: &Path) {
     const AT_ONCE: usize = 4;
     let config_maps: Api<ConfigMap> = Api::namespaced(kube_client(kubeconfig, None).await.unwrap(), NAMESPACE);
@@ -133,7 +133,7 @@ async fn fill_the_table_of_requests(kubeconfig: &Path) {
     gets.buffer_unordered(AT_ONCE).try_for_each(|_| std::future::ready(Ok(()))).await.unwrap();
 }
 
-/// What was observed was understood.
+/// Checks that everything observed was understood.
 #[track_caller]
 fn check_report(report: &Value) {
     let missed = &report["missed"];

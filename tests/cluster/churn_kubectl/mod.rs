@@ -1,4 +1,4 @@
-//! `watchtap run` in the middle of churn: a controller of kube-rs and `kubectl` behind it, while somebody else changes objects.
+//! `watchtap run` during churn: its clients are a kube-rs controller and `kubectl`, while another client changes objects.
 
 mod churn;
 mod visitors;

@@ -1,4 +1,4 @@
-//! kubectl, again and again: each run comes with a connection of its own and leaves.
+//! Repeated runs of kubectl, each with its own connection.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,12 +9,12 @@ use anyhow::{Context, Result, ensure};
 use observer_tests::{Lines, kubectl, output_within};
 use serde_json::json;
 
-/// No run of kubectl takes longer.
+/// Limit of a run of kubectl.
 const LIMIT: Duration = Duration::from_mins(1);
-/// From the end of one to the beginning of the next.
+/// Time from the end of one run to the start of the next.
 const PACE: Duration = Duration::from_millis(500);
 
-/// How often kubectl came for what.
+/// Number of kubectl runs by kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Visits {
     pub(super) gets: u64,
@@ -22,7 +22,7 @@ pub(super) struct Visits {
     pub(super) applies: u64,
 }
 
-/// Where kubectl is led, and where it keeps what it has discovered.
+/// kubectl's kubeconfig, and the home folder of its discovery cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kubectl<'k> {
     pub(super) kubeconfig: &'k Path,
@@ -31,7 +31,7 @@ pub(super) struct Kubectl<'k> {
 }
 
 impl Kubectl<'_> {
-    /// Lists, watches and applies, in turn, until `ended` has no sender any more.
+    /// Lists, watches and applies in turn, until the sender of `ended` is dropped.
     pub(super) fn visit(&self, ended: &Receiver<()>) -> Result<Visits> {
         let mut visits = Visits::default();
         let manifest = self.home.join("applied.json");
@@ -57,7 +57,7 @@ impl Kubectl<'_> {
         Ok(())
     }
 
-    /// Kills one that watches as soon as an event has come.
+    /// Kills a watching kubectl as soon as it has an event.
     fn cut_a_watch_off(&self) -> Result<()> {
         let mut watching = self.command()?;
         watching.args(["get", "configmaps", "--watch-only", "-o", "name"]).stdout(Stdio::piped()).stderr(Stdio::null());

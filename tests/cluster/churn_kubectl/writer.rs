@@ -1,4 +1,4 @@
-//! Whoever makes the changes, without the tap: config maps come, change and go at a steady pace.
+//! The source of churn, which bypasses the tap: it creates, updates and deletes config maps at a steady pace.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -7,14 +7,14 @@ use anyhow::{Result, ensure};
 use observer_tests::{Client, Response};
 use serde_json::json;
 
-/// How many names there are; about two thirds of them exist at a time.
+/// Number of names; about two thirds of them exist at a time.
 const NAMES: usize = 150;
-/// Coprime to [`NAMES`], so that each name has its turn.
+/// Coprime to [`NAMES`], so that each name gets its turn.
 const STRIDE: usize = 7;
-/// From one change to the next.
+/// Time between two changes.
 const PACE: Duration = Duration::from_millis(20);
 
-/// How often it did what.
+/// Number of changes by kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
     pub(super) created: u64,
@@ -22,7 +22,7 @@ pub(super) struct Changes {
     pub(super) deleted: u64,
 }
 
-/// Changes config maps of a namespace until `ended` has no sender any more.
+/// Changes config maps of a namespace until the sender of `ended` is dropped.
 pub(super) fn write(client: &Client, namespace: &str, ended: &Receiver<()>) -> Result<Changes> {
     let mut changes = Changes::default();
     let mut exists = [false; NAMES];
@@ -30,7 +30,7 @@ pub(super) fn write(client: &Client, namespace: &str, ended: &Receiver<()>) -> R
     while ended.recv_timeout(PACE) == Err(RecvTimeoutError::Timeout) {
         let number = turn * STRIDE % NAMES;
         let path = format!("/api/v1/namespaces/{namespace}/configmaps");
-        // Of the four turns of a name one creates, two update and one deletes.
+        // Each name has four turns: one create, two updates and one delete.
         let delete = turn / NAMES % 4 == 3;
         if !exists[number] {
             let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("changing-{number}")}, "data": {"turn": turn.to_string()}});

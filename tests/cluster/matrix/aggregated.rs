@@ -1,4 +1,4 @@
-//! A resource that an extension server serves: the API server passes its requests on, and reads nothing of its own.
+//! A resource of an extension server: the API server proxies its requests and reads nothing itself.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -43,8 +43,8 @@ pub(super) fn check(minor: Minor, results: &mut Results) {
     results.add(session);
 }
 
-/// A service of this type is found by its name, where there is no kube-proxy
-/// (kubernetes/apiserver `pkg/util/proxy/proxy.go` `ResolveCluster`).
+/// Without kube-proxy, a service of this type is resolved by its name (kubernetes/apiserver `pkg/util/proxy/proxy.go`
+/// `ResolveCluster`).
 fn register(session: &Session, port: u16) {
     let service = json!({
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": "extension"},
@@ -61,7 +61,7 @@ fn register(session: &Session, port: u16) {
     session.direct.post("/apis/apiregistration.k8s.io/v1/apiservices", &api_service).unwrap().success().unwrap();
 }
 
-/// Answers all requests of a connection, and counts those about its objects.
+/// Answers all requests of a connection, and counts those for its objects.
 fn serve(stream: &mut (impl Read + Write), asked: &AtomicUsize) -> io::Result<()> {
     while let Some(head) = read_head(stream)? {
         let path = head.split(' ').nth(1).unwrap_or_default();

@@ -1,17 +1,17 @@
-//! One row that was asked, before anybody knows what the tap made of it.
+//! One row with its measurement, before the tap's verdict is known.
 
 use super::measured::{Measured, Seen, in_letters};
 use super::resource::Resource;
 use super::row::Row;
 
-/// What is true of the server when the row is asked, and no answer shows.
+/// A fact about the server at the time of the request that no answer shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Remark {
     /// The watch cache was not ready.
     CacheNotReady,
     /// The tap could not see the revision as current.
     Unseen,
-    /// The row did not come about, and why.
+    /// The situation did not occur, with the reason.
     NotProvoked(String),
 }
 
@@ -20,22 +20,22 @@ pub(super) struct Asked {
     pub(super) configuration: String,
     pub(super) resource: String,
     pub(super) row: String,
-    /// The request with its blanks.
+    /// The request with its placeholders.
     pub(super) shape: String,
-    /// The request itself, empty where it was not made.
+    /// The request's method; empty if it was not sent.
     pub(super) method: &'static str,
     pub(super) path: String,
-    /// By which the tap's event is found.
+    /// The `User-Agent`, which identifies the tap's event.
     pub(super) agent: String,
     pub(super) status: u16,
-    /// `None` when the counters stayed unclear.
+    /// `None` if the counters stayed unclear.
     pub(super) measured: Option<Measured>,
     pub(super) counters: String,
     pub(super) remarks: Vec<Remark>,
 }
 
 impl Asked {
-    /// Not asked yet.
+    /// A row without a request yet.
     pub(super) fn of(row: &Row, resource: &Resource, configuration: &str) -> Self {
         Self {
             configuration: configuration.to_owned(),

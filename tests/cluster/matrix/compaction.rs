@@ -1,4 +1,4 @@
-//! Revisions that etcd has forgotten, and snapshots that are gone.
+//! Compacted revisions, and snapshots that are gone.
 
 use observer_tests::{Minor, Signal};
 
@@ -24,7 +24,7 @@ pub(super) fn check(minor: Minor, results: &mut Results) {
     resources.iter().chain([&other]).for_each(|resource| session.fill(resource));
 
     let grounds: Vec<Ground> = resources.iter().map(|resource| session.prepare(resource)).collect();
-    // A watch may still begin at the revision that etcd was compacted to, so there is one more behind each that is asked for.
+    // A watch may still start at the compacted revision, so one more write follows each revision under test.
     session.write(&other);
     session.cluster.compact_etcd().unwrap();
     for (resource, ground) in resources.iter().zip(&grounds) {
@@ -42,14 +42,14 @@ pub(super) fn check(minor: Minor, results: &mut Results) {
     results.add(session);
 }
 
-/// Watch caches look every 15 s whether etcd was compacted.
+/// Watch caches check every 15 s whether etcd was compacted.
 fn wait_until_expired(session: &Session, resource: &Resource, ground: &Ground) {
     const EXPIRED: u16 = 410;
     let path = format!("{}?resourceVersion={}&resourceVersionMatch=Exact", resource.all(), ground.revision);
     session.eventually(|| (session.get(&path).status == EXPIRED).then_some(()));
 }
 
-/// The revision is young and etcd has it, but all snapshots were of before the compaction.
+/// The revision is recent and etcd has it, but all snapshots predate the compaction.
 fn quiet(session: &mut Session, resource: &Resource, other: &Resource) {
     let page = session.through().get(&format!("{}?limit=3", resource.all())).unwrap().json().unwrap();
     session.write(other);
@@ -57,7 +57,7 @@ fn quiet(session: &mut Session, resource: &Resource, other: &Resource) {
     session.ask(&rows::EXACT, &about, &ground_of(&page));
 }
 
-/// The watch cache begins at a later revision, and the tap knows that it was restarted.
+/// The watch cache starts at a later revision, and the tap knows of the restart.
 fn restarted(session: &mut Session, resource: &Resource) {
     let ground = session.prepare(resource);
     session.cluster.stop_api_server(Signal::Kill).unwrap();
@@ -70,7 +70,7 @@ fn restarted(session: &mut Session, resource: &Resource) {
     session.ask(&rows::EXACT, &about, &ground);
 }
 
-/// The token that came with a 410.
+/// The token of a 410 response.
 fn ground_of_refusal(refusal: &serde_json::Value, before: &Ground) -> Ground {
     let token = refusal["metadata"]["continue"].as_str().expect("a 410 comes with a token").to_owned();
     Ground { token, ..before.clone() }

@@ -1,29 +1,29 @@
-//! The configurations that change which layer answers, and which of them each minor has.
+//! The configurations that change which layer answers, and the ones that each minor has.
 //!
-//! A gate is set only where the minor knows it and lets it be set (kubernetes/apiserver `pkg/features/kube_features.go` at each tag): this
-//! list is written by hand, so that it can contradict the product's own.
+//! A gate is set only if the minor has it and allows it to be set (kubernetes/apiserver `pkg/features/kube_features.go` at each
+//! tag). This list is written by hand, so that it can contradict the product's own.
 
 use observer_tests::{EtcdRelease, Minor, Options};
 
 use super::resource::Resource;
 
-/// One way to run the servers, and what is asked then.
+/// One configuration of the servers, with the resources to request.
 #[derive(Clone, Debug)]
 pub(super) struct Configuration {
     pub(super) name: String,
-    /// Of the API server.
+    /// Flags of the API server.
     pub(super) flags: Vec<String>,
     pub(super) etcd: EtcdRelease,
-    /// What the tap is told, where no server says it of itself.
+    /// Flags of the tap for facts that no server reports.
     pub(super) tap_flags: Vec<String>,
     pub(super) resources: Vec<Resource>,
 }
 
-/// The minor of which there is the API server of custom resources only.
+/// The minor for which only the API server of custom resources exists.
 pub(super) const CUSTOM_RESOURCES_ONLY: Minor = Minor(37);
 
 impl Configuration {
-    /// All of a minor, the usual one first.
+    /// All configurations of a minor, the default first.
     pub(super) fn all_of(minor: Minor) -> Vec<Self> {
         let mut all = vec![Self { resources: Self::kinds(minor), ..Self::of(minor, "default", &[]) }];
         for gate in gates(minor) {
@@ -46,7 +46,7 @@ impl Configuration {
         all
     }
 
-    /// A tap that is told the version does not ask the server for its metrics, so it is told the rest, too.
+    /// A tap with a given version does not request the server's metrics, so it needs flags for the other facts, too.
     fn tell_the_tap(&mut self) {
         for flag in &self.flags {
             self.tap_flags.extend(flag.strip_prefix("--feature-gates=").map(|gate| format!("--gate={gate}")));
@@ -56,7 +56,7 @@ impl Configuration {
         }
     }
 
-    /// One that asks the usual resource.
+    /// A configuration with the usual resource.
     pub(super) fn of(minor: Minor, name: &str, flags: &[&str]) -> Self {
         Self {
             name: name.to_owned(),
@@ -67,7 +67,7 @@ impl Configuration {
         }
     }
 
-    /// A resource with a watch cache, one without, a custom one.
+    /// A resource with a watch cache, one without, and a custom one.
     fn kinds(minor: Minor) -> Vec<Resource> {
         let custom = Resource::custom("widgets");
         if minor == CUSTOM_RESOURCES_ONLY { vec![custom] } else { vec![Resource::podtemplates(), Resource::events(), custom] }
@@ -76,7 +76,7 @@ impl Configuration {
     pub(super) fn options(&self, minor: Minor) -> Options {
         let mut api_server_arguments = self.flags.clone();
         if minor == CUSTOM_RESOURCES_ONLY {
-            // Where kube-apiserver has its keys.
+            // The prefix that kube-apiserver uses.
             api_server_arguments.push("--etcd-prefix=/registry".to_owned());
         }
         Options { minor, api_server_arguments, etcd: self.etcd, ..Options::default() }
@@ -88,7 +88,7 @@ pub(super) fn usual(minor: Minor) -> Resource {
     if minor == CUSTOM_RESOURCES_ONLY { Resource::custom("widgets") } else { Resource::podtemplates() }
 }
 
-/// Each gate that decides which layer answers, turned to what is not its default.
+/// Each gate that decides which layer answers, set to the opposite of its default.
 fn gates(minor: Minor) -> &'static [&'static str] {
     match minor.0 {
         29 => &["ConsistentListFromCache=true", "WatchList=true", "WatchFromStorageWithoutResourceVersion=true"],

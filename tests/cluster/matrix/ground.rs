@@ -1,4 +1,4 @@
-//! What the blanks of requests are filled with.
+//! Values for the placeholders of requests.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,20 +9,20 @@ use super::resource::Resource;
 /// Above all revisions that a test reaches.
 const FUTURE: u64 = 900_000_000;
 
-/// The first revision after an empty etcd's: the server writes something of its own.
+/// The first revision after that of an empty etcd: a write of the server itself.
 pub(super) const OLD: u64 = 2;
 
-/// A revision and the token of a page at it.
+/// A revision, and the continue token of a page at that revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ground {
-    /// Was current when the tap saw it, and is not current any more; or is below the present revision and was not seen.
+    /// A revision that was current when the tap saw it and no longer is, or an earlier one that the tap did not see.
     pub(super) revision: u64,
-    /// Of a list of which the first page ends behind the third object; empty where there is none.
+    /// From a list whose first page ends after the third object; empty if there is none.
     pub(super) token: String,
 }
 
 impl Ground {
-    /// The query with its blanks filled.
+    /// The query with values for its placeholders.
     pub(super) fn fill(&self, query: &str) -> String {
         query
             .replace("{n}", &self.revision.to_string())
@@ -34,7 +34,7 @@ impl Ground {
     }
 }
 
-/// As the token that comes with a 410 (kubernetes/apiserver `pkg/storage/continue.go`): a negative revision.
+/// Like the token of a 410 response (kubernetes/apiserver `pkg/storage/continue.go`): a negative revision.
 fn token_at_the_latest() -> String {
     let token = json!({"v": "meta.k8s.io/v1", "rv": -1, "start": format!("default/{}\0", Resource::object_name(2))});
     BASE64_URL_SAFE_NO_PAD.encode(token.to_string())

@@ -1,4 +1,4 @@
-//! What the tap said of a row, held against what was measured.
+//! Compares the tap's verdict on a row with the measurement.
 
 use observer_core::routing::{CacheState, Fallback, Layer, ServedFrom, ServerProfile, UnknownReason};
 use serde_json::{Value, json};
@@ -8,33 +8,33 @@ use super::measured::Measured;
 use super::resource::GROUP;
 use super::rules;
 
-/// What came of a row.
+/// The result of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Agreed,
-    /// By the second outcome that the verdict names.
+    /// The measurement is the second outcome that the verdict names.
     AgreedBySecond,
-    /// Nothing that a tap sees decides it, and the verdict leaves what was measured open.
+    /// No fact visible to a tap decides it, and the verdict allows the measurement.
     NotDecidable(String),
     NotProvoked(String),
     Disagreed(String),
 }
 
-/// A row with both sides.
+/// A row with measurement and verdict.
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) asked: Asked,
     pub(super) outcome: Outcome,
-    /// In words.
+    /// The predicted layer, as text.
     predicted: String,
     rule: String,
     certainty: String,
 }
 
-/// How the note begins that says when a snapshot is gone although its revision is young.
+/// The start of the note for a snapshot that is gone although its revision is recent.
 const SNAPSHOT_LOST: &str = "from etcd instead where nothing of this resource was written";
 
-/// Judges one row by the events of the tap and by what the tap knew of the server.
+/// Judges one row by the tap's events and by the tap's server profile.
 pub(super) fn judge(asked: Asked, events: &[Value], profile: &ServerProfile) -> Judged {
     let ended = |event: &&Value| event["event"] == "request" || event["event"] == "watch-ended";
     let event = events.iter().filter(ended).find(|event| event["client"]["program"] == asked.agent.as_str());
@@ -69,9 +69,9 @@ fn outcome(asked: &Asked, verdict: &Value, profile: &ServerProfile) -> Outcome {
         .map_or_else(|| disagreed("another layer answered"), Outcome::NotDecidable)
 }
 
-/// Why a tap cannot know better, if it cannot.
+/// The reason why a tap cannot decide it, or `None` if it could.
 fn undecidable(asked: &Asked, verdict: &Value, served: &ServedFrom, measured: Measured, profile: &ServerProfile) -> Option<String> {
-    // Where the answer proved something to the tap, that must be right.
+    // If the answer proved something to the tap, the verdict must be right.
     let predicted = verdict["certainty"].as_str().is_some_and(|certainty| certainty.eq_ignore_ascii_case("predicted"));
     if predicted && asked.remarks.contains(&Remark::CacheNotReady) {
         let known = rules::verdict(profile, CacheState::NotReady, asked.method, &asked.path);
@@ -90,7 +90,7 @@ fn undecidable(asked: &Asked, verdict: &Value, served: &ServedFrom, measured: Me
         UnknownReason::SnapshotUnknown if asked.remarks.contains(&Remark::Unseen) => {
             "the tap did not see the revision as current; the verdict leaves both open"
         }
-        // Of a built-in resource everybody knows it.
+        // The scope of built-in resources is known.
         UnknownReason::ScopeUnknown if asked.resource.ends_with(GROUP) => {
             "no request says whether a custom resource has namespaces; the verdict leaves both open"
         }
@@ -128,7 +128,7 @@ fn served_from(verdict: &Value) -> Option<ServedFrom> {
 }
 
 impl Judged {
-    /// For the table.
+    /// The row of the table.
     pub(super) fn to_json(&self) -> Value {
         let (outcome, reason) = match &self.outcome {
             Outcome::Agreed => ("agreed", ""),
@@ -145,7 +145,7 @@ impl Judged {
         })
     }
 
-    /// For the reader of a failure.
+    /// Text for failure messages.
     pub(super) fn sentence(&self) -> String {
         let Asked { configuration, resource, row, method, path, status, measured, counters, .. } = &self.asked;
         let measured = measured.map_or_else(|| "unclear".to_owned(), |measured| measured.to_string());

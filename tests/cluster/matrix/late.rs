@@ -1,4 +1,4 @@
-//! A watch cache that lags: etcd answers at once which revision is current, and what was written reaches the cache only later.
+//! A lagging watch cache: etcd returns the current revision immediately, but writes reach the cache later.
 
 use observer_tests::{Minor, Options};
 
@@ -11,7 +11,7 @@ use super::session::{About, Session};
 /// The first minor whose lists wait for the cache by default.
 const CONSISTENT_SINCE: u32 = 31;
 
-/// Consistent reads of a cache that does not catch up within the three seconds that they wait.
+/// Consistent reads while the cache does not catch up within their wait of three seconds.
 pub(super) fn check(minor: Minor, results: &mut Results) {
     if minor.0 < CONSISTENT_SINCE {
         return;
@@ -29,7 +29,7 @@ pub(super) fn check(minor: Minor, results: &mut Results) {
         Row::list("RV=0", On::All, "resourceVersion=0"),
     ] {
         session.cluster.hold_etcd_watches(true).unwrap();
-        // Something is written that the cache does not hear of.
+        // A write that the cache does not receive.
         session.cluster.put_in_etcd("/registry/unheard", "of").unwrap();
         session.ask(&row, &about, &ground);
         session.cluster.hold_etcd_watches(false).unwrap();

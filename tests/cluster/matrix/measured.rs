@@ -1,4 +1,4 @@
-//! What the counters of the server, and the answer's own revision, say of one request.
+//! The layer of one answer, derived from the server's counters and the answer's own revision.
 
 use std::fmt;
 
@@ -6,50 +6,50 @@ use observer_tests::ReadCounters;
 
 use super::row::Act;
 
-/// Who answered.
+/// The layer that answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measured {
     Cache,
     CacheConsistent,
     Snapshot,
     Etcd,
-    /// The extension server, and nobody else.
+    /// Only the extension server.
     Proxied,
-    /// Nobody: the status of the answer.
+    /// No layer: the status of the answer.
     Refused {
         status: u16,
         etcd_touched: bool,
     },
-    /// Nobody: the code of an `ERROR` event in a watch that was answered with 200.
+    /// No layer: the code of an `ERROR` event in a watch with status 200.
     ErrorEvent {
         code: u16,
         etcd_touched: bool,
     },
 }
 
-/// What is known of one request from outside.
+/// The external facts of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) act: Act,
     pub(super) status: u16,
-    /// Of a list.
+    /// The revision of a list.
     pub(super) revision: Option<u64>,
-    /// The revision that the request named and that was not current any more.
+    /// The revision in the request, which is no longer current.
     pub(super) named: Option<u64>,
-    /// Of an `ERROR` event.
+    /// The code of an `ERROR` event.
     pub(super) error: Option<u16>,
     pub(super) moved: ReadCounters,
-    /// Requests that reached the extension server, where there is one.
+    /// Requests that reached the extension server; `None` if there is none.
     pub(super) passed_on: Option<usize>,
 }
 
-/// A watch that begins below the event window ends with this, and it is the watch cache that says so, or etcd.
+/// A watch that starts before the event window ends with this code, from the watch cache or from etcd.
 const EXPIRED: u16 = 410;
-/// What etcd cannot do is answered with this; who was asked is told by the counters.
+/// The status when etcd cannot answer; the counters show whether etcd was asked.
 const INTERNAL_ERROR: u16 = 500;
 
 impl Seen {
-    /// Who answered; `None` when the counters moved as nobody alone moves them.
+    /// The layer that answered; `None` if no single layer moves the counters in this way.
     pub(super) fn measured(&self) -> Option<Measured> {
         let moved = self.moved;
         let asked = moved.etcd_gets + moved.revision_requests;
@@ -79,7 +79,7 @@ impl Seen {
             // A list of one object by name is a get of its key.
             (0, 0, 1) if storage_lists == 1 => Some(Measured::Etcd),
             (1, 0, 1) => Some(Measured::CacheConsistent),
-            // What was written since then is in the cache's present state, and not in this.
+            // Later writes are in the cache's present state, but not in this snapshot.
             (1, 0, 0) if self.named.is_some() && self.revision == self.named => Some(Measured::Snapshot),
             (1, 0, 0) => Some(Measured::Cache),
             _ => None,
@@ -119,7 +119,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// The counters that moved: `C+1 S+1 g+1`.
+/// The changed counters, as in `C+1 S+1 g+1`.
 pub(super) fn in_letters(moved: ReadCounters) -> String {
     let letters = [
         ("C", moved.cache_lists),

@@ -1,4 +1,4 @@
-//! One test a minor, so that a run can choose among them.
+//! One test per minor, so that a run can select minors.
 
 use observer_tests::Minor;
 
@@ -38,7 +38,7 @@ fn matrix_of_1_37() {
     check(Minor(37));
 }
 
-/// All configurations, one after the other.
+/// Runs all configurations of a minor in sequence.
 #[track_caller]
 fn check(minor: Minor) {
     let mut results = Results::of(minor);
@@ -55,7 +55,8 @@ fn check(minor: Minor) {
     results.finish();
 }
 
-/// Rows that wait are asked where the answer differs: once for each resource of the usual configuration, and elsewhere for the usual one.
+/// Rows that wait are asked only where the answer differs: for each resource of the default configuration, and for the usual
+/// resource elsewhere.
 fn ask_all(session: &mut Session, configuration: &Configuration) {
     for resource in &configuration.resources {
         session.fill(resource);
@@ -64,7 +65,7 @@ fn ask_all(session: &mut Session, configuration: &Configuration) {
         for row in rows::all().filter(|row| row.takes == Takes::Moments) {
             session.ask(row, &about, &ground);
         }
-        // A revision is certain to be held for 75 s after it was current.
+        // A revision is certain to be kept for 75 s after it was current.
         ground = session.prepare(resource);
         for row in rows::all().filter(|row| row.takes == Takes::TheWait) {
             session.ask(row, &about, &ground);

@@ -1,10 +1,10 @@
-//! The matrix: what watchtap says of each shape of request, held against what the servers' own counters say, for six minors and the
+//! The matrix: watchtap's verdict on each shape of request, compared with the servers' own counters, for six minors and the
 //! configurations that change the answer.
 //!
-//! [`rows`] are what is asked, [`configuration`] how the servers run, [`session`] asks through a tap and reads the counters past it,
-//! [`measured`] says from them alone who answered, [`judgement`] holds the tap's verdict against that. Four situations have to be brought
-//! about: [`not_ready`], [`late`], [`compaction`], [`aggregated`]. What came of it goes into `target/cluster/accuracy`, one file a minor, and
-//! `cargo xtask test --cluster all` makes `docs/accuracy.md` of them.
+//! [`rows`] has the requests and [`configuration`] the servers' flags. [`session`] sends requests through a tap and reads the
+//! counters directly. [`measured`] derives the layer from the counters alone, and [`judgement`] compares the tap's verdict with it.
+//! Four situations must be provoked: [`not_ready`], [`late`], [`compaction`], [`aggregated`]. The results are in
+//! `target/cluster/accuracy`, one file per minor; `cargo xtask test --cluster all` generates `docs/accuracy.md` from them.
 
 mod row;
 mod rows;

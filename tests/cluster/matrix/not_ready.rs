@@ -1,8 +1,8 @@
-//! The first moments of a resource: its watch cache is not filled yet.
+//! The first moments of a resource, before its watch cache is filled.
 //!
-//! The server makes the storage of a custom resource at the first request for it. etcd is stopped at that moment, so the cache cannot be
-//! filled before the request has been decided, and what is read from etcd comes when etcd goes on. Each row has a resource of its own,
-//! whose objects lie in etcd before the server knows of them.
+//! The server creates the storage of a custom resource at the first request for it. The test stops etcd at that moment, so the
+//! cache cannot fill before the server has routed the request; reads from etcd complete when etcd continues. Each row has its own
+//! resource, whose objects are in etcd before the server knows them.
 
 use std::thread;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use super::rows;
 use super::rules;
 use super::session::{Session, seen};
 
-/// How many resources a row may use up until the cache is not ready when it is asked.
+/// Maximum number of resources per row, until one is requested while its cache is not ready.
 const TRIES: usize = 3;
-/// How long etcd stands still. What the API server decides without it takes a few milliseconds.
+/// Duration of etcd's stop. The API server needs a few milliseconds for decisions without etcd.
 const STOPPED_FOR: Duration = Duration::from_millis(400);
 const SETTLING: Duration = Duration::from_millis(150);
 
@@ -45,7 +45,7 @@ pub(super) fn check(minor: Minor, results: &mut Results) {
     }
 }
 
-/// What the rules are told of the server here: they are held against what is known to be true of it.
+/// The true facts of this server, for the rules.
 fn profile(session: &Session, configuration: &Configuration) -> ServerProfile {
     let mut profile = ServerProfile { version: Some(session.cluster.version().parse().unwrap()), ..ServerProfile::default() };
     for flag in &configuration.flags {
@@ -55,7 +55,7 @@ fn profile(session: &Session, configuration: &Configuration) -> ServerProfile {
     profile
 }
 
-/// Resources that nobody has asked for yet, with objects in etcd.
+/// Resources without an earlier request, with objects in etcd.
 fn fresh(session: &Session) -> Vec<Resource> {
     let letters = 'a'..='z';
     let count = rows::NOT_READY.len() + 2 * TRIES;
@@ -68,7 +68,7 @@ fn fresh(session: &Session) -> Vec<Resource> {
     fresh
 }
 
-/// What filling a watch cache moves by itself: seen with a request that is one get of a key.
+/// The counter changes that filling a watch cache causes, measured with a request that is one get of a key.
 fn footprint(session: &Session, resource: &Resource) -> ReadCounters {
     let before = session.counters(resource);
     let got = session.get(&resource.object_path());
@@ -120,7 +120,7 @@ fn while_etcd_stands(session: &Session, method: &'static str, path: &str, agent:
     answered.join().unwrap().unwrap()
 }
 
-/// The counters' movement once the cache has been filled, which is when they rest.
+/// The counter changes after the cache has filled, when the counters stop moving.
 fn settled(session: &Session, resource: &Resource, before: ReadCounters) -> ReadCounters {
     let mut last = before;
     session.eventually(|| {

@@ -1,15 +1,15 @@
-//! The resources that are read: nobody but the matrix reads or writes them.
+//! The resources under test; only the matrix reads or writes them.
 
 use serde_json::{Value, json};
 
-/// How many objects each has: more than two pages of three.
+/// Objects per resource: more than two pages of three.
 pub(super) const OBJECTS: usize = 7;
 /// The group of the custom resources.
 pub(super) const GROUP: &str = "example.com";
 /// The group of the extension server.
 pub(super) const AGGREGATED_GROUP: &str = "extension.example";
 
-/// One resource, all of whose objects are in the namespace `default`.
+/// A resource with all objects in the namespace `default`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Resource {
     /// `/api/v1` or `/apis/GROUP/v1`.
@@ -21,13 +21,13 @@ pub(super) struct Resource {
 }
 
 impl Resource {
-    /// Has a watch cache unless a flag takes it away.
+    /// Has a watch cache unless a flag disables it.
     pub(super) fn podtemplates() -> Self {
         let container = json!({"name": "c", "image": "i"});
         Self::core("podtemplates", "PodTemplate", json!({"template": {"spec": {"containers": [container]}}}))
     }
 
-    /// Never has one.
+    /// Never has a watch cache.
     pub(super) fn events() -> Self {
         Self::core("events", "Event", json!({"involvedObject": {"namespace": "default"}}))
     }
@@ -43,7 +43,7 @@ impl Resource {
         }
     }
 
-    /// An extension server's.
+    /// A resource of the extension server.
     pub(super) fn aggregated() -> Self {
         let root = format!("/apis/{AGGREGATED_GROUP}/v1");
         Self { root, plural: "flunders".to_owned(), kind: "Flunder".to_owned(), group: AGGREGATED_GROUP, fields: json!({}) }
@@ -53,7 +53,7 @@ impl Resource {
         Self { root: "/api/v1".to_owned(), plural: plural.to_owned(), kind: kind.to_owned(), group: "", fields }
     }
 
-    /// As metrics and flags name it: `podtemplates`, `widgets.example.com`.
+    /// The name in metrics and flags: `podtemplates`, `widgets.example.com`.
     pub(super) fn name(&self) -> String {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
     }
@@ -78,7 +78,7 @@ impl Resource {
         format!("one-{number}")
     }
 
-    /// Its number so and so.
+    /// The object with this number.
     pub(super) fn object(&self, number: usize) -> Value {
         let api_version = self.root.trim_start_matches("/apis/").trim_start_matches("/api/");
         let metadata = json!({"name": Self::object_name(number), "namespace": "default", "labels": {"app": "web"}});
@@ -89,7 +89,7 @@ impl Resource {
         object
     }
 
-    /// The definition of a custom resource.
+    /// The `CustomResourceDefinition`.
     pub(super) fn definition(&self) -> Value {
         let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
         let (singular, list) = (self.kind.to_lowercase(), format!("{}List", self.kind));
@@ -103,7 +103,7 @@ impl Resource {
         })
     }
 
-    /// Where etcd has an object of a custom resource, and what it has there.
+    /// etcd's key and value for an object of a custom resource.
     pub(super) fn stored(&self, number: usize) -> (String, String) {
         let mut object = self.object(number);
         object["metadata"]["uid"] = format!("00000000-0000-4000-8000-{number:012}").into();
@@ -112,7 +112,7 @@ impl Resource {
     }
 }
 
-/// `widgets`: `Widget`.
+/// `Widget` for `widgets`.
 fn kind_of(plural: &str) -> String {
     let mut letters = plural.trim_end_matches('s').chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

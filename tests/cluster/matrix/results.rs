@@ -1,4 +1,4 @@
-//! What a minor's rows came to, and the file that says so.
+//! The results of a minor's rows, and their file.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ impl Results {
         Self { minor, version: String::new(), judged: Vec::new() }
     }
 
-    /// Ends a session and judges what it asked.
+    /// Ends a session and judges its rows.
     pub(super) fn add(&mut self, session: Session) {
         let (cluster, asked, finished) = session.finish();
         cluster.version().clone_into(&mut self.version);

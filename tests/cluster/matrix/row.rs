@@ -1,26 +1,26 @@
-//! What a row is: one request, in the words of the API, and what stands in its blanks.
+//! A row: one request in the terms of the API, with values for its placeholders.
 
 use super::ground::Ground;
 use super::resource::Resource;
 
-/// What is done.
+/// The operation of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     Get,
     List,
     Watch,
-    /// With `dryRun`, and a selector that no object matches: the list inside is all that happens.
+    /// With `dryRun`, and a selector that no object matches: only its internal list happens.
     DeleteCollection,
 }
 
-/// To what.
+/// The target of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum On {
     /// The collection of all namespaces.
     All,
     /// The collection of one namespace.
     Namespace,
-    /// One object.
+    /// One existing object.
     Object,
     /// One object that does not exist.
     Nobody,
@@ -28,23 +28,23 @@ pub(super) enum On {
     WatchPath,
 }
 
-/// How long the server takes at least.
+/// Minimum time of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
     Moments,
-    /// It waits 3 s for a revision that never comes.
+    /// The server waits 3 s for a revision that never comes.
     TheWait,
 }
 
-/// One request.
+/// One request with placeholders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) act: Act,
     pub(super) on: On,
-    /// With blanks: `{n}` a revision that the tap saw as current and that is not current any more, `{old}` one that the tap never saw,
-    /// `{future}` one that never comes,
-    /// `{token}` the continue token of a first page, `{latest}` one that names no revision, `{name}` the object.
+    /// With placeholders: `{n}` is a revision that the tap saw as current and that no longer is; `{old}` is one that the tap never
+    /// saw; `{future}` is one that never comes. `{token}` is the continue token of a first page; `{latest}` is a token that names
+    /// no revision; `{name}` is the object.
     pub(super) query: &'static str,
     pub(super) takes: Takes,
 }
@@ -70,7 +70,7 @@ impl Row {
         Self { takes: Takes::TheWait, ..self }
     }
 
-    /// Whether it names a revision of which the tap cannot know when it was current.
+    /// Whether it names a revision that the tap never saw as current.
     pub(super) fn is_unseen(&self) -> bool {
         self.query.contains("{old}")
     }
@@ -96,7 +96,7 @@ impl Row {
         (if self.act == Act::DeleteCollection { "DELETE" } else { "GET" }, format!("{path}{query}"))
     }
 
-    /// The request with its blanks, as documentation shows it.
+    /// The request with its placeholders, as in documentation.
     pub(super) fn shape(&self) -> String {
         let (verb, of) = match (self.act, self.on) {
             (Act::Get, On::Nobody) => ("GET", " of an absent object"),

@@ -1,8 +1,8 @@
-//! The rows: the shapes of reads in which versions and configurations differ, and the refusals of validation.
+//! The rows: the shapes of reads that differ between versions and configurations, and the refusals of validation.
 
 use super::row::{On, Row};
 
-/// The fourteen shapes whose counters were written down by hand before there was a matrix.
+/// The fourteen shapes with counters that were recorded by hand before the matrix.
 const FIRST_FOURTEEN: &[Row] = &[
     Row::list("RV unset", On::All, ""),
     Row::list("RV unset, limit", On::All, "limit=3"),
@@ -124,12 +124,12 @@ const REFUSALS: &[Row] = &[
     Row::watch("initial events, Exact", On::All, "sendInitialEvents=true&resourceVersion={n}&resourceVersionMatch=Exact"),
 ];
 
-/// All rows of a resource whose watch cache, if it has one, is ready.
+/// All rows for a resource whose watch cache, if it has one, is ready.
 pub(super) fn all() -> impl Iterator<Item = &'static Row> {
     [FIRST_FOURTEEN, GETS, LISTS, WATCHES, REFUSALS].into_iter().flatten()
 }
 
-/// Rows for a resource that an extension server serves, whatever it answers.
+/// Rows for a resource of an extension server, whatever it answers.
 pub(super) const PASSED_ON: &[Row] = &[
     Row::list("RV unset", On::All, ""),
     Row::list("RV unset, limit", On::All, "limit=3"),
@@ -142,7 +142,7 @@ pub(super) const PASSED_ON: &[Row] = &[
     Row::delete_collection("DELETECOLLECTION, RV unset", ""),
 ];
 
-/// Rows for a resource whose watch cache is not ready. Nobody has seen a revision of it.
+/// Rows for a resource whose watch cache is not ready. The tap has seen no revision of it.
 pub(super) const NOT_READY: &[Row] = &[
     Row::get("GET, RV unset", On::Object, ""),
     Row::get("GET, RV=0", On::Object, "resourceVersion=0"),
@@ -157,7 +157,7 @@ pub(super) const NOT_READY: &[Row] = &[
     Row::watch("WATCH, RV=0", On::All, "resourceVersion=0"),
 ];
 
-/// Rows after etcd has been compacted above N, and watch caches have heard of it.
+/// Rows after etcd was compacted above N and the watch caches have noticed.
 pub(super) const COMPACTED: &[Row] = &[
     Row::list("RV=N, Exact", On::All, "resourceVersion={n}&resourceVersionMatch=Exact"),
     Row::list("RV=N, limit", On::All, "resourceVersion={n}&limit=3"),
@@ -166,8 +166,8 @@ pub(super) const COMPACTED: &[Row] = &[
     Row::watch("WATCH, RV=N", On::All, "resourceVersion={n}"),
 ];
 
-/// The row whose token came with the 410 of another.
+/// The row with the continue token of another row's 410.
 pub(super) const CONTINUE_AFTER_EXPIRED: Row = Row::list("continue with the token of a 410", On::All, "limit=3&continue={token}");
 
-/// The row of a revision that is served although no snapshot of it is left.
+/// The row of a revision that the server still serves without a snapshot of it.
 pub(super) const EXACT: Row = Row::list("RV=N, Exact", On::All, "resourceVersion={n}&resourceVersionMatch=Exact");

@@ -1,4 +1,4 @@
-//! What the rules say of a request when the state of the server is known, which a tap cannot always see.
+//! The rules' verdict on a request when the server's state is known, which a tap cannot always see.
 
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::routing::{CacheState, Fallback, Question, ServedFrom, ServerProfile, Verdict, route};
@@ -6,7 +6,7 @@ use observer_core::time::Timestamp;
 
 use super::measured::Measured;
 
-/// The verdict on a request of which nothing was seen before.
+/// The verdict on a request without history.
 pub(super) fn verdict(profile: &ServerProfile, cache: CacheState, method: &str, path_and_query: &str) -> Verdict {
     let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
     let options = ListOptions::parse(query);
@@ -15,13 +15,13 @@ pub(super) fn verdict(profile: &ServerProfile, cache: CacheState, method: &str, 
     route(&Question { info: &info, options: &options, profile, cache, history: None, now }).unwrap()
 }
 
-/// Whether a verdict says what was measured, or names it as its second outcome.
+/// Whether a verdict equals the measurement, or names it as its second outcome.
 pub(super) fn says(verdict: &Verdict, measured: Measured) -> bool {
     let second = verdict.otherwise.is_some_and(|otherwise| is_second(otherwise.then, measured));
     is_first(&verdict.served_from, measured) || second
 }
 
-/// Whether that is where it was served from.
+/// Whether the measurement is the predicted layer.
 pub(super) fn is_first(served_from: &ServedFrom, measured: Measured) -> bool {
     match (served_from, measured) {
         (ServedFrom::Cache, Measured::Cache)
@@ -37,7 +37,7 @@ pub(super) fn is_first(served_from: &ServedFrom, measured: Measured) -> bool {
     }
 }
 
-/// Whether that is what happens where the first outcome does not come about.
+/// Whether the measurement is this second outcome.
 pub(super) fn is_second(then: Fallback, measured: Measured) -> bool {
     match (then, measured) {
         (Fallback::Etcd, Measured::Etcd) => true,

@@ -1,4 +1,4 @@
-//! One cluster and one tap in front of it: rows are asked through the tap, and what they move is read past it.
+//! One cluster and one tap in front of it: requests go through the tap, and the counters are read directly.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,19 +13,19 @@ use super::measured::Seen;
 use super::resource::{OBJECTS, Resource};
 use super::row::{Act, Row};
 
-/// How often a row is asked before its counters are given up as unclear.
+/// Number of attempts per row before its counters count as unclear.
 const TRIES: usize = 3;
-/// A custom resource that has just been defined is not served at first.
+/// A new custom resource is not served immediately.
 const SERVED_WITHIN: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What rows are about.
+/// The context of a row.
 #[derive(Clone, Copy)]
 pub(super) struct About<'a> {
     pub(super) resource: &'a Resource,
     pub(super) configuration: &'a str,
     pub(super) remarks: &'a [Remark],
-    /// How many requests an extension server has had, where one serves the resource.
+    /// Number of requests to the extension server, if the resource has one.
     pub(super) passed_on: &'a dyn Fn() -> Option<usize>,
 }
 
@@ -35,20 +35,20 @@ impl<'a> About<'a> {
     }
 }
 
-/// What is asked, and of whom.
+/// A cluster with its tap, and the rows asked so far.
 pub(super) struct Session {
     pub(super) cluster: Cluster,
     tap: ExecSession,
-    /// Through the tap.
+    /// The client through the tap.
     through: Client,
-    /// Past it.
+    /// The client that bypasses the tap.
     pub(super) direct: Client,
     asked: Vec<Asked>,
     writes: usize,
 }
 
 impl Session {
-    /// Starts both.
+    /// Starts the cluster and the tap.
     pub(super) fn start(options: &Options, tap_flags: &[&str]) -> Self {
         let cluster = Cluster::start(options).unwrap();
         // This server has no /version.
@@ -59,7 +59,7 @@ impl Session {
         Self { cluster, tap, through, direct, asked: Vec::new(), writes: 0 }
     }
 
-    /// Makes the objects of a resource, and its definition if need be.
+    /// Creates the objects of a resource, and its definition if needed.
     pub(super) fn fill(&self, resource: &Resource) {
         if resource.name().ends_with(super::resource::GROUP) {
             self.define(&[resource]);
@@ -68,11 +68,11 @@ impl Session {
             let made = || self.direct.post(&resource.in_namespace(), &resource.object(number)).unwrap();
             self.eventually(|| Some(made()).filter(|answer| !matches!(answer.status, 404 | 429))).success().unwrap();
         }
-        // The first list of a resource may find its cache not filled yet.
+        // The first list of a resource may come before its cache is filled.
         self.eventually(|| Some(self.get(&format!("{}?resourceVersion=0", resource.all()))).filter(|list| list.status == 200));
     }
 
-    /// Makes custom resources and waits until discovery has them; nothing of them is read or written.
+    /// Creates custom resources and waits until discovery lists them; no object is read or written.
     pub(super) fn define(&self, resources: &[&Resource]) {
         for resource in resources {
             let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -88,7 +88,7 @@ impl Session {
         });
     }
 
-    /// A revision that the tap sees as current, and a token at it; then one object is written.
+    /// Returns a revision that the tap sees as current, with a token at that revision; then one object is written.
     pub(super) fn prepare(&mut self, resource: &Resource) -> Ground {
         let page = self.through.get(&format!("{}?limit=3", resource.all())).unwrap().json().unwrap();
         let ground = ground_of(&page);
@@ -96,7 +96,7 @@ impl Session {
         ground
     }
 
-    /// Changes an object, and waits until the server's lists have it.
+    /// Updates an object, and waits until the server's lists have it.
     pub(super) fn write(&mut self, resource: &Resource) {
         self.writes += 1;
         let change = json!({"metadata": {"annotations": {"writes": self.writes.to_string()}}}).to_string();
@@ -110,7 +110,7 @@ impl Session {
         });
     }
 
-    /// Asks a row until its counters are clear.
+    /// Sends a row's request until its counters are clear.
     pub(super) fn ask(&mut self, row: &Row, about: &About<'_>, ground: &Ground) {
         let About { resource, configuration, remarks, passed_on } = *about;
         let (method, path) = row.request(resource, ground);
@@ -133,7 +133,7 @@ impl Session {
         }
     }
 
-    /// Keeps what was measured until the tap says what it made of it.
+    /// Keeps the measurement until the tap's verdict is available.
     pub(super) fn note(&mut self, asked: Asked) {
         self.asked.push(asked);
     }
@@ -152,7 +152,7 @@ impl Session {
         ReadCounters::on_page(&self.direct.get("/metrics").unwrap().text(), &resource.name()).unwrap()
     }
 
-    /// Past the tap, whatever the status.
+    /// Sends a GET directly; accepts any status.
     pub(super) fn get(&self, path: &str) -> Response {
         self.direct.raw("GET", path, &[], b"").unwrap()
     }
@@ -169,20 +169,20 @@ impl Session {
         }
     }
 
-    /// Connects anew, after the API server was away.
+    /// Reconnects after the API server was down.
     pub(super) fn reconnect(&mut self) {
         self.through = self.tap.client().unwrap();
         self.direct = self.cluster.client_for_bulk().unwrap();
     }
 
-    /// Ends the tap, and returns what was asked and what it says.
+    /// Ends the tap, and returns the rows with the tap's output.
     pub(super) fn finish(self) -> (Cluster, Vec<Asked>, Finished) {
         drop((self.through, self.direct));
         (self.cluster, self.asked, self.tap.finish().unwrap())
     }
 }
 
-/// What an answer shows of itself.
+/// The facts in an answer.
 pub(super) fn seen(row: &Row, answer: &Response, moved: ReadCounters, ground: &Ground) -> Seen {
     let is_watch = row.act == Act::Watch;
     let body = answer.json().unwrap_or(Value::Null);
@@ -201,7 +201,7 @@ pub(super) fn seen(row: &Row, answer: &Response, moved: ReadCounters, ground: &G
     }
 }
 
-/// What stands in the blanks after a page.
+/// The placeholder values from a page.
 pub(super) fn ground_of(page: &Value) -> Ground {
     let token = page["metadata"]["continue"].as_str().unwrap_or_default().to_owned();
     Ground { revision: number(&page["metadata"]["resourceVersion"]), token }

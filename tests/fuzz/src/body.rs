@@ -1,7 +1,7 @@
-//! What must hold for the reader of bodies in any encoding: the same facts whatever the chunking, nothing after the place where a body
-//! is malformed, bounded memory, and after a gap fewer facts, never others.
+//! Invariants of the body reader in any encoding. The facts do not depend on the chunking, and none follows a malformed place.
+//! Memory is bounded. After a gap there are fewer facts, never others.
 //!
-//! The first byte of the input says how the rest is read: bit 0 a watch, else a document.
+//! The first byte of the input selects the kind of body: bit 0 set is a watch, otherwise a document.
 
 use observer_core::wire::{BodyKind, BodyReader, Fact};
 
@@ -9,10 +9,10 @@ use super::allocation;
 use super::facts::{is_lines_of_json, is_subsequence};
 use super::repetition::times_beyond;
 
-/// Most that a reader may hold: an inflater with its window and its output, and the longest texts that are kept of a document.
+/// Maximum memory of a reader in bytes: an inflater with its window and its output, and the longest texts that it keeps.
 const MOST_HELD: u64 = 384 << 10;
 
-/// A body and what its head says of it.
+/// A body with its kind and the fields of its head.
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'b> {
     pub(crate) kind: BodyKind,
@@ -22,7 +22,7 @@ pub(crate) struct Body<'b> {
 }
 
 impl<'b> Body<'b> {
-    /// The body that an input holds.
+    /// The body in an input; `None` if the input is empty.
     pub(crate) fn of(input: &'b [u8], media_type: &'static str) -> Option<Self> {
         let (flags, bytes) = input.split_first()?;
         let kind = if flags & 1 == 1 { BodyKind::Watch } else { BodyKind::Document };
@@ -33,15 +33,15 @@ impl<'b> Body<'b> {
         BodyReader::new(self.kind, self.media_type, self.coding).expect("these types and codings are read")
     }
 
-    /// The facts, read at once.
+    /// The facts of the body, read in one piece.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         self.in_chunks(self.bytes.len())
     }
 
-    /// All that must hold whatever the bytes are.
+    /// Checks the invariants for any bytes.
     pub(crate) fn assert_sound(&self) {
         let whole = self.facts();
-        // Each push makes room for what is inflated, so that few bytes at a time of a long body would take most of the time.
+        // Each push reserves room for inflated bytes, so pieces of a few bytes would take most of the time.
         let smallest = if self.coding.is_empty() { 1 } else { 1 + self.bytes.len() / 256 };
         for chunk in [smallest, 7 * smallest, 64 * smallest] {
             assert_eq!(whole, self.in_chunks(chunk), "chunking changed the facts");
@@ -78,7 +78,7 @@ impl<'b> Body<'b> {
         facts
     }
 
-    /// Reads one body that is this one so many times.
+    /// Reads a body that consists of this one repeated `times` times.
     fn read_again(&self, times: usize) {
         let mut reader = self.reader();
         for _ in 0..times {

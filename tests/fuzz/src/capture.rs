@@ -1,11 +1,11 @@
-//! What must hold for the reader of captures on any bytes: no panic, the same records whatever the splitting, and observations that
-//! another capture holds as they are.
+//! Invariants of the capture reader for any bytes: no panic, records that do not depend on the splitting, and observations that
+//! another capture reproduces.
 
 use observer_core::capture::{FileEnd, Reader, Record, Writer};
 use observer_core::observation::Observation;
 use observer_core::time::Timestamp;
 
-/// Reads the input at once, byte by byte and in pieces of 61, and writes what was read to another capture.
+/// Reads the input in one piece, byte by byte and in pieces of 61, and writes the result to another capture.
 pub fn check(input: &[u8]) {
     let whole = read(input, input.len().max(1));
     for chunk in [1, 61] {

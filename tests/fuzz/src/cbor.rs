@@ -1,4 +1,4 @@
-//! What must hold for bodies in CBOR: the document that an encoder makes again of what is read says what it says in JSON.
+//! Invariant of CBOR bodies: the re-encoded document gives the same facts as in JSON.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::json::DOCUMENT;
 
 pub(crate) const MEDIA_TYPE: &str = "application/cbor";
 
-/// Reads the body, and again what serde makes of it.
+/// Reads the body, and also serde's encoding of it.
 pub fn check(input: &[u8]) {
     let Some(body) = Body::of(input, MEDIA_TYPE) else { return };
     body.assert_sound();

@@ -1,4 +1,4 @@
-//! Facts, compared.
+//! Comparisons of facts.
 
 use observer_core::wire::{Fact, ObjectRef};
 use serde::de::IgnoredAny;
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::body::Body;
 
-/// Whether `part` is what remains of `whole` when some of it is left out.
+/// Whether `part` is `whole` with some facts left out.
 pub(crate) fn is_subsequence(part: &[Fact], whole: &[Fact]) -> bool {
     let mut rest = whole.iter();
     part.iter().all(|fact| rest.any(|other| other == fact))
 }
 
-/// Whether every line is a value, as API servers write watches: after a gap the next line is where the next event begins.
+/// Whether every line is a JSON value, as API servers write watches: after a gap the next event begins on the next line.
 pub(crate) fn is_lines_of_json(bytes: &[u8]) -> bool {
     bytes
         .split(|byte| *byte == b'\n')
@@ -29,7 +29,7 @@ pub(crate) fn is_complete(facts: &[Fact]) -> bool {
     facts.last() == Some(&Fact::Complete)
 }
 
-/// A document that serde wrote, in JSON and in CBOR: both say the same, and each item is the one that serde reads.
+/// Checks a serde document in JSON and CBOR: both give the same facts, and each item is the one that serde reads.
 pub(crate) fn assert_says_what_serde_reads(document: &Value) {
     let body = |media_type, bytes| Body { kind: super::json::DOCUMENT, media_type, coding: "", bytes };
     let text = document.to_string();
@@ -50,7 +50,7 @@ fn identity_of(object: &Value) -> ObjectRef {
     ObjectRef { namespace: text("namespace"), name: text("name"), uid: text("uid"), resource_version: text("resourceVersion") }
 }
 
-/// As long as it is kept.
+/// Truncates to `ObjectRef::MAX_TEXT`, as the reader does.
 pub(crate) fn cut(text: &str) -> String {
     (0..=ObjectRef::MAX_TEXT.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default().to_owned()
 }

@@ -1,9 +1,9 @@
-//! What must hold for bodies in gzip: they say what the inflated body says, in however many members it comes, and a cap on what they
-//! inflate to is kept.
+//! Invariants of gzip bodies: their facts equal those of the inflated body, whatever the number of members, and the inflate cap
+//! holds.
 //!
-//! The first byte of the input chooses: bit 0 a watch (else a document), bits 2 and 3 the encoding (1 protobuf, 2 CBOR, else JSON), bit 5
-//! that the rest is the body itself, which is compressed here in members of as many bytes as the next byte says. Else the rest is gzip,
-//! or claims to be.
+//! The first byte of the input selects the form: bit 0 a watch (otherwise a document); bits 2 and 3 the encoding (1 protobuf, 2
+//! CBOR, otherwise JSON). With bit 5, the rest is a plain body, compressed here; the next byte plus one is the size of its members.
+//! Otherwise the rest is gzip or claims to be.
 
 use std::io::{Read, Write};
 
@@ -15,13 +15,13 @@ use observer_core::wire::Fact;
 use super::body::Body;
 use super::{cbor, json, protobuf};
 
-/// Most bytes that are inflated for the comparison; what claims to be more is not compared.
+/// Maximum inflated size for the comparison, in bytes; larger bodies are not compared.
 const MOST_INFLATED: usize = 1 << 20;
 
-/// A cap that inputs as short as ours can reach.
+/// A cap in bytes that short inputs can reach.
 const CAP: u64 = 1 << 10;
 
-/// Reads the body in gzip and plain.
+/// Reads the body compressed and plain.
 pub fn check(input: &[u8]) {
     let Some(flags) = input.first() else { return };
     let media_type = match flags >> 2 & 3 {
@@ -37,7 +37,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// A plain body that is compressed here.
+/// Compresses a plain body here and compares.
 fn check_layered(body: Body<'_>) {
     let Some((size, plain)) = body.bytes.split_first() else { return };
     let members: Vec<u8> = plain.chunks(usize::from(*size) + 1).flat_map(member).collect();
@@ -48,7 +48,7 @@ fn check_layered(body: Body<'_>) {
     check_cap(compressed, Some(plain));
 }
 
-/// What somebody sends as gzip.
+/// Reads gzip from an untrusted sender.
 fn check_hostile(body: Body<'_>) {
     let compressed = Body { coding: "gzip", ..body };
     compressed.assert_sound();
@@ -59,7 +59,7 @@ fn check_hostile(body: Body<'_>) {
     }
 }
 
-/// A capped reader tells the same until the cap, and then that it is reached; `plain` is what it inflates to, where that is known.
+/// A capped reader gives the same facts up to the cap, and then reports the cap. `plain` is the inflated body, if it is available.
 fn check_cap(body: Body<'_>, plain: Option<&[u8]>) {
     let mut capped = Vec::new();
     let mut reader = body.reader().with_inflate_cap(CAP);

@@ -1,21 +1,21 @@
-//! What must hold for the HPACK decoder on any header blocks: the same fields whatever the chunking, bounded memory, and from the middle of
-//! a connection nothing that the beginning contradicts.
+//! Invariants of the HPACK decoder for any header blocks. The fields do not depend on the chunking, and memory is bounded. A
+//! decoder that starts in the middle of a connection gives no field that contradicts the complete one.
 //!
-//! The input is a run of records: a kind (0 a header block, 1 another limit for the table, 2 a lost block; modulo 3), a length as two
-//! little-endian bytes, and of a block the bytes, what is there of them. The limit is the length.
+//! Each record has a kind (0 a header block, 1 another table limit, 2 a lost block; modulo 3), a length as two little-endian bytes,
+//! and for a block the bytes, truncated at the end of the input. For a table limit, the length is the limit.
 
 use observer_core::http::hpack::{CompressionError, Decoder, FieldLine, Name, Value};
 
 use super::allocation;
 use super::repetition::times_beyond;
 
-/// Most that a decoder may hold: its table of 64 KiB, with what an entry costs beyond its length, and the longest value that is read.
+/// Maximum memory of a decoder in bytes: its table of 64 KiB with overhead per entry, and the longest value that it reads.
 const MOST_HELD: u64 = 1 << 20;
 
-/// What came of the blocks.
+/// The decoded fields, and the error if there was one.
 type Fields = (Vec<FieldLine>, Option<CompressionError>);
 
-/// Decodes the blocks whole, byte by byte, and as if what came before them was never seen.
+/// Decodes complete blocks, single bytes, and blocks without the connection's beginning.
 pub fn check(input: &[u8]) {
     let again = input.repeat(times_beyond(MOST_HELD, input));
     let held = allocation::peak_during(|| {

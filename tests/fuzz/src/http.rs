@@ -1,8 +1,8 @@
-//! What must hold for the decoder of a connection: the same events whatever the chunking, bounded memory, and of HTTP/2 without the
-//! payload that a full queue drops all events but those of bodies.
+//! Invariants of a connection's decoder. The events do not depend on the chunking, and memory is bounded. For HTTP/2 without the
+//! payload that a full queue drops, all events remain except those of bodies.
 //!
-//! The first byte of the input says whether ALPN told the protocol (0, modulo 3: it did not). A [`Tape`] follows. After its last record
-//! both directions end.
+//! The first byte of the input states whether ALPN named the protocol (0, modulo 3: it did not). A [`Tape`] follows. After its last
+//! record both directions end.
 
 use observer_core::http::{Connection, Direction, Event, FrameWalker, Gap, Protocol, Span, Start};
 
@@ -10,8 +10,8 @@ use super::allocation;
 use super::tape::{Record, Tape};
 use super::told::Told;
 
-/// Most that a decoder may hold of inputs as short as ours: a thousand requests of HTTP/1.1 without an answer, or some thousand open
-/// streams of HTTP/2, with their heads.
+/// Maximum memory of a decoder in bytes for short inputs: a thousand HTTP/1.1 requests without a response, or some thousand open
+/// HTTP/2 streams, with their heads.
 const MOST_HELD: u64 = 8 << 20;
 
 const DIRECTIONS: [Direction; 2] = [Direction::Request, Direction::Response];
@@ -21,7 +21,7 @@ pub fn check_http1(input: &[u8]) {
     check(Protocol::Http1, input);
 }
 
-/// Decodes the tape as HTTP/2, and follows its frames as the forwarding half does.
+/// Decodes the tape as HTTP/2, and walks its frames as the forwarding half does.
 pub fn check_http2(input: &[u8]) {
     check(Protocol::Http2, input);
     if let Some((_, tape)) = input.split_first() {
@@ -41,7 +41,7 @@ fn check(protocol: Protocol, input: &[u8]) {
         play(Start::Beginning, protocol, tape, chunk, &mut |event| chunked.note(event));
         assert_eq!(whole, chunked, "chunking changed the events");
     }
-    // In the middle it is a race between the protocols, in which the chunking counts.
+    // From the middle, the two protocols race for detection, and the chunking matters.
     play(Start::Middle, protocol, tape, usize::MAX, &mut |_| {});
 }
 
@@ -68,7 +68,7 @@ fn end(mut connection: Connection, told: &mut dyn FnMut(&Event<'_>)) {
     }
 }
 
-/// The walker passes on every byte as it came, cuts it alike in any chunking, and what it offers for dropping is payload only.
+/// The walker forwards every byte unchanged, splits it independently of the chunking, and marks only payload as droppable.
 fn check_walker(tape: &[u8]) {
     let seen = Tape(tape).all(|record| matches!(record, Record::Bytes(..)));
     if !seen {
@@ -108,7 +108,7 @@ fn check_walker(tape: &[u8]) {
     }
 }
 
-/// Of each byte the stream whose payload it is, if it is any.
+/// For each byte, the stream if the byte is payload.
 fn one_by_one(walker: &mut FrameWalker, bytes: &[u8]) -> Vec<Option<u32>> {
     let mut payload = Vec::new();
     for byte in bytes.chunks(1) {

@@ -1,4 +1,4 @@
-//! What must hold for bodies in JSON: what serde accepts is understood, and says what serde reads in it.
+//! Invariant of JSON bodies: the reader accepts everything that serde accepts, and finds the items that serde reads.
 
 use observer_core::wire::{BodyKind, Fact};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::facts::{assert_says_what_serde_reads, is_complete};
 pub(crate) const MEDIA_TYPE: &str = "application/json";
 pub(crate) const DOCUMENT: BodyKind = BodyKind::Document;
 
-/// Reads the body, and again what serde makes of it.
+/// Reads the body, and also serde's encoding of it.
 pub fn check(input: &[u8]) {
     let Some(body) = Body::of(input, MEDIA_TYPE) else { return };
     body.assert_sound();

@@ -1,15 +1,15 @@
-//! What must hold for lines of logs: what is read of one is in it, and space around it changes nothing.
+//! Invariants of log lines: each parsed value occurs in the line, and surrounding space changes nothing.
 
 use observer_core::logs::{AuditEvent, EtcdRequest};
 use serde_json::Value;
 
-/// Reads each line as one of an audit log and as one of etcd's.
+/// Parses each line as an audit event and as an etcd log entry.
 pub fn check(input: &[u8]) {
     for line in input.split(|byte| *byte == b'\n') {
         let spaced = [b" ", line, b"\r\n"].concat();
         let (audit, etcd) = (AuditEvent::read(line), EtcdRequest::read(line));
         assert_eq!((&audit, &etcd), (&AuditEvent::read(&spaced), &EtcdRequest::read(&spaced)), "space changed what is read");
-        // What is passed over need not be UTF-8, which a whole value has to be.
+        // Skipped parts may be invalid UTF-8, which serde does not accept.
         let Ok(value) = serde_json::from_slice::<Value>(line) else { continue };
         if let Some(audit) = &audit {
             assert_eq!(value["stage"], "ResponseComplete", "{audit:?}");

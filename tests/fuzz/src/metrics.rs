@@ -1,4 +1,5 @@
-//! What must hold for a page of metrics: the same samples whatever the chunking, bounded memory, and whoever takes them bears any of them.
+//! Invariants of a metrics page. The samples do not depend on the chunking, memory is bounded, and every consumer accepts any
+//! sample.
 
 use observer_core::k8s::Resource;
 use observer_core::metrics::{MetricsReader, Sample, Unread};
@@ -9,13 +10,13 @@ use observer_core::verification::{Answer, Counters, Measured, MetricsPage, Predi
 use super::allocation;
 use super::repetition::times_beyond;
 
-/// Most that a reader may hold: a line of 64 KiB, in a vector that grows by doubling.
+/// Maximum memory of a reader in bytes: a line of 64 KiB, in a vector that grows by doubling.
 const MOST_HELD: u64 = 256 << 10;
 
-/// Labels that somebody asks for.
+/// Labels that consumers read.
 const LABELS: [&str; 5] = ["resource", "group", "name", "git_version", "le"];
 
-/// Reads the page at once, byte by byte and in pieces of 61, and feeds what takes samples.
+/// Reads the page in one piece, byte by byte and in pieces of 61, and passes the samples to their consumers.
 pub fn check(input: &[u8]) {
     let whole = read(input, input.len());
     for chunk in [1, 61] {
@@ -49,7 +50,7 @@ pub fn check(input: &[u8]) {
     assert_eq!(once, profile, "the same page says something else the second time");
 }
 
-/// Whatever moved, something is measured; and where nothing did, nobody answered a list.
+/// Any change of the counters gives a measurement; without a change, a list is `NotCounted`.
 fn check_measuring(moved: Counters) {
     let version = "v1.34.4".parse().expect("it is a version");
     let profile = ServerProfile::of_version(version, Basis::VersionEndpoint);
@@ -61,7 +62,7 @@ fn check_measuring(moved: Counters) {
     }
 }
 
-/// Samples in words, and what was not read.
+/// The samples as text, and what was skipped.
 fn read(input: &[u8], chunk: usize) -> (Vec<String>, Unread) {
     let mut samples = Vec::new();
     let unread = each(input, chunk, &mut |sample| {

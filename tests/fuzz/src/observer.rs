@@ -1,5 +1,5 @@
-//! What must hold for the observer of any connections, with gaps, ends and losses in any order: the same events and snapshot whatever the
-//! chunking, also after a capture; tables within their limits; and numbers that add up.
+//! Invariants of the Observer for any connections, with gaps, ends and losses in any order. Events and snapshot do not depend on
+//! the chunking or on a detour through a capture; tables stay within their limits; numbers add up.
 //!
 //! The input is a [`super::script`].
 
@@ -14,7 +14,7 @@ use observer_core::time::Timestamp;
 
 use super::script::observations;
 
-/// So few that short scripts reach them.
+/// Low enough for short scripts to reach.
 const LIMITS: Limits = Limits {
     open_exchanges: 6,
     connections: 3,
@@ -38,7 +38,7 @@ const LIMITS: Limits = Limits {
     storms: StormLimits { reflectors: 2, window: Duration::from_secs(5), members: 2, memory: 64 << 10, past: 2, servers: 2 },
 };
 
-/// Follows the script as it is, byte by byte, and through a capture.
+/// Runs the script unchanged, byte by byte, and through a capture.
 pub fn check(input: &[u8]) {
     let (observed, chunked) = (observations(input, usize::MAX), observations(input, 1));
     for limits in [LIMITS, Limits::default()] {
@@ -79,7 +79,7 @@ fn assert_adds_up(observed: &[Observation], (events, snapshot): &(Vec<Event>, Sn
     serde_json::to_value(snapshot).expect("a snapshot can be written");
 }
 
-/// What comes of a capture of these.
+/// The observations after a round trip through a capture.
 fn replayed(observed: &[Observation]) -> Vec<Observation> {
     let mut writer = Writer::new(Timestamp::from_nanos(1));
     let mut file = Vec::new();

@@ -1,4 +1,4 @@
-//! What must hold for bodies in protobuf: a list that prost accepts and writes again has the items that prost reads.
+//! Invariant of protobuf bodies: if prost accepts a list, its re-encoded form has the items that prost reads.
 
 use observer_core::wire::ObjectRef;
 use prost::Message;
@@ -9,7 +9,7 @@ use super::json::DOCUMENT;
 
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
-/// What stands before the envelope (kubernetes/apimachinery pkg/runtime/serializer/protobuf/protobuf.go).
+/// The prefix of the envelope (kubernetes/apimachinery pkg/runtime/serializer/protobuf/protobuf.go).
 const MAGIC: &[u8] = b"k8s\0";
 
 /// `runtime.Unknown`, the envelope.
@@ -29,7 +29,7 @@ struct TypeMeta {
     kind: Option<String>,
 }
 
-/// Any list, as far as it is read.
+/// The fields of any list that the reader uses.
 #[derive(Clone, PartialEq, prost::Message)]
 struct List {
     #[prost(message, optional, tag = "1")]
@@ -64,7 +64,7 @@ struct ObjectMeta {
     resource_version: Option<String>,
 }
 
-/// Reads the body, and again what prost makes of it.
+/// Reads the body, and also prost's encoding of it.
 pub fn check(input: &[u8]) {
     let Some(body) = Body::of(input, MEDIA_TYPE) else { return };
     body.assert_sound();
@@ -78,7 +78,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// The list in an envelope that says so.
+/// The list in an envelope whose kind names a list.
 fn list_of(bytes: &[u8]) -> Option<(Unknown, List)> {
     let envelope = Unknown::decode(bytes.strip_prefix(MAGIC)?).ok()?;
     let kind = envelope.type_meta.as_ref()?.kind.as_deref()?;

@@ -1,18 +1,19 @@
-//! What must hold for how a request is understood: what is dropped of a query changes nothing, names and paths are bounded, a continue
-//! token goes there and back, and what remains of a token is short and printable.
+//! Invariants of request parsing. Dropped parts of a query change nothing, and names and paths are bounded. A continue token
+//! survives a round trip, and the rest of a token is short and printable.
 //!
-//! The input is lines: method, request target, a path in front of the API server's own, the value of `Authorization`, a continue token.
+//! The input has five lines: method, request target, a path prefix of the API server, the value of `Authorization`, a continue
+//! token.
 
 use observer_core::http::{Identity, Target};
 use observer_core::k8s::{ContinueRevision, ContinueToken, ListOptions, RequestInfo, query};
 
-/// Longest path and query that are kept, and longest name that is read of them, as the code that enforces them documents it.
+/// Maximum length of path and query, and of the names read from them, as documented by the code that enforces them.
 const MOST_PATH: usize = 4096;
 const MOST_QUERY: usize = 32 * 1024;
 const MOST_NAME: usize = 512;
 const MOST_SUBJECT: usize = 256;
 
-/// Reads each line as what it is, and as what others are.
+/// Parses each line as its own kind and as the other kinds.
 pub fn check(input: &[u8]) {
     let mut lines = input.splitn(5, |byte| *byte == b'\n');
     let [method, target, prefix, authorization, token] = [0; 5].map(|_| lines.next().unwrap_or_default());
@@ -43,7 +44,7 @@ fn check_target(method: &str, target: &[u8], prefix: &str) {
     }
 }
 
-/// The query of a target in origin form, as it was sent.
+/// The query of a target in origin form, not decoded.
 fn raw_query(target: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(target);
     let origin = text.strip_prefix('/')?.split('#').next()?;

@@ -1,8 +1,8 @@
-//! What a tap tells of several connections, in a form that a fuzzer can change, and what the decoders make of it.
+//! The traffic of several connections, in a form that a fuzzer can mutate, and the observations that decoders make of it.
 //!
-//! Records follow one another: an act (modulo 9, in the order of [`Script::act`]), an argument whose lowest two bits name one of four
-//! connections, a length as two little-endian bytes, and for the first two acts as many bytes, what is there of them. Time passes only
-//! where a record says so.
+//! Each record has an act (modulo 9, in the order of [`Script::act`]), an argument whose lowest two bits name one of four
+//! connections, and a length as two little-endian bytes. For the first two acts as many bytes follow, truncated at the end of the
+//! input. Only records advance the time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use observer_core::time::Timestamp;
 const MANNERS: [EndManner; 5] =
     [EndManner::CloseNotify, EndManner::Fin, EndManner::Reset, EndManner::BrokenTls, EndManner::ByWatchtap];
 
-/// A script under way.
+/// A running script.
 pub(crate) struct Script {
     now: Timestamp,
     last: u64,
     open: BTreeMap<u8, (ConnectionId, ConnectionDecoder)>,
-    /// Most bytes that a decoder gets at a time.
+    /// Maximum number of bytes per call of a decoder.
     chunk: usize,
     observations: Vec<Observation>,
 }
 
-/// All observations that the script leads to, when every read is of at most `chunk` bytes.
+/// All observations of the script, with at most `chunk` bytes per read.
 pub(crate) fn observations(mut records: &[u8], chunk: usize) -> Vec<Observation> {
     let mut script = Script {
         now: Timestamp::from_nanos(1_700_000_000_000_000_000),

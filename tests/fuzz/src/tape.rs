@@ -1,14 +1,14 @@
-//! What passed on a connection, in a form that a fuzzer can change.
+//! The traffic of a connection, in a form that a fuzzer can mutate.
 //!
-//! Records follow one another: a kind (0 request bytes, 1 response bytes, 2 request gap, 3 response gap; modulo 4), a length as two
-//! little-endian bytes, and for bytes the payload, what is there of it.
+//! Each record has a kind (0 request bytes, 1 response bytes, 2 request gap, 3 response gap; modulo 4), a length as two
+//! little-endian bytes, and for bytes the payload, truncated at the end of the input.
 
 use observer_core::http::Direction;
 
 /// The records, in order.
 pub(crate) struct Tape<'t>(pub(crate) &'t [u8]);
 
-/// One of them.
+/// Bytes or a gap in one direction.
 pub(crate) enum Record<'t> {
     Bytes(Direction, &'t [u8]),
     Gap(Direction, u64),

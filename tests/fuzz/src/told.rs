@@ -1,19 +1,19 @@
-//! The events of a connection, so that two readings of it can be compared.
+//! The events of a connection, for comparing two readings of it.
 
 use observer_core::http::{Direction, Event, StreamId};
 
-/// The events so far; neighbouring slices of one body are joined.
+/// The events so far; adjacent slices of one body are joined.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told(pub(crate) Vec<Line>);
 
-/// An event, or a stretch of one.
+/// One event, or the joined slices of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Bytes of a body or of an upgraded exchange, whose contents do not matter here.
+    /// Bytes of a body or of an upgraded exchange; only their number is kept.
     Stretch { stream: StreamId, direction: Direction, opaque: bool, seen: bool, length: u64 },
-    /// Bytes that are not HTTP, or a direction that is lost.
+    /// Bytes that are not HTTP, or a direction that was lost.
     Wrong(Direction, String),
-    /// Any other event in its `Debug` form.
+    /// The `Debug` form of any other event.
     Other(String),
 }
 
@@ -29,12 +29,12 @@ impl Told {
         }
     }
 
-    /// Whether something was not HTTP, or lost.
+    /// Whether all bytes were HTTP and no direction was lost.
     pub(crate) fn is_sound(&self) -> bool {
         !self.0.iter().any(|line| matches!(line, Line::Wrong(..)))
     }
 
-    /// All but the stretches of bodies.
+    /// All lines except body stretches.
     pub(crate) fn without_stretches(&self) -> Vec<&Line> {
         self.0.iter().filter(|line| !matches!(line, Line::Stretch { .. })).collect()
     }

@@ -1,7 +1,8 @@
-//! What must hold for the frames of a WebSocket and the watch in their messages: the same parts and facts whatever the chunking, and after
-//! a gap fewer facts, never others.
+//! Invariants of WebSocket frames and of the watch in their messages. Parts and facts do not depend on the chunking. After a gap
+//! there are fewer facts, never others.
 //!
-//! The first byte of the input chooses the encoding of the messages (bits 2 and 3: 1 protobuf, 2 CBOR, else JSON). Frames follow.
+//! The first byte of the input selects the encoding of the messages (bits 2 and 3: 1 protobuf, 2 CBOR, otherwise JSON). Frames
+//! follow.
 
 use observer_core::http::{Part, WebSocket};
 use observer_core::wire::{BodyKind, BodyReader, Fact};
@@ -10,10 +11,10 @@ use super::allocation;
 use super::facts::{is_lines_of_json, is_subsequence};
 use super::{cbor, json, protobuf};
 
-/// Most that both readers may hold; of a message nothing is kept but what its facts say.
+/// Maximum memory of both readers in bytes; they keep only the facts of a message.
 const MOST_HELD: u64 = 128 << 10;
 
-/// Reads the frames at once, byte by byte, in pieces of 7, and with a gap.
+/// Reads the frames in one piece, byte by byte, in pieces of 7, and with a gap.
 pub fn check(input: &[u8]) {
     let Some((flags, frames)) = input.split_first() else { return };
     let media_type = match flags >> 2 & 3 {
@@ -44,13 +45,13 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// What the frames say.
+/// The result of reading frames.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Reading {
     facts: Vec<Fact>,
     /// Bytes of messages.
     payload: Vec<u8>,
-    /// The Close frame, or what is wrong.
+    /// The Close frame or the error.
     end: Option<String>,
 }
 
@@ -65,7 +66,7 @@ impl Reading {
         reading
     }
 
-    /// The facts, but for what is found to be malformed.
+    /// The facts with a gap in the middle, without `Malformed`.
     fn with_gap(media_type: &str, before: &[u8], gap: u64, behind: &[u8]) -> Vec<Fact> {
         let mut reading = Self::default();
         let (mut socket, mut reader) = readers(media_type);

@@ -1,4 +1,4 @@
-//! Objects with canaries in them, in every encoding that watchtap reads.
+//! Objects with canaries, in every encoding that watchtap reads.
 
 use std::io::Write;
 
@@ -7,10 +7,10 @@ use flate2::write::GzEncoder;
 
 use super::secrets::{secret, secret_base64};
 
-/// The name of every object here, which is no secret: where it is not seen, nothing was read.
+/// The name of every object here. It is no secret: if it does not appear, nothing was read.
 pub(super) const NAME: &str = "seen-by-its-name";
 
-/// A list of one Secret, with its data in `data`, `stringData`, an annotation and the name of a key.
+/// A list of one Secret, with the canary in `data`, `stringData`, an annotation and the name of a key.
 pub(super) fn secrets_json(place: &str) -> String {
     format!(
         r#"{{"kind":"SecretList","apiVersion":"v1","metadata":{{"resourceVersion":"7"}},"items":[{{"metadata":{{"name":"{NAME}","namespace":"default","uid":"u","resourceVersion":"6","annotations":{{"last-applied":"{}"}}}},"data":{{"{}":"{}"}},"stringData":{{"x":"{}"}}}}]}}"#,
@@ -21,7 +21,6 @@ pub(super) fn secrets_json(place: &str) -> String {
     )
 }
 
-/// One `ConfigMap`.
 pub(super) fn config_map_json(place: &str) -> String {
     format!(
         r#"{{"kind":"ConfigMap","apiVersion":"v1","metadata":{{"name":"{NAME}","namespace":"default","resourceVersion":"6"}},"data":{{"x":"{}"}}}}"#,
@@ -29,7 +28,7 @@ pub(super) fn config_map_json(place: &str) -> String {
     )
 }
 
-/// What kubectl asks for: rows with cells.
+/// A Table, as kubectl requests it: rows with cells.
 pub(super) fn table_json() -> String {
     format!(
         r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"7"}},"columnDefinitions":[],"rows":[{{"cells":["{}"],"object":{{"kind":"PartialObjectMetadata","metadata":{{"name":"{NAME}","namespace":"default","resourceVersion":"6"}}}}}}]}}"#,
@@ -37,7 +36,7 @@ pub(super) fn table_json() -> String {
     )
 }
 
-/// A refusal that quotes the value which is refused.
+/// A refusal that quotes the refused value.
 pub(super) fn refusal_json() -> String {
     format!(
         r#"{{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"ConfigMap \"{NAME}\" is invalid: data[x]: Invalid value: \"{}\"","reason":"Invalid","details":{{"causes":[{{"reason":"FieldValueInvalid","message":"Invalid value: \"{}\"","field":"data[{}]"}}]}},"code":422}}"#,
@@ -47,7 +46,7 @@ pub(super) fn refusal_json() -> String {
     )
 }
 
-/// Events of a watch; the last one is not complete.
+/// Watch events; the last one is incomplete.
 pub(super) fn watch_json(place: &str) -> String {
     let event = |kind: &str| format!("{{\"type\":\"{kind}\",\"object\":{}}}\n", config_map_json(place));
     event("ADDED") + &event("MODIFIED") + r#"{"type":"DELETED","object":{"data":{"x":""# + &secret(place)
@@ -60,7 +59,8 @@ pub(super) fn secrets_gzip() -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// A `SecretList` in the envelope of Kubernetes (apimachinery pkg/runtime/serializer/protobuf; message numbers of core/v1 and meta/v1).
+/// A `SecretList` in the envelope of Kubernetes (apimachinery pkg/runtime/serializer/protobuf; message numbers of core/v1 and
+/// meta/v1).
 pub(super) fn secrets_protobuf(place: &str) -> Vec<u8> {
     let entry = [field(1, secret("secret key json")), field(2, secret(place))].concat();
     let metadata = [field(1, NAME), field(3, "default"), field(5, "u"), field(6, "6")].concat();
@@ -70,7 +70,7 @@ pub(super) fn secrets_protobuf(place: &str) -> Vec<u8> {
     [b"k8s\0".to_vec(), field(1, kind), field(2, list)].concat()
 }
 
-/// The same in CBOR (RFC 8949), self-described as Kubernetes writes it.
+/// The list of Secrets in CBOR (RFC 8949), self-described as Kubernetes writes it.
 pub(super) fn secrets_cbor() -> Vec<u8> {
     let metadata = map(&[("name", text(NAME)), ("namespace", text("default")), ("resourceVersion", text("6"))]);
     let data = map(&[("x", string(0x40, secret("secret data cbor").as_bytes()))]);
@@ -84,7 +84,7 @@ pub(super) fn secrets_cbor() -> Vec<u8> {
     [b"\xd9\xd9\xf7".to_vec(), list].concat()
 }
 
-/// A length-delimited field of protobuf.
+/// A length-delimited protobuf field.
 fn field(number: u8, content: impl AsRef<[u8]>) -> Vec<u8> {
     let content = content.as_ref();
     let mut bytes = vec![number << 3 | 2];
@@ -106,7 +106,7 @@ fn text(text: &str) -> Vec<u8> {
     string(0x60, text.as_bytes())
 }
 
-/// A string of under 256 bytes of this major type.
+/// A string of this major type with less than 256 bytes.
 fn string(major_type: u8, bytes: &[u8]) -> Vec<u8> {
     [&[major_type | 0x18, u8::try_from(bytes.len()).unwrap()], bytes].concat()
 }

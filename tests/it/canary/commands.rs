@@ -1,4 +1,4 @@
-//! Every command is run with canaries in all that it is given, at the highest log level, and all that it leaves is searched.
+//! Runs every command with canaries in all of its inputs, at the highest log level, and searches all of its outputs.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -162,13 +162,13 @@ fn verify_shows_no_canary() {
     scene.assert_clean("verify");
 }
 
-/// A world with canaries in it, and an API server that has more of them.
+/// An isolated environment with canaries, and an API server that returns more of them.
 struct Scene {
     places: Places,
     search: Search,
     given: Given,
     upstream: ScriptedUpstream,
-    /// What the environment says of a proxy.
+    /// The proxy variable of the environment.
     proxy: Option<String>,
 }
 
@@ -182,7 +182,7 @@ impl Scene {
         Self { search: search(given.keys.clone()), places, given, upstream, proxy: None }
     }
 
-    /// Looks for more.
+    /// Adds canaries to the search.
     fn seeking(self, more: Vec<Canary>) -> Self {
         let all = self.given.keys.iter().cloned().chain(more).collect();
         Self { search: search(all), ..self }
@@ -217,7 +217,7 @@ impl Scene {
         assert!(self.said(run.name).contains(run.shows), "{} got elsewhere: {}", run.name, self.said(run.name));
     }
 
-    /// What a run said on both streams so far.
+    /// Both output streams of a run so far.
     fn said(&self, run: &str) -> String {
         let stream = |stream: &str| fs::read_to_string(self.given.folder.join(format!("{run} {stream}"))).unwrap_or_default();
         stream("stdout") + &stream("stderr")
@@ -227,7 +227,7 @@ impl Scene {
         String::from_utf8_lossy(&fs::read(self.places.left().join(file)).unwrap_or_default()).into_owned()
     }
 
-    /// Where `run` and `demo` say that clients are to look.
+    /// The kubeconfig that `run` and `demo` announce for their clients.
     fn announced_kubeconfig(&self, run: &Run, child: &mut Child) -> PathBuf {
         loop {
             let said = self.said(run.name);
@@ -240,7 +240,7 @@ impl Scene {
         }
     }
 
-    /// Goes by way of the proxy that the environment names; returns whether it lets a client through.
+    /// Runs commands with the proxy of the environment; returns whether a client could connect.
     #[track_caller]
     fn run_by_proxy(&self) -> Result<(), anyhow::Error> {
         for run in runs::BY_PROXY {
@@ -251,7 +251,7 @@ impl Scene {
         let (address, authority) = endpoint(&kubeconfig);
         let connected = connect(address, &authority, &[b"http/1.1"]);
         self.assert_clean("run by a proxy of the environment while it runs");
-        // In the environment the password is the user's own doing.
+        // The user put the password into the environment, so the environment is not searched.
         self.assert_process_clean(&child, &["cmdline"]);
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         assert!(wait_within(&mut child, LIMIT).unwrap().success());
@@ -259,7 +259,7 @@ impl Scene {
         connected.map(drop)
     }
 
-    /// Holds all conversations, one after the other, by way of watchtap.
+    /// Holds all conversations through watchtap, one by one.
     fn converse(kubeconfig: &Path) {
         let (address, authority) = endpoint(kubeconfig);
         for Conversation { name, protocol, said } in conversations() {
@@ -272,11 +272,11 @@ impl Scene {
         }
     }
 
-    /// Searches all files that there are, and what was said.
+    /// Searches all files and both output streams.
     #[track_caller]
     fn assert_clean(&self, what: &str) {
         let private = self.places.search(&self.search, |file| {
-            // Written for the client; its mode is checked like that of all files.
+            // A file for the client; its mode is checked like that of all files.
             file.file_name().is_some_and(|name| name == "kubeconfig" || name == "demo-kubeconfig")
         });
         let mut leaks = private.unwrap().leaks;
@@ -291,7 +291,8 @@ impl Scene {
         assert!(leaks.is_empty(), "{what} leaks:\n  {}", leaks.join("\n  "));
     }
 
-    /// Searches what everybody on the machine can read of a process (`cmdline`), and what its owner can (`environ`).
+    /// Searches the files of a process under `/proc`: `cmdline`, which every user can read, and `environ`, which its owner can
+    /// read.
     #[track_caller]
     fn assert_process_clean(&self, child: &Child, files: &[&str]) {
         for file in files {
@@ -301,7 +302,7 @@ impl Scene {
         }
     }
 
-    /// Searches what the kubeconfig's plug-in has written down of those who called it, and of what it was told.
+    /// Searches the plug-in's records of its callers' command lines and of its own environment.
     #[track_caller]
     fn assert_plug_in_clean(&self) {
         let written = |name: &str| fs::read(self.given.folder.join(name)).unwrap();
@@ -313,7 +314,7 @@ impl Scene {
     }
 }
 
-/// `@flag-token` becomes the canary of the place `flag token`.
+/// Replaces `@flag-token` by the canary of the place `flag token`.
 fn with_secrets(argument: &str) -> String {
     let places = [
         "explained url password",
@@ -329,7 +330,7 @@ fn with_secrets(argument: &str) -> String {
         .fold(argument.to_owned(), |argument, place| argument.replace(&format!("@{}", place.replace(' ', "-")), &secret(place)))
 }
 
-/// The API server's side of whichever conversation begins like this; questions of watchtap itself are answered, too.
+/// The API server's side of the conversation that starts with these bytes. It also answers watchtap's own requests.
 fn serve(stream: &mut ServerStream) -> io::Result<()> {
     let conversations = conversations();
     let mut heard = Vec::new();
@@ -351,7 +352,8 @@ fn serve(stream: &mut ServerStream) -> io::Result<()> {
     }
 }
 
-/// Runs, as a client would, what the client's kubeconfig has in place of the plug-in; its token comes through, and nothing else is written.
+/// Runs the command that the client's kubeconfig has in place of the plug-in. It prints the plug-in's token, and no other secret
+/// leaks.
 #[track_caller]
 fn run_plug_in(scene: &Scene, kubeconfig: &Path) {
     let document = document(kubeconfig);
@@ -369,7 +371,7 @@ fn run_plug_in(scene: &Scene, kubeconfig: &Path) {
     scene.assert_plug_in_clean();
 }
 
-/// The keys that were made for this run, and that clients are given in place of the user's own.
+/// The private keys generated for this run, which the client's kubeconfig has in place of the user's own.
 #[track_caller]
 fn private_keys(kubeconfig: &Path) -> Vec<Canary> {
     let document = document(kubeconfig);
@@ -383,12 +385,12 @@ fn private_keys(kubeconfig: &Path) -> Vec<Canary> {
     keys
 }
 
-/// The URL of a proxy, as the environment has it.
+/// The URL of a proxy, as in the environment.
 fn with_password(scheme: &str, address: &str) -> String {
     format!("{scheme}://user:{}@{address}", secret("environment proxy password"))
 }
 
-/// Where the client's kubeconfig leads, and who vouches for it.
+/// Server address and CA of the client's kubeconfig.
 fn endpoint(kubeconfig: &Path) -> (SocketAddr, String) {
     let document = document(kubeconfig);
     let cluster = &document["clusters"][0]["cluster"];

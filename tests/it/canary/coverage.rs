@@ -1,4 +1,4 @@
-//! That the runs cover the command line as it is, and the outputs the runs.
+//! Checks that the runs cover the command line, and that the outputs cover the runs.
 
 use watchtap::command::command_line;
 
@@ -6,7 +6,7 @@ use super::outputs::{ELSEWHERE, NO_OUTPUT, OUTPUTS};
 use super::runs;
 use super::secrets::PLACES;
 
-/// Where canaries are put in.
+/// The sources that contain canaries.
 const SOURCES: &[&str] = &[
     include_str!("bodies.rs"),
     include_str!("commands.rs"),

@@ -1,4 +1,4 @@
-//! What the types of the core show of themselves: after each piece of canary traffic, everything that is alive is printed by `Debug`.
+//! `Debug` output of the core's types: after each piece of canary traffic, every live value is printed.
 
 use std::any::type_name;
 use std::collections::BTreeSet;
@@ -25,8 +25,8 @@ use super::http2::{END_HEADERS, END_STREAM, HEADERS, frame, plain_request_fields
 use super::secrets::{search, secret};
 use super::traffic::{Conversation, conversations};
 
-/// Every type that the core's modules show to others and that may hold text from outside. A house rule (`xtask/src/tidy/canary.rs`) says when
-/// one is missing here; the test below, when one is never printed.
+/// Every public type of the core that may hold text from outside. A house rule (`xtask/src/tidy/canary.rs`) reports types missing
+/// here; the test below reports types that are never printed.
 const TYPES: &[&str] = &[
     "capture::Reader",
     "capture::Record",
@@ -130,7 +130,7 @@ const TYPES: &[&str] = &[
     "wire::WatchFrame",
 ];
 
-/// Bytes at a time. The second breaks every line, frame and value somewhere.
+/// Chunk sizes in bytes. The second splits every line, frame and value somewhere.
 const CHUNKS: [usize; 2] = [usize::MAX, 17];
 
 #[test]
@@ -159,7 +159,7 @@ fn no_type_of_the_core_shows_a_canary() {
     assert!(unseen.is_empty(), "never printed: {unseen:?}");
 }
 
-/// What was printed.
+/// The printed text, and the types seen.
 pub(super) struct Shown {
     of: &'static str,
     text: String,
@@ -171,17 +171,17 @@ impl Shown {
         Self { of, text: String::new(), types: BTreeSet::new() }
     }
 
-    /// Prints a value, the first of its type both ways.
+    /// Prints a value; the first of each type in both `Debug` forms.
     pub(super) fn note<T: Debug>(&mut self, value: &T) {
         writeln!(self.text, "{value:?}").unwrap();
-        // What breaks lines differently is no other encoding to the search; once is enough.
+        // The search ignores line breaks, so one pretty-printed value per type suffices.
         if self.types.insert(short(type_name::<T>())) {
             writeln!(self.text, "{value:#?}").unwrap();
         }
     }
 }
 
-/// `http::Event` for `observer_core::http::event::Event<'_>`.
+/// Shortens `observer_core::http::event::Event<'_>` to `http::Event`.
 fn short(name: &str) -> String {
     let bare = name.split('<').next().unwrap_or_default().trim_start_matches('&');
     let mut segments = bare.trim_start_matches("observer_core::").split("::");
@@ -263,7 +263,7 @@ fn header_blocks(chunk: usize) -> Shown {
     shown
 }
 
-/// Fields in plaintext, ahead of a block that refers to a table which is lost.
+/// Plaintext fields ahead of a header block whose dynamic table was lost.
 fn told_fields(chunk: usize) -> Shown {
     let mut shown = Shown::new("header fields that were told");
     let mut fields = HeaderFields::new(Blocks::OfStream(7));
@@ -282,7 +282,7 @@ fn told_fields(chunk: usize) -> Shown {
     shown
 }
 
-/// All connections in one Observer, in a capture, and in what is read from that.
+/// Passes all connections through one Observer, through a capture, and through a reader of that capture.
 fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
     let mut shown = Shown::new("the Observer");
     let mut observer = Observer::new(Limits::default());
@@ -340,7 +340,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
     shown
 }
 
-/// Each text that names a container has gone through here.
+/// A container; every text that names one has passed through here.
 fn container() -> Container {
     let cgroup = format!("/kubepods/pod{}/{}", "d".repeat(32), "c".repeat(64));
     Container::of_cgroup(&cgroup).unwrap()
@@ -418,7 +418,7 @@ fn bodies(chunk: usize) -> Vec<Shown> {
     each.collect()
 }
 
-/// Exec streams are no watch, and somebody may take them for one.
+/// Exec streams are no watch, but a reader could mistake them for one.
 fn sockets(chunk: usize) -> Shown {
     let mut shown = Shown::new("a WebSocket");
     for first in [0x81, 0x82, 0x88, 0x89, 0xff] {

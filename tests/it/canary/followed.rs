@@ -1,4 +1,4 @@
-//! What reflectors, storms and findings show of themselves, for every list that the canary traffic asks for.
+//! `Debug` output of reflectors, storms and findings, for every list in the canary traffic.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const CONNECTION: ConnectionId = ConnectionId(1);
 const EXPIRED: u16 = 410;
 const TOO_LARGE: u16 = 504;
 
-/// Each list becomes a reflector's: it lists, watches, resumes, expires, lists again, and is refused for ever.
+/// Each list becomes a reflector's: it lists, watches, resumes, expires, relists, and is refused forever.
 pub(super) fn followed(conversations: &[Conversation]) -> Shown {
     let mut shown = Shown::new("reflectors and storms");
     for request in conversations.iter().flat_map(lists) {
@@ -33,7 +33,7 @@ pub(super) fn followed(conversations: &[Conversation]) -> Shown {
     shown
 }
 
-/// The lists that a conversation asks for.
+/// The lists that a conversation requests.
 fn lists(conversation: &Conversation) -> Vec<RequestLine> {
     let mut decoder = ConnectionDecoder::new(CONNECTION, Some(super::debug_output::protocol(conversation)), "");
     let mut found = Vec::new();
@@ -63,7 +63,7 @@ fn life(request: &RequestLine) -> Vec<Observation> {
         process,
         attached_late: false,
     });
-    // Another reflector is behind from the end of the first watch on, and so exposed to a restart.
+    // The other reflector lags from the end of the first watch, so a restart would make it relist.
     let mut beside = request.clone();
     beside.options.label_selector.push_str("a=b");
     life.list(&beside, "9");
@@ -79,7 +79,7 @@ fn life(request: &RequestLine) -> Vec<Observation> {
     life.observations
 }
 
-/// The same request for a watch or a list from a revision on.
+/// The same request as a watch or a list, from this revision.
 fn of(request: &RequestLine, verb: Verb, revision: u64) -> RequestLine {
     let mut request = request.clone();
     request.options.watch = verb == Verb::Watch;
@@ -91,7 +91,7 @@ fn of(request: &RequestLine, verb: Verb, revision: u64) -> RequestLine {
     request
 }
 
-/// One request after another, a second each.
+/// A sequence of requests, one per second.
 struct Life {
     at: Timestamp,
     stream: u64,
@@ -146,7 +146,7 @@ impl Life {
         self.end(exchange);
     }
 
-    /// An own write, which comes back by an own watch.
+    /// A write of the client, which its own watch returns.
     fn writes(&mut self, request: &RequestLine) {
         let object = ObjectRef { name: "a".to_owned(), resource_version: "11".to_owned(), ..ObjectRef::default() };
         let mut write = request.clone();
@@ -162,7 +162,7 @@ impl Life {
         self.end(exchange);
     }
 
-    /// A burst, and then one request after another at even distances, as a client does that holds itself back.
+    /// A burst, followed by requests at even intervals, as from a client that limits itself.
     fn hurries(&mut self, request: &RequestLine) {
         for number in 0..20 {
             let exchange = self.ask_after(Duration::from_millis(if number < 10 { 0 } else { 200 }), request, 404);
@@ -179,7 +179,7 @@ impl Life {
     }
 }
 
-/// Without an Observer around them, since it shows its insides as a whole only.
+/// Uses the parts of an Observer directly, because an Observer prints them only together.
 fn follow(observations: &[Observation], shown: &mut Shown) {
     let mut reflectors = Reflectors::new(ReflectorLimits::default());
     let mut storms = Storms::new(StormLimits { reflectors: 1, ..StormLimits::default() });

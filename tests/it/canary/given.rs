@@ -1,4 +1,4 @@
-//! What the user has: kubeconfigs with every kind of credential, whole and broken, and logs of servers.
+//! The user's files: kubeconfigs with every kind of credential, valid and broken, and logs of servers.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,15 +10,15 @@ use rcgen::{CertificateParams, KeyPair};
 
 use super::secrets::secret;
 
-/// The files, and the secrets that were made for this run.
+/// The files, and the secrets generated for this run.
 pub(super) struct Given {
     pub(super) folder: PathBuf,
-    /// Of the private key of a client certificate.
+    /// Canaries for the private key of a client certificate.
     pub(super) keys: Vec<Canary>,
 }
 
 impl Given {
-    /// Writes all kubeconfigs: to `server`, and by way of `proxy`.
+    /// Writes all kubeconfigs: for a direct connection to `server`, and for one through `proxy`.
     pub(super) fn to(places: &Places, server: SocketAddr, authority: &str, proxy: SocketAddr) -> Self {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::default().self_signed(&key).unwrap().pem();
@@ -39,7 +39,7 @@ impl Given {
         let password = secret("kubeconfig proxy password");
         let behind = format!("server: 'https://api.invalid:6443', {trust}, proxy-url: 'http://u:{password}@{proxy}'");
         places.give("behind-proxy", kubeconfig(&behind, &token)).unwrap();
-        // Which proxy leads there is the environment's to say.
+        // The environment names the proxy.
         let far = format!("server: 'https://api.invalid:6443', {trust}, tls-server-name: 127.0.0.1");
         places.give("far", kubeconfig(&far, &token)).unwrap();
         let bad = format!("{cluster}, proxy-url: 'ftp://u:{password}@{proxy}'");
@@ -59,7 +59,7 @@ impl Given {
 pub(super) mod give {
     use super::{BASE64_STANDARD, Engine, Places, SocketAddr, kubeconfig, plug_in, secret};
 
-    /// What `verify` needs: a server that can be verified, and its logs.
+    /// The files that `verify` needs: a server that can be verified, and its logs.
     pub(in crate::canary) fn verified(places: &Places, server: SocketAddr, authority: &str) {
         let cluster = format!("server: 'https://{server}', certificate-authority-data: {}", BASE64_STANDARD.encode(authority));
         let audit_log = places.give("audit.log", format!("{{\"requestObject\":\"{}\"}}\n", secret("audit log"))).unwrap();
@@ -72,7 +72,7 @@ pub(super) mod give {
     }
 }
 
-/// The parts of a private key by which it is recognised: a whole line of its PEM text, and the number itself (RFC 5915 §3, within PKCS #8).
+/// The recognisable parts of a private key: a complete line of its PEM text, and the number itself (RFC 5915 §3, within PKCS #8).
 pub(super) fn key_canaries(name: &str, key: &KeyPair) -> Vec<Canary> {
     let pem = key.serialize_pem();
     let der = key.serialize_der();
@@ -81,7 +81,7 @@ pub(super) fn key_canaries(name: &str, key: &KeyPair) -> Vec<Canary> {
     vec![Canary::new(&format!("line of {name}"), line), Canary::new(&format!("number of {name}"), &number[2..])]
 }
 
-/// Prints a token, and writes down the command line of whoever called it, and its own environment.
+/// A plug-in that prints a token, and records its caller's command line and its own environment.
 fn plug_in(folder: &std::path::Path) -> String {
     let credential = format!(
         r#"{{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{{"token":"{}"}}}}"#,
@@ -99,7 +99,7 @@ fn plug_in(folder: &std::path::Path) -> String {
     .to_string()
 }
 
-/// One cluster, and a context for each user; the first is current.
+/// A kubeconfig with one cluster and a context for each user; the first is current.
 fn kubeconfig(cluster: &str, users: &[(&str, String)]) -> String {
     let each = |line: &dyn Fn(&str, &str) -> String| users.iter().map(|(name, user)| line(name, user)).collect::<Vec<_>>().concat();
     let of_users = each(&|name, user| format!("- {{name: {name}, user: {{{user}}}}}\n"));

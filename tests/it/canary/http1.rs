@@ -1,4 +1,4 @@
-//! What clients and API servers say in HTTP/1.1, watches and upgrades among it.
+//! HTTP/1.1 traffic of clients and API servers, including watches and upgrades.
 
 use super::bodies::{
     config_map_json, refusal_json, secrets_cbor, secrets_gzip, secrets_json, secrets_protobuf, table_json, watch_json,
@@ -157,7 +157,7 @@ fn switching(protocol: &str) -> Vec<u8> {
     format!("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: {protocol}\r\n\r\n").into_bytes()
 }
 
-/// A WebSocket frame of under 64 KiB (RFC 6455 §5.2).
+/// A WebSocket frame with less than 64 KiB of payload (RFC 6455 §5.2).
 fn frame(first: u8, payload: &[u8], mask: Option<[u8; 4]>) -> Vec<u8> {
     let length = u16::try_from(payload.len()).unwrap();
     let is_control = first & 0x08 != 0;

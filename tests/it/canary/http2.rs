@@ -1,4 +1,4 @@
-//! What clients and API servers say in HTTP/2: fields in HPACK's table, bodies in DATA frames, words in control frames.
+//! HTTP/2 traffic of clients and API servers: fields in HPACK's table, bodies in DATA frames, text in control frames.
 
 use observer_tests::canary::huffman;
 
@@ -21,7 +21,7 @@ pub(super) fn conversations() -> Vec<(&'static str, Dialogue)> {
 }
 
 fn requests() -> Dialogue {
-    // The newest entry is 62 (RFC 7541 §2.3.3); the first request's fields are there still.
+    // The newest entry is 62 (RFC 7541 §2.3.3); the fields of the first request are still in the table.
     let again = [indexed(2), indexed(7), indexed(66), indexed(65), indexed(64), indexed(63), indexed(62)];
     let create = [indexed(3), indexed(7), plain(":path", SECRETS), coded("authorization", &format!("Basic {}", basic()))];
     let jwt = [indexed(2), indexed(7), plain(":path", SECRETS), plain("authorization", &format!("Bearer {}", jwt()))];
@@ -50,7 +50,7 @@ fn requests() -> Dialogue {
     ]
 }
 
-/// The head of a first request: five of its fields go into the table.
+/// The head of a first request; five of its fields enter the dynamic table.
 pub(super) fn request_fields() -> Vec<u8> {
     let [_method, (path, target), (authorization, bearer), (cookie, session), (extra, other), (user_agent, canary)] =
         plain_request_fields();
@@ -66,7 +66,7 @@ pub(super) fn request_fields() -> Vec<u8> {
     .concat()
 }
 
-/// The same fields as a process has them, but for the scheme.
+/// The same fields as plain text in a process, without the scheme.
 pub(super) fn plain_request_fields() -> [(&'static str, String); 6] {
     [
         (":method", "GET".to_owned()),
@@ -104,22 +104,22 @@ pub(super) fn frame(frame_type: u8, flags: u8, stream: u8, payload: &[u8]) -> Ve
     [&[high, middle, low, frame_type, flags, 0, 0, 0, stream], payload].concat()
 }
 
-/// A field of the static or the dynamic table (RFC 7541 §6.1).
+/// A reference to the static or the dynamic table (RFC 7541 §6.1).
 pub(super) fn indexed(index: u8) -> Vec<u8> {
     vec![0x80 | index]
 }
 
-/// A field that goes into the table, in plain (RFC 7541 §6.2.1).
+/// A field that enters the dynamic table, without Huffman coding (RFC 7541 §6.2.1).
 pub(super) fn plain(name: &str, value: &str) -> Vec<u8> {
     [vec![0x40], string(0, name.as_bytes()), string(0, value.as_bytes())].concat()
 }
 
-/// The same with a value in Huffman code.
+/// The same with a Huffman-coded value.
 fn coded(name: &str, value: &str) -> Vec<u8> {
     [vec![0x40], string(0, name.as_bytes()), string(0x80, &huffman(value.as_bytes()))].concat()
 }
 
-/// RFC 7541 §5.2, with a length of seven bits and more (§5.1).
+/// A string literal (RFC 7541 §5.2), with a length of seven bits and more (§5.1).
 fn string(huffman: u8, octets: &[u8]) -> Vec<u8> {
     const FULL: usize = 0x7f;
     let Some(mut rest) = octets.len().checked_sub(FULL) else {

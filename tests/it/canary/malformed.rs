@@ -1,4 +1,4 @@
-//! What is not as the standards have it, with canaries where a message about it could quote.
+//! Traffic that violates the standards, with canaries where an error message could quote them.
 
 use super::bodies::{secrets_json, secrets_protobuf};
 use super::http2::{DATA, END_HEADERS, END_STREAM, HEADERS, frame, indexed, plain, preface, settings};

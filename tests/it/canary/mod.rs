@@ -1,7 +1,7 @@
-//! Canaries: a secret in every place where one can be, and none of them anywhere but in the client's kubeconfig.
+//! Canaries: a secret in every possible place, and none of them in any output except the client's kubeconfig.
 //!
-//! [`secrets`] says which there are, [`traffic`] carries them through watchtap. [`commands`] runs every command and looks at all that it
-//! leaves, [`debug_output`] at what the core's types would show of themselves; [`coverage`] makes sure that nothing is left out.
+//! [`secrets`] defines them, and [`traffic`] sends them through watchtap. [`commands`] runs every command and searches its outputs;
+//! [`debug_output`] searches the `Debug` output of the core's types. [`coverage`] checks that nothing is left out.
 
 mod bodies;
 mod commands;

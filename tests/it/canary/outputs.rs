@@ -1,7 +1,7 @@
-//! Everything by which watchtap gives something away: the source files that open a file, a socket or a stream, and the runs that search
-//! what comes of it. A house rule (`xtask/src/tidy/canary.rs`) says when a file is missing here.
+//! All of watchtap's outputs: the source files that open a file, a socket or a stream, and the runs that search the results. A
+//! house rule (`xtask/src/tidy/canary.rs`) reports files missing here.
 
-/// A source file, and the runs of [`super::runs`] that come through it; none where nothing leaves, and why.
+/// A source file, and the runs of [`super::runs`] that use it. Without runs, the last column states why nothing leaves it.
 pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
     ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
@@ -64,10 +64,10 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/verification/log_tail.rs", &["verify", "verify with a log of something else"], "opens logs of servers"),
 ];
 
-/// Commands that no run here has, and who seeks canaries in what they leave.
+/// Commands without a run here, and the tests that search their outputs.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[("probe", "needs rights and a kernel: `tests/kernel`")];
 
-/// Flags that make no output of their own, and why.
+/// Flags without an output of their own, and the reason.
 pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
     ("context", "chooses an entry of the kubeconfig"),
     ("upstream", "names the API server; errors that quote it are in the runs"),

@@ -1,10 +1,11 @@
-//! Every command that watchtap has, as the canary tests run it. [`super::coverage`] compares this with the command line itself.
+//! Every watchtap command, as the canary tests run it. [`super::coverage`] compares this list with the command line itself.
 
-/// One call of watchtap. `@left` is the working folder, where what a flag asks for is searched afterwards; `@given` holds what the user has.
+/// One call of watchtap. `@left` is the working folder, which is searched for the files that flags name; `@given` has the user's
+/// files.
 pub(super) struct Run {
-    /// How [`super::outputs`] calls it.
+    /// Its name in [`super::outputs`].
     pub(super) name: &'static str,
-    /// What it says, on either stream, once it has got to where the secret is; empty where that is not the same in all tests.
+    /// Text on either stream that shows that the run reached the secret; empty if it differs between tests.
     pub(super) shows: &'static str,
     pub(super) arguments: &'static [&'static str],
 }
@@ -59,7 +60,7 @@ pub(super) const RUN: Run = Run {
 };
 pub(super) const RUN_BEHIND_PROXY: Run =
     Run { name: "run behind a proxy", shows: "", arguments: &["run", "--kubeconfig", "@given/behind-proxy", "--grace", "0s"] };
-/// In front of a server that only the proxy of the environment can reach.
+/// With a server that only the proxy of the environment can reach.
 pub(super) const RUN_BY_PROXY: Run = Run {
     name: "run by a proxy of the environment",
     shows: "",
@@ -110,7 +111,7 @@ pub(super) const DEMO: Run = Run {
         "0s",
     ],
 };
-/// Replays what the run `exec` recorded.
+/// Replays the capture of the run `exec`.
 pub(super) const READ: &[Run] = &[
     Run {
         name: "read",
@@ -138,7 +139,7 @@ pub(super) const READ: &[Run] = &[
     },
     Run { name: "read what is no capture", shows: "not a capture of watchtap", arguments: &["read", "@given/kubeconfig"] },
 ];
-/// Needs nobody.
+/// Runs without a server.
 pub(super) const ALONE: &[Run] = &[
     Run {
         name: "explain",
@@ -231,7 +232,7 @@ pub(super) const ALONE: &[Run] = &[
         ],
     },
 ];
-/// In front of a server that can be verified.
+/// With a server that can be verified.
 pub(super) const VERIFY: &[Run] = &[
     Run {
         name: "verify",
@@ -266,7 +267,7 @@ pub(super) const VERIFY: &[Run] = &[
         ],
     },
 ];
-/// Runs the plug-in itself.
+/// Runs the user's plug-in itself.
 pub(super) const VERIFY_BY_PLUG_IN: Run = Run {
     name: "verify by a plug-in",
     shows: "\"tally\"",
@@ -282,11 +283,11 @@ pub(super) const VERIFY_BY_PLUG_IN: Run = Run {
         "json",
     ],
 };
-/// What the client's copy of the kubeconfig calls.
+/// The command that the client's copy of the kubeconfig calls.
 pub(super) const CREDENTIAL: Run =
     Run { name: "credential", shows: "", arguments: &["credential", "--socket", "of the run exec", "--", "plug-in"] };
 
-/// All of them.
+/// All runs.
 pub(super) fn all() -> impl Iterator<Item = &'static Run> {
     [&EXEC, &RUN, &RUN_BEHIND_PROXY, &RUN_BY_PROXY, &DEMO, &CREDENTIAL, &VERIFY_BY_PLUG_IN]
         .into_iter()

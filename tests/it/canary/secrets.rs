@@ -1,10 +1,10 @@
-//! The canaries: a distinct one for each place, so that a hit names the leak.
+//! The canaries: a distinct one for each place, so that a hit identifies the leak.
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use observer_tests::canary::{Canary, Search};
 
-/// Every place where a secret enters. [`secret`] knows no others.
+/// Every place where a secret enters; [`secret`] accepts no others.
 pub(super) const PLACES: &[&str] = &[
     "authorization bearer",
     "authorization jwt claim",
@@ -74,32 +74,32 @@ pub(super) const PLACES: &[&str] = &[
     "explained url password",
 ];
 
-/// The secret that goes into `place`.
+/// The secret for `place`.
 #[track_caller]
 pub(super) fn secret(place: &str) -> String {
     assert!(PLACES.contains(&place), "{place:?} is not sought: add it to the places");
     format!("c4n4ry-{}-0x5ecre7", place.replace([' ', '_'], "-"))
 }
 
-/// As the data of a Secret holds it.
+/// The secret as base64, as in the data of a Secret.
 #[track_caller]
 pub(super) fn secret_base64(place: &str) -> String {
     BASE64_STANDARD.encode(secret(place))
 }
 
-/// A ServiceAccount token with canaries in what is not the name.
+/// A ServiceAccount token with canaries in everything but its name.
 pub(super) fn jwt() -> String {
     let claims = format!(r#"{{"sub":"system:serviceaccount:default:robot","jti":"{}"}}"#, secret("authorization jwt claim"));
     let parts = [r#"{"alg":"RS256"}"#, &claims, &secret("authorization jwt signature")];
     parts.map(|part| BASE64_URL_SAFE_NO_PAD.encode(part)).join(".")
 }
 
-/// Name and password, as HTTP sends them.
+/// Name and password for HTTP basic authentication.
 pub(super) fn basic() -> String {
     BASE64_STANDARD.encode(format!("{}:{}", secret("basic user"), secret("basic password")))
 }
 
-/// A search for all of them, and for those that only this run has.
+/// A search for all of them and for the additional canaries of this run.
 pub(super) fn search(more: Vec<Canary>) -> Search {
     let all = PLACES.iter().map(|place| Canary::new(place, secret(place))).chain(more);
     Search::new(&all.collect::<Vec<_>>()).unwrap()

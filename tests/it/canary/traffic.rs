@@ -1,19 +1,19 @@
-//! Conversations between a client and an API server with canaries in all that either says.
+//! Conversations between a client and an API server, with canaries in everything that either sends.
 
 use super::{http1, http2, malformed};
 use crate::dialogue::Dialogue;
 
-/// A connection of which both sides know by heart what is said.
+/// A scripted connection that both sides know.
 pub(super) struct Conversation {
-    /// What it is about, for the reader of a failure.
+    /// Its subject, for failure messages.
     pub(super) name: &'static str,
-    /// What ALPN chooses.
+    /// The ALPN protocol.
     pub(super) protocol: &'static str,
-    /// Who says what, in order. The client begins, and no conversation begins as another does.
+    /// The messages of both sides, in order. The client sends first, and each conversation starts with different bytes.
     pub(super) said: Dialogue,
 }
 
-/// All of them.
+/// Every conversation, over HTTP/1.1, HTTP/2 and as malformed traffic.
 pub(super) fn conversations() -> Vec<Conversation> {
     let of = |protocol, named: Vec<(&'static str, Dialogue)>| {
         named.into_iter().map(move |(name, said)| Conversation { name, protocol, said })

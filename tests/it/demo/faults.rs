@@ -1,4 +1,4 @@
-//! Faults on purpose.
+//! Injected faults of the demo server.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -43,7 +43,7 @@ fn stalled_cache_falls_back_to_the_store_after_three_seconds() {
     assert_eq!(names(&place.get(&format!("{CONFIGMAPS}?resourceVersion=0"))), ["a"], "the cache has not heard of it");
     assert_eq!(names(&place.get(CONFIGMAPS)), ["a", "b"]);
     let moved = place.counters("configmaps") - before;
-    // Twice at the storage layer: for the revision, and for the objects.
+    // Two storage lists: one for the revision, one for the objects.
     assert_eq!(moved, ListCounters { cache_lists: 1, storage_lists: 2, etcd_gets: 1, etcd_lists: 1, consistent_reads: 0 });
     place.handle().resume_caches();
     assert_eq!(names(&place.get(&format!("{CONFIGMAPS}?resourceVersion=0"))), ["a", "b"]);

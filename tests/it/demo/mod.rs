@@ -1,4 +1,4 @@
-//! The embedded demo: its API server, asked over TLS as any client asks it, and its clients.
+//! The embedded demo: its API server, reached over TLS like any other, and its clients.
 
 mod faults;
 mod place;

@@ -1,4 +1,4 @@
-//! A demo server, and how these tests ask it.
+//! A demo server and a client of it.
 
 use std::thread;
 use std::thread::JoinHandle;
@@ -8,7 +8,7 @@ use observer_tests::{Client, ListCounters, Metrics, Response};
 use serde_json::{Value, json};
 use watchtap::demo::{DemoConfig, DemoHandle, DemoServer};
 
-/// No test waits longer for what it awaits.
+/// Limit of every wait.
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
 /// A running demo server and a client of it.
@@ -32,20 +32,20 @@ impl Place {
         self.server.handle()
     }
 
-    /// The answer to a GET, whatever its status.
+    /// Sends a GET; accepts any status.
     #[track_caller]
     pub(super) fn get(&self, path: &str) -> Response {
         self.client.raw("GET", path, &[], b"").unwrap()
     }
 
-    /// A config map in the default namespace.
+    /// Creates a config map in the default namespace.
     #[track_caller]
     pub(super) fn create(&self, name: &str) -> Value {
         let object = json!({"metadata": {"name": name, "labels": {"name": name}}, "data": {"key": "value"}});
         self.client.post(CONFIGMAPS, &object).unwrap().success().unwrap().json().unwrap()
     }
 
-    /// Makes a change to it, and returns the new object.
+    /// Updates it and returns the new object.
     #[track_caller]
     pub(super) fn touch(&self, name: &str, value: &str) -> Value {
         let headers = [("Content-Type", "application/merge-patch+json")];
@@ -54,7 +54,7 @@ impl Place {
         self.client.raw("PATCH", &object, &headers, change.as_bytes()).unwrap().success().unwrap().json().unwrap()
     }
 
-    /// The whole stream of a watch, read on a thread of its own.
+    /// Reads a watch on a thread of its own; returns all of its events.
     pub(super) fn watch(&self, query: &str) -> JoinHandle<Vec<Value>> {
         let open = self.handle().open_watches();
         let (client, path) = (self.client.clone(), format!("{CONFIGMAPS}?watch=true&{query}"));
@@ -71,14 +71,14 @@ impl Place {
 
 pub(super) const CONFIGMAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// The events of a watch that has ended.
+/// The events of an ended watch.
 #[track_caller]
 pub(super) fn events(response: &Response) -> Vec<Value> {
     assert_eq!(response.status, 200, "{}", response.text());
     response.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Types and names: `ADDED a`.
+/// Types and names, as in `ADDED a`.
 pub(super) fn summary(events: &[Value]) -> Vec<String> {
     let name = |event: &Value| event["object"]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     events.iter().map(|event| format!("{} {}", event["type"].as_str().unwrap(), name(event)).trim_end().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! `watchtap demo` with a script, and the events that it tells of.
+//! `watchtap demo` with a script, and its events.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// No test waits longer for a line.
+/// Limit of the wait for a line.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// A demo that runs, killed when it is dropped.
+/// A running demo; dropping it kills the process.
 pub(super) struct Played {
     watchtap: Child,
     events: Lines,
@@ -22,12 +22,12 @@ pub(super) struct Played {
 }
 
 impl Played {
-    /// Plays a script, or the standard one, so many times faster.
+    /// Plays a script, or the standard one, at this multiple of its speed.
     pub(super) fn start(script: Option<&str>, speed: u32) -> Self {
         Self::with_report(script, speed, "json")
     }
 
-    /// The same, which writes its report in this format.
+    /// Like [`Played::start`], with a report in this format.
     pub(super) fn with_report(script: Option<&str>, speed: u32, format: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("report");
@@ -45,14 +45,15 @@ impl Played {
         Self { watchtap, events, report, _folder: folder }
     }
 
-    /// The next event.
+    /// The next event of `--events`.
     #[track_caller]
     pub(super) fn event(&self) -> Value {
         let line = self.events.next_line().unwrap().expect("the demo ended");
         serde_json::from_str(&line).unwrap()
     }
 
-    /// What the clients of a name ask for and get from now on, until so many requests have had an answer: `list RV=N limit=500 200`.
+    /// The next answered requests of the clients with this program name, until there are `requests` of them, as in
+    /// `list RV=N limit=500 200`.
     #[track_caller]
     pub(super) fn asked(&self, program: &str, requests: usize) -> Vec<String> {
         let mut asked = Vec::new();
@@ -65,13 +66,13 @@ impl Played {
         asked
     }
 
-    /// Ends it as ctrl-C does, and returns its report.
+    /// Ends the demo as Ctrl-C does, and returns its report.
     #[track_caller]
     pub(super) fn report(self) -> Value {
         serde_json::from_str(&self.report_as_written()).unwrap()
     }
 
-    /// The same, as it was written.
+    /// Ends the demo as Ctrl-C does, and returns the text of its report.
     #[track_caller]
     pub(super) fn report_as_written(mut self) -> String {
         kill_process(Pid::from_child(&self.watchtap), Signal::INT).unwrap();
@@ -82,13 +83,13 @@ impl Played {
 
 impl Drop for Played {
     fn drop(&mut self) {
-        // It may have ended.
+        // The kill fails if it has already exited.
         let _outcome = self.watchtap.kill();
         let _status = self.watchtap.wait();
     }
 }
 
-/// A list that was answered, or a watch that was opened, in words.
+/// The text form of an answered list or an opened watch.
 pub(super) fn request(event: &Value) -> Option<String> {
     let is_told_once =
         matches!((event["event"].as_str()?, event["verb"].as_str()?), ("request", "list") | ("watch-opened", "watch"));

@@ -1,4 +1,4 @@
-//! Lists and gets.
+//! Lists and gets of the demo server.
 
 use observer_tests::{Client, ListCounters};
 use watchtap::demo::{DemoConfig, DemoError, DemoServer};

@@ -1,4 +1,4 @@
-//! What the scripted reflectors of each release of client-go ask for, seen by watchtap on the wire.
+//! The requests of the scripted reflectors of each client-go release, as watchtap sees them on the wire.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn client_go_1_15_lists_from_the_cache_after_a_refused_connection() {
     let played = Played::start(Some("0s start reflectors old/1 client-go=1.15 watches=nodes\n2s restart for=2s\n"), 4);
     let mut lists = Vec::new();
     while lists.len() < 2 {
-        // A server that drains may take another watch, which lasts as long as it does.
+        // A draining server may accept another watch, which lasts until the server exits.
         lists.extend(played.asked("old/1", 1).into_iter().filter(|asked| asked != "watch RV=N 200"));
     }
     assert_eq!(lists, ["list RV=0 limit=500 200"; 2]);
@@ -21,8 +21,8 @@ fn client_go_1_15_lists_from_the_cache_after_a_refused_connection() {
 #[test]
 fn client_go_from_1_18_on_watches_again_after_a_refused_connection() {
     for release in ["1.18.2", "1.34"] {
-        // Past the tap, which may reset the first connection after a restart: to that, 1.18.2 lists again. No cache of events can have begun
-        // anew, so that the watch can go on.
+        // Directly, without watchtap, whose listener may reset the first connection after a restart: after a reset, 1.18.2 relists.
+        // The resource `events` has no watch cache that a restart resets, so the watch can resume.
         let place = Place::start();
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = folder.path().join("kubeconfig");
@@ -33,7 +33,7 @@ fn client_go_from_1_18_on_watches_again_after_a_refused_connection() {
         let clients = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         clients.spawn(async move { story::tell(&script, handle, kubeconfig, 4, |_line| {}).await });
         until(|| place.handle().open_watches() == 1);
-        // A watch that brought an event is not taken for a very short one, however soon it ends.
+        // A watch that delivered an event never counts as very short.
         let event = serde_json::json!({"metadata": {"name": "brought"}, "involvedObject": {"namespace": "default"}});
         place.client.post("/api/v1/namespaces/default/events", &event).unwrap().success().unwrap();
         place.handle().restart(Duration::from_millis(500)).blocking_recv().unwrap();

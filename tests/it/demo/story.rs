@@ -1,4 +1,4 @@
-//! The standard script, and scripts that cannot be read, as the person before `watchtap demo` has them.
+//! The standard script, and unreadable scripts, as the user of `watchtap demo` sees them.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::played::Played;
 
 const LIMIT: Duration = Duration::from_secs(20);
-/// From so many on, 13 s apart, a client polls.
+/// With this many lists, 13 s apart, a client counts as a poller.
 const POLLS_OF_A_POLLER: u32 = 5;
 
 #[test]
@@ -51,8 +51,8 @@ fn standard_script_shows_what_it_promises() {
     }
 }
 
-/// What the standard script plays that a client can notice: the change to make, who is to make it, and what is wrong. It compacts etcd, too, which
-/// no client of it notices.
+/// The faults in the standard script that a client can notice: the change to make, the clients to change, and the symptom. The
+/// script also compacts etcd, which no client notices.
 const FAULTS: &[(&str, &[&str], &str)] = &[
     ("API server refused connections", &[], "our port refused too"),
     ("read the watch without doing other work", &["archive-tail"], "configmaps not read for"),
@@ -63,7 +63,7 @@ const FAULTS: &[(&str, &[&str], &str)] = &[
     ("check whether etcd was restored", &[], "resourceVersion went backwards"),
 ];
 
-/// Once through, until shortly before the slow reader leaves.
+/// Plays the script once, until shortly before the slow reader leaves.
 #[test]
 fn first_lines_of_the_standard_demos_report_name_each_fault_of_its_script() {
     const SPEED: u32 = 2;

@@ -1,4 +1,4 @@
-//! S3: an informer starts on what the watch cache does not have, or not yet.
+//! S3: an informer starts on a resource that the watch cache lacks, or does not have yet.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::place::{CONFIGMAPS, Place};
 
-/// As a reflector lists first.
+/// A reflector's first list.
 const FIRST: &str = "limit=500&resourceVersion=0";
 
 #[test]
@@ -48,7 +48,7 @@ fn reads_of_etcd_and_refusals_for_want_of_a_cache_are_told_with_the_reason() {
     }
 }
 
-/// The answered requests of a client that goes through watchtap.
+/// The answered requests of a client that `ask` sends through watchtap.
 fn told_of(place: &Place, ask: impl FnOnce(&Client)) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let (kubeconfig, events) = (folder.path().join("kubeconfig"), folder.path().join("events"));

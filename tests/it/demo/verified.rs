@@ -1,4 +1,4 @@
-//! `watchtap verify` against the demo: its counters are true to what it did.
+//! `watchtap verify` against the demo: the demo's counters match its actions.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Watches: what they begin with, what follows, and how they end.
+//! Watches: their initial events, the events that follow, and their ends.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Creation, replacement, patching, deletion.
+//! Create, replace, patch and delete on the demo server.
 
 use observer_tests::Response;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A connection between a client and a server of the `h2` crate, recorded.
+//! A recorded connection between a client and a server of the `h2` crate.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -9,14 +9,14 @@ use http::{Request, Response};
 use observer_core::http::Direction;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
-/// `SETTINGS_HEADER_TABLE_SIZE` of both ends: each limits the encoder of the other one.
+/// `SETTINGS_HEADER_TABLE_SIZE` of both ends: each limits the other's encoder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableSizes {
     pub(super) of_client: u32,
     pub(super) of_server: u32,
 }
 
-/// A request, and the response that it gets.
+/// A request and its response.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
     pub(super) request: Request<()>,
@@ -30,7 +30,7 @@ pub(super) struct Piece {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The bytes of a connection in the order in which the client wrote and read them.
+/// The bytes of a connection in the order of the client's writes and reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recording(Arc<Mutex<Vec<Piece>>>);
 
@@ -46,7 +46,7 @@ impl Recording {
     }
 }
 
-/// Sends the requests one after the other, each answered with the response at its place.
+/// Sends the requests one by one, each answered with its response.
 pub(super) fn exchange(sizes: TableSizes, exchanges: Vec<Exchange>) -> Recording {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
@@ -83,7 +83,7 @@ async fn answer(stream: DuplexStream, table_size: u32, responses: Vec<Response<(
     }
 }
 
-/// The client's end of the connection.
+/// The client's end of the connection, which records.
 struct Recorded {
     inner: DuplexStream,
     recording: Recording,

@@ -1,13 +1,13 @@
-//! The header blocks of one direction of a recorded connection, read without the code under test.
+//! The header blocks of one direction of a recorded connection, parsed without the code under test.
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEADERS: u8 = 1;
 const CONTINUATION: u8 = 9;
 const END_HEADERS: u8 = 0x4;
-/// PADDED and PRIORITY, which the `h2` crate does not send.
+/// The flags PADDED and PRIORITY, which the `h2` crate does not set.
 const NOT_SENT: u8 = 0x28;
 
-/// The blocks in order; each as its fragments.
+/// The header blocks in order, each as its fragments.
 pub(super) fn header_blocks(bytes: &[u8]) -> Vec<Vec<&[u8]>> {
     let mut rest = bytes.strip_prefix(PREFACE).unwrap_or(bytes);
     let (mut blocks, mut block) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Header blocks of the `h2` crate, which hyper and kube-rs use, decoded to what was encoded.
+//! Header blocks from the `h2` crate, which hyper and kube-rs use, decode to the encoded fields.
 
 mod connection;
 mod frames;

@@ -85,7 +85,7 @@ impl Random {
         let length = self.length();
         let mut value = match self.below(10) {
             0 => HeaderValue::from_static(""),
-            // Mostly longer in the Huffman code.
+            // Values that are mostly longer in Huffman code.
             1..4 => HeaderValue::from_bytes(&self.octets(length)).unwrap(),
             _ => HeaderValue::try_from(self.text(length)).unwrap(),
         };
@@ -99,13 +99,13 @@ impl Random {
         value
     }
 
-    /// Mostly short, and sometimes that of a value that does not fit into the table.
+    /// Mostly short; sometimes too long for the dynamic table.
     fn length(&mut self) -> usize {
         if self.below(40) == 0 { self.below(5000) } else { self.below(80) }
     }
 
     fn octets(&mut self, length: usize) -> Vec<u8> {
-        // 0x7f is not allowed in a field value.
+        // A field value may not contain 0x7f.
         (0..length).map(|_| 0x80 + u8::try_from(self.below(128)).unwrap()).collect()
     }
 
@@ -114,7 +114,7 @@ impl Random {
     }
 }
 
-/// A seed that is another one in each run; failures tell it.
+/// A different seed in each run; failures print it.
 pub(super) fn seed() -> u64 {
     RandomState::new().hash_one(0)
 }

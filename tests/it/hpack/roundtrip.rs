@@ -1,4 +1,4 @@
-//! What is sent, encoded by the `h2` crate, and told by the decoders.
+//! Header lists encoded by the `h2` crate must equal those that the decoders return.
 
 use http::{HeaderMap, Request, Response};
 use observer_core::http::hpack::{Decoder, FieldLine};
@@ -9,9 +9,9 @@ use super::connection::{Exchange, Piece, Recording, TableSizes, exchange};
 use super::frames::header_blocks;
 use super::random::{Random, seed};
 
-/// On each connection; of fields that makes 10 000 header lists in either direction.
+/// Exchanges per connection; together 10 000 header lists in each direction.
 const EXCHANGES: u32 = 500;
-/// The default, smaller ones down to none, and larger ones.
+/// The default, smaller sizes down to zero, and larger ones.
 const TABLE_SIZES: [u32; 7] = [0, 31, 64, 300, 4096, 16_384, 65_536];
 
 #[test]
@@ -103,7 +103,7 @@ fn other_fields(headers: &HeaderMap) -> impl Iterator<Item = FieldLine> {
     headers.iter().map(|(name, value)| field_line(name.as_str().as_bytes(), value.as_bytes()))
 }
 
-/// A line for each head.
+/// One line per head.
 fn observe(recording: &Recording) -> Vec<String> {
     let mut connection = Connection::new(Start::Beginning, Some(Protocol::Http2));
     let mut heads = Vec::new();
@@ -156,7 +156,7 @@ fn kept<'h>(field: impl Fn(HeaderName) -> Field<&'h str>) -> Vec<Field<String>> 
     LISTED.into_iter().map(owned).collect()
 }
 
-/// Of several fields of one name the first, its first 1024 bytes, and `?` for what is not printable ASCII.
+/// The first field of each name: its first 1024 bytes, with `?` for bytes that are not printable ASCII.
 fn sent(headers: &HeaderMap) -> Vec<Field<String>> {
     let printable = |byte: &u8| if (b' '..=b'~').contains(byte) { char::from(*byte) } else { '?' };
     let value = |name: HeaderName| {
@@ -166,7 +166,7 @@ fn sent(headers: &HeaderMap) -> Vec<Field<String>> {
     LISTED.into_iter().map(|name| value(name).map_or(Field::Absent, Field::Known)).collect()
 }
 
-/// Those of the random names that are on the allow-list.
+/// The random names that are on the allow-list.
 const LISTED: [HeaderName; 9] = [
     HeaderName::Accept,
     HeaderName::AuditId,

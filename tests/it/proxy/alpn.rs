@@ -1,4 +1,4 @@
-//! The client's offer goes upstream as it is, upstream's choice comes back.
+//! The client's ALPN offer goes upstream unchanged, and upstream's choice comes back.
 
 use super::rig::{Options, Rig};
 

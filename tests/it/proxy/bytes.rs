@@ -1,4 +1,4 @@
-//! Not a byte is changed, lost or moved.
+//! No byte is changed, lost or reordered.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Who may come in, and who we are to upstream.
+//! Which clients the proxy admits, and its own identity towards upstream.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::upstream::{ClusterCa, Upstream};
 async fn without_the_private_certificate_not_a_byte_goes_on() {
     let mut rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
 
-    // In TLS 1.3 a client believes itself connected before the server has judged its certificate.
+    // In TLS 1.3 a client's handshake is complete before the server has checked its certificate.
     let mut client = rig.client(&["http/1.1"], None).await.unwrap();
     client.write_all(b"DELETE /api/v1/namespaces/kube-system HTTP/1.1\r\n\r\n").await.ok();
     let refusal = client.read_to_end(&mut Vec::new()).await.unwrap_err();
@@ -92,7 +92,7 @@ async fn stranger_is_refused_before_the_users_certificate_goes_upstream() {
     let mut client = rig.client(&["http/1.1"], Some(&rig.client_identity)).await.unwrap();
     client.write_all(b"hello").await.unwrap();
     client.shutdown().await.unwrap();
-    // The first handshake that upstream completes is that of the client that was let in.
+    // The first handshake that upstream completes belongs to the admitted client.
     let mut upstream = rig.upstream.accept().await;
     assert_eq!(read_to_end(&mut upstream).await, (b"hello".to_vec(), End::CloseNotify));
     let counts = rig.handle.counts();
@@ -115,7 +115,7 @@ async fn a_certificate_that_comes_later_is_presented_and_keeps_others_out() {
     let refusal = stranger.read_to_end(&mut Vec::new()).await.unwrap_err();
     assert!(refusal.to_string().contains("CertificateRequired"), "{refusal}");
 
-    // Upstream completes no handshake for the stranger: the next one is that of a client that is let in.
+    // Upstream completes no handshake for the rejected client: its next one belongs to an admitted client.
     let _client = rig.client(&["http/1.1"], Some(&rig.client_identity)).await.unwrap();
     assert_eq!(rig.upstream.accept().await.get_ref().1.peer_certificates().unwrap().len(), 1);
 }

@@ -1,4 +1,5 @@
-//! Which process a client is: found out beside its traffic, which does not wait for it, and told as if it had been known at once.
+//! The process of a client is looked up in parallel to its traffic, which does not wait. The events are the same as if it had been
+//! known at once.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -18,11 +19,11 @@ use watchtap::view::EventSink;
 use super::rig::{ClientStream, Options, Rig, carried, eventually, read_to_end};
 use super::upstream::UpstreamStream;
 
-/// When the look-up of a client's process comes to its end.
+/// When the look-up of a client's process completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     BeforeItConnects,
-    /// Once the client has an answer.
+    /// After the client's first response.
     BehindItsFirstBytes,
 }
 
@@ -49,7 +50,7 @@ async fn restart_is_told_the_same_whether_processes_are_found_before_or_behind_t
     assert_eq!(restart(Found::BehindItsFirstBytes).await, expected);
 }
 
-/// The bytes of a client pass while nobody knows which process it is, and so does its end.
+/// The client's bytes and its end pass before its process is known.
 #[tokio::test]
 async fn client_is_served_to_its_end_while_its_process_is_looked_for() {
     let (found, lookup) = channel();
@@ -71,7 +72,7 @@ async fn client_is_served_to_its_end_while_its_process_is_looked_for() {
     assert_eq!(answer, &Delivery::Process(*opened, Some(process(7))));
 }
 
-/// What is told waits for the process no longer than for a time; here nobody ever says it.
+/// Events wait for the process only for a limited time; here the look-up never completes.
 #[tokio::test]
 async fn process_that_is_never_found_is_told_to_be_unknown() {
     let (found, lookup) = channel();
@@ -87,7 +88,7 @@ async fn process_that_is_never_found_is_told_to_be_unknown() {
     drop((found, client, upstream));
 }
 
-/// Two processes that say the same of themselves list and watch; the server ends their connections, and both come back.
+/// Two processes with the same `User-Agent` list and watch; the server ends their connections, and both reconnect.
 async fn restart(when: Found) -> Vec<String> {
     let (found, lookup) = channel();
     let (intake, receiver) = Intake::new(IntakeLimits::default());
@@ -124,7 +125,7 @@ async fn restart(when: Found) -> Vec<String> {
     told.iter().collect()
 }
 
-/// All that is told of connections, up to the first process.
+/// All deliveries for connections, up to the first process.
 async fn told_until_process(mut receiver: IntakeReceiver) -> Vec<Delivery> {
     let reading = tokio::task::spawn_blocking(move || {
         let mut told = Vec::new();
@@ -173,7 +174,7 @@ fn watch(from: u64) -> String {
     format!("GET /api/v1/pods?{query} HTTP/1.1\r\nUser-Agent: controller/v1.30.0\r\n\r\n")
 }
 
-/// The beginning of a watch, with one event.
+/// The start of a watch response, with one event.
 fn watched(revision: u64) -> String {
     let object = format!(r#"{{"metadata":{{"name":"x","namespace":"a","resourceVersion":"{revision}"}}}}"#);
     let event = format!("{{\"type\":\"MODIFIED\",\"object\":{object}}}\n");
@@ -181,7 +182,7 @@ fn watched(revision: u64) -> String {
     format!("{head}{:x}\r\n{event}\r\n", event.len())
 }
 
-/// Says of each client, in the order of their coming, what comes from `answers`.
+/// A finder that takes each client's process ID from `answers`, in order of arrival.
 fn finder(answers: Receiver<u32>) -> ProcessFinder {
     ProcessFinder::asking(move |_, _| answers.recv().ok().map(process)).unwrap()
 }
@@ -195,7 +196,7 @@ fn server(rig: &Rig) -> Upstream {
     Upstream { listener: rig.address, name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) }
 }
 
-/// Hands events to the test, a line each.
+/// Passes events to the test, one line each.
 struct Sink(Sender<String>);
 
 impl EventSink for Sink {

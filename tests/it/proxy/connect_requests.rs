@@ -1,4 +1,4 @@
-//! Clients that take the tap for a forward proxy.
+//! Clients that use the tap as a forward proxy.
 
 use std::io;
 

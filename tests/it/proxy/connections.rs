@@ -1,4 +1,4 @@
-//! One upstream connection for one client connection, as long as it, and for nobody else.
+//! Each client connection has its own upstream connection, for exactly its lifetime.
 
 use tokio::io::AsyncWriteExt;
 

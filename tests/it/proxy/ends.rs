@@ -1,4 +1,4 @@
-//! The manner of an end is passed on, in each direction by itself.
+//! The proxy passes on the manner of an end, separately for each direction.
 
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ fn observed() -> (Rig, IntakeReceiver) {
     (Rig::with(Options { intake: Some(intake), ..Options::default() }), receiver)
 }
 
-/// Closes the client's half too, so that the connection is over.
+/// Closes the client's half too, which ends the connection.
 async fn finish(mut client: ClientStream, mut upstream: UpstreamStream) {
     client.get_mut().0.shutdown().await.unwrap();
     assert_eq!(read_to_end(&mut upstream).await, (Vec::new(), End::Fin));
@@ -139,7 +139,7 @@ async fn assert_tcp_fin(tcp: &mut TcpStream) {
     assert_eq!(tcp.read(&mut [0]).await.unwrap(), 0, "close_notify is followed by FIN");
 }
 
-/// The ends of the only connection, read until it is closed.
+/// The ends of the only connection, read until it closes.
 async fn ends(receiver: IntakeReceiver) -> Vec<(Direction, EndManner)> {
     let end = |event: TapEvent| match event {
         TapEvent::Ended { direction, manner, .. } => Some((direction, manner)),

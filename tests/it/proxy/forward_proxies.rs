@@ -1,4 +1,4 @@
-//! Upstream is reached through somebody else's proxy.
+//! Upstream behind a forward proxy of the user.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use watchtap::tap::proxy::{ListenerState, ProxyConfig, UpstreamEndpoint, Upstrea
 use super::rig::{End, Rig, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream};
 
-/// Nothing here takes longer, but for a proxy that says nothing.
+/// Limit of every wait except that for a silent proxy.
 const LIMIT: Duration = Duration::from_secs(2);
 const PASSWORD: &str = "s3cret";
 
@@ -112,7 +112,7 @@ async fn a_proxy_that_refuses_is_an_upstream_that_refuses() {
     assert!(message.contains(&format!("the proxy http://{} refuses", socket.local_addr().unwrap())), "{message}");
 
     let _listener = socket.listen(16).unwrap();
-    // It accepts and says nothing: that is enough to know that TCP is not refused, and too little for a client.
+    // The proxy accepts and sends nothing. That shows that TCP is not refused, but it cannot serve a client.
     eventually(|| rig.handle.state() == ListenerState::Listening).await;
     assert!(!rig.refuses().await);
 }
@@ -128,7 +128,7 @@ async fn a_proxy_that_is_back_and_says_no_does_not_refuse_any_more() {
     let listener = socket.listen(16).unwrap();
     let denying = tokio::spawn(async move {
         while let Ok((mut tcp, _)) = listener.accept().await {
-            // The request is read first: an answer in front of it could be lost to a reset.
+            // The request is read first, because a reset could discard an answer sent before.
             let said_no = async {
                 let _asked = tcp.read(&mut [0; 1024]).await?;
                 tcp.write_all(b"HTTP/1.1 503 Service Unavailable\r\n\r\n").await
@@ -158,9 +158,9 @@ async fn the_tunnel_that_was_tried_serves_the_next_client() {
 
 struct Case {
     scheme: &'static str,
-    /// `name:password@`, or nothing.
+    /// `name:password@`, or empty.
     user: &'static str,
-    /// Instead of a connection to the upstream.
+    /// Sent in place of a connection to the upstream.
     answer: Option<Answer>,
     target: &'static str,
 }
@@ -200,7 +200,7 @@ fn rig_behind(proxy: &str, target: &str, ca: &ClusterCa) -> Rig {
     })
 }
 
-/// What becomes of a client: it is reset, our port stays open, and the message has `said` and no password.
+/// Checks that a client is reset, that the port stays open, and that the message contains `said` and no password.
 async fn check_failure(scheme: &'static str, answer: Answer, said: &[&str]) {
     let (rig, proxy) = Case { scheme, user: "me:s3cret@", answer: Some(answer), target: "api.invalid" }.start();
     let error = rig.client(&["h2"], None).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Connections that come to nothing.
+//! Connections that fail before any payload.
 
 use std::io;
 use std::net::SocketAddr;
@@ -123,7 +123,7 @@ fn assert_port_in_use(listen: SocketAddr) {
     assert!(error.to_string().contains("choose another address"), "{error}");
 }
 
-/// A pair whose handshakes took less than their limit, and that limit: the shortest of some that this machine keeps now.
+/// A pair whose handshakes took less than their limit, and that limit: the shortest of several that this machine meets now.
 async fn pair_with_a_short_limit() -> (Duration, ClientStream, UpstreamStream) {
     for handshake_limit in [1, 4, 16, 32].map(|times| times * SHORT) {
         let mut rig = Rig::with(Options { handshake_limit, ..Options::default() });
@@ -134,7 +134,7 @@ async fn pair_with_a_short_limit() -> (Duration, ClientStream, UpstreamStream) {
     panic!("no handshake is done in {:?}", 32 * SHORT);
 }
 
-/// What becomes of a client in front of `upstream`: it is reset without having seen a certificate; returns why.
+/// Checks that a client in front of `upstream` is reset before it sees a certificate; returns the reason.
 pub(super) async fn failure(upstream: UpstreamEndpoint, handshake_limit: Duration) -> UpstreamError {
     let trust = UpstreamTrust::Authorities(ClusterCa::new().pem().into());
     let tls = UpstreamTls::new(&trust, "127.0.0.1", None).unwrap();

@@ -1,4 +1,4 @@
-//! The end of the proxy itself.
+//! Shutdown of the proxy itself.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ async fn a_peer_that_takes_nothing_does_not_hold_the_end_up() {
 async fn the_port_is_free_at_once_for_the_next_run() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
-    // The side that closes first keeps the connection in TIME_WAIT: here that is the proxy's.
+    // The side that closes first keeps the connection in TIME_WAIT; here that is the proxy.
     upstream.shutdown().await.unwrap();
     drop(upstream);
     read_to_end(&mut client).await;

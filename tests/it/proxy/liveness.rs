@@ -1,7 +1,8 @@
-//! Peers that vanish without a word, and peers that are only slow.
+//! Peers that vanish silently, and peers that are only slow.
 //!
-//! A socket filter that drops all makes a peer vanish: its kernel sees nothing any more, so it acknowledges nothing and answers no probe.
-//! The proxy's own sockets are set to less than their five minutes from outside, so that a test can wait for the kernel.
+//! A socket filter that drops everything makes a peer vanish: its kernel receives nothing, so it acknowledges nothing and answers
+//! no probe. The tests shorten the five-minute limits of the proxy's own sockets from outside, so that they can wait for the
+//! kernel.
 
 use std::net::{SocketAddr, TcpStream as StdTcpStream};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use tokio::net::TcpStream;
 use super::rig::{ClientStream, End, Rig, eventually, read_to_end};
 use super::upstream::UpstreamStream;
 
-/// More than one, so that one that is left over is seen.
+/// More than one, so that a leftover connection is noticed.
 const CONNECTIONS: usize = 10;
 
 #[tokio::test]
@@ -63,7 +64,8 @@ async fn clients_that_vanish_are_told_to_upstream_as_resets_and_leave_nothing_be
     eventually(|| rig.handle.counts().over == CONNECTIONS as u64).await;
 }
 
-/// The client of a blackholed upstream gives up by its own clock. Then nobody is left who would end what we have with that upstream.
+/// The client of a blackholed upstream gives up by its own timeout. After that, no client remains that could end the upstream
+/// connection.
 #[tokio::test]
 async fn what_is_left_of_a_client_that_gave_up_on_a_vanished_upstream_is_given_up_after_six_minutes() {
     let mut rig = Rig::start();
@@ -81,7 +83,7 @@ async fn what_is_left_of_a_client_that_gave_up_on_a_vanished_upstream_is_given_u
     eventually(|| rig.handle.counts().over == 1).await;
 }
 
-/// Its window is zero, and its kernel answers.
+/// Its window is zero, but its kernel answers.
 #[tokio::test]
 async fn a_client_that_does_not_read_outlives_one_that_vanished() {
     const FLOOD: usize = 64 << 20;
@@ -110,26 +112,26 @@ fn vanish(peer: &TcpStream) {
     SockRef::from(peer).attach_filter(&[SockFilter::new(RETURN, 0, 0, 0)]).unwrap();
 }
 
-/// After a second, and once more.
+/// Sets one keep-alive probe after one second and one retry.
 fn probe_soon(socket: &StdTcpStream) {
     const SECOND: Duration = Duration::from_secs(1);
     let soon = TcpKeepalive::new().with_time(SECOND).with_interval(SECOND).with_retries(1);
     SockRef::from(socket).set_tcp_keepalive(&soon).unwrap();
 }
 
-/// The proxy's, towards this client.
+/// The proxy's socket for this client.
 #[track_caller]
 fn downstream_socket(rig: &Rig, client: &ClientStream) -> StdTcpStream {
     own_socket(rig.address, client.get_ref().0.local_addr().unwrap())
 }
 
-/// The proxy's, towards upstream.
+/// The proxy's socket for upstream.
 #[track_caller]
 fn upstream_socket(rig: &Rig, upstream: &UpstreamStream) -> StdTcpStream {
     own_socket(upstream.get_ref().0.peer_addr().unwrap(), rig.upstream.address)
 }
 
-/// The proxy runs in this process.
+/// A socket of this process, in which the proxy runs.
 #[track_caller]
 fn own_socket(local: SocketAddr, peer: SocketAddr) -> StdTcpStream {
     socket_of_process(std::process::id(), local, peer).unwrap()

@@ -1,4 +1,4 @@
-//! The proxy tap between real sockets: a scripted upstream on one side, a client that looks closely on the other.
+//! The proxy tap between real sockets: a scripted upstream on one side, an observant client on the other.
 
 mod alpn;
 mod bytes;

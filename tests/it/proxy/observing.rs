@@ -1,4 +1,4 @@
-//! Whatever the observing side does, the traffic goes on, and what it misses it is told.
+//! Traffic continues whatever the observing side does, and the observing side learns what it missed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -94,7 +94,7 @@ fn limits(connection: usize) -> IntakeLimits {
     IntakeLimits { connection, ..IntakeLimits::default() }
 }
 
-/// Sends `message` and holds what arrives against it.
+/// Sends `message` and checks that it arrives unchanged.
 async fn carry(from: &mut (impl AsyncWrite + Unpin), to: &mut (impl AsyncRead + Unpin), message: &[u8]) {
     let arrived = carried(from, to, message).await;
     assert!(arrived == message, "{} bytes arrived changed", message.len());
@@ -113,7 +113,7 @@ fn bytes(event: &TapEvent) -> Option<(Direction, &[u8])> {
     }
 }
 
-/// Lays bytes and gaps of one direction end to end: they must cover `sent`, and the bytes be those at their place.
+/// Concatenates bytes and gaps of one direction: they must cover `sent`, with the right bytes at each place.
 #[track_caller]
 fn check(events: &[TapEvent], wanted: Direction, sent: &[u8]) {
     let mut at = 0;
@@ -137,7 +137,7 @@ fn check(events: &[TapEvent], wanted: Direction, sent: &[u8]) {
     assert_eq!(at, sent.len(), "bytes and gaps are all that was sent");
 }
 
-/// Each gap lies within the payload of one DATA frame of the stream that it names.
+/// Checks that each gap lies within the payload of one DATA frame of the stream that it names.
 #[track_caller]
 fn check_data_gaps(events: &[TapEvent], sent: &[u8]) {
     let frames = data_frames(sent);
@@ -164,7 +164,7 @@ fn check_data_gaps(events: &[TapEvent], sent: &[u8]) {
     assert!(gaps > 0, "the test needs a limit that is too small");
 }
 
-/// The payloads of the DATA frames: where each begins, where it ends, and its stream.
+/// The payloads of the DATA frames: end and stream by start.
 fn data_frames(sent: &[u8]) -> BTreeMap<usize, (usize, u32)> {
     let (mut frames, mut at) = (BTreeMap::new(), 0);
     while at < sent.len() {

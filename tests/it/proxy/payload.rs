@@ -1,4 +1,4 @@
-//! Bytes that look random, come from a seed, and need not be stored to be compared.
+//! Pseudo-random bytes from a seed, which can be compared without storing them.
 
 /// Marsaglia's xorshift64.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-/// FNV-1a: equal streams have equal hashes, however they were cut.
+/// FNV-1a: equal streams have equal hashes, however they were split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StreamHash {
     pub(super) length: u64,

@@ -1,4 +1,4 @@
-//! While upstream refuses, so do we; on the way there, each client that had to be reset is counted.
+//! While upstream refuses connections, so does the proxy; until then, each client that had to be reset is counted.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,9 +14,9 @@ use watchtap::tap::proxy::{ListenerState, UpstreamError};
 
 use super::rig::{End, Greeter, Rig, eventually, read_to_end};
 
-/// From the first sign until every connect is refused.
+/// Maximum time from the first sign until every connect is refused.
 const SETTLED: Duration = Duration::from_millis(300);
-/// From upstream's return until every connect succeeds: one probe interval and what a busy machine needs.
+/// Maximum time from upstream's return until every connect succeeds: one probe interval, and a margin for a busy machine.
 const RECOVERED: Duration = Duration::from_millis(300);
 
 #[tokio::test]
@@ -135,7 +135,8 @@ async fn the_dial_that_upstream_accepted_serves_the_next_client() {
 async fn a_spare_that_upstream_has_dropped_is_a_sign_like_any_other() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
-    // The spare waits in the kernel's queue, so it is reset with the listener: as when a dying server is dialled a moment too early.
+    // The spare waits in the kernel's queue, so it is reset with the listener. A dying server that was dialed slightly too early
+    // behaves the same.
     rig.upstream.stop_accepting().await;
     upstream.shutdown().await.unwrap();
     read_to_end(&mut client).await;
@@ -145,7 +146,7 @@ async fn a_spare_that_upstream_has_dropped_is_a_sign_like_any_other() {
     assert_eq!(rig.handle.counts().bare_dials, 2);
 }
 
-/// The whole story, with a client that connects every 5 ms; every other one says hello.
+/// A complete restart, with a client that connects every 5 ms; every second one sends a `ClientHello`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_of_upstream_is_refused_refused_refused_and_then_served() {
     for _ in 0..3 {
@@ -176,7 +177,7 @@ async fn a_restart_of_upstream_is_refused_refused_refused_and_then_served() {
     }
 }
 
-/// What became of the clients that knocked; those that are reset were accepted first.
+/// The results of the clients' connects; reset clients count as accepted, too.
 #[derive(Default)]
 struct Knocks {
     accepted: AtomicU64,
@@ -198,7 +199,7 @@ impl Knocks {
     }
 }
 
-/// Connects every 5 ms, and stays.
+/// Connects every 5 ms and keeps each connection.
 async fn knock(address: SocketAddr, greeter: Greeter, knocks: Arc<Knocks>) {
     let mut every = interval(Duration::from_millis(5));
     for number in 0.. {
@@ -212,7 +213,7 @@ async fn knock(address: SocketAddr, greeter: Greeter, knocks: Arc<Knocks>) {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 knocks.refused.fetch_add(1, Ordering::SeqCst);
             }
-            // Accepted, and reset before the connect could return.
+            // Accepted, and reset before `connect` returned.
             Err(error) => {
                 assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
                 knocks.accepted.fetch_add(1, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! All informers of a client list at once over one HTTP/2 connection while the observer stands still: what falls out is known by stream, the
-//! traffic is whole, and what comes afterwards is decoded, header table and all.
+//! All informers of a client list at once over one HTTP/2 connection while the observer is paused. Lost bytes are known by stream,
+//! the traffic is complete, and later requests are decoded, including their header table.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,10 +23,10 @@ use watchtap::view::EventSink;
 use super::rig::{Options, Rig};
 use super::upstream::UpstreamStream;
 
-/// What the informers list, and how many objects of it there are.
+/// The resources that the informers list, with their numbers of objects.
 const BURST: [(&str, usize); 5] = [("pods", 9_000), ("nodes", 7_000), ("services", 8_000), ("secrets", 5_000), ("events", 12_000)];
 const AFTERWARDS: [(&str, usize); 3] = [("endpoints", 3), ("pods", 4), ("configmaps", 5)];
-/// A fraction of one list.
+/// Queue size in bytes: a fraction of one list.
 const ROOM: usize = 200_000;
 const USER_AGENT: &str = "manager/v1.2.3 (linux/amd64) kubernetes/v1.34.1";
 
@@ -48,7 +48,7 @@ async fn relist_burst_past_an_observer_that_stands_still() {
     let outputs = Outputs::new(vec![Box::new(Sink(sender))], None);
     let observing = Observing::start(receiver, Clock::start().now(), vec![server(&rig)], outputs).unwrap();
     let (mut records, mut missed) = (Vec::new(), BTreeMap::new());
-    // Where the last list ends in a gap, that is told with what comes next on the connection.
+    // A gap at the end of the last list is reported with the next bytes of the connection.
     take(BURST.len() - 1, &mut seen, &mut records, &mut missed).await;
     for (resource, objects) in AFTERWARDS {
         list(requests.clone(), resource, objects).await;
@@ -80,7 +80,7 @@ async fn relist_burst_past_an_observer_that_stands_still() {
     }
 }
 
-/// Lists, and holds what comes against what the server has.
+/// Sends a list and compares the response with the server's data.
 async fn list(requests: SendRequest<Bytes>, resource: &str, objects: usize) {
     let mut requests = requests.ready().await.unwrap();
     let request = Request::get(format!("https://kubernetes/api/v1/{resource}?resourceVersion=0&limit=500"))
@@ -130,7 +130,7 @@ fn server(rig: &Rig) -> Upstream {
     Upstream { listener: rig.address, name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) }
 }
 
-/// Waits until `number` requests have ended; the bytes missed meanwhile are added to `missed` by stream.
+/// Waits until `number` requests have ended; adds the bytes missed meanwhile to `missed`, by stream.
 async fn take(
     number: usize,
     seen: &mut Receiver<Event>,
@@ -147,7 +147,7 @@ async fn take(
     }
 }
 
-/// Hands events to the test, which waits for them.
+/// Passes events to the test, which waits for them.
 struct Sink(Sender<Event>);
 
 impl EventSink for Sink {
@@ -156,7 +156,7 @@ impl EventSink for Sink {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        // After the last one that the test wants, nobody takes them.
+        // The test receives none after the last one that it needs.
         self.0.blocking_send(event.clone()).or(Ok(()))
     }
 

@@ -1,4 +1,4 @@
-//! Certificates of the kubeconfig that are renewed while a proxy serves.
+//! The kubeconfig's certificates are renewed while a proxy serves.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -54,7 +54,7 @@ async fn what_cannot_be_read_again_changes_nothing() {
     }
 }
 
-/// What the files hold, as a test says.
+/// The content of the files, set by the test.
 #[derive(Clone)]
 struct Files(Arc<Mutex<Result<UpstreamIdentity, String>>>);
 
@@ -64,7 +64,7 @@ impl Files {
     }
 }
 
-/// A proxy whose files are read for each client, before an upstream that asks for certificates of `ca`.
+/// A proxy that reads its files for each client, in front of an upstream that requests certificates of `ca`.
 fn serving(ca: &ClusterCa, held: UpstreamIdentity) -> (Rig, Files) {
     let upstream = Upstream::start(ca.server("127.0.0.1", &["h2", "http/1.1"], true));
     let tls = UpstreamTls::new(&held.trust, "127.0.0.1", held.certificate.as_ref()).unwrap();

@@ -1,4 +1,4 @@
-//! A proxy between a scripted upstream and clients of the test.
+//! A proxy between a scripted upstream and the clients of a test.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,18 +25,18 @@ use super::upstream::{ClusterCa, Upstream, UpstreamStream};
 
 pub(super) type ClientStream = TlsStream<TcpStream>;
 
-/// What differs from test to test.
+/// Settings that differ between tests.
 pub(super) struct Options {
-    /// The protocols that upstream speaks.
+    /// The ALPN protocols of upstream.
     pub(super) alpn: &'static [&'static str],
     pub(super) intake: Option<Intake>,
     pub(super) handshake_limit: Duration,
     pub(super) require_client_certificate: bool,
-    /// Upstream asks for a client certificate of the cluster's CA; the proxy has one.
+    /// Upstream requests a client certificate of the cluster's CA, and the proxy has one.
     pub(super) upstream_requires_client_certificate: bool,
     /// The name in upstream's certificate.
     pub(super) upstream_name: &'static str,
-    /// The proxy trusts another CA than upstream's.
+    /// The proxy trusts a CA other than upstream's.
     pub(super) wrong_ca: bool,
 }
 
@@ -59,16 +59,16 @@ pub(super) struct Rig {
     pub(super) address: SocketAddr,
     pub(super) handle: ProxyHandle,
     pub(super) serving: JoinHandle<()>,
-    /// The private client certificate and key, in PEM.
+    /// The certificate and key that clients show to the proxy, PEM.
     pub(super) client_identity: (String, String),
     pub(super) greeter: Greeter,
 }
 
-/// What a client needs to shake hands with the proxy.
+/// The data that a client needs for the TLS handshake with the proxy.
 #[derive(Clone)]
 pub(super) struct Greeter {
     roots: RootCertStore,
-    /// The name that the proxy's certificate must bear.
+    /// The expected name in the proxy's certificate.
     pub(super) name: &'static str,
     pub(super) versions: Vec<&'static SupportedProtocolVersion>,
 }
@@ -100,12 +100,12 @@ impl Rig {
         )
     }
 
-    /// A proxy whose upstream is somebody else; the one of the rig is not used.
+    /// A proxy with an upstream outside the rig; the rig's own upstream is unused.
     pub(super) fn without_upstream(config: ProxyConfig) -> Self {
         Self::of(Upstream::start(ClusterCa::new().server("unused", &[], false)), config)
     }
 
-    /// A proxy with this configuration before `upstream`.
+    /// A proxy with this configuration in front of `upstream`.
     pub(super) fn of(upstream: Upstream, config: ProxyConfig) -> Self {
         let identity = config.authority.issue_client().unwrap();
         let mut roots = RootCertStore::empty();
@@ -117,7 +117,7 @@ impl Rig {
         Self { upstream, address, handle, serving, client_identity: (identity.certificate_pem, identity.key_pem), greeter }
     }
 
-    /// A client and what upstream has of it.
+    /// Connects a client; returns it with its upstream connection.
     pub(super) async fn pair(&mut self) -> (ClientStream, UpstreamStream) {
         self.pair_offering(&["h2", "http/1.1"]).await
     }
@@ -125,12 +125,13 @@ impl Rig {
     pub(super) async fn pair_offering(&mut self, alpn: &[&str]) -> (ClientStream, UpstreamStream) {
         let established = self.handle.counts().established;
         let client = self.client(alpn, None).await.unwrap();
-        // In TLS 1.3 the client is done before the proxy is.
+        // In TLS 1.3 the client completes the handshake before the proxy does.
         eventually(|| self.handle.counts().established > established).await;
         (client, self.upstream.accept().await)
     }
 
-    /// The first client of a rig, and what upstream has of it; `None` when the handshakes took longer than the proxy lets them.
+    /// Connects the first client of a rig; returns it with its upstream connection, or `None` if the handshakes exceeded the
+    /// proxy's limit.
     pub(super) async fn pair_unless_late(&mut self) -> Option<(ClientStream, UpstreamStream)> {
         let client = self.client(&["h2", "http/1.1"], None).await.ok()?;
         let over = |counts: ProxyCounts| {
@@ -143,13 +144,13 @@ impl Rig {
         Some((client, self.upstream.accept().await))
     }
 
-    /// Connects and shakes hands, offering `alpn`, showing a certificate if there is one.
+    /// Connects and completes the TLS handshake, with these ALPN protocols and an optional certificate.
     pub(super) async fn client(&self, alpn: &[&str], identity: Option<&(String, String)>) -> io::Result<ClientStream> {
         let tcp = TcpStream::connect(self.address).await?;
         self.greeter.greet(tcp, alpn, identity).await
     }
 
-    /// Whether a connect to the proxy is refused now.
+    /// Whether the proxy refuses a connection now.
     pub(super) async fn refuses(&self) -> bool {
         match TcpStream::connect(self.address).await {
             Ok(_) => false,
@@ -160,7 +161,7 @@ impl Rig {
 }
 
 impl Greeter {
-    /// Shakes hands.
+    /// Completes the TLS handshake.
     pub(super) async fn greet(
         &self,
         tcp: TcpStream,
@@ -171,7 +172,7 @@ impl Greeter {
         TlsConnector::from(Arc::new(config)).connect(self.server_name(), tcp).await
     }
 
-    /// A client that has said nothing yet, and offers no protocol.
+    /// A client that has sent nothing yet, without ALPN protocols.
     pub(super) fn hello(&self) -> ClientConnection {
         ClientConnection::new(Arc::new(self.config(&[], None)), self.server_name()).unwrap()
     }
@@ -197,7 +198,7 @@ impl Greeter {
     }
 }
 
-/// The usual configuration of a proxy on loopback.
+/// The default configuration of a proxy on loopback.
 pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyConfig {
     ProxyConfig {
         listen: "127.0.0.1:0".parse().unwrap(),
@@ -219,7 +220,7 @@ pub(super) fn endpoint(address: SocketAddr) -> UpstreamEndpoint {
     UpstreamEndpoint { host: address.ip().to_string(), port: address.port() }
 }
 
-/// Sends `message`; returns as many bytes as arrive.
+/// Sends `message`; returns the same number of received bytes.
 pub(super) async fn carried(from: &mut (impl AsyncWrite + Unpin), to: &mut (impl AsyncRead + Unpin), message: &[u8]) -> Vec<u8> {
     let mut arrived = vec![0; message.len()];
     let sending = async {
@@ -231,7 +232,7 @@ pub(super) async fn carried(from: &mut (impl AsyncWrite + Unpin), to: &mut (impl
     arrived
 }
 
-/// How a stream ended for one who reads it, after `read` bytes.
+/// How a stream ended for its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     CloseNotify,
@@ -239,7 +240,7 @@ pub(super) enum End {
     Reset,
 }
 
-/// Reads to the end.
+/// Reads the stream to its end.
 pub(super) async fn read_to_end(stream: &mut (impl AsyncReadExt + Unpin)) -> (Vec<u8>, End) {
     let mut bytes = Vec::new();
     let end = match stream.read_to_end(&mut bytes).await {
@@ -251,7 +252,7 @@ pub(super) async fn read_to_end(stream: &mut (impl AsyncReadExt + Unpin)) -> (Ve
     (bytes, end)
 }
 
-/// All events of the only connection, but for the last one; nothing is taken from the queue before the call.
+/// All events of the only connection except the last one; nothing is taken from the queue before the call.
 pub(super) async fn read_to_close(mut receiver: IntakeReceiver) -> Vec<TapEvent> {
     let reading = tokio::task::spawn_blocking(move || {
         let mut events = Vec::new();
@@ -270,7 +271,7 @@ pub(super) async fn read_to_close(mut receiver: IntakeReceiver) -> Vec<TapEvent>
     reading.await.unwrap()
 }
 
-/// Waits until `condition` holds, asking every millisecond.
+/// Polls every millisecond until `condition` holds.
 #[track_caller]
 pub(super) fn eventually(condition: impl Fn() -> bool) -> impl Future<Output = ()> {
     let place = std::panic::Location::caller();

@@ -1,5 +1,5 @@
-//! Clients that take their time, many at once: before both handshakes are done there is a limit, afterwards all passes as it comes; nobody else is
-//! held up.
+//! Many slow clients at once. A limit applies until both handshakes are complete; after that everything passes at the client's
+//! pace. They delay no other client.
 
 use std::io::Write;
 use std::net::TcpStream as BlockingStream;
@@ -14,7 +14,7 @@ use watchtap::tap::Clock;
 
 use super::rig::{End, Options, Rig, eventually, read_to_end};
 
-/// Short for those who wait for it, long for those who shake hands on a busy machine.
+/// Short for the tests that wait for it, long enough for handshakes on a busy machine.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn request_heads_that_come_byte_by_byte_pass_as_they_come() {
     for byte in HEAD {
         for (client, upstream) in &mut slow {
             client.write_all(&[*byte]).await.unwrap();
-            // Nobody waits for the rest of the head.
+            // The proxy does not wait for the rest of the head.
             assert_eq!(upstream.read_u8().await.unwrap(), *byte);
         }
     }
@@ -75,21 +75,21 @@ async fn many_that_leave_their_handshake_half_done_are_given_up_on_both_sides() 
     eventually(|| rig.handle.counts().open() == 0).await;
 }
 
-/// A client that does as it should is served at once, and leaves.
+/// A well-behaved client is served immediately, and leaves.
 async fn assert_served(rig: &mut Rig) {
     let (mut client, mut upstream) = rig.pair().await;
     client.write_all(b"ping").await.unwrap();
     upstream.read_exact(&mut [0; 4]).await.unwrap();
 }
 
-/// The beginning of a `ClientHello`, in a record that says it is longer.
+/// The start of a `ClientHello`, in a record with a greater length.
 fn begin_hello(rig: &Rig) -> BlockingStream {
     let mut client = BlockingStream::connect(rig.address).unwrap();
     client.write_all(&[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc]).unwrap();
     client
 }
 
-/// A whole `ClientHello`, to whose answer nothing is said.
+/// A complete `ClientHello`; the client never continues the handshake.
 fn say_hello(rig: &Rig) -> BlockingStream {
     let mut client = BlockingStream::connect(rig.address).unwrap();
     let mut tls: ClientConnection = rig.greeter.hello();

@@ -1,4 +1,4 @@
-//! Clients that do not read: the server waits, and watchtap says for what.
+//! Clients that do not read: the server waits, and watchtap reports the cause.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -25,7 +25,7 @@ const EVENT: &str = concat!(
     r#"{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"b","resourceVersion":"8"}}}"#,
     "\n"
 );
-/// The window of a stream and of a connection until somebody says otherwise (RFC 9113 §6.9.2).
+/// The initial window of a stream and of a connection (RFC 9113 §6.9.2).
 const WINDOW: usize = 65_535;
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn watch_that_nobody_drains_fills_the_socket() {
     assert_eq!(stage.told().await, (true, Blockage::Socket));
     stop.send(()).unwrap();
     writing.await.unwrap();
-    // Upstream is gone: what is left can be read to the end.
+    // Upstream is gone; the client can still read the rest.
     let reading = tokio::spawn(async move { copy(&mut client, &mut sink()).await });
     assert_eq!(stage.told().await, (false, Blockage::Socket));
     stage.over().await;
@@ -72,7 +72,7 @@ async fn stream_of_which_the_window_is_used_up_stalls_while_the_connection_goes_
     stage.over().await;
 }
 
-/// A proxy that is observed.
+/// A proxy and its observer.
 struct Stage {
     rig: Rig,
     observing: Observing,
@@ -92,7 +92,7 @@ impl Stage {
         Self { rig, observing, told }
     }
 
-    /// Whether a stall began or ended, and what it waits for.
+    /// Whether a stall began or ended, and what blocks it.
     async fn told(&mut self) -> (bool, Blockage) {
         let told = std::mem::replace(&mut self.told, channel().1);
         let (told, stall) = tokio::task::spawn_blocking(move || {

@@ -1,4 +1,4 @@
-//! A scripted upstream: accepts TLS when it is told to, hands each connection to the test, and can refuse.
+//! A scripted upstream: it accepts TLS on request, passes each connection to the test, and can refuse.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,6 @@ use tokio_rustls::server::TlsStream;
 
 pub(super) type UpstreamStream = TlsStream<TcpStream>;
 
-/// The CA of a cluster.
 pub(super) struct ClusterCa(CertifiedIssuer<'static, KeyPair>);
 
 impl ClusterCa {
@@ -31,7 +30,7 @@ impl ClusterCa {
         self.0.pem()
     }
 
-    /// A server's configuration with a certificate for `name`.
+    /// A server configuration with a certificate for `name`.
     pub(super) fn server(&self, name: &str, alpn: &[&str], require_client_certificate: bool) -> ServerConfig {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions().unwrap();
@@ -50,7 +49,7 @@ impl ClusterCa {
         config
     }
 
-    /// Certificate and key of a user, in PEM.
+    /// Certificate and key of a user, PEM.
     pub(super) fn user(&self) -> (String, String) {
         let (certificate, key) = self.issue(Vec::new(), ExtendedKeyUsagePurpose::ClientAuth);
         (certificate.pem(), key.serialize_pem())
@@ -64,7 +63,7 @@ impl ClusterCa {
     }
 }
 
-/// A listener whose TLS connections the test takes one by one.
+/// A listener whose TLS connections the test accepts one by one.
 pub(super) struct Upstream {
     pub(super) address: SocketAddr,
     config: Arc<ServerConfig>,
@@ -75,11 +74,11 @@ pub(super) struct Upstream {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What an upstream has seen since it was started.
+/// Everything that an upstream has seen since its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) tcp_connections: usize,
-    /// The protocols that each `ClientHello` offered.
+    /// The ALPN protocols that each `ClientHello` offered.
     pub(super) offers: Vec<Vec<String>>,
 }
 
@@ -93,7 +92,7 @@ impl Upstream {
         Self { address, config, listener: Some(listener), accepting, ready, sender, seen }
     }
 
-    /// The next connection whose handshake is done.
+    /// The next connection with a complete handshake.
     pub(super) async fn accept(&mut self) -> UpstreamStream {
         self.ready.recv().await.unwrap()
     }
@@ -102,19 +101,19 @@ impl Upstream {
         self.seen.lock().unwrap().clone()
     }
 
-    /// From here on connections are refused; those that were accepted live on.
+    /// Refuses connections from now on; accepted ones stay open.
     pub(super) async fn refuse(&mut self) {
         self.stop_accepting().await;
         self.close_listener();
     }
 
-    /// From here on connections wait in the kernel's queue.
+    /// Leaves new connections in the kernel's queue from now on.
     pub(super) async fn stop_accepting(&mut self) {
         self.accepting.abort();
         assert!((&mut self.accepting).await.unwrap_err().is_cancelled());
     }
 
-    /// Refuses, and resets what waits in the kernel's queue.
+    /// Refuses connections, and resets those in the kernel's queue.
     pub(super) fn close_listener(&mut self) {
         self.listener = None;
     }

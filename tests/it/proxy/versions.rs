@@ -1,4 +1,4 @@
-//! TLS 1.2 and 1.3 on both sides, and nothing older: RFC 8996 forbids what came before.
+//! TLS 1.2 and 1.3 on both sides, and nothing older (RFC 8996).
 
 use std::time::Duration;
 
@@ -28,7 +28,8 @@ async fn clients_of_either_version_are_served() {
 async fn client_of_an_older_version_is_told_so() {
     let rig = Rig::start();
     let mut client = TcpStream::connect(rig.address).await.unwrap();
-    // Version, random, no session, one cipher suite (ECDHE-ECDSA-AES128-SHA), no compression; the curve and the signature that suit us.
+    // Version, random, no session, one cipher suite (ECDHE-ECDSA-AES128-SHA), no compression; the curve and the signature that we
+    // support.
     let extensions = [0, 16, 0, 10, 0, 4, 0, 2, 0, 23, 0, 13, 0, 4, 0, 2, 4, 3];
     let hello = [&TLS_1_1[..], &[7; 32], &[0, 0, 2, 0xc0, 0x09, 1, 0], &extensions].concat();
     client.write_all(&handshake(1, &hello)).await.unwrap();

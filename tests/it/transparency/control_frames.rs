@@ -1,4 +1,4 @@
-//! Frames of HTTP/2 that carry no message.
+//! HTTP/2 frames that carry no message.
 
 use serde_json::json;
 
@@ -9,17 +9,18 @@ use crate::h2_frames::{
 };
 
 const PODS: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"17"},"items":[]}"#;
-/// A frame of an extension (RFC 9218), and one that nobody has defined: what is unknown is ignored by its receiver (RFC 9113 §4.1), not by us.
+/// A frame type of an extension (RFC 9218), and an undefined one: receivers ignore unknown types (RFC 9113 §4.1), but watchtap
+/// forwards them.
 const PRIORITY_UPDATE: u8 = 0x10;
 const UNDEFINED: u8 = 0xfa;
 
-/// Each peer hears what the other one said and nothing else, to the end of the connection: so watchtap neither answers a PING nor
-/// acknowledges SETTINGS, and opens no window.
+/// Each peer receives exactly the frames that the other sent, until the connection ends. So watchtap neither answers a PING nor
+/// acknowledges SETTINGS, and it extends no window.
 #[test]
 fn frames_of_http2_that_carry_no_message_pass_as_they_were_sent() {
-    // HEADER_TABLE_SIZE, ENABLE_PUSH, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, and one that nobody has defined.
+    // HEADER_TABLE_SIZE, ENABLE_PUSH, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, and an undefined setting.
     let of_client = settings(&[(1, 4096), (2, 0), (4, 4 << 20), (6, 10 << 20), (0xfafa, 1)]);
-    // MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, INITIAL_WINDOW_SIZE, as kube-apiserver has them.
+    // MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, INITIAL_WINDOW_SIZE, with kube-apiserver's values.
     let of_server = settings(&[(3, 100), (5, 1 << 20), (4, 256 << 10)]);
     let head = [vec![0x88], field("content-type", "application/json")].concat();
     let padded = [&[3], PODS.as_bytes(), &[0; 3]].concat();

@@ -51,7 +51,7 @@ fn interim_responses_over_http2() {
     check("h2", dialogue, &[200]);
 }
 
-/// The client waits for the interim response before it sends the body, so that this hangs if somebody holds it back.
+/// The client waits for the interim response before it sends the body. The test hangs if watchtap holds that response back.
 #[test]
 fn upload_that_expects_100_continue() {
     let object = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}"#;
@@ -66,7 +66,7 @@ fn upload_that_expects_100_continue() {
         server(answer_with("201 Created", object)),
     ];
     check("http/1.1", accepted, &[201]);
-    // Not invited, the client keeps the body and asks for the next thing on another connection.
+    // Without the interim response, the client keeps the body and sends its next request on another connection.
     check("http/1.1", vec![client(head), server(answer_with("417 Expectation Failed", "{}"))], &[417]);
 }
 
@@ -86,7 +86,7 @@ fn answers_without_the_body_that_their_length_tells_of() {
     check("http/1.1", dialogue, &[200, 304, 204, 200]);
 }
 
-/// All exchanges are seen to their end, with these statuses, and nothing is left that was not understood.
+/// Checks that all exchanges are complete with these statuses, and that every byte was understood.
 #[track_caller]
 fn check(protocol: &'static str, dialogue: Dialogue, statuses: &[u16]) {
     let report = forwarded_unchanged(protocol, dialogue);

@@ -1,4 +1,4 @@
-//! Traffic as clients and API servers have it: the same bytes at both ends, and what the report says of them.
+//! Traffic of typical clients and API servers: the same bytes at both ends, and the right report.
 
 mod control_frames;
 mod messages;

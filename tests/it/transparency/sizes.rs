@@ -9,7 +9,8 @@ use serde_json::json;
 use crate::dialogue::{client, forwarded_unchanged, server};
 
 const GIGABYTE: u64 = 1_000_000_000;
-/// A prime, so that the records of TLS begin at every place in it; and less than the sockets hold, since both sides speak at once.
+/// A prime, so that TLS records begin at every offset in it. It is less than the socket buffers hold, because both sides send at
+/// once.
 const PATTERN: usize = 65_521;
 
 #[test]
@@ -20,7 +21,8 @@ fn request_and_response_of_one_byte() {
     assert_eq!(requests.iter().map(|request| &request["bytes"]).collect::<Vec<_>>(), [&json!(1)]);
 }
 
-/// Both at once. What the observer does not get to its bounded queue leaves out, and it is counted; so memory does not depend on the size.
+/// Both directions at once. The bounded queue drops and counts bytes that the observer does not take in time, so memory does not
+/// depend on the size.
 #[test]
 fn request_and_response_of_a_gigabyte_take_no_memory() {
     const MOST_GROWTH: u64 = 16 << 20;
@@ -56,7 +58,7 @@ struct Talk {
     heard: Digest,
 }
 
-/// Says and hears a gigabyte, by turns of a pattern each.
+/// Sends and receives a gigabyte, one pattern per turn.
 fn talk(stream: &mut (impl Read + Write)) -> io::Result<Talk> {
     let (mut said, mut heard) = (Hasher::new(), Hasher::new());
     let pattern = pattern();

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::dialogue::{client, forwarded_unchanged, server};
 
-/// It stands in what both sides say once they are upgraded.
+/// Part of the bytes that both sides send after the upgrade.
 const CANARY: &str = "c4n4ry-of-a-session";
 
 const SPDY: &str = "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n";
@@ -38,13 +38,13 @@ fn port_forward_over_spdy() {
     check("POST", "portforward", "spdy/3.1", &format!("{SPDY}X-Stream-Protocol-Version: portforward.k8s.io\r\n"));
 }
 
-/// SPDY within WebSocket, as kubectl has it since 1.31.
+/// SPDY within WebSocket, as kubectl uses it since 1.31.
 #[test]
 fn port_forward_over_websocket() {
     check("GET", "portforward", "websocket", &format!("{WEBSOCKET}Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\n"));
 }
 
-/// Both sides say what the protocol asks for, and what it does not: nobody looks at it.
+/// Both sides send valid and invalid bytes of the protocol: watchtap does not inspect them.
 #[track_caller]
 fn check(method: &str, subresource: &str, protocol: &str, fields: &str) {
     let request = format!("{method} /api/v1/namespaces/a/pods/b/{subresource} HTTP/1.1\r\nHost: kubernetes\r\n{fields}\r\n");
@@ -64,7 +64,7 @@ fn check(method: &str, subresource: &str, protocol: &str, fields: &str) {
     assert!(!report.to_string().contains(CANARY), "{report:#}");
 }
 
-/// A SPDY/3 control frame (`SYN_STREAM`), a WebSocket frame, what looks like HTTP, and every byte there is.
+/// A SPDY/3 control frame (`SYN_STREAM`), a WebSocket frame, bytes that look like HTTP, and every byte value.
 fn said_over_an_upgraded_connection(stream: u8) -> Vec<u8> {
     let spdy = [0x80, 0x03, 0x00, 0x01, 0x00, 0x00, 0x00, 0x0a, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0];
     let websocket = [&[0x82, 0x14, stream][..], CANARY.as_bytes()].concat();

@@ -1,6 +1,6 @@
-//! Watch events of numbered config maps, as a kube-apiserver writes them in each encoding; no two are the same.
+//! Watch events of numbered config maps, as kube-apiserver writes them in each encoding; all events differ.
 
-/// What the answer to a watch may be written in.
+/// The encoding of a watch response.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Encoding {
     Json,
@@ -9,7 +9,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// As in the head of the answer.
+    /// The value of `Content-Type`.
     pub(super) fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
@@ -18,7 +18,7 @@ impl Encoding {
         }
     }
 
-    /// `MODIFIED`, with the config map of that number.
+    /// A `MODIFIED` event with the config map of this number.
     pub(super) fn event(self, number: usize) -> Vec<u8> {
         let name = format!("event-{number:05}");
         let uid = format!("uid-{number:05}");
@@ -36,8 +36,8 @@ fn json(name: &str, uid: &str, resource_version: &str) -> Vec<u8> {
     format!(r#"{{"type":"MODIFIED","object":{{"kind":"ConfigMap","apiVersion":"v1","metadata":{metadata}}}}}{}"#, '\n').into_bytes()
 }
 
-/// `WatchEvent` and `ObjectMeta` of apimachinery `pkg/apis/meta/v1/generated.proto`, `Unknown` of `pkg/runtime/generated.proto` behind
-/// its magic number, and before all that the length of the frame (`pkg/util/framer`).
+/// `WatchEvent` and `ObjectMeta` of apimachinery `pkg/apis/meta/v1/generated.proto`; `Unknown` of `pkg/runtime/generated.proto`
+/// after its magic number; the length of the frame comes first (`pkg/util/framer`).
 fn protobuf(name: &str, uid: &str, resource_version: &str) -> Vec<u8> {
     let metadata = [
         length_delimited(1, name.as_bytes()),
@@ -60,7 +60,7 @@ fn length_delimited(field: u8, bytes: &[u8]) -> Vec<u8> {
     [&[field << 3 | 2, length], bytes].concat()
 }
 
-/// A self-described item (RFC 8949 §3.4.6); Kubernetes writes text as byte strings (KEP-4222).
+/// A self-described item (RFC 8949 §3.4.6); Kubernetes encodes text as byte strings (KEP-4222).
 fn cbor(name: &str, uid: &str, resource_version: &str) -> Vec<u8> {
     let metadata = map(&[
         ("name", &string(name)),

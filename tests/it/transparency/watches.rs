@@ -1,4 +1,4 @@
-//! Long watches, in every encoding.
+//! Long watches in every encoding.
 
 use std::io::Write;
 
@@ -33,7 +33,7 @@ fn watch_of_10000_events_in_gzip() {
     check(Encoding::Json, Compressed::Gzip);
 }
 
-/// Nobody says anything before it has heard what comes before: so the client has the head before there is an event.
+/// Each side sends only after it has received all earlier messages. So the client has the head before the first event.
 #[test]
 fn head_of_a_watch_arrives_before_its_first_event() {
     let head = [vec![0x88], field("content-type", "application/json")].concat();
@@ -47,7 +47,7 @@ fn head_of_a_watch_arrives_before_its_first_event() {
         server(frame(DATA, END_STREAM, 1, &Encoding::Json.event(1))),
     ];
     assert_eq!(forwarded_unchanged("h2", over_http2)["requests"][0]["watch"]["modified"], 1);
-    // Over HTTP/1.1 the client shows that it has heard it by asking for the next thing.
+    // Over HTTP/1.1 the client confirms the receipt with its next request.
     let next = format!("GET {PATH} HTTP/1.1\r\nHost: kubernetes\r\n\r\n");
     let mut over_http1 = over_http1(Encoding::Json, Compressed::No, &[Encoding::Json.event(1)]);
     over_http1.insert(2, client(next));
@@ -58,7 +58,7 @@ fn head_of_a_watch_arrives_before_its_first_event() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compressed {
     No,
-    /// Each event is a member of its own (kube-apiserver 1.37 closes one at each flush).
+    /// Each event is a separate member (kube-apiserver 1.37 closes one at each flush).
     Gzip,
 }
 
@@ -98,7 +98,7 @@ fn over_http1(encoding: Encoding, compressed: Compressed, events: &[Vec<u8>]) ->
     dialogue
 }
 
-/// Each event is a DATA frame; every hundred of them the client opens the window again.
+/// Each event is a DATA frame; after every hundred frames the client extends the window.
 fn over_http2(encoding: Encoding, compressed: Compressed, events: &[Vec<u8>]) -> Dialogue {
     let mut head = [vec![0x88], field("content-type", encoding.content_type())].concat();
     if compressed == Compressed::Gzip {

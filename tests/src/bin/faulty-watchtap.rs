@@ -1,4 +1,4 @@
-//! watchtap with the faults that the tests of `panics` ask for.
+//! watchtap with the injected faults that the `panics` tests need.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
-//! Keeps a copy of the config maps of one namespace, as controllers of kube-rs do: a watcher with its usual backoff, for ever.
+//! Keeps a copy of the config maps of one namespace, as kube-rs controllers do: a watcher with its default backoff, forever.
 //!
-//! What it asks for and what comes of it are JSON lines on standard output, in the words of the reflector of client-go beside it
-//! (`tests/cluster/go/reflector`). Arguments: the namespace; if wanted, what to call itself; and `streaming`, to have its lists as watches.
+//! It logs its requests and their results as JSON lines on standard output, in the format of the client-go reflector
+//! (`tests/cluster/go/reflector`). Arguments: the namespace; optionally a user agent; optionally `streaming`, for streaming lists.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -46,7 +46,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// Says what is asked for on its way out.
+/// Logs each outgoing list and watch.
 fn told(request: http::Request<Body>) -> http::Request<Body> {
     let query = request.uri().query().unwrap_or_default();
     let parameter = |wanted: &str| query.split('&').find_map(|pair| pair.split_once('=').filter(|(name, _)| *name == wanted));
@@ -57,12 +57,12 @@ fn told(request: http::Request<Body>) -> http::Request<Body> {
         "continue": value("continue"),
         "sendInitialEvents": value("sendInitialEvents") == Some("true"),
     });
-    // A line that cannot be written is one that the test misses.
+    // If the line cannot be written, the test notices that it is missing.
     say(if value("watch").is_some() { "watch" } else { "list" }, &json!({"options": options})).ok();
     request
 }
 
-/// The version of each object.
+/// The resource version of each object.
 #[derive(Default)]
 struct Store(BTreeMap<String, String>);
 
@@ -83,7 +83,7 @@ impl Store {
     }
 }
 
-/// Prints one line: what happened, and more about it.
+/// Prints one JSON line: the event and its details.
 fn say(what: &str, more: &Value) -> Result<()> {
     let mut line = json!({"what": what});
     for (name, value) in more.as_object().into_iter().flatten() {

@@ -1,7 +1,7 @@
-//! A client of kube-rs: lists and watches the config maps of one namespace, says what it saw, and ends.
+//! A kube-rs client that lists and watches the config maps of one namespace, prints the results, and exits.
 //!
-//! Arguments: the namespace, and after how many watch events to end. Each line on standard output is `listed NAME REVISION`,
-//! then once `initial-list-done`, then `applied NAME REVISION` and `deleted NAME REVISION`.
+//! Arguments: the namespace, and the number of watch events before it exits. Each line on standard output is
+//! `listed NAME REVISION`, then once `initial-list-done`, then `applied NAME REVISION` and `deleted NAME REVISION`.
 
 use std::io::{self, Write};
 use std::pin::pin;

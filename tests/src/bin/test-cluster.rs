@@ -1,7 +1,7 @@
-//! Runs a cluster until its standard input ends, for trying things by hand: `cargo run -p observer-tests --bin test-cluster`.
+//! Runs a cluster until its standard input closes, for manual experiments: `cargo run -p observer-tests --bin test-cluster`.
 //!
-//! Its arguments are further flags of kube-apiserver; in front of them may stand the minor, as in `test-cluster 33`. The first line on
-//! standard output is a JSON object with what a client needs.
+//! Its arguments are further flags of kube-apiserver. The minor may precede them, as in `test-cluster 33`. The first line on
+//! standard output is a JSON object with the data that a client needs.
 
 use std::io::{self, Read, Write};
 

@@ -1,13 +1,13 @@
-//! What lies compressed within bytes: gzip members, zlib streams, and bare DEFLATE, as the blocks of a capture hold it.
+//! Finds compressed data within bytes: gzip members, zlib streams, and raw DEFLATE as in the blocks of a capture.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// Most that is inflated of one place.
+/// Maximum inflated size from one offset, in bytes.
 const MOST: usize = 8 << 20;
-/// What inflates to less is an accident: every place of a file is tried.
+/// Minimum inflated size in bytes. Every offset of a file is tried, so shorter results are accidents.
 const LEAST: usize = 16;
 
-/// All that can be inflated from any place in `bytes`. Text is not tried.
+/// Inflates from every offset in `bytes` and returns all results. Text is skipped.
 pub(super) fn inflated(bytes: &[u8]) -> Vec<Vec<u8>> {
     if str::from_utf8(bytes).is_ok() {
         return Vec::new();
@@ -15,7 +15,7 @@ pub(super) fn inflated(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        // A gzip member and a zlib stream are DEFLATE behind a head, and the places behind the head are tried like all others.
+        // A gzip member and a zlib stream are DEFLATE after a header, and the offset after the header is tried like all others.
         match inflate(&bytes[at..]) {
             Some((text, read)) => {
                 found.push(text);
@@ -27,9 +27,9 @@ pub(super) fn inflated(bytes: &[u8]) -> Vec<Vec<u8>> {
     found
 }
 
-/// A stream that begins here and is whole, and its length; or a torn one that fills the rest.
+/// A complete stream that starts here, with its length, or a truncated one that fills the rest.
 fn inflate(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
-    // The reserved block type says at once that this is none (RFC 1951 §3.2.3); an empty stored block is nothing to look for.
+    // The reserved block type cannot start a stream (RFC 1951 §3.2.3); an empty stored block holds nothing to search.
     if bytes[0] & 0b110 == 0b110 {
         return None;
     }

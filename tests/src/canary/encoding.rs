@@ -1,4 +1,4 @@
-//! How a secret could stand in a file, and what of it is always the same there.
+//! The ways to encode a secret, and the bytes that each encoding always contains.
 
 use std::fmt::Write;
 
@@ -7,33 +7,33 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 
 use super::huffman::{bits, octets};
 
-/// In what form a secret was found.
+/// The form in which a secret was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Encoding {
-    /// Byte for byte, in whichever case.
+    /// Byte for byte, in either case.
     Raw,
-    /// With either alphabet, at whichever of the three places in a group.
+    /// In either alphabet, at each of the three alignments.
     Base64,
-    /// Two digits a byte, in whichever case.
+    /// Two digits per byte, in either case.
     Hex,
-    /// As `Debug` and JSON show bytes: numbers, or hexadecimal ones, with commas or white space in between.
+    /// As `Debug` and JSON print bytes: decimal or hexadecimal numbers, separated by commas or white space.
     Numbers,
-    /// Each byte as `%63`, in whichever case.
+    /// Each byte as `%63`, in either case.
     Percent,
-    /// HPACK's Huffman code, beginning at any bit.
+    /// HPACK's Huffman code, starting at any bit.
     Huffman,
 }
 
-/// What to look for, and where.
+/// The byte strings to search for, by kind of text.
 #[derive(Debug, Default)]
 pub(super) struct Needles {
-    /// In the bytes as they are.
+    /// Searched in the unchanged bytes.
     pub(super) exact: Vec<(Encoding, Vec<u8>)>,
-    /// In what [`folded`] makes of them.
+    /// Searched in the output of [`folded`].
     pub(super) folded: Vec<(Encoding, Vec<u8>)>,
 }
 
-/// What of `secret` stands in any text that holds it, in each encoding.
+/// The byte strings that any text with `secret` contains, for each encoding.
 pub(super) fn needles(secret: &[u8]) -> Needles {
     let mut needles = Needles::default();
     for alignment in 0..3 {
@@ -58,14 +58,15 @@ pub(super) fn needles(secret: &[u8]) -> Needles {
     needles
 }
 
-/// The part of `secret` that is whole groups of three bytes when it begins `alignment` bytes into a group: its code does not depend on what
-/// stands around it.
+/// The three-byte groups within `secret` if it starts `alignment` bytes into a group: their base64 code does not depend on the
+/// surrounding bytes.
 fn in_whole_groups(secret: &[u8], alignment: usize) -> &[u8] {
     let begun = &secret[(3 - alignment) % 3..];
     &begun[..begun.len() / 3 * 3]
 }
 
-/// `bytes` in lower case, with one comma for every run of commas and white space: a list that `{:#?}` breaks over lines reads as one.
+/// `bytes` in lower case, with one comma for each run of commas and white space. So a list that `{:#?}` breaks over lines becomes
+/// one line.
 pub(super) fn folded(bytes: &[u8]) -> Vec<u8> {
     let mut folded = Vec::with_capacity(bytes.len());
     for byte in bytes {
@@ -78,7 +79,7 @@ pub(super) fn folded(bytes: &[u8]) -> Vec<u8> {
     folded
 }
 
-/// The beginning of what was found in, for the reader of a failure.
+/// The bytes around `at`, printable, for failure messages.
 pub(super) fn excerpt(bytes: &[u8], at: usize) -> String {
     const AROUND: usize = 60;
     let around = &bytes[at.saturating_sub(AROUND)..bytes.len().min(at + AROUND)];

@@ -1,26 +1,26 @@
-//! HPACK's Huffman code, the way in (RFC 7541 appendix B).
+//! Encoder for HPACK's Huffman code (RFC 7541 appendix B).
 
 use observer_core::http::hpack::CODE_LENGTHS;
 
-/// The bits of a text, first bit first, without padding.
+/// The code of a text, first bit first, without padding.
 pub(super) fn bits(text: &[u8]) -> Vec<bool> {
     text.iter().flat_map(|symbol| code(*symbol)).collect()
 }
 
-/// A string literal's octets: the bits of a text, filled up with ones (RFC 7541 §5.2).
+/// The octets of a string literal: the code of a text, padded with ones (RFC 7541 §5.2).
 pub fn huffman(text: &[u8]) -> Vec<u8> {
     let mut bits = bits(text);
     bits.resize(bits.len().next_multiple_of(8), true);
     octets(&bits)
 }
 
-/// Whole octets of bits; what is left over is left out.
+/// Packs bits into complete octets; leftover bits are dropped.
 pub(super) fn octets(bits: &[bool]) -> Vec<u8> {
     bits.chunks_exact(8).map(|octet| octet.iter().fold(0, |octet, bit| octet << 1 | u8::from(*bit))).collect()
 }
 
-/// The code is canonical: codes of one length are consecutive in the order of their symbols, and each length begins behind the last code of
-/// the shorter ones.
+/// The code is canonical: codes of one length are consecutive in the order of their symbols. Each length starts after the last code
+/// of the shorter ones.
 fn code(wanted: u8) -> impl Iterator<Item = bool> {
     let length = CODE_LENGTHS[usize::from(wanted)];
     let mut code = 0_u32;
@@ -31,7 +31,7 @@ fn code(wanted: u8) -> impl Iterator<Item = bool> {
     (0..length).rev().map(move |bit| code >> bit & 1 == 1)
 }
 
-/// How many codes are of this length.
+/// The number of codes of this length.
 fn count(lengths: &[u8], length: u8) -> u32 {
     lengths.iter().map(|other| u32::from(*other == length)).sum()
 }

@@ -1,4 +1,4 @@
-//! Looking for secrets where none may be: in any encoding that a program could print or store them in.
+//! Searches outputs for secrets, in any encoding that a program could use to print or store them.
 
 mod compressed;
 mod encoding;

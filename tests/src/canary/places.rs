@@ -1,4 +1,4 @@
-//! Everywhere that a running program can leave something: a folder of its own that is home, temporary folder and all.
+//! All locations where a program can leave files: one folder that contains its home, temporary folder and the like.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,27 +10,27 @@ use tempfile::TempDir;
 
 use super::search::{Hit, Search};
 
-/// The variables that say where a program may write.
+/// The variables that name folders a program may write to.
 const FOLDERS: [&str; 7] =
     ["HOME", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 
-/// A private world for one program under test; removed when dropped.
+/// An isolated environment for one program under test; removed on drop.
 #[derive(Debug)]
 pub struct Places {
     folder: TempDir,
 }
 
-/// What was found in all of it.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub struct Private {
-    /// The files, from the folder's root.
+    /// All files found, as absolute paths.
     pub files: Vec<PathBuf>,
-    /// What stands where it may not.
+    /// Secrets outside the allowed files, and files or folders with a wrong mode.
     pub leaks: Vec<String>,
 }
 
 impl Places {
-    /// Empty but for its folders.
+    /// Creates the folders, all empty.
     pub fn new() -> Result<Self> {
         let places = Self { folder: tempfile::tempdir()? };
         for name in FOLDERS.iter().copied().chain(["given", "left"]) {
@@ -39,7 +39,7 @@ impl Places {
         Ok(places)
     }
 
-    /// Puts the program into it, with the usual umask of users, which keeps nobody from reading.
+    /// Points the program's folders and working directory here. The umask stays the usual one, which lets other users read.
     pub fn enclose(&self, command: &mut Command) {
         for name in FOLDERS {
             command.env(name, self.folder.path().join(name));
@@ -47,19 +47,19 @@ impl Places {
         command.current_dir(self.left());
     }
 
-    /// Writes what the user has: searched by nobody.
+    /// Writes a file of the user, which the search skips.
     pub fn give(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
         let file = self.folder.path().join("given").join(name);
         fs::write(&file, content)?;
         Ok(file)
     }
 
-    /// The working folder, for the files that are asked for by flags.
+    /// The working folder, for files that flags name.
     pub fn left(&self) -> PathBuf {
         self.folder.path().join("left")
     }
 
-    /// Searches all files that are there now, and checks that each is for its owner only. `allowed` are those that may hold secrets.
+    /// Searches all present files, and checks that only the owner has access. `allowed` accepts the files that may contain secrets.
     pub fn search(&self, search: &Search, allowed: impl Fn(&Path) -> bool) -> Result<Private> {
         let folders = FOLDERS.iter().copied().chain(["left"]).map(|name| self.folder.path().join(name));
         Private::below(folders, search, allowed)
@@ -67,14 +67,14 @@ impl Places {
 }
 
 impl Private {
-    /// As [`Places::search`], of whatever lies below these folders.
+    /// Like [`Places::search`], for everything below these folders.
     pub fn below(folders: impl IntoIterator<Item = PathBuf>, search: &Search, allowed: impl Fn(&Path) -> bool) -> Result<Self> {
         let mut private = Self::default();
         for folder in folders {
             collect(&folder, &mut private)?;
         }
         for file in &private.files {
-            // A file that has gone meanwhile is nowhere.
+            // A file that was removed in the meantime cannot leak.
             let Ok(content) = fs::read(file) else { continue };
             let hits = if allowed(file) { Vec::new() } else { search.hits(&content) };
             private.leaks.extend(hits.iter().map(|hit| leak(&file.display().to_string(), hit)));
@@ -83,12 +83,12 @@ impl Private {
     }
 }
 
-/// A hit in words.
+/// Formats a hit.
 fn leak(found_in: &str, hit: &Hit) -> String {
     format!("{found_in}: {hit}")
 }
 
-/// Files below a folder that the test made; what a program makes there must be 0700 and 0600, a socket too, which has no content.
+/// Collects the files below a folder that the test made. A program must create folders as 0700 and files as 0600, sockets included.
 fn collect(folder: &Path, private: &mut Private) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

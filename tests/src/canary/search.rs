@@ -1,4 +1,4 @@
-//! Many secrets sought at once.
+//! Searches for many secrets at once.
 
 use std::fmt;
 
@@ -8,28 +8,28 @@ use anyhow::Result;
 use super::compressed::inflated;
 use super::encoding::{Encoding, Needles, excerpt, folded, needles};
 
-/// Compressed files within compressed files are looked into so often.
+/// Maximum depth of compressed data within compressed data.
 const MOST_LAYERS: u32 = 3;
-/// Shorter ones would be found by accident.
+/// Minimum length in bytes; shorter secrets would match by accident.
 const SHORTEST: usize = 12;
 
-/// A secret that may be nowhere, and where it was put in.
+/// A secret that must not appear in any output, and the place where the test put it in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Canary {
-    /// Where it entered, such as `cookie of a request`: a hit names the leak.
+    /// Where it entered, such as `cookie of a request`. It identifies the leak.
     pub place: String,
-    /// The secret.
+    /// At least `SHORTEST` bytes.
     pub secret: Vec<u8>,
 }
 
 /// A canary that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Of which canary.
+    /// Where the canary entered.
     pub place: String,
-    /// How it was written.
+    /// The encoding of the match.
     pub encoding: Encoding,
-    /// What stands around it.
+    /// The surrounding bytes.
     pub excerpt: String,
 }
 
@@ -40,16 +40,16 @@ pub struct Search {
     folded: Sought,
 }
 
-/// Needles of one kind of text.
+/// The needles for one kind of text.
 #[derive(Debug)]
 struct Sought {
     automaton: AhoCorasick,
-    /// What each needle of the automaton stands for.
+    /// Place and encoding of each needle, in the automaton's order.
     meanings: Vec<(String, Encoding)>,
 }
 
 impl Canary {
-    /// One that was put in at `place`.
+    /// A canary that enters at `place`.
     pub fn new(place: &str, secret: impl Into<Vec<u8>>) -> Self {
         Self { place: place.to_owned(), secret: secret.into() }
     }
@@ -68,7 +68,7 @@ impl fmt::Display for Hit {
 }
 
 impl Search {
-    /// For all of these at once.
+    /// Builds the automatons for these canaries.
     pub fn new(canaries: &[Canary]) -> Result<Self> {
         let (mut exact, mut folded) = (Vec::new(), Vec::new());
         for Canary { place, secret } in canaries {
@@ -80,7 +80,7 @@ impl Search {
         Ok(Self { exact: Sought::new(exact)?, folded: Sought::new(folded)? })
     }
 
-    /// Each canary that stands in `bytes` or in what is compressed in them, once for each form.
+    /// All canaries in `bytes` and in data compressed within it, once per encoding.
     pub fn hits(&self, bytes: &[u8]) -> Vec<Hit> {
         self.hits_within(bytes, MOST_LAYERS)
     }

@@ -1,4 +1,4 @@
-//! That each encoding is found, and nothing else.
+//! Tests that the search finds each encoding and nothing else.
 
 use std::io::Write;
 
@@ -59,7 +59,7 @@ fn percent_encoding_is_found_in_any_case() {
 
 #[test]
 fn huffman_code_is_found_at_any_bit() {
-    // One symbol of five bits moves what follows by five, and eight of them by every number of bits.
+    // A five-bit symbol shifts the following bits by five; eight of them shift by every number of bits.
     for count in 0..8 {
         let before = "a".repeat(count);
         assert_found_in(&huffman(format!("{before}{SECRET}tail").as_bytes()), Encoding::Huffman);

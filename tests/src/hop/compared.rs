@@ -1,4 +1,4 @@
-//! Two hops with watchtap between them, and every byte compared as it comes.
+//! Two hops with watchtap between them; every byte is compared on arrival.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,11 +13,11 @@ use super::connection::{Ends, Greeted};
 use super::flow::Seen;
 use super::passage::{Carried, Of, Passage};
 
-/// One hop behind watchtap, in front of the API server, and one before it. What the one gives, the other must get: the same bytes, all of
-/// them, and the end only if it was sent.
+/// One hop on each side of watchtap: `before` faces the clients, `behind` faces the API server. Each hop must receive exactly the
+/// bytes that the other sent, and an end only if the other ended.
 ///
-/// Which connection behind belongs to which before is known by one more protocol that the hop before offers: watchtap passes on what is offered.
-/// It must make no connection of its own accord (`--server-version`, `--no-metrics-request`).
+/// The hop `before` numbers each connection with one more ALPN protocol; watchtap passes the offer on, so `behind` can pair the
+/// connections. watchtap must open no connection of its own (`--server-version`, `--no-metrics-request`).
 #[derive(Debug)]
 pub struct ComparedHops {
     behind: Listening,
@@ -25,47 +25,47 @@ pub struct ComparedHops {
     runtime: Runtime,
 }
 
-/// Begins the protocol's name that holds a connection's number; nobody speaks it.
+/// Prefix of the ALPN protocol that contains a connection's number; no peer implements it.
 const MARK: &[u8] = b"hop/";
 
-/// Where one of them listens.
+/// Address and CA of one hop.
 #[derive(Clone, Debug)]
 pub struct Listening {
-    /// On loopback.
+    /// Address on loopback.
     pub address: SocketAddr,
-    /// Who vouches for its certificate, PEM.
+    /// The CA that signed its certificate, PEM.
     pub authority: String,
 }
 
-/// What all connections that are over have carried.
+/// Totals of all ended connections.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Those that both hops saw.
+    /// Connections that both hops saw.
     pub connections: u64,
-    /// Those among them of which everything came that was given, in both directions.
+    /// Those of them that delivered every byte in both directions.
     pub whole: u64,
-    /// Clients to server.
+    /// From clients to the server.
     pub request: Carried,
-    /// Server to clients.
+    /// From the server to clients.
     pub response: Carried,
-    /// What was wrong first.
+    /// The first error found.
     pub wrong: Option<String>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Connections that were given a number, by it.
+    /// Connections that `behind` has not seen yet, by number.
     numbered: Mutex<HashMap<u64, Arc<Tracked>>>,
     numbers: AtomicU64,
-    /// Those that live.
+    /// Open connections.
     living: Mutex<Vec<Weak<Tracked>>>,
-    /// Somebody breaks what is between the hops just now.
+    /// Set while the test breaks connections between the hops.
     breaking: Arc<AtomicBool>,
     tally: Arc<Mutex<Tally>>,
     sockets: AtomicUsize,
 }
 
-/// A connection that both hops hold; once neither does, it is in the tally.
+/// A connection that both hops share. When both have dropped it, it enters the tally.
 #[derive(Debug)]
 struct Tracked {
     passage: Mutex<Passage>,
@@ -74,7 +74,7 @@ struct Tracked {
 }
 
 impl ComparedHops {
-    /// Starts the hop behind, to a `target` whose certificate is vouched for by `trusted` (PEM).
+    /// Starts the hop `behind`, to a `target` whose certificate `trusted` (PEM) signed.
     pub fn start(target: SocketAddr, trusted: &str) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("hops").enable_all().build()?;
         let shared = Arc::<Shared>::default();
@@ -82,17 +82,17 @@ impl ComparedHops {
         Ok(Self { behind, shared, runtime })
     }
 
-    /// The hop behind, where watchtap is to be led.
+    /// The hop `behind`, which watchtap must use as its upstream.
     pub fn behind(&self) -> &Listening {
         &self.behind
     }
 
-    /// Starts the hop before, to watchtap or what leads there; clients are to be led to it.
+    /// Starts the hop `before`, to watchtap or a hop in front of it. Clients must connect to the hop returned here.
     pub fn start_before(&self, target: SocketAddr, trusted: &str) -> Result<Listening> {
         listen(&self.runtime, target, trusted, Arc::clone(&self.shared), Shared::before)
     }
 
-    /// Breaks what is between the hops: connections that there are meanwhile may end in any way, but not with other bytes.
+    /// Runs `break_it`. Connections that are open meanwhile may end in any way, but may not deliver other bytes.
     pub fn while_breaking(&self, break_it: impl FnOnce()) {
         self.shared.breaking.store(true, Ordering::SeqCst);
         self.disturb();
@@ -109,18 +109,18 @@ impl ComparedHops {
         });
     }
 
-    /// How many sockets between the hops and watchtap are open.
+    /// The number of open sockets between the hops and watchtap.
     pub fn sockets(&self) -> usize {
         self.shared.sockets.load(Ordering::SeqCst)
     }
 
-    /// What all connections that are over have carried.
+    /// Totals of all ended connections.
     pub fn tally(&self) -> Tally {
         locked(&self.shared.tally).clone()
     }
 }
 
-/// Accepts until the runtime ends, and serves each connection by `pass`.
+/// Accepts until the runtime ends, and serves each connection with `pass`.
 fn listen<Passing: Future<Output = Result<()>> + Send + 'static>(
     runtime: &Runtime,
     target: SocketAddr,
@@ -135,7 +135,7 @@ fn listen<Passing: Future<Output = Result<()>> + Send + 'static>(
     runtime.spawn(async move {
         loop {
             if let Ok((client, _)) = listener.accept().await {
-                // Who fails to shake hands has carried nothing.
+                // A client whose handshake fails has carried no data.
                 tokio::spawn(pass(Arc::clone(&shared), Arc::clone(&ends), client));
             }
         }
@@ -150,7 +150,7 @@ impl Tally {
 }
 
 impl Shared {
-    /// A connection of a client.
+    /// A connection from a client.
     async fn before(self: Arc<Self>, ends: Arc<Ends>, client: TcpStream) -> Result<()> {
         let client = Greeted::by(client).await?;
         let _socket = Socket::of(&self);
@@ -173,7 +173,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The same connection, as watchtap makes it.
+    /// The same connection, from watchtap.
     async fn behind(self: Arc<Self>, ends: Arc<Ends>, client: TcpStream) -> Result<()> {
         let _socket = Socket::of(&self);
         let client = Greeted::by(client).await?;
@@ -221,7 +221,7 @@ impl Drop for Tracked {
     }
 }
 
-/// A socket that is open.
+/// Counts an open socket.
 struct Socket(Arc<Shared>);
 
 impl Socket {

@@ -1,4 +1,4 @@
-//! One connection through a hop, step by step.
+//! The steps of one connection through a hop.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream as StdTcpStream};
@@ -13,23 +13,23 @@ use tokio_rustls::{LazyConfigAcceptor, StartHandshake, TlsConnector, client, ser
 use super::flow::{Seen, pass_on};
 use crate::loopback_tls::{self, server_name};
 
-/// The ends of a hop.
+/// TLS configurations of both sides of a hop.
 #[derive(Debug)]
 pub(super) struct Ends {
-    /// Towards the client, without a protocol.
+    /// Towards the client, without ALPN protocols.
     downstream: ServerConfig,
-    /// Towards the target, without a protocol.
+    /// Towards the target, without ALPN protocols.
     upstream: ClientConfig,
     target: SocketAddr,
 }
 
-/// A client has come, and has said what it offers.
+/// A client whose `ClientHello` has been read.
 pub(super) struct Greeted {
     hello: StartHandshake<TcpStream>,
     socket: StdTcpStream,
 }
 
-/// The target has been reached in the client's stead.
+/// A client together with an established upstream connection.
 pub(super) struct Reached {
     client: Greeted,
     target: client::TlsStream<TcpStream>,
@@ -37,31 +37,31 @@ pub(super) struct Reached {
     protocol: Option<Vec<u8>>,
 }
 
-/// Both have shaken hands.
+/// Both TLS handshakes are complete.
 pub(super) struct Joined {
     client: server::TlsStream<TcpStream>,
     client_socket: StdTcpStream,
     target: client::TlsStream<TcpStream>,
     target_socket: StdTcpStream,
-    /// The protocol that the target chose.
+    /// The ALPN protocol that the target chose.
     pub(super) protocol: Option<String>,
 }
 
 impl Ends {
-    /// To `target`, whose certificate is vouched for by `trusted` (PEM); also the authority that vouches for the hop, PEM.
+    /// For `target`, whose certificate `trusted` (PEM) signed. Also returns the CA of the hop, PEM.
     pub(super) fn to(target: SocketAddr, trusted: &str) -> Result<(Self, String)> {
         let upstream = loopback_tls::client_config(trusted)?;
         let (downstream, authority) = loopback_tls::server_config()?;
         Ok((Self { downstream, upstream, target }, authority))
     }
 
-    /// Shakes hands with the target, offering what the client offers.
+    /// Completes the TLS handshake with the target, offering the client's protocols.
     pub(super) async fn reach(&self, client: Greeted) -> Result<Reached> {
         let offered = client.offered();
         self.reach_offering(client, offered).await
     }
 
-    /// Shakes hands with the target, offering these protocols.
+    /// Completes the TLS handshake with the target, offering these protocols.
     pub(super) async fn reach_offering(&self, client: Greeted, offered: Vec<Vec<u8>>) -> Result<Reached> {
         let (target, target_socket) = with_second_handle(TcpStream::connect(self.target).await?)?;
         let mut config = self.upstream.clone();
@@ -71,7 +71,7 @@ impl Ends {
         Ok(Reached { client, target, target_socket, protocol })
     }
 
-    /// Shakes hands with the client, with what the target chose.
+    /// Completes the TLS handshake with the client, with the protocol that the target chose.
     pub(super) async fn join(&self, reached: Reached) -> Result<Joined> {
         let Reached { client: Greeted { hello, socket: client_socket }, target, target_socket, protocol } = reached;
         let mut config = self.downstream.clone();
@@ -89,14 +89,14 @@ impl Greeted {
         Ok(Self { hello, socket })
     }
 
-    /// The protocols that the client offers by ALPN.
+    /// The ALPN protocols that the client offers.
     pub(super) fn offered(&self) -> Vec<Vec<u8>> {
         self.hello.client_hello().alpn().into_iter().flatten().map(<[u8]>::to_vec).collect()
     }
 }
 
 impl Joined {
-    /// Copies until both directions are over; what is seen of each is noted.
+    /// Copies until both directions have ended; reports all bytes and ends to the two callbacks.
     pub(super) async fn pass(self, of_request: impl FnMut(Seen<'_>), of_response: impl FnMut(Seen<'_>)) {
         let Self { client, client_socket, target, target_socket, .. } = self;
         let (from_client, to_client) = tokio::io::split(client);
@@ -108,7 +108,7 @@ impl Joined {
     }
 }
 
-/// The handle is for ending a direction below TLS, without `close_notify`.
+/// The second handle can end a direction below TLS, without `close_notify`.
 fn with_second_handle(socket: TcpStream) -> io::Result<(TcpStream, StdTcpStream)> {
     socket.set_nodelay(true)?;
     let socket = socket.into_std()?;

@@ -10,32 +10,32 @@ use crate::digest::Digest;
 /// How a sender ended its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
-    /// TLS's `close_notify`: everything came.
+    /// TLS `close_notify`: all data arrived.
     CloseNotify,
-    /// The connection ended without it, by FIN or by RST.
+    /// The connection ended without `close_notify`, by FIN or RST.
     Cut,
 }
 
-/// What one direction carried.
+/// The traffic of one direction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
-    /// Its plaintext.
+    /// Digest of its plaintext.
     pub plaintext: Digest,
-    /// Its end.
+    /// How it ended.
     pub end: End,
 }
 
-/// What is seen of a direction.
+/// Bytes or the end of a direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Seen<'a> {
     Bytes(&'a [u8]),
     End(End),
 }
 
-/// Passes on what `from` sends until it ends, and then its end, of which RST becomes FIN. `note` hears of each before the receiver does.
+/// Forwards everything from `from` and then its end; RST becomes FIN. `note` runs before the receiver gets the bytes.
 ///
-/// When the receiver goes away the rest is read all the same: so what one hop counts does not depend on when the other one noticed.
-/// `socket` is the socket under `to`.
+/// It reads the rest even after the receiver has gone, so that one hop's counts do not depend on when the other noticed. `socket`
+/// is the socket under `to`.
 pub(super) async fn pass_on(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -52,7 +52,7 @@ pub(super) async fn pass_on(
         receiving = receiving && send(&mut to, bytes).await.is_ok();
     };
     note(Seen::End(end));
-    // Whoever went away first does not hear of the end.
+    // A peer that left first does not receive the end.
     match end {
         End::CloseNotify => to.shutdown().await.ok(),
         End::Cut => socket.shutdown(Shutdown::Write).ok(),

@@ -1,4 +1,4 @@
-//! The hop itself.
+//! The hop's listener and its results.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::connection::{Ends, Greeted};
 use super::flow::{End, Flow, Seen};
 use crate::digest::Hasher;
 
-/// What one connection carried.
+/// The traffic of one connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Passed {
-    /// The protocol that the target chose of those that the client offered.
+    /// The ALPN protocol that the target chose from the client's offer.
     pub protocol: Option<String>,
     /// From the client to the target.
     pub request: Flow,
@@ -25,8 +25,8 @@ pub struct Passed {
     pub response: Flow,
 }
 
-/// A listener on loopback that ends TLS on both sides: it offers upstream what the client offers and lets it have what the target
-/// chooses. There is one upstream connection for each client connection.
+/// A loopback listener that terminates TLS on both sides. It offers the client's ALPN protocols upstream and gives the client the
+/// target's choice. Each client connection has one upstream connection.
 #[derive(Debug)]
 pub struct Hop {
     address: SocketAddr,
@@ -37,7 +37,7 @@ pub struct Hop {
 }
 
 impl Hop {
-    /// Starts a hop to `target`, whose certificate is vouched for by `trusted` (PEM).
+    /// Starts a hop to `target`, whose certificate `trusted` (PEM) signed.
     pub fn start(target: SocketAddr, trusted: &str) -> Result<Self> {
         let (ends, authority) = Ends::to(target, trusted)?;
         let ends = Arc::new(ends);
@@ -49,23 +49,23 @@ impl Hop {
         Ok(Self { address, authority, stop, accepting, runtime })
     }
 
-    /// Where it listens.
+    /// Its listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Who vouches for its certificate, PEM.
+    /// The CA that signed its certificate, PEM.
     pub fn ca_pem(&self) -> &str {
         &self.authority
     }
 
-    /// Accepts no more connections and waits until those that there are have ended on both sides.
+    /// Stops accepting and waits until all open connections have ended on both sides.
     ///
-    /// The connections in an order of their contents, so that those of two hops can be compared. One that broke off in a handshake carried
-    /// nothing and is left out.
+    /// The connections are sorted by their contents, so those of two hops can be compared. A connection that failed in its
+    /// handshake carried no data and is left out.
     pub fn finish(self) -> Result<Vec<Passed>> {
         const LIMIT: Duration = Duration::from_secs(20);
-        // Fails if the accepting task has panicked, which the next line tells.
+        // It fails only if the accepting task has panicked; the next line reports that.
         self.stop.send(()).ok();
         let ended = self.runtime.block_on(async { tokio::time::timeout(LIMIT, self.accepting).await });
         let mut passed = ended.with_context(|| format!("connections are still open after {LIMIT:?}"))??;
@@ -99,7 +99,7 @@ async fn pass(ends: &Ends, client: TcpStream) -> Result<Passed> {
     Ok(Passed { protocol, request: request.finish(), response: response.finish() })
 }
 
-/// What one direction has carried so far.
+/// Running measurement of one direction.
 #[derive(Default)]
 struct Measured {
     plaintext: Hasher,

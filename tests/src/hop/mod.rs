@@ -1,7 +1,7 @@
-//! TLS hops of the test's own: what they pass on they measure.
+//! TLS hops of the tests, which measure all traffic that they forward.
 //!
-//! One on each side of watchtap tells whether the plaintext that one of them put in is the plaintext that the other one got: afterwards, by
-//! what each [`Hop`] counted and hashed, or all the time, by [`ComparedHops`].
+//! With one hop on each side of watchtap, a test can check that the plaintext passes unchanged. It compares the counts and hashes
+//! of two [`Hop`]s at the end, or uses [`ComparedHops`] for a continuous comparison.
 
 mod compared;
 mod connection;

@@ -1,4 +1,4 @@
-//! One connection that two hops see: whether what the one gets is what the other one gave.
+//! One connection seen by two hops, and whether one receives the bytes that the other sent.
 
 use std::collections::VecDeque;
 
@@ -9,32 +9,32 @@ use super::flow::{End, Seen};
 pub(super) struct Passage {
     pub(super) request: Way,
     pub(super) response: Way,
-    /// Client and server have shaken hands through it.
+    /// Both TLS handshakes are complete.
     pub(super) is_joined: bool,
-    /// Somebody has broken it, or has never made it whole: it may end in any way, but not with other bytes.
+    /// The test has broken it, or a handshake failed: it may end in any way, but may not deliver other bytes.
     pub(super) is_disturbed: bool,
 }
 
 /// One direction.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// What was given and not yet got; bounded by what the sockets between the hops hold.
+    /// Bytes sent but not yet received; bounded by the socket buffers between the hops.
     unmatched: VecDeque<u8>,
     pub(super) carried: Carried,
     given_end: Option<End>,
     gotten_end: Option<End>,
 }
 
-/// How many bytes.
+/// Byte counts of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// Were given to what lies between the hops.
+    /// Bytes sent into the path between the hops.
     pub given: u64,
-    /// Came out of it, each of them as it was given.
+    /// Bytes that came out unchanged.
     pub gotten: u64,
 }
 
-/// Which direction.
+/// A direction of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Of {
     Request,
@@ -42,7 +42,7 @@ pub(super) enum Of {
 }
 
 impl Passage {
-    /// Notes what one hop gives.
+    /// Records bytes or an end that one hop sends.
     pub(super) fn give(&mut self, of: Of, seen: Seen<'_>) {
         let way = self.way(of).0;
         match seen {
@@ -56,7 +56,7 @@ impl Passage {
         }
     }
 
-    /// Notes what the other hop gets; an error says what is wrong with it.
+    /// Records bytes or an end that the other hop receives; an error describes the deviation.
     pub(super) fn get(&mut self, of: Of, seen: Seen<'_>) -> Result<(), String> {
         let is_disturbed = self.is_disturbed;
         let (way, other) = self.way(of);
@@ -72,7 +72,7 @@ impl Passage {
                     }
                     (Some(End::Cut), End::CloseNotify) => Err("the end came as close_notify, and was none".to_owned()),
                     (None, End::CloseNotify) => Err("close_notify came, and nobody had sent it".to_owned()),
-                    // Who has gone away altogether does not hear the other one out.
+                    // A peer that has closed both directions does not receive the rest.
                     (_, End::Cut) if is_disturbed || other.has_an_end() => Ok(()),
                     (Some(End::Cut), End::Cut) if lacking == 0 => Ok(()),
                     (Some(End::Cut), End::Cut) => {
@@ -84,7 +84,7 @@ impl Passage {
         }
     }
 
-    /// Whether everything came that was given.
+    /// Whether every sent byte was received.
     pub(super) fn is_whole(&self) -> bool {
         [&self.request, &self.response].iter().all(|way| way.carried.given == way.carried.gotten)
     }
@@ -103,7 +103,8 @@ impl Way {
         if bytes.len() > self.unmatched.len() {
             return Err(format!("at {at}: {} bytes came, {} are under way", bytes.len(), self.unmatched.len()));
         }
-        // The ring in its two parts: far faster than byte by byte, and the first difference is looked for only where there is one.
+        // Comparing the two halves of the ring is far faster than single bytes. The first difference is located only after a
+        // mismatch.
         let (front, back) = self.unmatched.as_slices();
         let (of_front, of_back) = bytes.split_at(bytes.len().min(front.len()));
         if !front.starts_with(of_front) || !back.starts_with(of_back) {

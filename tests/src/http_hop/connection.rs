@@ -1,4 +1,4 @@
-//! One connection of a client: each request is answered by the script or by the server.
+//! One connection of a client: the script or the server answers each request.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -32,12 +32,12 @@ pub(super) struct Target {
     pub(super) tls: TlsConnector,
 }
 
-/// What all requests of one connection share.
+/// State shared by all requests of one connection.
 struct Shared {
     target: Target,
     server: SendRequest<Incoming>,
     told: Arc<Told>,
-    /// Asks for a reset of the connection.
+    /// Requests a reset of the connection.
     reset: Arc<Notify>,
 }
 
@@ -95,7 +95,7 @@ impl Shared {
         Ok(response.map(|body| if is_watch { watch_body(body, acts) } else { body.map_err(AnyError::from).boxed() }))
     }
 
-    /// With the server's address, and without what HTTP/2 forbids (RFC 9113 §8.2.2).
+    /// Replaces the authority with the server's address, and removes the fields that HTTP/2 forbids (RFC 9113 §8.2.2).
     fn passed_on(&self, mut request: Request<Incoming>) -> Result<Request<Incoming>, AnyError> {
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         *request.uri_mut() = Uri::try_from(format!("https://{}{path}", self.target.address))?;

@@ -1,4 +1,4 @@
-//! The hop itself: where clients connect, and what is known of them.
+//! The hop's listener, its script and the requests that it received.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::connection::{self, Target};
 use super::script::{Act, Request, Script, Scripted};
 use crate::loopback_tls;
 
-/// Listens on loopback, with a certificate of its own, until it is dropped.
+/// Listens on loopback, with its own certificate, until it is dropped.
 #[derive(Debug)]
 pub struct HttpHop {
     address: SocketAddr,
@@ -22,7 +22,7 @@ pub struct HttpHop {
     _runtime: Runtime,
 }
 
-/// What the test says, and what it hears.
+/// State that the test shares with all connections.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) script: Script,
@@ -31,7 +31,7 @@ pub(super) struct Told {
 }
 
 impl HttpHop {
-    /// A hop to the API server at `target`, for which `authority` (PEM) vouches.
+    /// Starts a hop to the API server at `target`, whose certificate `authority` (PEM) signed.
     pub fn start(target: SocketAddr, authority: &str) -> Result<Self> {
         let (mut front, own_authority) = loopback_tls::server_config()?;
         front.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -47,28 +47,28 @@ impl HttpHop {
         Ok(Self { address, authority: own_authority, told, _runtime: runtime })
     }
 
-    /// Where it listens.
+    /// Its listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Who vouches for its certificate, PEM.
+    /// The CA that signed its certificate, PEM.
     pub fn ca_pem(&self) -> &str {
         &self.authority
     }
 
-    /// Does something to all that is under way.
+    /// Applies `act` to all open watches and connections.
     pub fn happen(&self, act: Act) {
-        // An error only says that nothing is under way.
+        // An error means only that no connection is open.
         self.told.acts.send(act).ok();
     }
 
-    /// Answers so from now on, or nothing any more.
+    /// Scripts an answer from now on; `None` passes all requests to the server.
     pub fn script(&self, scripted: Option<Scripted>) {
         self.told.script.set(scripted);
     }
 
-    /// What the client with this bearer token has asked for: paths and queries, as they came.
+    /// The requests of the client with this bearer token: path and query as received.
     pub fn received(&self, token: &str) -> Vec<String> {
         let client = format!("Bearer {token}");
         let received = self.told.received.lock().unwrap_or_else(PoisonError::into_inner);

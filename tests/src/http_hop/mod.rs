@@ -1,6 +1,6 @@
-//! A hop on the way to an API server that ends TLS and speaks HTTP, and answers some requests itself, as the test says.
+//! A hop in front of an API server that terminates TLS and speaks HTTP. It answers some requests itself, as the test scripts it.
 //!
-//! What it is not told to answer it passes on to the real server, on an HTTP/2 connection for each of a client's.
+//! It passes all other requests to the real server, on one HTTP/2 connection for each client connection.
 
 mod connection;
 mod listener;

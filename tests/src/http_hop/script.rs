@@ -1,65 +1,66 @@
-//! What the hop does other than the server would.
+//! The hop's deviations from the server's behaviour.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Something that happens to all watches or connections at once.
+/// An event that affects all watches or connections at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Watches break off: `RST_STREAM` on HTTP/2, the end of the connection in the middle of the body on HTTP/1.1.
+    /// Watches break: `RST_STREAM` on HTTP/2, a connection closed in the middle of the body on HTTP/1.1.
     BreakWatches,
-    /// Watches end properly, as after their timeout.
+    /// Watches end cleanly, as after their timeout.
     EndWatches,
-    /// Watches end with the event that the resource version is too old (410 in a stream of status 200).
+    /// Watches end with an `Expired` event (410 in a stream of status 200).
     ExpireWatches,
-    /// GOAWAY on HTTP/2, `Connection: close` in effect on HTTP/1.1: what runs goes on, nothing new begins.
+    /// GOAWAY on HTTP/2, `Connection: close` in effect on HTTP/1.1: open requests continue, and no new one starts.
     GoAway,
 }
 
-/// What is answered in place of the server, until [`super::HttpHop::script`] says otherwise.
+/// A scripted answer in place of the server's, until [`super::HttpHop::script`] replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scripted {
-    /// To which requests.
+    /// The requests that it applies to.
     pub of: Of,
-    /// What.
+    /// The answer to them.
     pub answer: Answer,
-    /// How often to each client.
+    /// Number of scripted answers per client.
     pub times: usize,
 }
 
-/// Requests.
+/// A class of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Every watch.
     Watches,
-    /// Lists, streamed ones too, that ask for a resource version other than 0.
+    /// Lists, including streaming lists, with a resource version other than 0.
     ListsAtVersion,
 }
 
-/// An answer.
+/// A scripted answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// 429 with `Retry-After: 1`.
     TooManyRequests,
-    /// 504: the resource version is larger than the server's (kubernetes/apiserver `pkg/storage/errors.go`, `NewTooLargeResourceVersionError`).
+    /// 504: the resource version is larger than the server's (kubernetes/apiserver `pkg/storage/errors.go`,
+    /// `NewTooLargeResourceVersionError`).
     TooLargeResourceVersion,
     /// 500.
     InternalError,
-    /// The server's own answer, and the connection is reset so long after its head.
+    /// The server's own answer; the connection is reset this long after its head.
     ResetAfter(Duration),
 }
 
-/// A request as far as the script looks at it.
+/// The parts of a request that the script uses.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
-    /// Who asks: the field `Authorization`.
+    /// The `Authorization` field, which identifies the client.
     pub(super) client: String,
     /// Path and query.
     pub(super) uri: String,
 }
 
-/// What is to be answered, and how often each client has been.
+/// The scripted answer, and how many each client has received.
 #[derive(Debug, Default)]
 pub(super) struct Script(Mutex<(Option<Scripted>, BTreeMap<String, usize>)>);
 
@@ -68,7 +69,7 @@ impl Script {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (scripted, BTreeMap::new());
     }
 
-    /// What this request is answered in place of the server.
+    /// The scripted answer to this request, or `None` if the server answers.
     pub(super) fn answer(&self, request: &Request) -> Option<Answer> {
         let (scripted, answered) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let scripted = (*scripted)?;
@@ -103,7 +104,7 @@ impl Request {
 }
 
 impl Answer {
-    /// Status, reason, and what the `Status` says more, in JSON; nothing if the server answers.
+    /// Status code, reason, and further fields of the `Status` in JSON; `None` if the server answers.
     pub(super) fn status(self) -> Option<(u16, serde_json::Value)> {
         let failure = |code: u16, reason: &str, message: &str, details: serde_json::Value| {
             let status = serde_json::json!({

@@ -1,4 +1,4 @@
-//! The body of a watch, which an act can end.
+//! The body of a watch, which an `Act` can end.
 
 use bytes::Bytes;
 use futures_util::stream::unfold;
@@ -9,14 +9,14 @@ use tokio::sync::broadcast;
 
 use super::script::Act;
 
-/// What goes wrong with a body ends it.
+/// Any error of a body ends that body.
 pub(super) type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The last event of a watch whose resource version is too old (kubernetes/apiserver `pkg/storage/errors`).
 const EXPIRED: &[u8] = br#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (2)","reason":"Expired","code":410}}
 "#;
 
-/// What the server sends of a watch, until an act says otherwise.
+/// Forwards the server's watch events until an act ends the watch.
 pub(super) fn watch_body(body: Incoming, acts: broadcast::Receiver<Act>) -> BoxBody<Bytes, AnyError> {
     let frames = unfold(Some((body, acts)), async |state| {
         let (mut body, mut acts) = state?;

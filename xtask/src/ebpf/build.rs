@@ -1,4 +1,4 @@
-//! Building the object so that its bytes depend on the sources and the tools alone, not on the folders in which they lie.
+//! Builds the object so that its bytes depend only on the sources and the tools, not on folder names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ const TARGET: &str = "bpfel-unknown-none";
 const PROFILE: &str = "programs";
 const BINARY: &str = "watchtap-programs";
 
-/// The crates that may use what is not stable: the instructions of BPF, in assembly.
+/// The crates that may use an unstable feature: BPF instructions in inline assembly.
 const UNSTABLE: &str = "aya_ebpf,watchtap_programs";
 
-/// Builds the programs and puts the object, without its debug information but with its BTF, at `path`.
+/// Builds the programs and writes the object to `path`, without its debug information but with its BTF.
 pub(super) fn object(toolchain: &Toolchain, path: &Path) -> anyhow::Result<Object> {
-    // First, because where their sources lie is known only then.
+    // First, because only then are the locations of the package sources known.
     run(workspace::cargo().args(["fetch", "--quiet", "--locked", "--target", TARGET]))?;
     let folder = workspace::target().join("ebpf/build");
     let mut cargo = workspace::cargo();
@@ -27,7 +27,7 @@ pub(super) fn object(toolchain: &Toolchain, path: &Path) -> anyhow::Result<Objec
     cargo.env("RUSTC", toolchain.rustc()).env("RUSTC_BOOTSTRAP", UNSTABLE).env("LD_LIBRARY_PATH", toolchain.libraries());
     cargo.env("CARGO_TARGET_BPFEL_UNKNOWN_NONE_LINKER", toolchain.linker());
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags()?.join("\u{1f}"));
-    // What a person has set for other builds.
+    // The user's settings for other builds.
     for variable in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER", "RUSTUP_TOOLCHAIN"] {
         cargo.env_remove(variable);
     }
@@ -37,7 +37,7 @@ pub(super) fn object(toolchain: &Toolchain, path: &Path) -> anyhow::Result<Objec
     Object::built(path, toolchain.versions()?)
 }
 
-/// The flags of the compiler. The registers that the programs read are those of x86-64, whatever builds them.
+/// The compiler's flags. The programs read x86-64 registers, whatever machine builds them.
 fn flags() -> anyhow::Result<Vec<String>> {
     let mut flags = vec![
         String::from("--cfg=bpf_target_arch=\"x86_64\""),
@@ -55,7 +55,7 @@ fn remapped(from: &Path, to: &str) -> String {
     format!("--remap-path-prefix={}={to}", from.display())
 }
 
-/// The folders in which cargo unpacks packages: one a registry, named after it.
+/// The folders of unpacked packages: one per registry, named after it.
 fn registry_sources() -> anyhow::Result<Vec<PathBuf>> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));

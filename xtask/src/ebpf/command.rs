@@ -1,4 +1,4 @@
-//! The command itself: what is built, and what it is compared with.
+//! The eBPF command: what it builds, and what it compares.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,16 +9,16 @@ use super::object::Object;
 use super::toolchain::Toolchain;
 use crate::workspace;
 
-/// Build the programs that run in the kernel, or check that the committed object is what their sources say.
+/// Build the programs that run in the kernel, or check that the committed object matches their sources.
 ///
-/// The object observer-ebpf/watchtap.bpf.o is committed, so that whoever builds watchtap needs no compiler for BPF. Change the sources in
-/// observer-ebpf, run `cargo xtask ebpf build`, and commit the object and watchtap.bpf.toml beside it, which says with what it was built.
+/// The object observer-ebpf/watchtap.bpf.o is committed, so that building watchtap needs no compiler for BPF. Change the sources in
+/// observer-ebpf, run `cargo xtask ebpf build`, and commit the object with watchtap.bpf.toml, which lists the tools that built it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
 
-    /// The folder of the toolchain; it is put there if it is missing (Debian 12 on x86-64, about 140 MB of packages, a minute) [default:
+    /// Folder of the toolchain, installed there if missing (Debian 12 on x86-64, about 140 MB of packages, a minute) [default:
     /// target/ebpf/toolchain]
     #[arg(long, global = true, value_name = "FOLDER")]
     toolchain: Option<PathBuf>,
@@ -28,14 +28,14 @@ pub(crate) struct Args {
 enum Action {
     /// Build the object into observer-ebpf
     Build,
-    /// Build it into target and compare: with the same tools the hash must be the same; exit code 3 where no toolchain can be had
+    /// Build it into target and compare: with the same tools the hash must be the same; exit code 3 if no toolchain is available
     Check,
 }
 
-/// There is no toolchain: what its archive has changes.
+/// Exit code if no toolchain is available: the content of its archive changes.
 const NOT_CHECKED: u8 = 3;
 
-/// Ends with a failure when the committed object is not what the sources and its own tools make.
+/// Returns a failure if the committed object differs from what the sources and its recorded tools build.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
     let own = workspace::target().join("ebpf");

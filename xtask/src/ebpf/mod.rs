@@ -1,4 +1,4 @@
-//! `cargo xtask ebpf`: the programs that run in the kernel, as the object that is committed, because an ordinary toolchain cannot build it.
+//! `cargo xtask ebpf`: the committed object of the programs that run in the kernel, which an ordinary toolchain cannot build.
 
 mod build;
 mod command;

@@ -1,4 +1,4 @@
-//! An object and what it was built with; of the committed one, `watchtap.bpf.toml` says so.
+//! An eBPF object and the tools that built it; for the committed object, `watchtap.bpf.toml` lists them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,10 +18,10 @@ const COMPILED_IN: &[&str] = &["aya-ebpf"];
 const SHA256: &str = "sha256";
 const SOURCES: &str = "sources";
 
-/// Where the sources are, from the workspace's root.
+/// The source folders, relative to the root of the workspace.
 const SOURCE_FOLDERS: &[&str] = &["observer-ebpf/programs", "observer-ebpf/src"];
 
-/// An object, by its hash, that of its sources and the versions of the tools that made it.
+/// An object: its hash, the hash of its sources, and the versions of its tools.
 pub(super) struct Object {
     path: PathBuf,
     sha256: String,
@@ -30,7 +30,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// What lies at `path` and was built with `tools` now.
+    /// The object at `path`, just built with `tools`.
     pub(super) fn built(path: &Path, mut tools: BTreeMap<String, String>) -> anyhow::Result<Self> {
         let lock = fs::read_to_string(workspace::root().join("Cargo.lock"))?;
         for package in COMPILED_IN {
@@ -40,7 +40,7 @@ impl Object {
         Ok(Self { path: path.to_path_buf(), sha256: sha256(path)?, sources: sources()?, tools })
     }
 
-    /// What lies at `path`, and what the file beside it says that it was built with.
+    /// The object at `path`, with the hashes and tools from the file beside it.
     pub(super) fn described(path: &Path) -> anyhow::Result<Self> {
         let file = description(path);
         let advice = || format!("cannot read {}: `cargo xtask ebpf build` writes it", file.display());
@@ -73,7 +73,7 @@ impl Object {
             .with_context(|| format!("cannot write {}", description(&self.path).display()))
     }
 
-    /// A sentence each tool of which the two had different versions.
+    /// One sentence per tool with different versions.
     pub(super) fn tools_that_differ(&self, other: &Self) -> Vec<String> {
         let names: std::collections::BTreeSet<_> = self.tools.keys().chain(other.tools.keys()).collect();
         let version =
@@ -91,7 +91,7 @@ fn description(object: &Path) -> PathBuf {
     object.with_extension("toml")
 }
 
-/// `name = "value"`, a line each.
+/// Parses lines of the form `name = "value"`.
 fn values(text: &str) -> BTreeMap<String, String> {
     let pairs = text.lines().filter_map(|line| line.split_once(" = "));
     pairs.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned())).collect()
@@ -107,12 +107,12 @@ fn sha256(path: &Path) -> anyhow::Result<String> {
     first_word(&stdout(Command::new("sha256sum").arg("--binary").arg(path))?)
 }
 
-/// What `sha256sum` prints before the name of the file.
+/// The hash that `sha256sum` prints before the file name.
 fn first_word(told: &str) -> anyhow::Result<String> {
     told.split_whitespace().next().map(str::to_owned).context("sha256sum says nothing: coreutils must be installed")
 }
 
-/// The hash of all sources, by name and content, so that a change is seen where no toolchain is.
+/// The hash of all sources, by name and content, so that a change is visible without a toolchain.
 fn sources() -> anyhow::Result<String> {
     let root = workspace::root();
     let mut files = Vec::new();

@@ -1,7 +1,7 @@
-//! A Rust compiler with a `core` for BPF, and a linker for it, unpacked into a folder.
+//! A Rust compiler with a `core` for BPF and a linker for it, unpacked into a folder.
 //!
-//! rustup has no such `core`, and building one needs a nightly compiler. Debian's security archive has both, matched to one LLVM, which
-//! bpf-linker is built against. Nothing is installed and nobody needs to be root.
+//! rustup has no such `core`, and building one needs a nightly compiler. Debian's security archive has both, matched to one LLVM;
+//! bpf-linker is built against it. Nothing is installed, and no root rights are needed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,15 +14,15 @@ use anyhow::Context;
 const PACKAGES: &[&str] =
     &["rustc-web", "libstd-rust-web-1.96", "libstd-rust-web-dev", "libstd-rust-web-dev-bpf", "libllvm22", "llvm-22"];
 
-/// The version of LLVM that these packages share.
+/// The LLVM version that these packages share.
 const LLVM: &str = "22";
 
 const BPF_LINKER: &str = "0.13.0";
 
-/// Where the packages put libraries.
+/// The packages' library folder.
 const LIBRARIES: &str = "root/usr/lib/x86_64-linux-gnu";
 
-/// A folder that holds all of it.
+/// The folder that contains the toolchain.
 pub(super) struct Toolchain {
     folder: PathBuf,
 }
@@ -44,12 +44,12 @@ impl Toolchain {
         self.folder.join("bin/bpf-linker")
     }
 
-    /// The folder of the shared libraries that all these programs load.
+    /// The folder of the shared libraries that these programs load.
     pub(super) fn libraries(&self) -> PathBuf {
         self.folder.join(LIBRARIES)
     }
 
-    /// A program that finds the libraries.
+    /// A command with the library path of the toolchain.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env("LD_LIBRARY_PATH", self.libraries());
@@ -60,7 +60,7 @@ impl Toolchain {
         self.command(&self.folder.join(format!("root/usr/lib/llvm-{LLVM}/bin/llvm-strip")))
     }
 
-    /// What decides the bytes of the object, by name.
+    /// The versions that determine the bytes of the object, by name.
     pub(super) fn versions(&self) -> anyhow::Result<BTreeMap<String, String>> {
         let told = stdout(self.command(&self.rustc()).arg("-vV"))?;
         let of = |key: &str| {
@@ -77,7 +77,7 @@ impl Toolchain {
         Ok(versions.into_iter().map(|(name, version)| (name.to_owned(), version)).collect())
     }
 
-    /// Whether an installation came to its end: the linker is what is built last.
+    /// Whether the installation is complete: the linker is built last.
     fn is_whole(&self) -> bool {
         self.linker().is_file() && self.rustc().is_file()
     }
@@ -87,7 +87,7 @@ impl Toolchain {
         fs::create_dir_all(&packages)?;
         println!("downloading {} packages (about 140 MB)", PACKAGES.len());
         let mut download = Command::new("apt-get");
-        // Root would hand over to a user who may not write here, and apt warns of that; for everybody else it changes nothing.
+        // As root, apt would switch to a user who may not write here, and warn; for other users the option changes nothing.
         download.args(["download", "-qq", "--option", "APT::Sandbox::User=root"]).args(PACKAGES);
         let downloaded = download.current_dir(&packages).status();
         anyhow::ensure!(
@@ -106,7 +106,7 @@ impl Toolchain {
         self.build_linker()
     }
 
-    /// With the ordinary compiler, which may be another one than that of the packages: only the LLVM must be the same.
+    /// Built with the default compiler, which may differ from that of the packages: only the LLVM must be the same.
     fn build_linker(&self) -> anyhow::Result<()> {
         let prefix = self.folder.join("llvm");
         let link = prefix.join("lib/libLLVM.so");
@@ -118,21 +118,21 @@ impl Toolchain {
         let mut cargo = Command::new("cargo");
         cargo.args(["install", "--quiet", "--locked", "bpf-linker", "--version", BPF_LINKER, "--no-default-features"]);
         cargo.arg(format!("--features=llvm-{LLVM}")).arg("--root").arg(&self.folder).arg("--target-dir").arg(&built);
-        // Outside the workspace, whose settings are not for it.
+        // Outside the workspace, whose settings do not apply.
         run(cargo.current_dir(&self.folder).env("LLVM_PREFIX", &prefix).env_remove("CARGO_TARGET_DIR"))?;
         fs::remove_dir_all(built)?;
         Ok(())
     }
 }
 
-/// Runs a program that says itself what is wrong.
+/// Runs a program that prints its own errors.
 pub(super) fn run(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     anyhow::ensure!(status.success(), "{command:?} failed: {status}");
     Ok(())
 }
 
-/// What a program prints.
+/// The standard output of a program.
 pub(super) fn stdout(command: &mut Command) -> anyhow::Result<String> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start {command:?}"))?;
     anyhow::ensure!(output.status.success(), "{command:?} failed: {}", output.status);

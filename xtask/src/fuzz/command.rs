@@ -1,4 +1,4 @@
-//! The command itself: which targets run, for how long, and what came of it.
+//! The fuzz command: which targets run, for how long, and the results.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use super::target::Target;
 use super::tools;
 use crate::duration;
 
-/// Feed what reads strangers' bytes with inputs made up from recorded traffic, and check what must hold of any.
+/// Fuzz the code that reads untrusted bytes with inputs derived from recorded traffic, and check its invariants.
 ///
-/// Needs a nightly compiler and cargo-fuzz. What a run finds worth keeping goes to target/fuzz/corpus and is where the next run begins;
-/// docs/fuzzing.md has figures, and says what each target asserts.
+/// Needs a nightly compiler and cargo-fuzz. Inputs worth keeping go to target/fuzz/corpus, where the next run starts;
+/// docs/fuzzing.md has figures, and describes the assertions of each target.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// One target instead of all, each in turn
+    /// One target instead of all in turn
     target: Option<String>,
 
-    /// How long each target runs, such as 30s, 10m or 1h
+    /// Duration per target, such as 30s, 10m or 1h
     #[arg(long = "for", value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
     time: Duration,
 
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Ends with a failure when an input was found by which a target fails.
+/// Returns a failure if a target failed on an input.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let targets = Target::chosen(args.target.as_deref())?;
     tools::require()?;

@@ -1,22 +1,22 @@
-//! What libFuzzer prints (llvm/llvm-project `compiler-rt/lib/fuzzer`), read line by line.
+//! Parses the output of libFuzzer (llvm/llvm-project `compiler-rt/lib/fuzzer`), line by line.
 
-/// What the lines said so far.
+/// The statistics of all lines so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     pub(super) executions: u64,
-    /// Edges of the program that inputs have taken.
+    /// Edges of the program that inputs have covered.
     pub(super) coverage: u64,
-    /// Coverage, and how often edges were taken, and which values were compared.
+    /// Coverage, together with how often edges were taken and which values were compared.
     pub(super) features: u64,
-    /// Inputs that are kept, because each of them reached something that no other did.
+    /// Inputs that are kept, because each reached something that no other did.
     pub(super) corpus: u64,
     pub(super) peak_rss_mb: u64,
-    /// The file with the input by which the target failed.
+    /// The file with the input on which the target failed.
     pub(super) find: Option<String>,
 }
 
 impl Progress {
-    /// Takes the next line; whether it tells of progress that a person may want to see.
+    /// Reads the next line; returns whether it reports progress worth showing.
     pub(super) fn line(&mut self, line: &str) -> bool {
         if let Some((_, path)) = line.split_once("Test unit written to ") {
             self.find = Some(path.trim().to_owned());
@@ -36,7 +36,7 @@ impl Progress {
         true
     }
 
-    /// `stat::number_of_executed_units: 1234` and the like, at the end.
+    /// `stat::number_of_executed_units: 1234` and similar lines at the end.
     fn statistic(&mut self, line: &str) {
         let Some((name, value)) = line.split_once(':') else { return };
         let Ok(value) = value.trim().parse() else { return };

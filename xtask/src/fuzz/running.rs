@@ -1,4 +1,4 @@
-//! Running one target: what libFuzzer says is passed on now and then, all of it once something is found.
+//! Runs one target: libFuzzer's progress is printed occasionally, and its last lines after a failure.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,19 +13,19 @@ use super::target::Target;
 use super::tools;
 use crate::workspace;
 
-/// Between two lines of progress.
+/// Time between two lines of progress.
 const SELDOM: Duration = Duration::from_secs(10);
 
-/// Lines that are shown of a failure: the panic's message and both stack traces.
+/// Number of lines shown of a failure: the panic's message and both stack traces.
 const LINES_OF_A_FAILURE: usize = 120;
 
-/// One input may take so long, in seconds; more is a find.
+/// Time limit per input in seconds; a slower input is a find.
 const MOST_SECONDS: u32 = 10;
 
-/// Longest input: long enough for a session, short enough for thousands a second.
+/// Maximum input length in bytes: long enough for a session, short enough for thousands per second.
 const MOST_BYTES: u32 = 8192;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) time: Duration,
@@ -33,7 +33,7 @@ pub(super) struct Run {
     pub(super) find: Option<String>,
 }
 
-/// Runs `target` for `time`, or until an input is found by which it fails.
+/// Runs `target` for `time`, or until it fails on an input.
 pub(super) fn run(target: &Target, time: Duration) -> anyhow::Result<Run> {
     for folder in [target.corpus(), target.finds()] {
         let folder = workspace::root().join(folder);
@@ -66,14 +66,14 @@ pub(super) fn run(target: &Target, time: Duration) -> anyhow::Result<Run> {
     Ok(Run { time, last: watched.last, find })
 }
 
-/// What was seen of a run.
+/// The output of a run.
 struct Watched {
     last: Progress,
-    /// The last lines that told of no progress.
+    /// The last lines without progress.
     lines: VecDeque<String>,
 }
 
-/// Reads to the end, whatever bytes a target prints.
+/// Reads to the end; a target may print any bytes.
 fn watch(mut output: impl BufRead) -> anyhow::Result<Watched> {
     let mut watched = Watched { last: Progress::default(), lines: VecDeque::new() };
     let mut shown = Instant::now();

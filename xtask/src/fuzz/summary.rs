@@ -1,4 +1,4 @@
-//! What came of all targets: a line each.
+//! The results of all targets, one line each.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl Summary {
         self.runs.iter().all(|(_, run)| run.find.is_none())
     }
 
-    /// An object a target.
+    /// One object per target.
     pub(super) fn to_json(&self) -> Value {
         let object = |(target, run): &(String, Run)| {
             json!({
@@ -47,7 +47,7 @@ impl Run {
     }
 }
 
-/// A table of Markdown, as `docs/fuzzing.md` has it.
+/// A Markdown table, as in `docs/fuzzing.md`.
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heads = ["Target", "Executions", "Seconds", "A second", "Coverage", "Features", "Corpus", "Peak RSS, MB", "Find"];

@@ -1,4 +1,4 @@
-//! The targets: where each lies, where its inputs are, and what to do with one by which it fails.
+//! The targets: their packages, the folders of their inputs, and advice for a failing input.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::workspace;
 /// The packages, each with a folder `fuzz_targets`: of the core, and of the shell.
 pub(super) const PACKAGES: [&str; 2] = ["tests/fuzz", "tests/fuzz/shell"];
 
-/// A file of a package's `fuzz_targets`.
+/// A file in a package's `fuzz_targets`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) name: String,
@@ -19,7 +19,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The target of that name, or all of them.
+    /// The target with this name, or all of them.
     pub(super) fn chosen(name: Option<&str>) -> anyhow::Result<Vec<Self>> {
         let all = Self::all()?;
         let Some(name) = name else { return Ok(all) };
@@ -43,22 +43,22 @@ impl Target {
         Ok(all)
     }
 
-    /// The inputs that are committed, relative to the workspace as all paths here.
+    /// The committed inputs. Relative to the workspace, as are all paths here.
     pub(super) fn seeds(&self) -> PathBuf {
         Path::new("tests/fuzz/seeds").join(&self.name)
     }
 
-    /// The inputs that former runs found worth keeping.
+    /// The inputs that earlier runs kept.
     pub(super) fn corpus(&self) -> PathBuf {
         Path::new("target/fuzz/corpus").join(&self.name)
     }
 
-    /// The inputs by which the target failed.
+    /// The inputs on which the target failed.
     pub(super) fn finds(&self) -> PathBuf {
         Path::new("target/fuzz/finds").join(&self.name)
     }
 
-    /// What to do now that there is an input by which this target fails.
+    /// Instructions for an input on which this target fails.
     pub(super) fn advice(&self, find: &str) -> String {
         let Self { name, package } = self;
         format!(

@@ -1,4 +1,4 @@
-//! cargo-fuzz and the nightly compiler that it needs: what is missing, and building the targets.
+//! cargo-fuzz and its nightly compiler: reports what is missing, and builds the targets.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::target::Target;
 use crate::workspace;
 
-/// Fails with what to install.
+/// Fails with installation instructions.
 pub(super) fn require() -> anyhow::Result<()> {
     let works = |subcommand: &[&str]| {
         let status = nightly().args(subcommand).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -30,16 +30,16 @@ pub(super) fn build(targets: &[Target]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A call of cargo-fuzz at the workspace's root.
+/// A cargo-fuzz command at the root of the workspace.
 pub(super) fn cargo_fuzz(subcommand: &str, target: &Target) -> Command {
     let mut command = nightly();
     command.args(["fuzz", subcommand, "--fuzz-dir", target.package, "--target-dir", "target/fuzz/build"]);
-    // One unit, as cargo-fuzz has it otherwise, takes twice as long to build and is hardly faster.
+    // A single unit, cargo-fuzz's default, takes twice as long to build and is hardly faster.
     command.args(["--codegen-units", "4", &target.name]);
     command
 }
 
-/// rustup's cargo: the one that runs this task knows no `+nightly`.
+/// rustup's cargo: the one that runs this task does not accept `+nightly`.
 fn nightly() -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(workspace::root()).arg("+nightly");

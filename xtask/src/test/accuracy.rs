@@ -1,4 +1,4 @@
-//! `docs/accuracy.md`: the table of all that the matrix measured, made of the files that its tests leave.
+//! Generates `docs/accuracy.md`, the table of all matrix results, from the files that its tests write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,12 +25,12 @@ there is the API server of custom resources, whose lists and watches are those o
 - **disagreed**: the verdict is wrong. The run that made this table fails then.
 ";
 
-/// Forgets what earlier runs left.
+/// Removes the files of earlier runs.
 pub(crate) fn forget() -> anyhow::Result<()> {
     DOCUMENT.forget()
 }
 
-/// Writes the table; an error names the minor that left nothing.
+/// Writes the table; an error names a minor without results.
 pub(crate) fn write() -> anyhow::Result<()> {
     let mut minors = Vec::new();
     for minor in MINORS {
@@ -56,7 +56,7 @@ struct Row {
     reason: String,
 }
 
-/// How many rows came to what.
+/// Number of rows by outcome.
 #[derive(Default)]
 struct Count {
     agreed: usize,
@@ -144,13 +144,13 @@ fn document(minors: &[Minor]) -> String {
     page
 }
 
-/// Resources that only one row has, and that differ in nothing but the name, are one.
+/// Groups a row by configuration and resource. Resources that only one row uses, and that differ only by name, count as one.
 fn place_of(row: &Row) -> (&str, &str) {
     let resource = if row.resource.starts_with("fresh") { "one a row" } else { row.resource.as_str() };
     (row.configuration.as_str(), resource)
 }
 
-/// Each reason once, with the rows that have it.
+/// Each reason once, with its rows.
 fn reasons(page: &mut String, minors: &[Minor], title: &str, outcome: &str) {
     let mut by_reason: BTreeMap<(&str, &str, &str), BTreeSet<&str>> = BTreeMap::new();
     for minor in minors {

@@ -1,4 +1,4 @@
-//! The command itself: which groups run, in order, and what the whole comes to.
+//! The test command: which groups run, in which order, and the overall result.
 
 use std::process::ExitCode;
 
@@ -12,36 +12,36 @@ use crate::workspace;
 
 /// Run every test that can run on this machine, group by group.
 ///
-/// Says how many tests each group ran and which groups were left out and why. A group fails when one of its tests fails, when it has
-/// an ignored test, when it runs no test at all, or when it is required and left out; each of the last three counts as one failure in the
-/// final line `N passed, M failed`.
+/// Reports how many tests each group ran, and which groups were left out and why. A group fails when a test fails or is ignored,
+/// when no test runs, or when it is required and left out. Each cause except a failed test counts as one failure in the final line
+/// `N passed, M failed`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Groups that must not be left out
     #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
     require: Vec<Group>,
 
-    /// Run these groups and no other
+    /// Run only these groups
     #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
     only: Vec<Group>,
 
-    /// API servers that the matrix runs on: `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37; without it 1.31,1.34. `all` writes
+    /// API servers for the matrix: `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37; default 1.31,1.34. `all` writes
     /// docs/accuracy.md
     #[arg(long, value_name = "VERSION,…")]
     cluster: Option<Matrix>,
 
-    /// Run the matrix of faults and nothing else, each fault five times, and write docs/faults.md; in the group `faults` each happens once
+    /// Run only the matrix of faults, each fault five times, and write docs/faults.md; the group `faults` runs each once
     #[arg(long, conflicts_with_all = ["only", "cluster"])]
     faults: bool,
 }
 
 impl Args {
-    /// All groups, of which `groups` must not be left out.
+    /// All groups; `groups` must not be left out.
     pub(crate) fn requiring(groups: &[Group]) -> Self {
         Self { require: groups.to_vec(), only: Vec::new(), cluster: None, faults: false }
     }
 
-    /// Why `group` does not run: it is not asked for, or this machine cannot run it.
+    /// The reason why `group` does not run: it is not selected, or this machine cannot run it.
     fn left_out(&self, group: Group, machine: &Machine) -> Option<Outcome> {
         let not_asked_for = if self.faults {
             (group != Group::Faults).then_some("only the matrix of faults was asked for")
@@ -53,7 +53,7 @@ impl Args {
     }
 }
 
-/// Ends with a failure unless everything that ran passed and everything required ran.
+/// Returns a failure unless everything that ran passed and everything required ran.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let machine = Machine::here();
     let matrix = args.cluster.clone().unwrap_or_default();
@@ -77,7 +77,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Also says which minors are left out, and makes the table when none is.
+/// Also remarks on the minors that were left out, and writes the table if none was.
 fn run_cluster(matrix: &Matrix) -> anyhow::Result<Outcome> {
     if matrix.is_whole() {
         accuracy::forget()?;
@@ -90,7 +90,7 @@ fn run_cluster(matrix: &Matrix) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Also prints what came of it, and makes the document of it when all was asked for.
+/// Also prints the results, and writes the document if `is_whole`.
 fn run_faults(matrix: &Matrix, is_whole: bool) -> anyhow::Result<Outcome> {
     faults::forget()?;
     let runs = is_whole.then(|| (faults::RUNS_VARIABLE, faults::RUNS.to_string()));

@@ -1,4 +1,5 @@
-//! A document of ours that is made of what tests leave: JSON files, in a folder that the harness of the tests finds as well.
+//! A generated document of this repository. Its source is a folder of JSON files, which the tests write and their harness also
+//! finds.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,21 +10,21 @@ use serde_json::Value;
 
 use crate::workspace;
 
-/// Where it is made of what.
+/// A document and the folder that it is generated from.
 pub(super) struct Document {
-    /// From the root of the workspace.
+    /// Relative to the root of the workspace.
     pub(super) path: &'static str,
-    /// The tests' folder, below the one of clusters.
+    /// The tests' folder, below the one for clusters.
     pub(super) folder: &'static str,
 }
 
 impl Document {
-    /// Where the tests leave their files.
+    /// The folder with the tests' files.
     pub(super) fn folder(&self) -> PathBuf {
         workspace::tests_left(self.folder)
     }
 
-    /// Forgets what earlier runs left, so that the document is of one run.
+    /// Removes the files of earlier runs, so that the document describes one run.
     pub(super) fn forget(&self) -> anyhow::Result<()> {
         let folder = self.folder();
         if folder.exists() {
@@ -32,7 +33,7 @@ impl Document {
         Ok(())
     }
 
-    /// Writes it.
+    /// Writes the document.
     pub(super) fn write(&self, text: &str) -> anyhow::Result<()> {
         fs::write(workspace::root().join(self.path), text).with_context(|| format!("cannot write {}", self.path))?;
         println!("== {} is written", self.path);
@@ -40,13 +41,13 @@ impl Document {
     }
 }
 
-/// A field that must be there.
+/// A text field; an error if it is missing.
 pub(super) fn text_of(object: &Value, field: &str) -> anyhow::Result<String> {
     Ok(object[field].as_str().with_context(|| format!("no {field} in {object}"))?.to_owned())
 }
 
 /// Adds a line to a page.
 pub(super) fn line(page: &mut String, text: &str) {
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     writeln!(page, "{text}").ok();
 }

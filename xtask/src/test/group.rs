@@ -1,44 +1,45 @@
-//! The groups of tests: what each holds, what it needs, how cargo runs it.
+//! The groups of tests: their content, their requirements, and their cargo commands.
 
 use clap::ValueEnum;
 
 use super::machine::Machine;
 use super::matrix::Matrix;
 
-/// A named set of tests that can run on a machine or cannot.
+/// A named set of tests that run together or are left out together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
     /// Unit and documentation tests of all crates, the oracle, replay and memory tests of the core, the house rules
     Unit,
-    /// Real sockets, no cluster; injected faults; the seeds of the fuzz targets; that the benches run
+    /// Real sockets, no cluster; injected faults; the seeds of the fuzz targets; tiny runs of the benches
     It,
-    /// A real etcd and kube-apiserver, where probes go in real programs; all but the kubectl tests
+    /// A real etcd and kube-apiserver; probe points in real programs; all but the kubectl tests
     Cluster,
-    /// The tests of the same binaries that drive or read kubectl: those with `kubectl` in their name or module
+    /// The tests of the same binaries that run or read kubectl: those with `kubectl` in their name or module
     Kubectl,
     /// The probe's programs in this machine's kernel, with real processes
     Kernel,
     /// The tests of the same binary that need Go: those with `go_client` in their name
     KernelGo,
-    /// The tests of the same binary that make cgroups: those with `cgroup` in their name or module
+    /// The tests of the same binary that create cgroups: those with `cgroup` in their name or module
     KernelCgroups,
-    /// The tests of the same binary with TLS libraries out of the registries of npm and Python: those with `tls_library` in their name
+    /// The tests of the same binary with TLS libraries from the npm and Python registries: those with `tls_library` in their name
     KernelLibraries,
-    /// The tests of the same binary with a real kube-apiserver and clients of all kinds: those in modules that begin with `cluster_`
+    /// The tests of the same binary with a real kube-apiserver and clients of all kinds: those in modules whose names start with
+    /// `cluster_`
     KernelCluster,
-    /// Clients of many ages when something breaks, with watchtap and without
+    /// Clients of many releases during faults, with watchtap and without
     Faults,
-    /// The stories that watchtap tells, each with real clients and a real kube-apiserver
+    /// End-to-end stories, each with real clients and a real kube-apiserver
     Stories,
-    /// Minutes of churn and of faults by chance, every byte compared
+    /// Minutes of churn and random faults, every byte compared
     Soak,
 }
 
-/// The arguments of one call of cargo.
+/// The arguments of one cargo command.
 type CargoArgs = Vec<String>;
 
 impl Group {
-    /// In the order in which they run: what fails fastest comes first.
+    /// In order of execution: the groups that fail fastest come first.
     pub(crate) const ALL: [Self; 12] = [
         Self::Unit,
         Self::It,
@@ -71,9 +72,9 @@ impl Group {
         }
     }
 
-    /// The calls of cargo that together run the group.
+    /// The cargo commands that together run the group.
     ///
-    /// `cluster` and `kubectl` split the same binaries by one filter, so that each of its tests is in exactly one of them.
+    /// `cluster` and `kubectl` split the same binaries by one filter, so each test is in exactly one of them.
     pub(crate) fn cargo_calls(self, matrix: &Matrix) -> Vec<CargoArgs> {
         let calls: &[&[&str]] = match self {
             Self::Unit => &[
@@ -103,7 +104,7 @@ impl Group {
             ],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
-            // What is lost depends on what else runs.
+            // Lost records depend on the load.
             Self::Kernel => &[
                 &[
                     "--test",
@@ -127,7 +128,7 @@ impl Group {
             Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroup"]],
             Self::KernelLibraries => &[&["--test", "kernel", "--", "--nocapture", "tls_library"]],
             Self::KernelCluster => &[&["--test", "kernel", "--", "cluster_"]],
-            // They wait more than they work.
+            // These tests mostly wait.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
             Self::Soak => &[&["--test", "soak", "--", "--nocapture"]],
@@ -141,7 +142,7 @@ impl Group {
         calls
     }
 
-    /// Why this group cannot run on `machine`, if it cannot.
+    /// The reason why this group cannot run on `machine`, or `None` if it can.
     pub(crate) fn impossible(self, machine: &Machine) -> Option<String> {
         match self {
             Self::Unit | Self::It => None,
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(Group::ALL.len(), Group::value_variants().len());
     }
 
-    /// A file in `tests/` of a package, or a folder with a `main.rs`, is a test target of its own, which no group runs unless it is named there.
+    /// A file in `tests/` of a package, or a folder with a `main.rs`, is a test target, which no group runs unless it names it.
     #[test]
     fn every_test_target_is_in_a_group() {
         let named = Group::ALL.map(|group| group.cargo_calls(&Matrix::default()).concat()).concat();

@@ -1,8 +1,8 @@
-//! What Rust's test harness says about its tests: the `test result:` line that each test binary ends with.
+//! Parses the output of Rust's test harness: the `test result:` line at the end of each test binary.
 
 use std::ops::AddAssign;
 
-/// How many tests passed, failed, and were ignored.
+/// The numbers of passed, failed and ignored tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
@@ -12,7 +12,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// The counts of a line such as `test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 7 filtered out; finished in 0.00s`
-    /// (rust-lang/rust, `library/test/src/formatters/pretty.rs`); of any other line, nothing.
+    /// (rust-lang/rust, `library/test/src/formatters/pretty.rs`); `None` for any other line.
     pub(crate) fn of_line(line: &str) -> Option<Self> {
         let (_verdict, counts) = line.trim_end().strip_prefix("test result: ")?.split_once(". ")?;
         let count = |word: &str| -> Option<usize> {

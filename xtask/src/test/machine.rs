@@ -1,33 +1,34 @@
-//! What this machine has that some tests need.
+//! The programs and rights of this machine that some tests need.
 
 use std::path::{Path, PathBuf};
 
-/// The programs at hand.
+/// The available programs and rights.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) go: bool,
     pub(crate) kubectl: bool,
-    /// Of the [`PROGRAMS`], those that are missing.
+    /// The missing ones of [`PROGRAMS`].
     pub(crate) missing: Vec<&'static str>,
     pub(crate) assets: Assets,
     pub(crate) kernel: Kernel,
 }
 
-/// What tests of the probe run beside watchtap.
+/// Programs that the probe's tests run beside watchtap.
 const PROGRAMS: [&str; 5] = ["python3", "curl", "node", "npm", "setpriv"];
 
-/// What the kernel offers to eBPF programs, and to whom.
+/// The kernel's features for eBPF programs, and this process's rights.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel {
-    /// It describes its own types (`CONFIG_DEBUG_INFO_BTF`).
+    /// The kernel describes its own types (`CONFIG_DEBUG_INFO_BTF`).
     pub(crate) has_btf: bool,
-    /// This process may load programs that trace.
+    /// This process may load tracing programs.
     pub(crate) may_load: bool,
-    /// This process may make cgroups of version 2.
+    /// This process may create cgroups of version 2.
     pub(crate) may_make_cgroups: bool,
 }
 
-/// What the folder named by `KUBEBUILDER_ASSETS` holds; the name and the convention are controller-runtime's (`pkg/envtest/server.go`).
+/// The content of the folder named by `KUBEBUILDER_ASSETS`; the name and the convention are controller-runtime's
+/// (`pkg/envtest/server.go`).
 #[derive(Debug)]
 pub(crate) enum Assets {
     Unset,
@@ -46,7 +47,7 @@ impl Machine {
         }
     }
 
-    /// Why no API server can be started here: it is built with Go, or comes ready-made.
+    /// Why no API server can start here; it must be built with Go or provided.
     pub(crate) fn no_api_server(&self) -> Option<String> {
         if self.go {
             return None;
@@ -60,7 +61,7 @@ impl Machine {
         }
     }
 
-    /// Why clients of old releases of client-go cannot be had here.
+    /// Why clients of old client-go releases cannot be built here.
     pub(crate) fn no_go(&self) -> Option<String> {
         (!self.go).then(|| String::from("go is not on PATH, and the clients of many ages are built with it"))
     }
@@ -73,13 +74,13 @@ impl Machine {
         (!self.kernel.may_load).then(|| String::from("this user has neither CAP_BPF with CAP_PERFMON nor CAP_SYS_ADMIN"))
     }
 
-    /// Why no process can be put into a cgroup of its own here.
+    /// Why no cgroup can be created here.
     pub(crate) fn no_cgroups(&self) -> Option<String> {
         (!self.kernel.may_make_cgroups)
             .then(|| String::from("cgroup2 is not mounted, or not for writing, or this user is not root"))
     }
 
-    /// Why tests that need these of the [`PROGRAMS`] cannot run here.
+    /// Why tests that need these of [`PROGRAMS`] cannot run here.
     pub(crate) fn lacks(&self, needed: &[&str]) -> Option<String> {
         let missing = self.missing.iter().find(|program| needed.contains(program))?;
         Some(format!("{missing} is not on PATH, and one of the tests runs it"))
@@ -102,7 +103,7 @@ impl Kernel {
     }
 }
 
-/// Whether a process with this `/proc/PID/status` has the rights that capabilities(7) names for programs that trace.
+/// Whether a process with this `/proc/PID/status` has the rights that capabilities(7) requires for tracing programs.
 fn may_load(status: &str) -> bool {
     const CAP_SYS_ADMIN: u32 = 21;
     const CAP_PERFMON: u32 = 38;
@@ -113,7 +114,7 @@ fn may_load(status: &str) -> bool {
     has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON))
 }
 
-/// Whether the user with this `/proc/PID/status` may write to the first place where these `/proc/PID/mounts` have cgroups of version 2.
+/// Whether the user with this `/proc/PID/status` may write to the first cgroup v2 mount in these `/proc/PID/mounts`.
 fn may_make_cgroups(status: &str, mounts: &str) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().nth(1));
     let options = mounts.lines().map(|line| line.split(' ')).find_map(|mut fields| {

@@ -1,14 +1,14 @@
-//! Which API servers the matrix is run on: `tests/cluster/matrix` has one test for each minor.
+//! The API servers for the matrix: `tests/cluster/matrix` has one test per minor.
 
 use std::str::FromStr;
 
-/// The minors that there is a test of.
+/// The minors that have a test.
 pub(crate) const MINORS: [&str; 6] = ["1.29", "1.31", "1.33", "1.34", "1.36", "1.37"];
 
-/// What runs unless something else is asked for: one minor on either side of the gates that were turned on by default in 1.34.
+/// The default: one minor on each side of the gates that 1.34 turned on by default.
 const USUAL: [&str; 2] = ["1.31", "1.34"];
 
-/// The minors that were chosen.
+/// The selected minors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Matrix {
     chosen: Vec<&'static str>,
@@ -21,17 +21,17 @@ impl Default for Matrix {
 }
 
 impl Matrix {
-    /// Whether every minor runs, so that the table of them all can be made.
+    /// Whether every minor runs, so that the complete table can be written.
     pub(crate) fn is_whole(&self) -> bool {
         self.left_out().next().is_none()
     }
 
-    /// What keeps the other minors from running, as arguments of a test binary.
+    /// Arguments of a test binary that skip the other minors.
     pub(crate) fn skips(&self) -> impl Iterator<Item = String> {
         self.left_out().flat_map(|minor| ["--skip".to_owned(), format!("matrix_of_{}", minor.replace('.', "_"))])
     }
 
-    /// What is said of the minors that do not run; `None` when all do.
+    /// The remark on minors that do not run; `None` if all do.
     pub(crate) fn sentence(&self) -> Option<String> {
         let left_out: Vec<&str> = self.left_out().collect();
         let sentence =
@@ -44,7 +44,7 @@ impl Matrix {
     }
 }
 
-/// `all`, or minors with commas between them.
+/// Parses `all`, or minors separated by commas.
 impl FromStr for Matrix {
     type Err = anyhow::Error;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test that can run on this machine, in named groups, and by name what was left out and why.
+//! `cargo xtask test`: every test that can run on this machine, in named groups, with the reason for each group that was left out.
 
 mod accuracy;
 mod command;

@@ -1,4 +1,4 @@
-//! What the groups came to: the table at the end and the line that CI reads.
+//! The results of the groups: the final table and the line that CI reads.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::group::Group;
 use super::libtest::Tally;
 
-/// What became of one group.
+/// The result of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// `faults` are failures beside those of single tests; `remark` is what of the group did not run, and why.
+    /// `faults` count as failures in addition to failed tests; `remark` names the part of the group that did not run, and why.
     Ran {
         tally: Tally,
         took: Duration,
@@ -23,7 +23,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// A group that ran, with what is wrong about it as a whole; `cargo_failure` is cargo's exit status unless it was a success.
+    /// The result of a group that ran, with its faults as a group; `cargo_failure` is cargo's exit status unless it was a success.
     pub(crate) fn ran(tally: Tally, cargo_failure: Option<String>, took: Duration) -> Self {
         let mut faults = Vec::new();
         if tally.ignored > 0 {
@@ -38,7 +38,7 @@ impl Outcome {
         Self::Ran { tally, took, faults, remark: None }
     }
 
-    /// The same of a group of which some tests were left out.
+    /// The same for a group with some tests left out.
     pub(crate) fn with_remark(mut self, left_out: String) -> Self {
         if let Self::Ran { remark, .. } = &mut self {
             *remark = Some(left_out);
@@ -46,7 +46,7 @@ impl Outcome {
         self
     }
 
-    /// The same of a group with one more failure.
+    /// The same for a group with one more failure.
     pub(crate) fn with_fault(mut self, fault: String) -> Self {
         if let Self::Ran { faults, .. } = &mut self {
             faults.push(fault);
@@ -54,7 +54,7 @@ impl Outcome {
         self
     }
 
-    /// What is said when the group is done.
+    /// The message at the end of the group.
     pub(crate) fn sentence(&self, group: Group) -> String {
         let name = group.name();
         match self {
@@ -101,7 +101,7 @@ impl Report {
         self.groups.push((group, outcome));
     }
 
-    /// Nothing could run.
+    /// Records that the build failed, so that no group could run.
     pub(crate) const fn add_broken_build(&mut self) {
         self.build_is_broken = true;
     }

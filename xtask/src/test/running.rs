@@ -1,4 +1,4 @@
-//! Running one group: cargo's output goes on to the person as it comes, and is counted on the way.
+//! Runs one group: cargo's output is passed through as it comes, and its tests are counted.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ExitStatus, Stdio};
@@ -13,7 +13,7 @@ use super::report::Outcome;
 use super::signals;
 use crate::workspace;
 
-/// Runs all tests of `group`, also after a failure; `environment` is for them.
+/// Runs all tests of `group`, even after a failure, with these variables in their environment.
 pub(crate) fn run(group: Group, matrix: &Matrix, environment: &[(&str, String)]) -> anyhow::Result<Outcome> {
     println!("\n== {}", group.name());
     let begun = Instant::now();
@@ -39,7 +39,7 @@ fn cargo_test(arguments: &[String], environment: &[(&str, String)]) -> anyhow::R
     Ok((tally, cargo.wait()?))
 }
 
-/// Copies line by line, whatever bytes a test prints.
+/// Copies line by line; tests may print any bytes.
 fn pass_on_and_count(mut from: impl BufRead, mut to: impl Write) -> anyhow::Result<Tally> {
     let mut tally = Tally::default();
     let mut line = Vec::new();

@@ -1,15 +1,15 @@
-//! Signals that tests are started without.
+//! Restores default signal handling for tests.
 //!
-//! Whoever runs us under `nohup`, or in the background of a script, ignores SIGHUP or SIGINT and SIGQUIT. What is ignored stays so over
-//! execve(2), down to the programs that tests start and then ask to end by such a signal. So tests are started with the defaults; in
-//! a session of their own, since the signals were ignored to outlive a terminal that goes away.
+//! A parent under `nohup`, or in the background of a script, ignores SIGHUP, or SIGINT and SIGQUIT. Ignored signals stay ignored
+//! over execve(2), even in the programs that tests start and then stop with such a signal. So tests start with the defaults. They
+//! also start in a session of their own, because the signals were ignored to survive a terminal that goes away.
 
 use std::fs;
 
-/// By number and name, those that programs under test are asked to end by.
+/// Number and name of the signals that tests send to programs.
 const ASKED_BY: [(u32, &str); 6] = [(1, "HUP"), (2, "INT"), (3, "QUIT"), (10, "USR1"), (12, "USR2"), (15, "TERM")];
 
-/// What cargo is told so that tests have the default signals; nothing where they have them anyway.
+/// Cargo arguments that give tests the default signals; empty if they have them already.
 pub(super) fn cargo_arguments() -> Vec<String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let words: Vec<String> = runner(&status).iter().map(|word| format!("{word:?}")).collect();
@@ -19,7 +19,7 @@ pub(super) fn cargo_arguments() -> Vec<String> {
     vec!["--config".to_owned(), format!("target.'cfg(all())'.runner=[{}]", words.join(","))]
 }
 
-/// What a program is started by, in a process with this `/proc/PID/status` (proc(5)): setsid(1) and env(1) become the program.
+/// The runner for programs in a process with this `/proc/PID/status` (proc(5)): setsid(1) and env(1) become the program.
 fn runner(status: &str) -> Vec<String> {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
@@ -41,7 +41,7 @@ mod tests {
     fn defaults_are_asked_for_where_a_signal_is_ignored() {
         for (status, expected) in [
             ("Name:\tx\nSigIgn:\t0000000000000000\n", ""),
-            // SIGPIPE, as every program in Rust.
+            // SIGPIPE, as in every Rust program.
             ("SigIgn:\t0000000000001000\n", ""),
             ("SigIgn:\t0000000000001801\n", "setsid --wait env --default-signal=HUP,USR2"),
             ("SigIgn:\t0000000000000007\n", "setsid --wait env --default-signal=HUP,INT,QUIT"),

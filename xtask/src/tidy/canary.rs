@@ -1,4 +1,4 @@
-//! Rules: `Debug` of the core shows no bytes, and the canary tests know every type and every output that could show a secret.
+//! Rules: `Debug` of the core shows no bytes, and the canary tests list every type and every output that could show a secret.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,11 @@ use super::tokens::{Token, tokens};
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// Whose list of types the test is.
+/// The test with the list of types.
 const DEBUG_OUTPUT: &str = "tests/it/canary/debug_output.rs";
-/// Where the test says which run looks at which output.
+/// The test with the runs for each output.
 const OUTPUTS: &str = "tests/it/canary/outputs.rs";
-/// Modules of the core that see traffic. What is above or beside them is given only what these have let through.
+/// Modules of the core that see traffic. Modules above or beside them receive only what these have let through.
 const SEES_TRAFFIC: &[&str] =
     &["capture", "exchange", "http", "k8s", "logs", "metrics", "observation", "observer", "reflector", "storm", "unshown", "wire"];
 /// Bytes that `Debug` may show, each with the reason.
@@ -36,7 +36,7 @@ const OPENERS: &[&str] = &[
     "tempfile",
 ];
 
-/// A `struct` or an `enum`, as its text says it.
+/// A `struct` or an `enum`, as tokens.
 struct Definition<'t> {
     file: &'t SourceFile,
     name: &'t str,
@@ -45,7 +45,7 @@ struct Definition<'t> {
     body: Vec<Token<'t>>,
 }
 
-/// All definitions of a file but those of its tests.
+/// All definitions of a file except those in its tests.
 fn definitions<'t>(file: &'t SourceFile, code: &'t str) -> Vec<Definition<'t>> {
     let tokens = tokens(code);
     let mut found = Vec::new();
@@ -78,7 +78,7 @@ fn definitions<'t>(file: &'t SourceFile, code: &'t str) -> Vec<Definition<'t>> {
     found
 }
 
-/// Behind the bracket that closes the one at `open`.
+/// The position after the bracket that closes the one at `open`.
 fn balanced(tokens: &[Token<'_>], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -94,7 +94,7 @@ fn balanced(tokens: &[Token<'_>], open: usize) -> usize {
     tokens.len()
 }
 
-/// Behind the `}` or the `;` that ends the definition which begins at `start`.
+/// The position after the `}` or `;` that ends the definition at `start`.
 fn end_of_definition(tokens: &[Token<'_>], start: usize) -> usize {
     let mut at = start;
     while let Some(token) = tokens.get(at) {
@@ -108,13 +108,13 @@ fn end_of_definition(tokens: &[Token<'_>], start: usize) -> usize {
     tokens.len()
 }
 
-/// The code of a file without its tests and without what is `'static`, which is ours.
+/// The code of a file without its tests and without `'static` text and bytes, which are our own.
 fn code(file: &SourceFile) -> String {
     let without_tests = file.text.split("#[cfg(test)]").next().unwrap_or_default();
     without_tests.replace("&'static str", "&()").replace("&'static [u8]", "&()")
 }
 
-/// Fields of bytes in a type that derives `Debug`.
+/// Byte fields in a type that derives `Debug`.
 fn shown_bytes(definition: &Definition<'_>) -> Vec<Violation> {
     if !definition.derives_debug || SHOWN.iter().any(|(path, name, _)| *path == definition.file.path && *name == definition.name) {
         return Vec::new();
@@ -127,7 +127,7 @@ fn shown_bytes(definition: &Definition<'_>) -> Vec<Violation> {
             (_, "[") => 1,
             _ => return false,
         };
-        // `Unshown<Vec<u8>>`, `Unshown<[u8; 9]>`, `Unshown<&[u8]>`; the lifetime of the last is no token.
+        // `Unshown<Vec<u8>>`, `Unshown<[u8; 9]>`, `Unshown<&[u8]>`; the lifetime in the last is no token.
         let around = [before(holder + 1), before(holder + 2), before(holder + 3), before(holder + 4)];
         !(around[0] == "<" && around[1] == "Unshown" || around[1] == "<" && around[2] == "Unshown" || around[3] == "Unshown")
     };
@@ -139,7 +139,7 @@ fn shown_bytes(definition: &Definition<'_>) -> Vec<Violation> {
         .collect()
 }
 
-/// The types that may hold text or bytes from outside, themselves or within: `module::Name`.
+/// The names of types that may hold text or bytes from outside, directly or within a field.
 fn holders_of_text<'t>(definitions: &[Definition<'t>]) -> BTreeSet<&'t str> {
     let mut holders: BTreeSet<&str> = ["String", "str", "Unshown", "HeldBytes"].into();
     loop {
@@ -153,7 +153,7 @@ fn holders_of_text<'t>(definitions: &[Definition<'t>]) -> BTreeSet<&'t str> {
     }
 }
 
-/// Names that each module's `mod.rs` gives to others.
+/// The names that each module's `mod.rs` exports.
 fn exported<'t>(files: &[&'t SourceFile]) -> BTreeMap<&'t str, BTreeSet<&'t str>> {
     let mut exported: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in files {
@@ -168,7 +168,7 @@ fn exported<'t>(files: &[&'t SourceFile]) -> BTreeMap<&'t str, BTreeSet<&'t str>
     exported
 }
 
-/// Types that the test does not name.
+/// Types that the test does not list.
 fn unlisted(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     let codes: Vec<String> = files.iter().map(|file| code(file)).collect();
     let definitions: Vec<_> = files.iter().zip(&codes).flat_map(|(file, code)| definitions(file, code)).collect();
@@ -186,7 +186,7 @@ fn unlisted(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     violations
 }
 
-/// Files that open something and that the test does not name.
+/// Files that open something and that the test does not list.
 fn unwatched(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     let mut violations = Vec::new();
     for file in files.iter().filter(|file| !file.path.contains("/tests")) {
@@ -205,7 +205,7 @@ fn unwatched(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     violations
 }
 
-/// `fs::write`, which opens and writes in one: the word alone is everywhere.
+/// `fs::write`, which opens and writes in one call; the word alone is too common.
 fn is_fs_write(until: &[Token<'_>]) -> bool {
     matches!(until, [.., fs, colons, write] if [fs.text, colons.text, write.text] == ["fs", "::", "write"])
 }

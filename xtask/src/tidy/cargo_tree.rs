@@ -1,17 +1,17 @@
-//! What a package depends on, as `cargo tree` tells it.
+//! A package's dependencies, as reported by `cargo tree`.
 
 use std::collections::BTreeSet;
 
 use crate::workspace;
 
-/// How far the tree is followed.
+/// How deep the tree is followed.
 #[derive(Clone, Copy)]
 pub(crate) enum Depth {
     Direct,
     Whole,
 }
 
-/// The names of what `package` depends on by the given edges (`normal`, `build`, `dev`), on this platform and with all features.
+/// The names of the dependencies of `package` over these edges (`normal`, `build`, `dev`), on this platform and with all features.
 #[track_caller]
 pub(crate) fn dependencies(package: &str, edges: &str, depth: Depth) -> BTreeSet<String> {
     let depth = match depth {
@@ -21,8 +21,8 @@ pub(crate) fn dependencies(package: &str, edges: &str, depth: Depth) -> BTreeSet
     tree(package, edges, depth)
 }
 
-/// What becomes part of `package` where it is built for `target`, at any depth and with all features. What only that target needs is
-/// downloaded for it.
+/// The dependencies of `package` when built for `target`, at any depth and with all features. Cargo downloads those that only
+/// `target` needs.
 #[track_caller]
 pub(crate) fn dependencies_for(package: &str, target: &str) -> BTreeSet<String> {
     tree(package, "normal", &["--target", target])
@@ -37,7 +37,7 @@ fn tree(package: &str, edges: &str, more: &[&str]) -> BTreeSet<String> {
     names(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// One package a line, its name first; the first line is the package that was asked about.
+/// One package per line, its name first; the first line is the queried package.
 fn names(tree: &str) -> BTreeSet<String> {
     tree.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
 }

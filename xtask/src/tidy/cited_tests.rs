@@ -1,7 +1,7 @@
 //! Rule: the tests that a document names exist.
 //!
-//! A test is named in code font as cargo names it, with its target before it: `it::proxy::ends::upstreams_reset_is_passed_on`; `*` for the
-//! name stands for all tests of that module.
+//! A test is named in code font as cargo names it, with its target before it: `it::proxy::ends::upstreams_reset_is_passed_on`. A
+//! `*` in place of the name means all tests of that module.
 
 use super::tokens::{Token, tokens};
 use super::tree::{SourceFile, Tree};
@@ -14,7 +14,7 @@ fn unknown_tests(document: &SourceFile, files: &[SourceFile]) -> Vec<Violation> 
     unknown.map(|(line, test)| Violation::at(document, line, format!("no test {test}"))).collect()
 }
 
-/// Each with its line, counted from 1.
+/// Each citation with its line, counted from 1.
 fn citations(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines()).flat_map(|(number, line)| {
         let spans = line.split('`').skip(1).step_by(2);
@@ -30,7 +30,7 @@ fn exists(test: &str, files: &[SourceFile]) -> bool {
     tests.any(|found| name == "*" || name == found)
 }
 
-/// The names of the functions below an attribute that ends in `test`, as `#[test]` and `#[tokio::test(flavor = "…")]` do.
+/// The names of functions with an attribute that ends in `test`, as in `#[test]` and `#[tokio::test(flavor = "…")]`.
 fn tests_of<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut is_test = false;

@@ -1,4 +1,4 @@
-//! Rule: the core depends on what is listed here and on nothing else, and nothing that does I/O comes with it.
+//! Rule: the core depends only on the crates listed here, and none of them brings a crate that does I/O.
 
 use std::collections::BTreeSet;
 
@@ -21,11 +21,11 @@ const ALLOWED: &[&str] = &[
     "thiserror",
 ];
 
-/// What must not come with them at any depth.
+/// Crates that must not be dependencies at any depth.
 const FORBIDDEN: &[&str] =
     &["aya", "clap", "h2", "hyper", "kube", "mio", "openssl", "rand", "ring", "rustix", "rustls", "socket2", "tokio", "tracing"];
 
-/// What was added without a word here, and what is listed and no longer used.
+/// New dependencies that are missing here, and listed ones that are no longer used.
 fn differences(found: &BTreeSet<String>, allowed: &[&str]) -> Vec<String> {
     let added = found.iter().filter(|name| !allowed.contains(&name.as_str())).map(|name| format!("{name} is not on the list"));
     let gone = allowed.iter().filter(|name| !found.contains(**name)).map(|name| format!("{name} is on the list but not used"));

@@ -1,4 +1,4 @@
-//! Rule: the core reaches no socket, file, process, thread, environment or clock through the standard library either.
+//! Rule: the core does not reach a socket, file, process, thread, environment or clock through the standard library.
 
 use super::references::references;
 use super::tokens::tokens;
@@ -8,7 +8,7 @@ use super::violation::{Violation, assert_found, assert_none};
 /// Modules of `std` through which a program acts or waits.
 const IMPURE_MODULES: &[&str] = &["env", "fs", "net", "os", "process", "thread"];
 
-/// The clocks of `std::time`; `Duration` is a number and allowed.
+/// The clocks of `std::time`; `Duration` is only a number and allowed.
 const CLOCKS: &[&str] = &["Instant", "SystemTime"];
 
 /// Modules named `tests` may read fixtures.

@@ -1,4 +1,4 @@
-//! Rule: the demo API server knows nothing of what watchtap concludes. A demo built on our own verdicts would confirm itself.
+//! Rule: the demo API server does not use watchtap's conclusions. A demo built on our own verdicts would confirm itself.
 
 use super::references::references;
 use super::tree::{SourceFile, Tree};
@@ -6,7 +6,7 @@ use super::violation::{Violation, assert_found, assert_none};
 
 const DEMO: &str = "observer/src/demo/";
 
-/// The only module of the core whose words the demo may use: how a request is read, not who answers it.
+/// The only module of the core that the demo may use: it parses requests, but does not decide which layer answers them.
 const ALLOWED: &str = "k8s";
 
 fn violations(file: &SourceFile) -> Vec<Violation> {

@@ -1,13 +1,13 @@
-//! Rules: a file says in its first line what it is, holds one concept, and a `mod.rs` holds none.
+//! Rules: the first line of a file states its purpose, a file has one concept, and a `mod.rs` has none.
 
 use super::tokens::tokens;
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// Lines that a file may have, tests included.
+/// Maximum number of lines per file, including tests.
 const MOST_LINES: usize = 500;
 
-/// From here on the test's output names the file.
+/// The test prints the names of files from this number of lines on.
 const MANY_LINES: usize = 400;
 
 fn misshapen(file: &SourceFile) -> Vec<Violation> {

@@ -1,4 +1,5 @@
-//! Rule: inside the core a module uses modules of strictly lower floors only. Tests of a module too: they say what it is.
+//! Rule: inside the core a module uses modules of strictly lower floors only. This includes a module's tests, because they document
+//! it.
 
 use super::references::{Reference, references};
 use super::tree::{SourceFile, Tree};
@@ -19,7 +20,7 @@ fn floor(module: &str) -> Option<usize> {
     FLOORS.iter().position(|modules| modules.contains(&module))
 }
 
-/// The crate's root stands above all floors: it names them.
+/// The crate's root is above all floors, because it names them.
 fn upward_uses(file: &SourceFile) -> Vec<Violation> {
     let Some(&module) = file.module().first() else { return Vec::new() };
     let Some(own_floor) = floor(module) else {

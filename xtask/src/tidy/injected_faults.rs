@@ -1,14 +1,15 @@
-//! Rule: what ships cannot be made to fail on request. The feature that injects faults is named where it is defined, guarded and tested, nowhere else.
+//! Rule: a release cannot be made to fail on request. The feature that injects faults is named only where it is defined, guarded
+//! and tested.
 
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// In two pieces, so that this file does not name it.
+/// In two parts, so that this file does not name it.
 const FEATURE: &str = concat!("injected", "-faults");
-/// The only ones that may name it.
+/// The only files that may name it.
 const KNOWN: [&str; 5] =
     ["observer/Cargo.toml", "observer/src/injected_fault.rs", "tests/Cargo.toml", "xtask/src/ci.rs", "xtask/src/test/group.rs"];
-/// What makes a release build with it fail.
+/// The guard that makes a release build with the feature fail.
 const GUARD: &str = "not(debug_assertions)))]\ncompile_error!(";
 
 fn named_elsewhere(file: &SourceFile) -> Vec<Violation> {
@@ -20,7 +21,7 @@ fn named_elsewhere(file: &SourceFile) -> Vec<Violation> {
     lines.map(|(index, _)| Violation::at(file, index + 1, "the feature that injects faults")).collect()
 }
 
-/// A manifest in which the feature comes without being asked for.
+/// A manifest that enables the feature by default.
 fn enabled_by_default(manifest: &SourceFile) -> Vec<Violation> {
     let defaults = manifest.text.lines().enumerate().filter(|(_, line)| {
         let line = line.trim_start();

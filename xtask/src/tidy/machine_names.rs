@@ -1,22 +1,22 @@
-//! Rule: no file names a place on one machine or the package registry that somebody happens to use.
+//! Rule: no file names a folder of one machine or a private package registry.
 
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// Folders under `/` that hold one person's or one machine's work.
+/// Folders under `/` that belong to one person or one machine.
 const PRIVATE_FOLDERS: &[&str] = &["home", "root", "work"];
 
 /// First labels of the hosts that serve packages.
 const REGISTRY_LABELS: &[&str] =
     &["artifactory", "goproxy", "index", "mirror", "mirrors", "nexus", "proxy", "registry", "static", "sum"];
 
-/// Last labels of hosts that exist; those of RFC 2606 (`.example`, `.test`, `.invalid`) do not.
+/// Last labels of hosts that can exist; those of RFC 2606 (`.example`, `.test`, `.invalid`) cannot.
 const TOP_LEVELS: &[&str] = &["cloud", "com", "corp", "dev", "internal", "io", "lan", "net", "org"];
 
-/// Hosts that belong to Kubernetes itself, such as the one that its images come from.
+/// Hosts of Kubernetes itself, such as its image registry.
 const KUBERNETES: &str = ".k8s.io";
 
-/// Lock files hold what their tools write.
+/// Lock files, which their tools write.
 fn is_written_by_a_tool(file: &SourceFile) -> bool {
     file.path.split(['/', '.']).next_back().is_some_and(|extension| matches!(extension, "lock" | "sum"))
 }

@@ -10,7 +10,7 @@ fn is_nameless(name: &str) -> bool {
     name.split('_').any(|word| NAMELESS.contains(&word))
 }
 
-/// Of files and folders, and of inline modules.
+/// Checks the names of files, folders and inline modules.
 fn nameless_modules(file: &SourceFile) -> Vec<Violation> {
     let path = file.path.trim_end_matches(".rs");
     let of_path = path.split('/').filter(|name| is_nameless(name)).map(|name| Violation::of(file, format!("`{name}`")));

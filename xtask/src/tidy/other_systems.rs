@@ -1,12 +1,12 @@
-//! Rule: what exists on Linux alone comes with watchtap on Linux alone, so that it builds on the machines of those who write controllers.
+//! Rule: Linux-only dependencies are part of watchtap only on Linux, so that it builds on the machines of controller developers.
 
 use std::collections::BTreeSet;
 
 use super::cargo_tree::dependencies_for;
 
-/// What ships.
+/// The released package.
 const PRODUCT: &str = "observer";
-/// Crates that build on Linux only, or ask only Linux anything.
+/// Crates that build only on Linux, or that only query Linux.
 const LINUX_ONLY: [&str; 9] = [
     "aya",
     "aya-obj",

@@ -1,13 +1,13 @@
-//! Rule: text leaves the product through `observer/src/printable`, which replaces what a terminal would obey. Nothing else opens a standard stream,
-//! prints, or opens a file for writing.
+//! Rule: text leaves the product through `observer/src/printable`, which replaces terminal control characters. Nothing else opens a
+//! standard stream, prints, or opens a file for writing.
 
 use super::tokens::{Token, tokens};
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// The gate.
+/// The folder of the gate.
 const GATE: &str = "observer/src/printable/";
-/// The files that do so beside it, each with what it writes.
+/// The exceptions, each with what it writes.
 const BESIDE: &[(&str, &str)] = &[
     ("observer/src/capture/file.rs", "captures, which are data"),
     ("observer/src/command/output.rs", "files of text, which leave it as a `Printer`"),
@@ -18,7 +18,7 @@ const BESIDE: &[(&str, &str)] = &[
 ];
 /// Macros that print.
 const MACROS: &[&str] = &["dbg", "eprint", "eprintln", "print", "println"];
-/// What opens a file for writing, as the end of a path.
+/// Functions that open a file for writing, as the end of a path.
 const OPENERS: &[[&str; 3]] = &[
     ["File", "::", "create"],
     ["File", "::", "create_new"],
@@ -29,7 +29,7 @@ const OPENERS: &[[&str; 3]] = &[
     ["private_file", "::", "create"],
 ];
 
-/// The code of a file without its tests.
+/// The tokens of a file, without its tests.
 fn code(file: &SourceFile) -> Vec<Token<'_>> {
     tokens(file.text.split("#[cfg(test)]").next().unwrap_or_default())
 }
@@ -47,7 +47,7 @@ fn printing(file: &SourceFile) -> Vec<Violation> {
     found.map(|(line, what)| Violation::at(file, line, what)).collect()
 }
 
-/// What the tokens begin with that only the gate may do.
+/// The operation at the start of the tokens that only the gate may use.
 fn what(tokens: &[Token<'_>]) -> Option<String> {
     let word = |at: usize| tokens.get(at).map_or("", |token| token.text);
     let three = [word(0), word(1), word(2)];

@@ -1,4 +1,4 @@
-//! Which paths a Rust file mentions, in `use` declarations and in expressions, with `self` and `super` resolved.
+//! Finds the paths that a Rust file mentions, in `use` declarations and in expressions, with `self` and `super` resolved.
 
 use super::tokens::{Token, tokens};
 use super::tree::SourceFile;
@@ -6,12 +6,12 @@ use super::tree::SourceFile;
 /// A path that a file mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference<'a> {
-    /// The segments; a path into the file's own crate begins with `crate`.
+    /// The segments; a path into the file's own crate starts with `crate`.
     pub(crate) segments: Vec<&'a str>,
     pub(crate) line: usize,
-    /// Whether it stands in a module named `tests`.
+    /// Whether it is in a module named `tests`.
     pub(crate) in_tests: bool,
-    /// The name that a `use` gives it here.
+    /// The local name from a `use`.
     pub(crate) imported_as: Option<&'a str>,
 }
 
@@ -21,7 +21,7 @@ impl Reference<'_> {
     }
 }
 
-/// All paths of `file` with at least two segments, and all that it imports.
+/// All paths of `file` with at least two segments, and all imports.
 pub(crate) fn references(file: &SourceFile) -> Vec<Reference<'_>> {
     let mut walk =
         Walk { tokens: tokens(&file.text), at: 0, braces: 0, module: file.module(), inline: Vec::new(), found: Vec::new() };
@@ -35,9 +35,9 @@ struct Walk<'a> {
     tokens: Vec<Token<'a>>,
     at: usize,
     braces: usize,
-    /// Where the walk stands, inline modules included.
+    /// The current module, including inline modules.
     module: Vec<&'a str>,
-    /// For each open inline module, how many braces were open before it.
+    /// For each open inline module, the number of braces that were open before it.
     inline: Vec<usize>,
     found: Vec<Reference<'a>>,
 }
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
         self.is_word(self.at) && self.text(1) == "::" && !self.follows_path()
     }
 
-    /// Whether the tokens before are a path that goes on here: `a::` or `<T>::`, but not the `::` in `-> ::a`.
+    /// Whether the preceding tokens are a path that continues here: `a::` or `<T>::`, but not the `::` in `-> ::a`.
     fn follows_path(&self) -> bool {
         let mut before = self.tokens[..self.at].iter().rev();
         if before.next().is_none_or(|token| token.text != "::") {
@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// One tree of a `use` declaration, below `prefix`; ends at the `;`, `,` or `}` after it.
+    /// One tree of a `use` declaration, below `prefix`; ends at the following `;`, `,` or `}`.
     fn use_tree(&mut self, prefix: &[&'a str]) {
         let line = self.tokens.get(self.at).map_or(0, |token| token.line);
         let mut path = prefix.to_vec();

@@ -1,9 +1,9 @@
-//! Rule: what SECURITY.md names as proof is there: files, and tests in them.
+//! Rule: the files and tests that SECURITY.md names as proof exist.
 
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// Between backticks: `path`, or `path · test`, or `· test` of the last path.
+/// Citations in backticks: `path`, or `path · test`, or `· test` for the last path.
 fn missing(claims: &SourceFile, tree: &[SourceFile]) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut latest: Option<&SourceFile> = None;

@@ -1,4 +1,4 @@
-//! Rules: no HTTP library is in the path of the proxied bytes, and taps and views do not know each other.
+//! Rules: no HTTP library is in the path of proxied bytes, and taps and views do not use each other.
 
 use super::references::{Reference, references};
 use super::tree::{SourceFile, Tree};
@@ -7,7 +7,7 @@ use super::violation::{Violation, assert_found, assert_none};
 const TAPS: &str = "observer/src/tap";
 const VIEWS: &str = "observer/src/view";
 
-/// Crates that speak HTTP or hold its types; the words of HTTP that a tap needs come from `observer_core`.
+/// Crates that speak HTTP or have its types; a tap takes its HTTP types from `observer_core`.
 const HTTP_CRATES: &[&str] = &[
     "axum",
     "h2",
@@ -41,7 +41,7 @@ fn violations(file: &SourceFile) -> Vec<Violation> {
     http.chain(strangers).collect()
 }
 
-/// `http::StreamId` is ours after `use observer_core::http`.
+/// `http::StreamId` is our own type after `use observer_core::http`.
 fn reaches_http_crate(reference: &Reference<'_>, uses: &[Reference<'_>]) -> bool {
     let Some(first) = reference.segments.first() else { return false };
     let is_imported = uses.iter().any(|other| other.segments.len() > 1 && other.imported_as == Some(first));

@@ -1,11 +1,11 @@
-//! Rule: CI runs the command that the README gives for the tests.
+//! Rule: CI runs the test command that the README gives.
 
 use super::tree::Tree;
 
 const README: &str = "README.md";
 const CI: &str = ".ci/run";
 
-/// The first line of a code block that calls `cargo xtask test`, without a prompt or a remark.
+/// The first line of a code block that calls `cargo xtask test`, without a prompt or a comment.
 fn test_command(readme: &str) -> Option<&str> {
     let mut in_block = false;
     for line in readme.lines() {
@@ -20,7 +20,7 @@ fn test_command(readme: &str) -> Option<&str> {
     None
 }
 
-/// Whether a line of `script` is `command`, perhaps with more arguments and with a limit of time before it.
+/// Whether a line of `script` is `command`, with optional further arguments and an optional time limit before it.
 fn calls(script: &str, command: &str) -> bool {
     let commands = script.lines().filter_map(|line| {
         let (before, rest) = line.trim().split_once(command)?;

@@ -1,6 +1,7 @@
-//! Rust text as words and punctuation, without comments, strings and characters: as much of a lexer as the rules need.
+//! Splits Rust text into words and punctuation, without comments, strings and characters: only as much of a lexer as the rules
+//! need.
 
-/// A word, a `::`, or one other character, and its line counted from 1.
+/// A word, a `::`, or one other character, with its line counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
@@ -29,7 +30,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// The length of what `rest` begins with, and whether that is a token.
+/// The length of the next piece of `rest`, and whether it is a token.
 fn next(rest: &str) -> (usize, bool) {
     let first = rest.chars().next().map_or(1, char::len_utf8);
     if rest.starts_with("//") {
@@ -94,7 +95,7 @@ fn string(rest: &str) -> Option<usize> {
     after.starts_with('"').then(|| rest.len() - after.len() + quoted(after))
 }
 
-/// From the first quote to the last.
+/// The length from the first quote to the last.
 fn quoted(text: &str) -> usize {
     let mut escaped = false;
     let end = text.char_indices().skip(1).find(|&(_, c)| {
@@ -105,7 +106,7 @@ fn quoted(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// From the first `#` or `"` on; a raw identifier (`r#type`) is no string.
+/// The length from the first `#` or `"`; a raw identifier (`r#type`) is no string.
 fn raw_string(after: &str) -> Option<usize> {
     let hashes = after.len() - after.trim_start_matches('#').len();
     if !after[hashes..].starts_with('"') {

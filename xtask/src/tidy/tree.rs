@@ -1,4 +1,4 @@
-//! The files of this workspace, as text.
+//! Reads the text files of this workspace.
 
 use std::fs;
 use std::io;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::workspace;
 
-/// One text file.
+/// A text file with its path.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFile {
-    /// From the workspace's root, with `/`.
+    /// Relative to the root of the workspace, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
 }
@@ -32,7 +32,7 @@ impl SourceFile {
     }
 
     /// The modules from the crate's root down to this file: `["http", "h2", "frame"]` for `observer/core/src/http/h2/frame.rs`.
-    /// A crate's root, and a file that is not below a `src`, has none.
+    /// Empty for a crate's root, and for a file that is not below a `src`.
     pub(crate) fn module(&self) -> Vec<&str> {
         let Some((_, below_src)) = self.path.split_once("src/") else { return Vec::new() };
         let mut segments: Vec<&str> = below_src.trim_end_matches(".rs").split('/').collect();
@@ -43,11 +43,11 @@ impl SourceFile {
     }
 }
 
-/// All text files but those of `.git` and those that `.gitignore` names.
+/// All text files except those of `.git` and those that `.gitignore` names.
 pub(crate) struct Tree(Vec<SourceFile>);
 
 impl Tree {
-    /// The tree on disk. Git is not asked: a file counts before it is added, and in a copy without a repository.
+    /// Reads the tree from disk, without Git: a file counts before it is added, and in a copy without a repository.
     pub(crate) fn read() -> Self {
         let root = workspace::root();
         let gitignore = fs::read_to_string(root.join(".gitignore")).expect("the root has a .gitignore");
@@ -67,7 +67,7 @@ impl Tree {
         self.0.iter().filter(|file| file.is_rust()).collect()
     }
 
-    /// The Rust files below `folder`, of which there must be at least one: a rule over nothing proves nothing.
+    /// The Rust files below `folder`, of which there must be at least one: a rule over no files proves nothing.
     #[track_caller]
     pub(crate) fn rust_files_below(&self, folder: &str) -> Vec<&SourceFile> {
         let files: Vec<_> = self.rust_files().into_iter().filter(|file| file.path.starts_with(folder)).collect();
@@ -81,7 +81,8 @@ impl Tree {
     }
 }
 
-/// Links are not followed; what is not UTF-8 is a fixture and no text; what vanishes meanwhile was somebody's temporary file.
+/// Links are not followed. A file that is not UTF-8 is a fixture, and a file that vanishes meanwhile was temporary; both are
+/// skipped.
 fn collect(root: &Path, below: &str, skipped: &[&str], files: &mut Vec<SourceFile>) -> io::Result<()> {
     for entry in fs::read_dir(root.join(below))? {
         let entry = entry?;

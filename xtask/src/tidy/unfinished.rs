@@ -1,4 +1,4 @@
-//! Rule: nothing is left for later in the code: no ignored tests, no `todo!`, no `unimplemented!`.
+//! Rule: no unfinished code: no ignored tests, no `todo!`, no `unimplemented!`.
 
 use super::tokens::{Token, tokens};
 use super::tree::{SourceFile, Tree};
@@ -16,7 +16,7 @@ fn unfinished(file: &SourceFile) -> Vec<Violation> {
     macros.chain(ignored).collect()
 }
 
-/// The lines of attributes that say `ignore`, alone or in a `cfg_attr`.
+/// The lines of attributes with `ignore`, alone or in a `cfg_attr`.
 fn ignores(tokens: &[Token<'_>]) -> Vec<usize> {
     let mut lines = Vec::new();
     let mut is_attribute = false;

@@ -1,13 +1,13 @@
-//! Rule: SECURITY.md names each file that may have unsafe code, and no other.
+//! Rule: SECURITY.md names each file that may contain unsafe code, and no other.
 
 use super::tokens::tokens;
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// What the paragraph begins with that names them.
+/// The start of the paragraph that names them.
 const PARAGRAPH: &str = "**Unsafe code**";
 
-/// The line at which a file, or the crate that it is the root of, may have unsafe code.
+/// The line that permits unsafe code in a file, or in the crate whose root it is.
 fn permission(file: &SourceFile) -> Option<usize> {
     let tokens = tokens(&file.text);
     let permitted = tokens
@@ -16,7 +16,7 @@ fn permission(file: &SourceFile) -> Option<usize> {
     permitted.map(|three| three[0].line)
 }
 
-/// The files that the paragraph names.
+/// The files named in the paragraph.
 fn named(claims: &SourceFile) -> Vec<&str> {
     let paragraph = claims.text.split("\n\n").find(|paragraph| paragraph.starts_with(PARAGRAPH)).unwrap_or_default();
     paragraph.split('`').skip(1).step_by(2).filter(|quoted| SourceFile::new(quoted, "").is_rust()).collect()

@@ -1,10 +1,10 @@
-//! A place where a rule is broken, and how the failing test shows it.
+//! A violation of a rule, and its form in a failing test.
 
 use std::fmt;
 
 use super::tree::SourceFile;
 
-/// `what` is wrong in `path`, and if one line can be named, there.
+/// A violation in `path`: `what` is wrong, and `line` is `None` if no single line is at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
     path: String,
@@ -38,7 +38,7 @@ pub(crate) fn assert_none(violations: &[Violation], remedy: &str) {
     assert!(list.is_empty(), "\n\n{}\n\n{remedy}\n", list.join("\n"));
 }
 
-/// Asserts that exactly these lines and words are found, in the form `line: what`, or `what` where no line is named.
+/// Asserts that exactly these violations are found, in the form `line: what`, or `what` without a line.
 #[track_caller]
 pub(crate) fn assert_found(violations: &[Violation], expected: &[&str]) {
     let found: Vec<String> = violations

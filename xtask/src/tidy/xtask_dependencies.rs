@@ -1,4 +1,4 @@
-//! Rule: the tasks use no product crate, so that they run, and build quickly, when the product does not build.
+//! Rule: the tasks use no product crate, so that they build quickly and run even if the product does not build.
 
 use super::cargo_tree::{Depth, dependencies};
 

@@ -1,8 +1,9 @@
 //! List bodies as API servers send them.
 //!
-//! The objects lie in `bodies/`, as JSON for people: a pod with its managed fields, a custom resource (whose members come in alphabetical order,
-//! with the list's metadata behind the items), a secret that is mostly base64. A list repeats one of them, each with an identity of its own.
-//! Beside them lie a pod and a secret of the same content as kube-apiserver 1.34.4 wrote them in protobuf.
+//! The objects are in `bodies/`, as readable JSON: a pod with its managed fields, a Secret that is mostly base64, and a custom
+//! resource. The custom resource has its members in alphabetical order, with the list's metadata after the items. A list repeats
+//! one of these objects with distinct identities. The folder also has a pod and a Secret with the same content in protobuf, as
+//! kube-apiserver 1.34.4 wrote them.
 
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
@@ -14,56 +15,54 @@ use prost::Message;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a list is of.
+/// The kind of a list's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ListKind {
     /// Many small values, deeply nested.
     Pods,
-    /// As the API server writes what it does not know: through a map, so the order of members is alphabetical.
+    /// As the API server writes unknown types: through a map, so members are in alphabetical order.
     CustomResources,
-    /// Few long strings.
+    /// A few long strings.
     Secrets,
 }
 
-/// How a list is written.
+/// The encoding of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Encoding {
     Json,
     Protobuf,
     Cbor,
-    /// JSON in one member of gzip, at the level of kube-apiserver.
+    /// JSON in one gzip member, at the level of kube-apiserver.
     JsonInGzip,
 }
 
-/// One list body, and what a decoder must find in it.
+/// One list body, with its expected number of items.
 #[derive(Clone, Debug)]
 pub(crate) struct ListBody {
-    /// What it is a list of.
+    /// The kind of its objects.
     pub(crate) kind: ListKind,
-    /// How it is written.
     pub(crate) encoding: Encoding,
-    /// The `Content-Type` under which it is sent.
     pub(crate) content_type: &'static str,
-    /// The `Content-Encoding`; empty for none.
+    /// Its `Content-Encoding`; empty for none.
     pub(crate) content_encoding: &'static str,
-    /// The bytes.
+    /// The body as sent.
     pub(crate) bytes: Bytes,
-    /// How many items it has.
+    /// Number of items.
     pub(crate) items: u64,
-    /// Its size before content coding.
+    /// Size in bytes before content coding.
     pub(crate) plain_size: usize,
 }
 
-/// Four bytes in front of every object in protobuf (kubernetes/apimachinery pkg/runtime/serializer/protobuf/protobuf.go).
+/// The prefix of every object in protobuf (kubernetes/apimachinery pkg/runtime/serializer/protobuf/protobuf.go).
 pub(super) const PROTOBUF_PREFIX: &[u8] = b"k8s\0";
 
-/// Where an item's number stands in the objects; always as many digits, so all items are equally long.
+/// The placeholder of an item's number in the objects, with a fixed number of digits, so that all items have the same length.
 const NUMBER: &str = "#######";
 
 impl Encoding {
-    /// For people.
+    /// Display name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Json => "JSON",
@@ -77,7 +76,7 @@ impl Encoding {
 impl ListKind {
     pub(crate) const ALL: [Self; 3] = [Self::Pods, Self::CustomResources, Self::Secrets];
 
-    /// For people.
+    /// Display name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Pods => "pods",
@@ -86,7 +85,7 @@ impl ListKind {
         }
     }
 
-    /// A JSON list of about `size` bytes, of one item at least.
+    /// A JSON list of about `size` bytes, with at least one item.
     pub(crate) fn json(self, size: usize) -> Result<ListBody> {
         let item = self.item()?;
         let items = (size / (item.len() + 1)).max(1);
@@ -116,7 +115,7 @@ impl ListKind {
         Ok(ListBody { content_encoding: "gzip", encoding: Encoding::JsonInGzip, bytes, plain_size, ..plain })
     }
 
-    /// A list of about `size` bytes in CBOR: keys and text as byte strings, as kube-apiserver writes them.
+    /// A CBOR list of about `size` bytes, with keys and text as byte strings, as kube-apiserver writes them.
     pub(crate) fn cbor(self, size: usize) -> Result<ListBody> {
         let json = self.json(size)?;
         let value: Value = serde_json::from_slice(&json.bytes)?;
@@ -125,7 +124,7 @@ impl ListKind {
         Ok(self.body(Encoding::Cbor, bytes.into(), json.items))
     }
 
-    /// A list of about `size` bytes in protobuf; there is none of custom resources.
+    /// A protobuf list of about `size` bytes; not available for custom resources.
     pub(crate) fn protobuf(self, size: usize) -> Result<ListBody> {
         let metadata = Some(ListMeta { resource_version: Some("98765432".to_owned()), ..ListMeta::default() });
         let (kind, items, raw) = match self {
@@ -181,7 +180,7 @@ impl ListKind {
     }
 }
 
-/// The object as often as it fits into `size`, with a name and a UID of its own each time.
+/// Repeats the object until `size` is reached, each time with its own name and UID.
 fn repeated<O: Message + Default + Clone>(object: &[u8], size: usize, metadata: fn(&mut O) -> &mut ObjectMeta) -> Result<Vec<O>> {
     let envelope = object.strip_prefix(PROTOBUF_PREFIX).context("no protobuf of Kubernetes")?;
     let raw = Unknown::decode(envelope)?.raw.context("an envelope without an object")?;

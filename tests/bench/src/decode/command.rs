@@ -1,4 +1,4 @@
-//! The command itself: bodies, rounds, report.
+//! The bench command: bodies, rounds and the report.
 
 use anyhow::Result;
 
@@ -8,10 +8,10 @@ use super::report::Report;
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Read lists of 1, 10 and 100 MB in JSON, protobuf, CBOR and gzip, and compare with a full parse by the library of each
+/// Read lists of 1, 10 and 100 MB in JSON, protobuf, CBOR and gzip, and compare with a full parse by a library for each
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// How often each body is read by both
+    /// Reads of each body by both
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
@@ -19,10 +19,10 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// A megabyte as networks and disks have it.
+/// A decimal megabyte, in bytes.
 const MEGABYTE: usize = 1_000_000;
 
-/// Measures and reports.
+/// Runs all measurements and writes the report.
 pub(crate) fn execute(args: &Args) -> Result<()> {
     let (sizes, rounds) = if args.output.smoke {
         (&[MEGABYTE / 100][..], 1)
@@ -36,7 +36,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
             measured.push(Measured::new(kind.json(size)?, Reference::SerdeJsonValue)?);
         }
     }
-    // The other encodings in the size that the budgets name.
+    // The other encodings, in the size of the budgets.
     let size = if args.output.smoke { MEGABYTE / 100 } else { 10 * MEGABYTE };
     for kind in [ListKind::Pods, ListKind::Secrets] {
         measured.push(Measured::new(kind.protobuf(size)?, Reference::Prost)?);

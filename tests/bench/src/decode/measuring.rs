@@ -1,4 +1,4 @@
-//! Reading one body with both decoders, in turns.
+//! Reads one body with both decoders, in turn.
 
 use std::hint::black_box;
 use std::io::Read;
@@ -17,16 +17,16 @@ use prost::Message;
 use super::body::{ListBody, ListKind, PROTOBUF_PREFIX};
 use crate::allocation;
 
-/// How much of a body the decoder is shown at a time: as much as a tap reads.
+/// Bytes passed to the decoder at a time, as much as a tap reads.
 const CHUNK: usize = 64 * 1024;
 
-/// How much comes out of an inflater at a time, as in the core.
+/// Output size of an inflater, as in the core.
 const INFLATED_AT_ONCE: usize = 64 * 1024;
 
-/// A sample reads so much, if the body is smaller: or the clock and the first touch of memory would be measured.
+/// Minimum number of bytes per sample: small bodies are read repeatedly, so that clock and page faults do not dominate.
 const LEAST_SAMPLE: usize = 10_000_000;
 
-/// What a body is compared with: a library that reads all of it into memory; for gzip, one that only inflates it.
+/// The comparison for a body: a library that parses all of it into memory; for gzip, one that only inflates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     /// `serde_json::from_slice::<Value>`.
@@ -35,24 +35,24 @@ pub(super) enum Reference {
     Prost,
     /// `ciborium::from_reader::<Value>`.
     CiboriumValue,
-    /// `flate2` on `zlib-rs`, a stream, and nothing is done with what comes out. The one that the core inflates with.
+    /// `flate2` on `zlib-rs`, as a stream whose output is discarded. The core uses the same inflater.
     InflateZlibRs,
-    /// `miniz_oxide`, likewise, with the checksum of `flate2`.
+    /// `miniz_oxide` as a stream whose output is discarded, with the checksum of `flate2`.
     InflateMinizOxide,
-    /// `libdeflate` (C), which inflates all of the body at once into memory, and nothing else.
+    /// `libdeflate` (C), which inflates the complete body into memory at once.
     InflateLibdeflate,
 }
 
-/// What came of one body.
+/// The measurements of one body.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) body: ListBody,
     pub(super) reference: Reference,
-    /// Seconds for one pass of ours, a number each round.
+    /// Seconds for one pass of watchtap's reader, one value per round.
     pub(super) ours: Vec<f64>,
-    /// The same of the reference, in the same rounds.
+    /// Seconds for one pass of the reference, in the same rounds.
     pub(super) theirs: Vec<f64>,
-    /// Memory beside the body, in bytes.
+    /// Peak memory without the body, in bytes.
     pub(super) our_peak: u64,
     pub(super) their_peak: u64,
 }
@@ -69,14 +69,14 @@ impl Reference {
         }
     }
 
-    /// The time of one full parse; freeing what it made does not count.
+    /// The time of one full parse, without freeing the result.
     fn parse(self, body: &ListBody) -> Result<Duration> {
         let bytes: &[u8] = black_box(&body.bytes);
         match self {
             Self::SerdeJsonValue => timed(|| Ok(serde_json::from_slice::<serde_json::Value>(bytes)?)),
             Self::Prost => timed(|| {
                 let envelope = bytes.strip_prefix(PROTOBUF_PREFIX).context("no protobuf of Kubernetes")?;
-                // Bytes that are only lent would be faster to read, but prost has owned ones.
+                // Borrowed bytes would be faster to read, but prost has owned ones.
                 let raw = Unknown::decode(envelope)?.raw.unwrap_or_default();
                 Ok(match body.kind {
                     ListKind::Pods => (Some(PodList::decode(raw.as_slice())?), None),
@@ -145,7 +145,7 @@ fn miniz_oxide(bytes: &[u8], body: &ListBody) -> Result<()> {
 }
 
 impl Measured {
-    /// Looks at memory, and whether the decoder finds what is there.
+    /// Measures the peak memory, and checks that the decoder finds all items.
     pub(super) fn new(body: ListBody, reference: Reference) -> Result<Self> {
         let mut outcome = Ok(Duration::ZERO);
         let our_peak = allocation::peak_during(|| outcome = read(&body));
@@ -156,7 +156,7 @@ impl Measured {
         Ok(Self { body, reference, ours: Vec::new(), theirs: Vec::new(), our_peak, their_peak })
     }
 
-    /// One more sample of both, in an order that alternates from round to round.
+    /// Adds one sample of each; the order alternates from round to round.
     pub(super) fn round(&mut self, number: usize) -> Result<()> {
         if number.is_multiple_of(2) {
             self.ours.push(self.sample(read)?);
@@ -171,7 +171,7 @@ impl Measured {
     /// Seconds for one pass.
     fn sample(&self, pass: impl Fn(&ListBody) -> Result<Duration>) -> Result<f64> {
         let passes = u32::try_from(LEAST_SAMPLE.div_ceil(self.body.bytes.len().max(1)))?;
-        // A small body in a test is not read a thousand times.
+        // In a test, a small body needs no thousand passes.
         let passes = passes.clamp(1, 16);
         let mut took = Duration::ZERO;
         for _ in 0..passes {

@@ -1,4 +1,4 @@
-//! `decode`: how fast list bodies are read, beside a full parse of the same bytes.
+//! `decode`: how fast list bodies are read, compared with a full parse of the same bytes.
 
 mod body;
 mod command;

@@ -1,4 +1,4 @@
-//! What is said of the decoders.
+//! The report on the decoders.
 
 use serde::Serialize;
 
@@ -8,14 +8,14 @@ use crate::machine::Machine;
 use crate::statistics::Summary;
 use crate::table::Table;
 
-/// What is to be reached: how many times faster than the reference, and bytes a second.
+/// The required speed-up over the reference, and the required bytes per second.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Budget {
     times: f64,
     bytes_per_second: f64,
 }
 
-/// CBOR and gzip have no figure of their own; gzip is to cost little more than inflating.
+/// CBOR and gzip have no budget of their own; gzip should cost little more than inflating.
 const fn budget(encoding: Encoding) -> Option<Budget> {
     match encoding {
         Encoding::Json => Some(Budget { times: 10.0, bytes_per_second: 2e9 }),
@@ -24,10 +24,10 @@ const fn budget(encoding: Encoding) -> Option<Budget> {
     }
 }
 
-/// Memory of one decoder, in bytes, whatever the list.
+/// Memory limit of one decoder, in bytes, for any list.
 const PEAK: u64 = 256 * 1024;
 
-/// All bodies, a row each.
+/// All bodies, one row each.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     schema: &'static str,
@@ -57,7 +57,7 @@ impl Report {
         Self { schema: "watchtap.bench.decode/v1", machine, rounds, bodies: measured.iter().map(Row::of).collect() }
     }
 
-    /// Ratios first.
+    /// Formats the report, with the ratios first.
     pub(super) fn to_markdown(&self) -> String {
         let mut table = Table::new([
             "List",

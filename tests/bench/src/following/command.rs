@@ -1,4 +1,4 @@
-//! The command itself: the stage, rounds, report.
+//! The bench command: the reflectors, rounds and the report.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,10 +12,10 @@ use crate::allocation::peak_during;
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Follow ten thousand reflectors, and compare what an event costs with a full parse of it
+/// Follow ten thousand reflectors, and compare the cost of an event with a full parse of it
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// How often everything is measured
+    /// Rounds of all measurements
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// Measures and reports.
+/// Runs all measurements and writes the report.
 pub(crate) fn execute(args: &Args) -> Result<()> {
     let (reflectors, events, rounds) = if args.output.smoke { (100, 1_000, 1) } else { (10_000, 200_000, args.rounds) };
     let machine = Machine::now();

@@ -1,4 +1,4 @@
-//! `following`: what it costs to follow ten thousand reflectors, beside a full parse of the same events.
+//! `following`: the cost of following ten thousand reflectors, compared with a full parse of the same events.
 
 mod command;
 mod report;

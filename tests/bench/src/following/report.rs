@@ -1,4 +1,4 @@
-//! What was measured, as a table.
+//! The measurements as a table.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -7,10 +7,10 @@ use crate::machine::Machine;
 use crate::statistics::Summary;
 use crate::table::Table;
 
-/// What the observer must keep up with on one core, in events a second.
+/// Events per second that the Observer must sustain on one core.
 const BUDGET: f64 = 50_000.0;
 
-/// One round.
+/// The measurements of one round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub decode_ns: f64,
@@ -23,7 +23,8 @@ pub(super) struct Round {
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     reflectors: usize,
-    /// Bytes that were in use at most while they came, by their number; connections, open exchanges and 20 objects each included.
+    /// Peak memory in bytes while the reflectors were created, per reflector. It includes connections, open exchanges and 20
+    /// objects each.
     bytes_a_reflector: u64,
     event_bytes: f64,
     decode_ns: Summary,

@@ -1,4 +1,4 @@
-//! Connections full of reflectors that have listed and watch, and the events that come to them.
+//! Connections full of reflectors that have listed and watch, and the events for them.
 
 use anyhow::{Context, Result};
 use observer_core::http::{Direction, Protocol};
@@ -6,9 +6,9 @@ use observer_core::observation::{ConnectionDecoder, ConnectionId, Observation, U
 use observer_core::observer::{Limits, Observer};
 use observer_core::time::Timestamp;
 
-/// Watches on each connection, as one process with many informers has them.
+/// Watches per connection, as in one process with many informers.
 const EACH: u32 = 100;
-/// Objects that each of them has.
+/// Objects of each reflector.
 const OBJECTS: u32 = 20;
 /// Frame types and flags of RFC 9113 §6.
 const DATA: u8 = 0;
@@ -17,10 +17,10 @@ const SETTINGS: u8 = 4;
 const WINDOW_UPDATE: u8 = 8;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
-/// A window that is not used up in a bench.
+/// A window larger than the bytes of any bench.
 const WINDOW: u32 = 0x7fff_0000;
 
-/// Decoders, the Observer behind them, and the streams of the watches.
+/// Decoders, their Observer, and the streams of the watches.
 pub(super) struct Stage {
     observer: Observer,
     connections: Vec<ConnectionDecoder>,
@@ -29,7 +29,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// `reflectors` that watch.
+    /// Creates `reflectors` reflectors that have listed and watch.
     pub(super) fn set(reflectors: u32) -> Result<Self> {
         let mut stage = Self {
             observer: Observer::new(Limits::default()),
@@ -43,17 +43,17 @@ impl Stage {
         Ok(stage)
     }
 
-    /// How many there are.
+    /// The number of open watches.
     pub(super) fn watches(&self) -> usize {
         self.connections.len() * EACH as usize
     }
 
-    /// The observer, to be asked.
+    /// The Observer, for its counts and snapshots.
     pub(super) const fn observer(&self) -> &Observer {
         &self.observer
     }
 
-    /// As much of `events` as comes to one watch after the other, a frame each: the bytes, and to which connection each goes.
+    /// Distributes `events` over the watches in turn, one frame each: the bytes, with the connection of each.
     pub(super) fn frames(&mut self, events: usize) -> Result<Vec<(usize, Vec<u8>)>> {
         let mut frames = Vec::with_capacity(events);
         for number in 0..events {
@@ -70,7 +70,7 @@ impl Stage {
         frame.get(9..).unwrap_or_default()
     }
 
-    /// Decodes frames and observes what they say.
+    /// Decodes frames and passes the observations to the Observer.
     pub(super) fn observe(&mut self, frames: &[(usize, Vec<u8>)]) {
         let Self { observer, connections, now, .. } = self;
         for (connection, frame) in frames {
@@ -81,7 +81,7 @@ impl Stage {
         }
     }
 
-    /// Decodes frames and does no more.
+    /// Decodes frames without observing.
     pub(super) fn decode(&mut self, frames: &[(usize, Vec<u8>)]) -> usize {
         let mut told = 0;
         for (connection, frame) in frames {
@@ -129,7 +129,7 @@ const fn stream_of_watch(watch: u32) -> u32 {
     watch * 4 + 3
 }
 
-/// GET, with literal fields only (RFC 7541 §6.2.2).
+/// A GET with literal fields only (RFC 7541 §6.2.2).
 fn request(stream: u32, client: u64, path: &str) -> Result<Vec<u8>> {
     let agent = field("user-agent", &format!("controller-{client}/v1.0"))?;
     let block = [vec![0x82, 0x87], field(":path", path)?, agent].concat();
@@ -163,7 +163,7 @@ fn event(number: usize, revision: u64) -> String {
     format!("{{\"type\":\"MODIFIED\",\"object\":{}}}\n", pod(&format!("p-{}", number % OBJECTS as usize), revision))
 }
 
-/// A small pod, a kilobyte.
+/// A small pod of about one kilobyte.
 fn pod(name: &str, revision: u64) -> String {
     let environment: Vec<String> =
         (0..12).map(|number| format!(r#"{{"name":"SETTING_{number}","value":"value-{number}-of-the-container"}}"#)).collect();

@@ -1,4 +1,4 @@
-//! The client: TLS, then HTTP/1.1 or HTTP/2 as the scenario wants it.
+//! The client: TLS, then HTTP/1.1 or HTTP/2, as the scenario requires.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -20,14 +20,15 @@ use tokio_rustls::client::TlsStream;
 use super::scenario::Http;
 use super::tls;
 
-/// Nothing on loopback takes longer, however loaded the machine is.
+/// Limit of every wait, for a loaded machine too.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// As Go's HTTP/2 client has them (golang.org/x/net `http2/transport.go`, `transportDefaultConnFlow`, `transportDefaultStreamFlow`).
+/// The windows of Go's HTTP/2 client (golang.org/x/net `http2/transport.go`, `transportDefaultConnFlow`,
+/// `transportDefaultStreamFlow`).
 const CONNECTION_WINDOW: u32 = 1 << 30;
 const STREAM_WINDOW: u32 = 4 << 20;
 
-/// Where to connect, and how.
+/// The address to connect to, with protocol and TLS.
 #[derive(Clone)]
 pub(super) struct Target {
     address: SocketAddr,
@@ -35,20 +36,20 @@ pub(super) struct Target {
     connector: TlsConnector,
 }
 
-/// A connection that takes requests.
+/// A connection that accepts requests.
 pub(super) enum Connection {
     H1(http1::SendRequest<Empty<Bytes>>),
     H2(http2::SendRequest<Empty<Bytes>>),
 }
 
 impl Target {
-    /// A proxy, or the server itself, on this port of loopback.
+    /// A proxy, or the server itself, on this loopback port.
     pub(super) fn new(port: u16, http: Http) -> Result<Self> {
         let connector = TlsConnector::from(Arc::new(tls::client(http)?));
         Ok(Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), http, connector })
     }
 
-    /// A new connection, ready for requests.
+    /// Opens a connection, ready for requests.
     pub(super) async fn connect(&self) -> Result<Connection> {
         timeout(PATIENCE, self.handshakes()).await.context("no connection within a minute")?
     }
@@ -80,7 +81,7 @@ impl Target {
 }
 
 impl Connection {
-    /// Another handle for requests beside each other; HTTP/1.1 has none.
+    /// Another handle for parallel requests; `None` for HTTP/1.1.
     pub(super) fn stream(&self) -> Option<Self> {
         match self {
             Self::H1(_) => None,
@@ -93,7 +94,7 @@ impl Connection {
         timeout(PATIENCE, self.send(path)).await.context("no answer within a minute")?
     }
 
-    /// The length of the whole body of a GET.
+    /// The length of a GET's complete body.
     pub(super) async fn drain(&mut self, path: &str) -> Result<u64> {
         let mut body = self.get(path).await?;
         let mut length = 0;
@@ -125,7 +126,7 @@ pub(super) async fn next(body: &mut Incoming) -> Result<Option<Bytes>> {
     Ok(frame.transpose()?.and_then(|frame| frame.into_data().ok()))
 }
 
-/// As a client of client-go would send it, with a token.
+/// A request as client-go sends it, with a token.
 fn request(path: &str, origin: &str) -> Result<Request<Empty<Bytes>>> {
     let request = Request::get(format!("{origin}{path}"))
         .header("host", "localhost")

@@ -1,4 +1,4 @@
-//! The command itself: which ways there are, rounds over them, report.
+//! The bench command: the ways, rounds over them, and the report.
 
 use std::process::Command;
 
@@ -13,14 +13,14 @@ use crate::credentials::Credentials;
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Send lists, GETs and watches through watchtap and through nginx, haproxy and stunnel, in turns
+/// Send lists, GETs and watches through watchtap and through nginx, haproxy and stunnel, in turn
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// How often each way is measured in each scenario
+    /// Measurements of each way in each scenario
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
-    /// These scenarios and no other
+    /// Run only these scenarios
     #[arg(long, value_enum, value_name = "SCENARIO", value_delimiter = ',')]
     only: Vec<Scenario>,
 
@@ -32,10 +32,10 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// Memory is measured with fresh processes, which is slow, and spreads little.
+/// Memory is measured with fresh processes, which is slow but varies little.
 const MEMORY_ROUNDS: usize = 3;
 
-/// Measures and reports.
+/// Runs all measurements and writes the report.
 pub(crate) fn execute(args: &Args) -> Result<()> {
     let output = &args.output;
     let machine = Machine::now();
@@ -59,7 +59,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let mut measured = Vec::new();
     for scenario in Scenario::ALL {
         if args.only.is_empty() || args.only.contains(&scenario) {
-            // On this thread, with which the servers die.
+            // On this thread, because the servers die with it.
             measured.push(runtime.block_on(measure(scenario, &ways, rounds, &place, output))?);
         }
     }
@@ -70,13 +70,14 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
 fn run_install(packages: &[&str]) -> Result<()> {
     let mut command = Command::new("apt-get");
     command.args(["install", "--yes", "--no-install-recommends"]).args(packages).env("DEBIAN_FRONTEND", "noninteractive");
-    // Figures may be read from standard output.
+    // Standard output may be read for the figures.
     let status = command.stdout(std::io::stderr()).status().context("cannot start apt-get")?;
     ensure!(status.success(), "apt-get failed: {status}");
     Ok(())
 }
 
-/// All rounds of one scenario. The order of ways moves on from round to round, so none is always the first or behind the same one.
+/// All rounds of one scenario. The order of ways rotates from round to round, so that no way is always first or always after the
+/// same one.
 async fn measure(scenario: Scenario, ways: &[Way], rounds: usize, place: &Place, output: &Output) -> Result<Measured> {
     let upstream = Upstream::start(scenario.http(), place)?;
     let fresh = scenario.load() == Load::Idle;

@@ -1,4 +1,4 @@
-//! How long single operations took.
+//! Latencies of single operations.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(super) struct Latencies(Vec<Duration>);
 
 impl Latencies {
-    /// What comes later is not kept; no sample has so many.
+    /// Later ones are dropped; no sample has so many.
     const MOST: usize = 1 << 20;
 
     pub(super) fn push(&mut self, latency: Duration) {
@@ -20,7 +20,7 @@ impl Latencies {
         other.0.into_iter().for_each(|latency| self.push(latency));
     }
 
-    /// The time within which 99 of 100 were done; `None` when there are fewer than 100.
+    /// The 99th percentile; `None` if there are fewer than 100.
     pub(super) fn p99(&mut self) -> Option<Duration> {
         let at = self.0.len() / 100 * 99;
         (at > 0).then(|| *self.0.select_nth_unstable(at).1)

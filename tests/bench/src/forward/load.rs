@@ -1,4 +1,4 @@
-//! What the client does for one sample.
+//! The client's load for one sample.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use super::scenario::{Amounts, Load};
 use super::upstream::paths;
 use super::upstream::{EVENT_BYTES, STAMP_AT, STAMP_DIGITS};
 
-/// Connections that are ready for their load: handshakes and first requests are not part of a sample, where they are not what is measured.
+/// Connections that are ready for their load: handshakes and first requests are not part of a sample, unless they are the load.
 pub(super) struct Ready {
     target: Target,
     load: Load,
@@ -20,7 +20,7 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// Connects, and asks for one small thing on each connection.
+    /// Connects, and sends one small request on each connection.
     pub(super) async fn prepare(target: Target, load: Load) -> Result<Self> {
         let (connections, streams) = match load {
             Load::Lists { connections } => (connections, 1),
@@ -36,7 +36,7 @@ impl Ready {
         Ok(ready)
     }
 
-    /// Streams of one connection where the protocol has them, else further connections.
+    /// Adds streams of one connection if the protocol has them, otherwise further connections.
     async fn add_streams(&mut self, first: Connection, number: u32) -> Result<()> {
         for _ in 1..number {
             let another = match first.stream() {
@@ -55,7 +55,7 @@ impl Ready {
         Ok(connection)
     }
 
-    /// The load itself. Watches that stay open are returned with what was served: they end when they are dropped.
+    /// Runs the load. It also returns watches that stay open; dropping them ends them.
     pub(super) async fn run(self, amounts: Amounts) -> Result<(Served, Vec<Connection>)> {
         let begun = Instant::now();
         let Self { target, load, connections } = self;
@@ -81,7 +81,7 @@ impl Ready {
     }
 }
 
-/// All clients at once.
+/// Runs all clients concurrently.
 async fn together<F>(clients: impl Iterator<Item = F>) -> Result<Served>
 where
     F: Future<Output = Result<Served>> + Send + 'static,
@@ -120,7 +120,7 @@ async fn gets(mut connection: Connection, limit: Duration) -> Result<Served> {
     Ok(served)
 }
 
-/// The time from an event's making to its arrival is in the event: both processes read the same clock.
+/// Each event contains its creation time; both processes read the same clock.
 async fn events(mut connection: Connection, limit: Duration) -> Result<Served> {
     let begun = Instant::now();
     let mut served = Served::default();
@@ -159,17 +159,17 @@ async fn new_connections(target: Target, limit: Duration) -> Result<Served> {
     Ok(served)
 }
 
-/// A watch of which the first event has come, and then nothing.
+/// A watch with its first event received, and then silence.
 async fn idle_watch(target: &Target) -> Result<Connection> {
     let mut connection = target.connect().await?;
     let mut body = connection.get(paths::IDLE).await?;
     next(&mut body).await?.context("the watch ended")?;
-    // Dropped, it would end the connection; the connection ends with the process or the server.
+    // Dropping the body would end the connection; it ends with the process or the server.
     tokio::spawn(async move { while let Ok(Some(_)) = next_event(&mut body).await {} });
     Ok(connection)
 }
 
-/// As [`next`], for as long as it takes.
+/// Like [`next`], without a time limit.
 async fn next_event(body: &mut hyper::body::Incoming) -> Result<Option<bytes::Bytes>> {
     use http_body_util::BodyExt;
     Ok(body.frame().await.transpose()?.and_then(|frame| frame.into_data().ok()))

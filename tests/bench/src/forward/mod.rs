@@ -1,7 +1,8 @@
-//! `forward`: what a proxy that ends TLS on both sides costs, watchtap's beside nginx, haproxy and stunnel.
+//! `forward`: the cost of a proxy that terminates TLS on both sides, for watchtap, nginx, haproxy and stunnel.
 //!
-//! This process is the client. The API server and each proxy are processes of their own, so that the kernel tells their CPU time and memory
-//! apart. Nothing of watchtap is used by client or server; both speak TLS 1.3 with AES-128-GCM only, so every way has the same cipher.
+//! This process is the client. The API server and each proxy are processes of their own, so that the kernel counts their CPU time
+//! and memory separately. Neither client nor server uses code of watchtap. Both speak TLS 1.3 with AES-128-GCM only, so every way
+//! has the same cipher.
 
 mod client;
 mod command;

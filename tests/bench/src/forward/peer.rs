@@ -1,20 +1,20 @@
-//! How the peers are configured: TLS on both sides, the server's certificate checked, two threads or workers as watchtap has, and otherwise
-//! as they come.
+//! The peers' configuration: TLS on both sides, a verified server certificate, two threads or workers like watchtap, and otherwise
+//! their defaults.
 
 use std::path::Path;
 
 use crate::credentials::Credentials;
 
-/// Between which ports a peer stands.
+/// The ports of a peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ports {
     pub(super) listen: u16,
-    /// stunnel's way from one hop to the other.
+    /// Port between stunnel's two services.
     pub(super) between: u16,
     pub(super) upstream: u16,
 }
 
-/// nginx as a TCP proxy (`ngx_stream_ssl_module`, `ngx_stream_proxy_module`). Debian has `stream` as a module to load.
+/// nginx as a TCP proxy (`ngx_stream_ssl_module`, `ngx_stream_proxy_module`). Debian ships `stream` as a dynamic module.
 pub(super) fn nginx(ports: Ports, credentials: &Credentials, folder: &Path) -> String {
     const MODULE: &str = "/usr/lib/nginx/modules/ngx_stream_module.so";
     let module = if Path::new(MODULE).exists() { format!("load_module {MODULE};\n") } else { String::new() };
@@ -69,7 +69,7 @@ backend api
     )
 }
 
-/// stunnel, which has no service with TLS on both sides: one ends it, one begins it, in one process.
+/// stunnel, which has no service with TLS on both sides: one service terminates TLS, one starts it, in one process.
 pub(super) fn stunnel(ports: Ports, credentials: &Credentials) -> String {
     let Ports { listen, between, upstream } = ports;
     let (certificate, key, authority) = paths(credentials);

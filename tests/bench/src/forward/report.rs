@@ -1,4 +1,4 @@
-//! What is said of the proxies: ratios first, then what they are ratios of.
+//! The report on the proxies: ratios first, then absolute figures.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::table::Table;
 pub(super) struct Measured {
     pub(super) scenario: Scenario,
     pub(super) samples: Vec<(Way, Vec<Sample>)>,
-    /// What `watchtap run` forwarded unobserved.
+    /// The bytes that `watchtap run` forwarded without observing them.
     pub(super) missed: Missed,
 }
 
@@ -24,22 +24,21 @@ pub(super) struct Measured {
 pub(super) struct Report {
     schema: &'static str,
     machine: Machine,
-    /// The peers and their versions; those without one are not installed.
+    /// The peers and their versions; `None` for those not installed.
     peers: Vec<(Way, Option<String>)>,
     rounds: usize,
     scenarios: Vec<Measured>,
 }
 
-/// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Metric {
-    /// CPU seconds per gigabyte, or per thousand.
+    /// CPU seconds per gigabyte, or per thousand operations.
     Cpu,
-    /// Megabytes, or operations, a second.
+    /// Megabytes or operations per second.
     Throughput,
-    /// Milliseconds within which 99 of 100 are done.
+    /// 99th percentile of the latency, in milliseconds.
     P99,
-    /// KiB a connection.
+    /// KiB per connection.
     Memory,
 }
 
@@ -56,7 +55,7 @@ impl Metric {
         let value = match self {
             Self::Cpu => sample.cpu_seconds / amount,
             Self::Throughput if unit == Unit::Byte => amount * 1e3 / sample.seconds,
-            // Events come at their own pace.
+            // The server sets the rate of events.
             Self::Throughput if unit == Unit::Event => return None,
             Self::Throughput => amount * 1e3 / sample.seconds,
             Self::P99 => sample.p99_seconds? * 1e3,
@@ -65,7 +64,7 @@ impl Metric {
         value.is_finite().then_some(value)
     }
 
-    /// The metrics that mean something in `scenario`.
+    /// The metrics that apply to `scenario`.
     fn of(scenario: Scenario) -> &'static [Self] {
         match scenario {
             Scenario::IdleWatches => &[Self::Memory],
@@ -115,7 +114,7 @@ impl Measured {
         Summary::of_ratios(self.values(way, metric), self.values(peer, metric))
     }
 
-    /// How much of what `watchtap run` forwarded it did not observe, in percent.
+    /// The share of forwarded bytes that `watchtap run` did not observe, in percent.
     fn missed_percent(&self) -> f64 {
         let samples = self.samples.iter().filter(|(way, _)| *way == Way::WatchtapOn).flat_map(|(_, samples)| samples);
         let bytes: u64 = samples.map(|sample| sample.bytes).sum();
@@ -129,7 +128,7 @@ impl Report {
         Self { schema: "watchtap.bench.forward/v1", machine, peers, rounds, scenarios }
     }
 
-    /// Ratios first.
+    /// Formats the report, with the ratios first.
     pub(super) fn to_markdown(&self) -> String {
         format!(
             "{}\nCPU, time and memory relative to the best peer of the row: below 1 is better than it; throughput: above 1. Median (quartiles) of \
@@ -165,7 +164,7 @@ impl Report {
         let mut table = Table::new(heads);
         for (measured, metric) in self.rows() {
             let names = [measured.scenario.name(), metric.unit(measured.scenario.unit())].map(str::to_owned);
-            // Without a proxy there is nothing that it costs.
+            // Without a proxy there is no cost.
             let is_cost = matches!(metric, Metric::Cpu | Metric::Memory);
             let medians = Way::ALL.map(|way| {
                 let summary = measured.summary(way, metric).filter(|_| !(is_cost && way == Way::Direct));
@@ -203,7 +202,7 @@ impl Report {
     }
 }
 
-/// Three digits that mean something.
+/// Three significant digits.
 fn number(value: f64) -> String {
     if value >= 100.0 {
         format!("{value:.0}")

@@ -1,4 +1,4 @@
-//! Servers and proxies of one scenario, started, measured, stopped.
+//! Servers and proxies of one scenario: started, measured, stopped.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -19,23 +19,23 @@ use super::way::Way;
 use crate::credentials::{Credentials, private};
 use crate::server_process::ServerProcess;
 
-/// What proxies need, whichever it is.
+/// The inputs of any proxy.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Private, and gone after the run.
+    /// Private, and removed after the run.
     pub(super) folder: PathBuf,
     pub(super) credentials: Credentials,
     pub(super) amounts: Amounts,
 }
 
-/// The API server.
+/// The bench's API server.
 pub(super) struct Upstream {
     _process: ServerProcess,
     port: u16,
     http: Http,
 }
 
-/// A way that is open.
+/// A running way.
 pub(super) struct Open {
     way: Way,
     process: Option<ServerProcess>,
@@ -43,16 +43,16 @@ pub(super) struct Open {
     http: Http,
 }
 
-/// What watchtap did not observe of what it forwarded.
+/// The bytes that watchtap forwarded without observing them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub(super) struct Missed {
     pub(super) bytes: u64,
     pub(super) connections: u64,
 }
 
-/// How long a proxy may work off what it has put aside, before its CPU time is read.
+/// Time for a proxy to complete postponed work before its CPU time is read.
 const SETTLE: Duration = Duration::from_millis(100);
-/// How long memory is left alone before it is read.
+/// Pause before memory is read.
 const REST: Duration = Duration::from_millis(500);
 
 impl Upstream {
@@ -75,7 +75,7 @@ impl Upstream {
 }
 
 impl Open {
-    /// Starts what stands on `way`.
+    /// Starts the proxy of `way`.
     pub(super) fn start(way: Way, upstream: &Upstream, place: &Place) -> Result<Self> {
         let ports = Ports { listen: free_port()?, between: free_port()?, upstream: upstream.port };
         let Some((name, command)) = command(way, ports, place)? else {
@@ -103,7 +103,7 @@ impl Open {
         Ok(Sample::of(&mut served, self.cpu()?.saturating_sub(before)))
     }
 
-    /// The proxy is fresh: what it has allocated once it does not give back.
+    /// The proxy must be fresh, because it does not return allocated memory.
     async fn measure_memory(&self, amounts: Amounts) -> Result<Sample> {
         let target = self.target()?;
         target.connect().await?.drain(super::upstream::paths::SMALL).await?;
@@ -123,17 +123,17 @@ impl Open {
         self.process.as_ref().map_or(Ok(Duration::ZERO), ServerProcess::cpu)
     }
 
-    /// Where clients connect.
+    /// The address for clients.
     pub(super) fn target(&self) -> Result<Target> {
         Target::new(self.port, self.http)
     }
 
-    /// Bytes of memory of what stands on the way, beside what files back.
+    /// Memory of the proxy in bytes, without file-backed pages.
     pub(super) fn memory(&self) -> Result<u64> {
         self.process.as_ref().map_or(Ok(0), ServerProcess::memory)
     }
 
-    /// Ends it; of watchtap, what it has missed.
+    /// Stops it; for watchtap, returns its misses.
     pub(super) fn stop(mut self, place: &Place) -> Result<Missed> {
         if let Some(process) = &mut self.process {
             process.stop()?;
@@ -148,7 +148,7 @@ impl Open {
     }
 }
 
-/// The command line of what stands on `way`; `None` where that is nothing.
+/// The command line of the proxy on `way`; `None` if there is no proxy.
 fn command(way: Way, ports: Ports, place: &Place) -> Result<Option<(&'static str, Command)>> {
     let Ports { listen, upstream, .. } = ports;
     let (folder, credentials) = (&place.folder, &place.credentials);
@@ -188,7 +188,7 @@ fn command(way: Way, ports: Ports, place: &Place) -> Result<Option<(&'static str
     }))
 }
 
-/// The program that ships, which `cargo xtask bench` has put beside this one.
+/// The release program, which `cargo xtask bench` has placed beside this one.
 fn watchtap() -> Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("watchtap");
     ensure!(
@@ -203,12 +203,12 @@ fn report_file(place: &Place) -> PathBuf {
     Path::new(&place.folder).join("report.json")
 }
 
-/// A port that nobody listens on, below those that Linux gives to outgoing connections: there will be thousands of these.
+/// A port without a listener, below those that Linux assigns to outgoing connections, of which there will be thousands.
 fn free_port() -> Result<u16> {
     use std::hash::{BuildHasher, RandomState};
     const FIRST: u16 = 20_000;
     const COUNT: u16 = 12_000;
-    // Chosen at random, since others that run beside us choose as well, and until the port is taken nothing shows that it was chosen.
+    // Chosen at random, because parallel runs choose too, and a chosen port is not visible to others before it is bound.
     let random = RandomState::new();
     for attempt in 0..COUNT {
         let port = FIRST + u16::try_from(random.hash_one(attempt) % u64::from(COUNT))?;

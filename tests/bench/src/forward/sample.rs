@@ -1,4 +1,4 @@
-//! What one way did in one round.
+//! The measurement of one way in one round.
 
 use std::time::Duration;
 
@@ -6,33 +6,33 @@ use serde::Serialize;
 
 use super::latency::Latencies;
 
-/// What a client got.
+/// The data that a client received.
 #[derive(Debug, Default)]
 pub(super) struct Served {
     /// Body bytes.
     pub(super) bytes: u64,
     /// Requests, events or connections.
     pub(super) operations: u64,
-    /// From the first byte asked for to the last one that came.
+    /// From the first request to the last byte received.
     pub(super) elapsed: Duration,
-    /// Of each operation; empty where one operation is long.
+    /// Latency of each operation; empty if operations are long.
     pub(super) latencies: Latencies,
 }
 
-/// A measurement.
+/// One measurement, with its CPU time.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Sample {
-    /// CPU seconds of the proxy, all its threads and processes; 0 where there is none.
+    /// CPU seconds of the proxy, with all threads and processes; 0 without a proxy.
     pub(super) cpu_seconds: f64,
-    /// Seconds that the client needed.
+    /// Duration in seconds, measured by the client.
     pub(super) seconds: f64,
     /// Body bytes.
     pub(super) bytes: u64,
     /// Requests, events or connections.
     pub(super) operations: u64,
-    /// Seconds within which 99 of 100 operations were done.
+    /// 99th percentile of the latency in seconds.
     pub(super) p99_seconds: Option<f64>,
-    /// Bytes of memory that the proxy has more than before the load; measured for idle connections only.
+    /// Additional memory of the proxy in bytes, compared with the time before the load; measured for idle connections only.
     pub(super) memory: Option<u64>,
 }
 

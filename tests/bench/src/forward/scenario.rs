@@ -1,4 +1,4 @@
-//! What is asked of a proxy.
+//! The scenarios that proxies are measured in.
 
 use serde::Serialize;
 
@@ -16,11 +16,11 @@ pub(super) enum Http {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Scenario {
-    /// A large list again and again on one connection of HTTP/1.1
+    /// A large list repeatedly on one connection of HTTP/1.1
     ListH1,
     /// The same on four connections
     ListH1x4,
-    /// A large list again and again on one connection of HTTP/2
+    /// A large list repeatedly on one connection of HTTP/2
     ListH2,
     /// The same on four connections
     ListH2x4,
@@ -28,32 +28,32 @@ pub(super) enum Scenario {
     GetH1,
     /// GETs of 600 bytes on 16 streams of one HTTP/2 connection
     GetH2,
-    /// One watch with 20 000 events a second on HTTP/1.1
+    /// One watch with 20 000 events per second on HTTP/1.1
     EventsH1,
     /// The same on HTTP/2
     EventsH2,
     /// A new connection for each GET, four clients
     NewConnections,
-    /// Watches without events, each on a connection of its own
+    /// Watches without events, each on its own connection
     IdleWatches,
 }
 
-/// What a client does.
+/// The operations of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
-    /// So many lists on each of so many connections.
+    /// Lists on each of several connections.
     Lists { connections: u32 },
-    /// One GET after the other on each of so many connections (or streams of one).
+    /// Sequential GETs on each of several connections, or streams of one.
     Gets { clients: u32 },
-    /// One watch.
+    /// One watch with many events.
     Events,
-    /// One GET, each on a new connection, by so many clients.
+    /// Single GETs, each on a new connection, from several clients.
     Connections { clients: u32 },
     /// Watches that stay open.
     Idle,
 }
 
-/// What costs are divided by.
+/// The unit of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Byte,
@@ -62,18 +62,18 @@ pub(super) enum Unit {
     Connection,
 }
 
-/// How much of everything, for one sample.
+/// The amounts for one sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Amounts {
     /// Bytes of one large list.
     pub(super) list: usize,
-    /// Lists that all connections fetch together.
+    /// Number of lists, over all connections.
     pub(super) lists: u32,
-    /// Milliseconds of everything else.
+    /// Duration of all other loads, in milliseconds.
     pub(super) milliseconds: u64,
-    /// Events a second.
+    /// Events per second.
     pub(super) events: u32,
-    /// Idle watches.
+    /// Number of idle watches.
     pub(super) watches: u32,
 }
 
@@ -96,7 +96,7 @@ impl Scenario {
         Self::IdleWatches,
     ];
 
-    /// For people.
+    /// Display name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::ListH1 => "50 MiB lists, h1, 1 connection",

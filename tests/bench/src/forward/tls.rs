@@ -1,4 +1,4 @@
-//! TLS of client and server: version 1.3, AES-128-GCM, X25519, and nothing else, so that all proxies are asked for the same.
+//! TLS of client and server: version 1.3, AES-128-GCM and X25519 only, so that all proxies negotiate the same.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ fn protocol(http: Http) -> Vec<u8> {
     }
 }
 
-/// A client that takes any certificate, because proxies have different ones and its own costs are not looked at; it resumes no session, as
-/// Go's clients do not.
+/// A client that accepts any certificate, because proxies have different ones and its own cost is not measured. It resumes no
+/// session, like Go's clients.
 pub(super) fn client(http: Http) -> Result<ClientConfig> {
     let provider = provider();
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(&[&rustls::version::TLS13])?;
@@ -49,7 +49,7 @@ pub(super) fn server(http: Http, certificate: &Path, key: &Path) -> Result<Serve
     Ok(config)
 }
 
-/// Signatures are checked all the same: the handshake is a real one.
+/// Signatures are still verified, so the handshake is a real one.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

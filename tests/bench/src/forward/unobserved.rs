@@ -1,6 +1,6 @@
-//! watchtap's proxy tap with nobody who observes: the library's tap as it is, given no intake.
+//! watchtap's proxy tap without an observer: the library's tap, unchanged, without an intake.
 //!
-//! `watchtap` itself has no switch for this, since nobody would want it; here it tells the costs of forwarding from those of observing.
+//! `watchtap` has no switch for this, because no user needs it. Here it separates the cost of forwarding from that of observing.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};

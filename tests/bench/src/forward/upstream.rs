@@ -1,4 +1,4 @@
-//! The API server of the bench, a process of its own: a large list, a small object, a watch with many events, a watch with one.
+//! The API server of the bench, a process of its own: a large list, a small object, a watch with many events, and a watch with one.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -24,7 +24,7 @@ use super::scenario::Http;
 use super::tls;
 use crate::decode::ListKind;
 
-/// What it serves.
+/// The paths that it serves.
 pub(super) mod paths {
     /// The large list.
     pub(in super::super) const LIST: &str = "/api/v1/pods?limit=500&resourceVersion=0";
@@ -34,13 +34,13 @@ pub(super) mod paths {
     pub(in super::super) const EVENTS: &str = "/api/v1/pods?watch=true&resourceVersion=7&allowWatchBookmarks=true";
     /// A watch with one event.
     pub(in super::super) const IDLE: &str = "/api/v1/nodes?watch=true&resourceVersion=7&allowWatchBookmarks=true";
-    /// What watchtap asks for first.
+    /// watchtap's first request.
     pub(super) const VERSION: &str = "/version";
 }
 
-/// Every event is so long, its newline included.
+/// Length of every event in bytes, including its newline.
 pub(super) const EVENT_BYTES: usize = 1_000;
-/// Where in an event the time of its making stands, in nanoseconds since 1970, and with how many digits.
+/// Position and number of digits of the creation time in an event, in nanoseconds since 1970.
 pub(super) const STAMP_AT: usize = EVENT_HEAD.len();
 pub(super) const STAMP_DIGITS: usize = 19;
 
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     events_per_second: u32,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Debug)]
 struct Store {
     list: Bytes,
@@ -69,7 +69,7 @@ struct Store {
     events_per_second: u32,
 }
 
-/// Says on standard output which port it took, and serves.
+/// Prints its port on standard output, and serves.
 pub(crate) fn execute(args: &Args) -> Result<()> {
     let tls = TlsAcceptor::from(Arc::new(tls::server(args.http, &args.certificate, &args.key)?));
     let list = ListKind::Pods.json(args.list_bytes)?.bytes;
@@ -81,7 +81,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     runtime.spawn(async move {
         loop {
             if let Ok((client, _)) = listener.accept().await {
-                // A client that leaves early is no concern of the server's.
+                // A client may leave early without an error of the server.
                 let serving = serve(client, tls.clone(), Arc::clone(&store), http);
                 tokio::spawn(async move { drop(serving.await) });
             }
@@ -90,7 +90,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     wait_for_end_of_input()
 }
 
-/// Whoever started us holds the other end, so we never outlive it.
+/// The parent holds the other end, so this process never outlives it.
 pub(super) fn wait_for_end_of_input() -> Result<()> {
     std::io::stdin().read_to_end(&mut Vec::new()).map(drop).context("standard input")
 }
@@ -155,22 +155,22 @@ fn padded(head: &str, tail: &str, length: usize) -> Bytes {
 /// A response body.
 #[derive(Debug)]
 enum Answer {
-    /// All at once, or nothing.
+    /// The complete body, or nothing.
     Whole(Option<Bytes>),
-    /// One event, and then silence.
+    /// One event, then silence.
     One(Option<Bytes>),
-    /// Events at a pace.
+    /// Events at a fixed rate.
     Events(Events),
 }
 
-/// Events in bursts of a millisecond, each event flushed by itself, as the API server does it.
+/// Events in bursts of one millisecond, each event flushed separately, as the API server does.
 #[derive(Debug)]
 struct Events {
     per_second: u32,
     begun: Instant,
     made: u64,
     tick: Interval,
-    /// Whether the last event is to be flushed before the next one.
+    /// Whether the last event must be flushed before the next one.
     flush: bool,
 }
 
@@ -183,7 +183,7 @@ impl Events {
 
     fn poll_next(&mut self, context: &mut TaskContext<'_>) -> Poll<Bytes> {
         if std::mem::take(&mut self.flush) {
-            // Pending, hyper writes what it has.
+            // While the body is pending, hyper writes its buffer.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

@@ -1,6 +1,6 @@
-//! `watches`: what an idle watch costs in memory when there are thousands of them, each on a connection of its own or many on one.
+//! `watches`: the memory cost of an idle watch when there are thousands, each on its own connection or many on one.
 //!
-//! Each case has a fresh watchtap, since a process does not give back what it has allocated once.
+//! Each case has a fresh watchtap, because a process does not return memory that it has allocated.
 
 use std::time::Duration;
 
@@ -26,21 +26,21 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// Watches of one kind.
+/// A number of watches and their distribution over connections.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Case {
     name: &'static str,
     http: Http,
     connections: u32,
-    /// Watches on each connection.
+    /// Watches per connection.
     each: u32,
 }
 
-/// What one case cost.
+/// The memory cost of one case.
 #[derive(Debug, Serialize)]
 struct Measured {
     case: Case,
-    /// Bytes of memory beside what watchtap had before.
+    /// In bytes, in addition to watchtap's memory before the watches.
     observing_off: u64,
     observing_on: u64,
 }
@@ -51,22 +51,22 @@ struct Report {
     machine: Machine,
 }
 
-/// Two descriptors a connection: within the 20 000 that many systems allow a process.
+/// Two descriptors per connection stay within the 20 000 that many systems allow per process.
 const CASES: [Case; 3] = [
     Case { name: "9 000 watches on 9 000 connections, h1", http: Http::H1, connections: 9_000, each: 1 },
     Case { name: "9 000 watches on 9 000 connections, h2", http: Http::H2, connections: 9_000, each: 1 },
     Case { name: "10 000 watches on 100 connections, h2", http: Http::H2, connections: 100, each: 100 },
 ];
-/// What `--smoke` divides the number of connections by.
+/// Divisor of the number of connections with `--smoke`.
 const SMOKE: u32 = 50;
-/// What a watch may cost where it has a connection of its own, in bytes.
+/// Limit in bytes for a watch with its own connection.
 const BUDGET: u64 = 32 << 10;
-/// How many connections are opened at once: a flood would measure handshakes, each of which takes much memory for a moment.
+/// Number of connections opened at once. More would measure handshakes, each of which needs much memory for a moment.
 const OPENERS: u32 = 8;
-/// How long memory is left alone before it is read.
+/// Pause before memory is read.
 const REST: Duration = Duration::from_secs(2);
 
-/// Measures and reports.
+/// Runs all measurements and writes the report.
 pub(crate) fn execute(args: &Args) -> Result<()> {
     let output = &args.output;
     let machine = Machine::now();
@@ -95,7 +95,7 @@ fn allow_many_descriptors() -> Result<()> {
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).context("the limit of descriptors cannot be raised")
 }
 
-/// Bytes that the proxy has more with the watches of `case` than before them.
+/// The proxy's additional memory with the watches of `case`, in bytes.
 async fn memory(case: Case, way: Way, place: &Place) -> Result<u64> {
     let upstream = Upstream::start(case.http, place)?;
     let open = Open::start(way, &upstream, place)?;
@@ -112,7 +112,7 @@ async fn memory(case: Case, way: Way, place: &Place) -> Result<u64> {
     Ok(more)
 }
 
-/// Opens the watches of `case`; they end when what this returns is dropped.
+/// Opens the watches of `case`; they end when the result is dropped.
 async fn all_watches(case: Case, target: &Target) -> Result<Vec<Connection>> {
     let mut openers = JoinSet::new();
     for opener in 0..OPENERS {
@@ -132,19 +132,19 @@ async fn all_watches(case: Case, target: &Target) -> Result<Vec<Connection>> {
     Ok(connections)
 }
 
-/// A connection with so many watches, of each of which the first event has come, and then nothing.
+/// A connection with `each` watches, each with its first event received, and then silence.
 async fn watches(target: &Target, each: u32) -> Result<Connection> {
     let mut connection = target.connect().await?;
     for _ in 0..each {
         let mut body = connection.get(paths::IDLE).await?;
         next(&mut body).await?.context("the watch ended")?;
-        // Dropped, it would end the watch; it ends with its connection.
+        // Dropping the body would end the watch; it ends with its connection.
         tokio::spawn(async move { while matches!(rest(&mut body).await, Some(Ok(_))) {} });
     }
     Ok(connection)
 }
 
-/// The next of a body, for as long as it takes.
+/// The next frame of a body, without a time limit.
 async fn rest(body: &mut hyper::body::Incoming) -> Option<hyper::Result<hyper::body::Frame<bytes::Bytes>>> {
     use http_body_util::BodyExt;
     body.frame().await
@@ -180,7 +180,7 @@ impl Report {
     }
 }
 
-/// With one decimal.
+/// In KiB, with one decimal.
 fn kibibytes(bytes: u64) -> String {
     let tenths = (bytes * 10 + 512) >> 10;
     format!("{}.{}", tenths / 10, tenths % 10)

@@ -5,13 +5,13 @@ use std::process::Command;
 
 use serde::Serialize;
 
-/// What stands between client and server.
+/// The proxy between client and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Way {
-    /// Nothing.
+    /// No proxy.
     Direct,
-    /// watchtap's tap without observing.
+    /// watchtap's proxy tap without observing.
     WatchtapOff,
     /// `watchtap run`.
     WatchtapOn,
@@ -19,17 +19,17 @@ pub(super) enum Way {
     Nginx,
     /// haproxy, `mode tcp` with TLS on both sides.
     Haproxy,
-    /// stunnel, one service that ends TLS and one that begins it.
+    /// stunnel, with one service that terminates TLS and one that starts it.
     Stunnel,
 }
 
 impl Way {
     pub(super) const ALL: [Self; 6] =
         [Self::Direct, Self::WatchtapOff, Self::WatchtapOn, Self::Nginx, Self::Haproxy, Self::Stunnel];
-    /// Those that watchtap is compared with.
+    /// The peers that watchtap is compared with.
     pub(super) const PEERS: [Self; 3] = [Self::Nginx, Self::Haproxy, Self::Stunnel];
 
-    /// For people.
+    /// Display name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Direct => "direct",
@@ -51,7 +51,7 @@ impl Way {
         }
     }
 
-    /// The program of a peer; `None` when it is not installed.
+    /// The program of a peer; `None` if it is not installed.
     pub(super) fn program(self) -> Option<PathBuf> {
         let name = match self {
             Self::Direct | Self::WatchtapOff | Self::WatchtapOn => return None,
@@ -60,16 +60,16 @@ impl Way {
             Self::Stunnel => "stunnel",
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // Servers lie in folders that an ordinary user's PATH lacks.
+        // Servers are in folders that an ordinary user's PATH lacks.
         let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
         folders.map(|folder| folder.join(name)).find(|program| program.is_file())
     }
 
-    /// The version of a peer, as it says it; `None` when it is not installed.
+    /// The version that a peer prints; `None` if it is not installed.
     pub(super) fn version(self) -> Option<String> {
         let flag = if self == Self::Stunnel { "-version" } else { "-v" };
         let output = Command::new(self.program()?).arg(flag).output().ok()?;
-        // Two of them say it where errors go.
+        // Two of them print it on standard error.
         let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
         let is_version = |word: &&str| word.contains('.') && word.starts_with(|first: char| first.is_ascii_digit());
         let version = said.split(|c: char| c.is_whitespace() || c == '/').find(is_version);

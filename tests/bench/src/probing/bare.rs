@@ -1,4 +1,4 @@
-//! Uprobes that do nothing but count: `perf_event_open(2)`, which `perf stat` uses for probes, too.
+//! Uprobes that only count: `perf_event_open(2)`, which `perf stat` also uses for probes.
 
 #![expect(unsafe_code, reason = "perf_event_open has no safe wrapper, and takes addresses")]
 
@@ -11,12 +11,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Uprobes at places of a file, for whoever runs it; they are gone when this is.
+/// Uprobes at offsets of a file, for every process that runs it. Dropping the value removes them.
 pub(super) struct BareProbes {
     _events: Vec<OwnedFd>,
 }
 
-/// The first published part of `struct perf_event_attr` (Linux `include/uapi/linux/perf_event.h`, `PERF_ATTR_SIZE_VER1`), which is as long as is needed here.
+/// The first published part of `struct perf_event_attr` (Linux `include/uapi/linux/perf_event.h`, `PERF_ATTR_SIZE_VER1`), which
+/// suffices here.
 #[repr(C)]
 #[derive(Default)]
 struct Attributes {
@@ -29,14 +30,14 @@ struct Attributes {
     flags: u64,
     wakeup_events: u32,
     bp_type: u32,
-    /// Of the uprobe: the address of the path.
+    /// For a uprobe: the address of the path.
     config1: u64,
-    /// Of the uprobe: the place in the file.
+    /// For a uprobe: the offset in the file.
     config2: u64,
 }
 
 impl BareProbes {
-    /// At these places of the file, on each CPU.
+    /// Attaches uprobes at these offsets of the file, on each CPU.
     pub(super) fn at(file: &Path, places: &[u64]) -> Result<Self> {
         let kind = fs::read_to_string("/sys/bus/event_source/devices/uprobe/type").context("this kernel has no uprobes")?;
         let kind = kind.trim().parse()?;
@@ -65,13 +66,13 @@ fn open(kind: u32, path: &CString, place: u64, cpu: i32) -> io::Result<OwnedFd> 
         config2: place,
         ..Attributes::default()
     };
-    // SAFETY: the attributes and the path live through the call, which copies both; the other arguments are numbers.
+    // SAFETY: the attributes and the path outlive the call, which copies both; the other arguments are numbers.
     let descriptor =
         unsafe { libc::syscall(libc::SYS_perf_event_open, &raw const attributes, EVERYBODY, cpu, NO_GROUP, CLOSE_ON_EXEC) };
     let descriptor = i32::try_from(descriptor).map_err(io::Error::other)?;
     if descriptor < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just given it to us.
+    // SAFETY: the kernel has just returned this descriptor, and no one else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

@@ -1,4 +1,4 @@
-//! The clients.
+//! The probed clients, in Python and in Go.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use watchtap::tap::probe::binary::{OpenSslProbePoints, TlsLibrary, probe_points,
 
 const REQUEST: &str = "GET /api/v1/namespaces/shop/configmaps/settings HTTP/1.1\\r\\nHost: bench\\r\\n\\r\\n";
 
-/// Exchanges so many requests and answers, at so many a second if a rate is given.
+/// Exchanges this many requests and answers, at `rate` per second unless it is 0.
 const PYTHON: &str = r#"
 import json, resource, socket, ssl, sys, time
 address, authority, exchanges, rate = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -33,7 +33,7 @@ for number in range(exchanges):
 print(json.dumps({'seconds': time.monotonic() - began, 'cpu_seconds': used() - cpu}))
 "#;
 
-/// The same.
+/// The same program in Go.
 const GO: &str = r#"package main
 
 import (
@@ -86,19 +86,19 @@ func main() {
 }
 "#;
 
-/// A client that can be run.
+/// A client program that runs on this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    /// What its TLS is.
+    /// Its TLS library.
     pub(super) name: &'static str,
     program: PathBuf,
     arguments: Vec<String>,
-    /// The file that is probed, and the places in it that an exchange passes.
+    /// The probed file, and the offsets in it that an exchange passes.
     file: PathBuf,
     places: Vec<u64>,
 }
 
-/// What it says of itself.
+/// The CPU time and duration that a client reports.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Spent {
     pub(super) seconds: f64,
@@ -106,7 +106,7 @@ pub(super) struct Spent {
 }
 
 impl Client {
-    /// Those that can be had here; Go's is built into `folder`.
+    /// The clients available on this machine; Go's is built into `folder`.
     pub(super) fn all(folder: &Path) -> Result<Vec<Self>> {
         let mut clients = vec![Self::python().context("the client in Python")?];
         if is_on_path("go") {
@@ -136,7 +136,7 @@ impl Client {
         Ok(Self { name: "Go", arguments: Vec::new(), places: places(&program)?, file: program.clone(), program })
     }
 
-    /// Lets it exchange so many requests with the server.
+    /// Runs this many exchanges with the server.
     pub(super) fn run(&self, port: u16, authority: &Path, exchanges: u64, rate: u64) -> Result<Spent> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).arg(format!("127.0.0.1:{port}")).arg(authority);
@@ -154,7 +154,7 @@ impl Client {
     }
 }
 
-/// The places of `SSL_write` and `SSL_read`, or of Go's `Write` and `Read`, that watchtap probes, too.
+/// The offsets of `SSL_write` and `SSL_read`, or of Go's `Write` and `Read`, which watchtap also probes.
 fn places(file: &Path) -> Result<Vec<u64>> {
     let libraries = probe_points(&read_program(file)?)?;
     let mut places = Vec::new();

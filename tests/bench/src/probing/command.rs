@@ -1,4 +1,4 @@
-//! The command itself: clients and modes in turns, then rates, and the report.
+//! The bench command: clients and modes in turn, then rates, then the report.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
@@ -13,10 +13,10 @@ use crate::machine::Machine;
 use crate::output::Output;
 use crate::server_process::ServerProcess;
 
-/// Let clients talk to a server unprobed, under bare uprobes and under watchtap, in turns; needs the rights to probe
+/// Measure clients unprobed, under bare uprobes and under watchtap, in turn; needs the rights to probe
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// How often each mode is measured with each client
+    /// Measurements of each mode with each client
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
@@ -24,14 +24,14 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// Exchanges of one sample: a write and a read each.
+/// Exchanges per sample: one write and one read each.
 const EXCHANGES: u64 = 20_000;
-/// Calls a second of which the cost is looked at; two make an exchange.
+/// Calls per second at which the cost is measured; an exchange has two.
 const RATES: [u64; 3] = [1_000, 10_000, 50_000];
-/// How long each rate is kept.
+/// Duration of each rate, in seconds.
 const SECONDS: u64 = 5;
 
-/// Measures and reports.
+/// Runs all measurements and writes the report.
 pub(crate) fn execute(args: &Args) -> Result<()> {
     let (exchanges, rounds, seconds) = if args.output.smoke { (500, 1, 1) } else { (EXCHANGES, args.rounds, SECONDS) };
     let machine = Machine::now();

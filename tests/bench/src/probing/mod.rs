@@ -1,7 +1,7 @@
-//! `probing`: what a client pays for being probed, beside the bare uprobes of the kernel at the same places.
+//! `probing`: a client's cost of being probed, compared with the kernel's bare uprobes at the same offsets.
 //!
-//! The client is a program of its own, in Python with OpenSSL or in Go, which sends a small request and reads the answer, one write and one read of its
-//! TLS library each time. It says itself what CPU time it needed.
+//! The client is a separate program, in Python with OpenSSL or in Go. It sends small requests and reads the answers: one write and
+//! one read of its TLS library per exchange. It measures its own CPU time.
 
 mod bare;
 mod client;

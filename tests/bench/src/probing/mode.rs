@@ -1,4 +1,4 @@
-//! What stands on the places that a client passes.
+//! The probes on a client's functions during a measurement.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,21 +13,21 @@ use super::bare::BareProbes;
 use super::client::Client;
 use crate::server_process::ServerProcess;
 
-/// A way to run a client.
+/// The probes under which a client runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Mode {
-    /// Nothing stands there.
+    /// No probes.
     Unprobed,
-    /// Uprobes that count.
+    /// Uprobes that only count.
     Bare,
-    /// watchtap, which looks for another server.
+    /// watchtap, which probes for another server.
     Elsewhere,
-    /// watchtap, which reads what is said.
+    /// watchtap, which reads the client's plaintext.
     Read,
 }
 
-/// It, while it stands there.
+/// Attached probes; dropping the value detaches them.
 pub(super) struct Standing {
     _bare: Option<BareProbes>,
     watchtap: Option<ServerProcess>,
@@ -35,7 +35,7 @@ pub(super) struct Standing {
 
 const START: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long what was recorded may take to be read, before CPU time is.
+/// Time for watchtap to read all records before its CPU time is read.
 const SETTLE: Duration = Duration::from_millis(200);
 
 impl Mode {
@@ -50,12 +50,12 @@ impl Mode {
         }
     }
 
-    /// Puts it there; the server listens on `port`.
+    /// Attaches the probes; the server listens on `port`.
     pub(super) fn stand(self, client: &Client, port: u16, folder: &Path) -> Result<Standing> {
         Ok(match self {
             Self::Unprobed => Standing { _bare: None, watchtap: None },
             Self::Bare => Standing { _bare: Some(BareProbes::at(client.file(), client.places())?), watchtap: None },
-            // Nobody listens there.
+            // No server listens on port 1.
             Self::Elsewhere => Standing { _bare: None, watchtap: Some(probe(1, folder)?) },
             Self::Read => Standing { _bare: None, watchtap: Some(probe(port, folder)?) },
         })
@@ -69,7 +69,7 @@ impl Standing {
         self.watchtap.as_ref().map_or(Ok(Duration::ZERO), ServerProcess::cpu)
     }
 
-    /// Takes it away; bytes that watchtap says it missed.
+    /// Detaches the probes; returns the bytes that watchtap reports as missed.
     pub(super) fn end(self, folder: &Path) -> Result<u64> {
         let Some(mut watchtap) = self.watchtap else { return Ok(0) };
         watchtap.stop()?;

@@ -1,4 +1,4 @@
-//! What was measured, as tables.
+//! The measurements as tables.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use crate::table::Table;
 pub(super) struct Sample {
     client: &'static str,
     mode: Mode,
-    /// CPU time of the client for an exchange, in nanoseconds.
+    /// CPU time of the client per exchange, in nanoseconds.
     client_ns: f64,
-    /// CPU time of watchtap for it.
+    /// CPU time of watchtap per exchange, in nanoseconds.
     watchtap_ns: f64,
     exchanges_a_second: f64,
 }
@@ -28,15 +28,15 @@ pub(super) struct Sample {
 pub(super) struct AtRate {
     client: &'static str,
     calls_a_second: u64,
-    /// As many as came about.
+    /// The actual rate, in calls per second.
     reached: f64,
-    /// Of one CPU.
+    /// Share of one CPU.
     client_share: f64,
-    /// The same unprobed.
+    /// Share of one CPU without probes.
     unprobed_share: f64,
-    /// Of one CPU.
+    /// Share of one CPU.
     watchtap_share: f64,
-    /// Bytes.
+    /// In bytes.
     missed: u64,
 }
 
@@ -53,10 +53,10 @@ struct InMode {
     client: &'static str,
     mode: Mode,
     client_ns: Summary,
-    /// More than unprobed, a call: an exchange has two.
+    /// Additional nanoseconds per call, compared with unprobed; an exchange has two calls.
     added_ns_a_call: Summary,
     watchtap_ns_a_call: Summary,
-    /// Exchanges a second, of those unprobed.
+    /// Exchanges per second, relative to unprobed.
     throughput: Summary,
 }
 

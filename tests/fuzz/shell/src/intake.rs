@@ -1,10 +1,10 @@
-//! What must hold for the way from the forwarding half to the observing half, however little room there is: what is taken are the bytes
-//! that were forwarded, and gaps of the right lengths in the places of the others; without a dark direction, all events but those of
-//! bodies survive. When nobody takes anything nothing fails.
+//! Invariants of the queue between the forwarding half and the observing half, with any limits. The receiver gets the forwarded
+//! bytes, with gaps of the right length in place of dropped ones. Without a dark direction, all events survive except those of
+//! bodies. Without a receiver, nothing fails.
 //!
-//! The first byte of the input is the room that one connection has, in units of 64 bytes, the second the reserve for what HTTP/2
-//! cannot do without; at 255 nobody is there to take it. A [`Tape`] of HTTP/2 follows. A gap of no bytes in it ends the direction; the
-//! first two others are moments in which the queue is emptied.
+//! The first byte of the input is the room of one connection, in units of 64 bytes. The second is the reserve for indispensable
+//! HTTP/2 frames; at 255 the receiver is dropped. A [`Tape`] of HTTP/2 follows. A gap of length 0 ends its direction; the first two
+//! other gaps drain the queue.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use watchtap::intake::{ConnectionInfo, Delivery, EndManner, Intake, IntakeLimits
 use super::tape::{Record, Tape};
 use super::told::Told;
 
-/// What a connection costs the reserve before it has carried a byte.
+/// Share of the reserve, in bytes, that a connection uses before its first byte.
 const OPENING: usize = 2048;
 
-/// Offers the tape to a queue with that much room, and compares what comes out.
+/// Offers the tape to a queue with these limits, and compares the output.
 pub fn check(input: &[u8]) {
     let Some((&[room, reserve], tape)) = input.split_first_chunk::<2>() else { return };
     let [room, reserve] = [room, reserve].map(|units| usize::from(units) * 64);
@@ -69,7 +69,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// What went by.
+/// The input of the queue.
 #[derive(Default)]
 struct Offered {
     ways: [Vec<u8>; 2],
@@ -85,7 +85,7 @@ impl Offered {
     }
 }
 
-/// What came out.
+/// The output of the queue.
 #[derive(Default)]
 struct Taken {
     ways: [Way; 2],
@@ -137,7 +137,7 @@ impl Taken {
     }
 }
 
-/// Of HTTP/2.
+/// An HTTP/2 decoder.
 struct Decoder(Connection);
 
 impl Default for Decoder {

@@ -1,5 +1,5 @@
-//! What must hold for any kubeconfig: a client's copy of one that can be used is read as it was
-//! meant and leads to our listeners, and nothing else of it is lost or changed.
+//! Invariants of kubeconfigs. The client's copy of a usable kubeconfig has the same meaning and leads to our listeners. Nothing
+//! else in it is lost or changed.
 //!
 //! The input is the file. It lies in a folder with `pair.crt` and `pair.key`, a certificate and its key, which it may name.
 
@@ -14,7 +14,7 @@ use watchtap::kubeconfig::{
     ClientCertificatePair, ClientCopy, ClientEndpoint, Environment, Error, Kubeconfig, Pairs, PluginInPlace, Via, Way,
 };
 
-/// What `exec`, `user` and `cluster` entries may have that is another in the copy.
+/// The fields of `cluster`, `user` and `exec` entries that the copy may change.
 const CHANGED_IN_CLUSTERS: [&str; 6] =
     ["server", "certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name", "proxy-url"];
 const CHANGED_IN_USERS: [&str; 5] = ["client-certificate", "client-certificate-data", "client-key", "client-key-data", "exec"];
@@ -25,7 +25,7 @@ static PAIR: LazyLock<(String, String)> = LazyLock::new(|| {
     (pair.cert.pem(), pair.signing_key.serialize_pem())
 });
 
-/// The folder that the kubeconfig is read in.
+/// The folder that contains the kubeconfig.
 static HOME: LazyLock<TempDir> = LazyLock::new(|| {
     let home = tempfile::tempdir().expect("a temporary folder can be made");
     for (name, pem) in [("pair.crt", &PAIR.0), ("pair.key", &PAIR.1)] {
@@ -34,7 +34,7 @@ static HOME: LazyLock<TempDir> = LazyLock::new(|| {
     home
 });
 
-/// Reads the kubeconfig, makes the client's copy of it, and reads and copies that.
+/// Reads the kubeconfig, makes the client's copy, and reads and copies that again.
 pub fn check(input: &[u8]) {
     let original = write("config", input);
     let Ok(kubeconfig) = load(&[original]) else { return };
@@ -46,7 +46,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// The copy in which each pair's contexts lead to a listener of their own.
+/// Checks the copy in which each pair's contexts lead to their own listener.
 fn check_led(kubeconfig: &Kubeconfig, pairs: &Pairs, via: Via, untouched: &str) {
     let ways: Vec<Way<'_>> = (0..).zip(&pairs.served).map(|(number, pair)| Way { pair, endpoint: endpoint(number, via) }).collect();
     let copy = kubeconfig.client_copy(&ways);
@@ -73,7 +73,7 @@ fn check_led(kubeconfig: &Kubeconfig, pairs: &Pairs, via: Via, untouched: &str) 
     }
 }
 
-/// Everything that does not have to change is as it was.
+/// Checks that everything else is unchanged.
 fn assert_keeps(before: &Value, after: &Value) {
     let (Value::Object(before), Value::Object(after)) = (before, after) else { panic!("{before} became {after}") };
     for (key, value) in before {

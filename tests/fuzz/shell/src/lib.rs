@@ -1,6 +1,6 @@
-//! What must hold of the code of the shell that reads strangers' bytes: one file per target.
+//! Invariants of the shell's code that reads untrusted bytes: one file per target.
 //!
-//! As [`TARGETS`] of the core, `tests/fuzz/src/lib.rs`.
+//! Like [`TARGETS`] of the core, `tests/fuzz/src/lib.rs`.
 
 #[path = "../../src/tape.rs"]
 mod tape;
@@ -10,8 +10,8 @@ mod told;
 pub mod intake;
 pub mod kubeconfig;
 
-/// What checks one input; it panics where something does not hold.
+/// Checks one input; panics if an invariant does not hold.
 pub type Check = fn(&[u8]);
 
-/// Every target by its name, which its file in `fuzz_targets` and its folder of seeds have, too.
+/// Every target by name. Its file in `fuzz_targets` and its folder of seeds have the same name.
 pub const TARGETS: &[(&str, Check)] = &[("intake", intake::check), ("kubeconfig", kubeconfig::check)];
