@@ -17,12 +17,12 @@ use super::output::say;
 use crate::credential::{PluginCredential, run_plugin};
 use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::intake::Intake;
-use crate::kubeconfig::{BearerToken, ExecPlugin, Selected};
+use crate::kubeconfig::{self, BearerToken, CaSource, ExecPlugin, Selected};
 use crate::question::{self, Conversation, Question, QuestionError};
 use crate::tap::Clock;
 use crate::tap::proxy::{
     Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, ProxyConfig, Transport, UpstreamEndpoint, UpstreamFiles,
-    UpstreamIdentity, UpstreamRoute, UpstreamTls, UpstreamTrust,
+    UpstreamIdentity, UpstreamReading, UpstreamRoute, UpstreamTls, UpstreamTrust,
 };
 
 /// Longest time until a person learns which cluster is used.
@@ -64,6 +64,7 @@ pub(super) fn proxy_config(
 /// also asks for metrics with those credentials. An unknown version is reported, since it makes all verdicts unknown. Users often
 /// may not read metrics, so that failure is only logged.
 pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
+    let selected = &reread(selected).await;
     let credentials = Credentials::of(selected).filter(|_| metrics);
     let metrics = credentials.is_some();
     let what = if metrics { "/version and /metrics (requests of ours" } else { "/version (one request of ours" };
@@ -80,6 +81,16 @@ pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
         None => {}
     }
     profile
+}
+
+/// With what its certificate files hold now: hours may have passed since they were read. A file system that hangs is not waited for.
+async fn reread(selected: &Selected) -> Selected {
+    const READ_WITHIN: Duration = Duration::from_secs(1);
+    let named = selected.clone();
+    match timeout(READ_WITHIN, tokio::task::spawn_blocking(move || named.reread())).await {
+        Ok(Ok(Ok(fresh))) => fresh,
+        Ok(Ok(Err(_)) | Err(_)) | Err(_) => selected.clone(),
+    }
 }
 
 fn version_profile(asked: Result<String>) -> ServerProfile {
@@ -224,14 +235,14 @@ pub(super) fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>>
 }
 
 fn upstream_tls(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<UpstreamTls> {
-    let trust = trust(selected)?;
+    let trust = trust(selected, &selected.ca)?;
     let upstream = &selected.upstream;
     let name = upstream.tls_server_name.as_deref().unwrap_or(&upstream.host);
     UpstreamTls::new(&trust, name, certificate).with_context(|| format!("cluster `{}`", selected.cluster))
 }
 
-fn trust(selected: &Selected) -> Result<UpstreamTrust> {
-    Ok(match (selected.insecure_skip_tls_verify, selected.ca.pem()) {
+fn trust(selected: &Selected, ca: &CaSource) -> Result<UpstreamTrust> {
+    Ok(match (selected.insecure_skip_tls_verify, ca.pem()) {
         (true, Some(_)) => bail!(
             "cluster `{}` has both a certificate authority and insecure-skip-tls-verify, which kubectl refuses; remove one of them",
             selected.cluster
@@ -247,17 +258,21 @@ fn upstream_files(selected: &Selected) -> Result<Option<UpstreamFiles>> {
     if !selected.names_tls_files() {
         return Ok(None);
     }
+    let held = UpstreamIdentity { trust: trust(selected, &selected.ca)?, certificate: certificate(selected) };
     let named = selected.clone();
-    Ok(Some(UpstreamFiles::new(identity(selected)?, move || Ok(identity(&named.reread()?)?))))
-}
-
-fn identity(selected: &Selected) -> Result<UpstreamIdentity> {
-    Ok(UpstreamIdentity { trust: trust(selected)?, certificate: certificate(selected) })
+    let read = move || UpstreamReading {
+        trust: named.reread_ca().map_err(Into::into).and_then(|ca| Ok(trust(&named, &ca)?)),
+        certificate: named.reread_client_certificate().map(|held| held.as_ref().map(presented)).map_err(Into::into),
+    };
+    Ok(Some(UpstreamFiles::new(held, read)))
 }
 
 fn certificate(selected: &Selected) -> Option<ClientCertificate> {
-    let certificate = selected.client_certificate.as_ref()?;
-    Some(ClientCertificate { chain_pem: certificate.certificate_pem.clone(), key_pem: certificate.key_pem.expose().to_vec() })
+    selected.client_certificate.as_ref().map(presented)
+}
+
+fn presented(held: &kubeconfig::ClientCertificate) -> ClientCertificate {
+    ClientCertificate { chain_pem: held.certificate_pem.clone(), key_pem: held.key_pem.expose().to_vec() }
 }
 
 fn token(selected: &Selected) -> Result<Option<String>> {

@@ -165,9 +165,17 @@ impl Selected {
     /// client-go reads them again, too: the certificate and its key at each handshake and every five minutes, since 1.36 also the
     /// CA (kubernetes/client-go `transport/cert_rotation.go`, `transport/transport.go`, `transport/ca_rotation.go`, v0.37).
     pub fn reread(&self) -> Result<Self, Error> {
-        let Entries { cluster, user } = &self.entries;
-        let client_certificate = user.as_ref().map_or(Ok(None), ClientCertificate::read)?;
-        Ok(Self { ca: CaSource::read(cluster)?, client_certificate, ..self.clone() })
+        Ok(Self { ca: self.reread_ca()?, client_certificate: self.reread_client_certificate()?, ..self.clone() })
+    }
+
+    /// What the file of the authority holds now.
+    pub fn reread_ca(&self) -> Result<CaSource, Error> {
+        CaSource::read(&self.entries.cluster)
+    }
+
+    /// What the files of the certificate and its key hold now.
+    pub fn reread_client_certificate(&self) -> Result<Option<ClientCertificate>, Error> {
+        self.entries.user.as_ref().map_or(Ok(None), ClientCertificate::read)
     }
 
     fn read(context: &Entry, cluster: &Entry, user: Option<&Entry>) -> Result<Self, Error> {

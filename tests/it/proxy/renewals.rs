@@ -1,11 +1,13 @@
 //! The kubeconfig's certificates are renewed while a proxy serves.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
-use watchtap::tap::proxy::{ClientCertificate, ProxyConfig, UpstreamFiles, UpstreamIdentity, UpstreamTls, UpstreamTrust};
+use watchtap::tap::proxy::{
+    ClientCertificate, ProxyConfig, UpstreamFiles, UpstreamIdentity, UpstreamReading, UpstreamTls, UpstreamTrust,
+};
 
 use super::rig::{End, Rig, carried, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream, UpstreamStream};
@@ -17,11 +19,14 @@ async fn renewed_certificate_is_presented_and_connections_of_the_one_before_are_
     let (mut rig, files) = serving(&ca, identity(&ca, &before));
     let (mut client, upstream) = rig.pair().await;
     assert_eq!(presented(&upstream), der(&before));
+    let (mut upgraded, mut upgraded_upstream) = rig.pair_offering(&["http/1.1"]).await;
 
-    files.hold(Ok(identity(&ca, &after)));
+    files.hold(identity(&ca, &after));
     let (_client, upstream) = rig.pair().await;
     assert_eq!(presented(&upstream), der(&after));
     assert_eq!(read_to_end(&mut client).await, (Vec::new(), End::CloseNotify));
+    // client-go keeps no connection with HTTP/1.1 in the pool that it closes: exec and port-forward live on.
+    assert_eq!(carried(&mut upgraded, &mut upgraded_upstream, b"still here").await, b"still here");
 }
 
 #[tokio::test]
@@ -31,48 +36,99 @@ async fn connections_stay_when_the_authority_alone_is_another() {
     let (mut rig, files) = serving(&ca, identity(&ca, &user));
     let (mut client, mut upstream) = rig.pair().await;
 
-    files.hold(Ok(identity(&another, &user)));
+    files.hold(identity(&another, &user));
     assert!(rig.client(&["http/1.1"], None).await.is_err());
     eventually(|| rig.handle.counts().upstream_failed == 1).await;
-    files.hold(Ok(identity(&ca, &user)));
+    files.hold(identity(&ca, &user));
     let (_client, renewed) = rig.pair().await;
     assert_eq!(presented(&renewed), der(&user));
     assert_eq!(carried(&mut client, &mut upstream, b"still here").await, b"still here");
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_again_changes_nothing() {
+async fn what_cannot_be_read_again_changes_nothing_and_the_rest_counts() {
     let ca = ClusterCa::new();
-    let (user, stranger) = (ca.user(), ca.user());
+    let (user, other) = (ca.user(), ca.user());
     let (mut rig, files) = serving(&ca, identity(&ca, &user));
     // A certificate is written before its key.
-    let torn = (stranger.0.clone(), user.1.clone());
-    for held in [Err("no such file".to_owned()), Ok(identity(&ca, &torn))] {
-        files.hold(held);
-        let (_client, upstream) = rig.pair().await;
-        assert_eq!(presented(&upstream), der(&user));
+    let torn = (other.0.clone(), user.1.clone());
+    files.hold(identity(&ca, &torn));
+    assert_eq!(presented(&rig.pair().await.1), der(&user));
+
+    files.hold(identity(&ca, &other));
+    files.lose(|lost| lost.certificate = true);
+    assert_eq!(presented(&rig.pair().await.1), der(&user));
+    files.lose(|lost| (lost.certificate, lost.trust) = (false, true));
+    assert_eq!(presented(&rig.pair().await.1), der(&other));
+}
+
+#[tokio::test]
+async fn files_that_hang_hold_nobody_up_for_long() {
+    let ca = ClusterCa::new();
+    let user = ca.user();
+    let (hang, hanging) = mpsc::channel::<()>();
+    let hanging = Mutex::new(hanging);
+    let (upstream, config) = before(&ca, &identity(&ca, &user));
+    let read = move || {
+        hanging.lock().unwrap().recv().unwrap_err();
+        UpstreamReading { trust: Err("gone".into()), certificate: Err("gone".into()) }
+    };
+    let upstream_files = Some(UpstreamFiles::new(identity(&ca, &user), read));
+    let mut rig = Rig::of(upstream, ProxyConfig { upstream_files, ..config });
+    for _ in 0..2 {
+        assert_eq!(presented(&rig.pair().await.1), der(&user));
     }
+    // The reading is still under way, and keeps nothing of the listener.
+    rig.handle.stop(Duration::ZERO);
+    rig.serving.await.unwrap();
+    drop(hang);
 }
 
 /// The content of the files, set by the test.
 #[derive(Clone)]
-struct Files(Arc<Mutex<Result<UpstreamIdentity, String>>>);
+struct Files(Arc<Mutex<(UpstreamIdentity, Lost)>>);
+
+/// Which of them cannot be read.
+#[derive(Clone, Copy, Default)]
+struct Lost {
+    trust: bool,
+    certificate: bool,
+}
 
 impl Files {
-    fn hold(&self, held: Result<UpstreamIdentity, String>) {
-        *self.0.lock().unwrap() = held;
+    fn hold(&self, held: UpstreamIdentity) {
+        self.0.lock().unwrap().0 = held;
+    }
+
+    fn lose(&self, change: impl FnOnce(&mut Lost)) {
+        change(&mut self.0.lock().unwrap().1);
+    }
+
+    fn read(&self) -> UpstreamReading {
+        let (held, lost) = self.0.lock().unwrap().clone();
+        let gone = || "no such file".into();
+        UpstreamReading {
+            trust: if lost.trust { Err(gone()) } else { Ok(held.trust) },
+            certificate: if lost.certificate { Err(gone()) } else { Ok(held.certificate) },
+        }
     }
 }
 
 /// A proxy that reads its files for each client, in front of an upstream that requests certificates of `ca`.
 fn serving(ca: &ClusterCa, held: UpstreamIdentity) -> (Rig, Files) {
+    let (upstream, config) = before(ca, &held);
+    let files = Files(Arc::new(Mutex::new((held.clone(), Lost::default()))));
+    let read = files.clone();
+    let upstream_files = Some(UpstreamFiles::new(held, move || read.read()).fresh_for(Duration::ZERO));
+    (Rig::of(upstream, ProxyConfig { upstream_files, ..config }), files)
+}
+
+/// An upstream that asks for certificates of `ca`, and a proxy in front of it.
+fn before(ca: &ClusterCa, held: &UpstreamIdentity) -> (Upstream, ProxyConfig) {
     let upstream = Upstream::start(ca.server("127.0.0.1", &["h2", "http/1.1"], true));
     let tls = UpstreamTls::new(&held.trust, "127.0.0.1", held.certificate.as_ref()).unwrap();
-    let files = Files(Arc::new(Mutex::new(Ok(held.clone()))));
-    let read = files.clone();
-    let upstream_files = UpstreamFiles::new(held, move || Ok(read.0.lock().unwrap().clone()?)).fresh_for(Duration::ZERO);
-    let config = ProxyConfig { upstream_files: Some(upstream_files), ..config(upstream.address, tls) };
-    (Rig::of(upstream, config), files)
+    let config = config(upstream.address, tls);
+    (upstream, config)
 }
 
 fn identity(ca: &ClusterCa, (chain, key): &(String, String)) -> UpstreamIdentity {

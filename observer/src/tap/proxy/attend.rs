@@ -39,11 +39,13 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, hello: Hello, sp
         Ok(established) => {
             shared.counters.established.add(1);
             let tee = tee(&shared, &established, address, process);
-            let Established { downstream, upstream, sides, .. } = established;
+            let Established { downstream, upstream, sides, protocol, .. } = established;
+            // client-go closes the connections of its pool, which speak HTTP/2; those that it upgrades are not in it.
+            let is_renewed = shared.renewal.is_some() && protocol == Some(Protocol::Http2);
             let end = async {
                 tokio::select! {
                     () = farewell.said() => {}
-                    () = shared.sides.outdated(&sides) => {}
+                    () = shared.sides.outdated(&sides), if is_renewed => {}
                 }
             };
             Splice::new(Arc::clone(&shared), downstream, upstream, tee).run(end).await;

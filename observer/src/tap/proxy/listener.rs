@@ -60,7 +60,10 @@ impl Listener {
                 Event::Probe(ProbeEvent::SpareOver) => {}
                 Event::Probe(ProbeEvent::Dialled { question, outcome }) => self.dialled(question, outcome),
                 Event::ConnectionOver(joined) => self.connection_over(joined),
-                Event::ReadAgain => self.shared.renew().await,
+                Event::ReadAgain => {
+                    let shared = Arc::clone(&self.shared);
+                    tokio::spawn(async move { shared.renew().await });
+                }
             }
         }
     }

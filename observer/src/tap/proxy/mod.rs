@@ -51,5 +51,5 @@ pub use error::{ProxyError, TlsConfigError};
 pub use route::UpstreamRoute;
 pub use serve::{Proxy, ProxyHandle};
 pub use transport::Transport;
-pub use upstream_files::{UpstreamFiles, UpstreamIdentity};
+pub use upstream_files::{UpstreamFiles, UpstreamIdentity, UpstreamReading};
 pub use upstream_tls::{UpstreamTls, UpstreamTrust};

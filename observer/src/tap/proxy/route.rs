@@ -8,6 +8,7 @@
 //! answer that is not the API server's.
 
 use std::io;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use rustls_pki_types::ServerName;
@@ -31,7 +32,8 @@ pub struct UpstreamRoute {
 #[derive(Clone)]
 struct Via {
     proxy: ForwardProxy,
-    connector: TlsConnector,
+    /// Replaced when certificates are renewed.
+    connector: Arc<RwLock<TlsConnector>>,
     server_name: ServerName<'static>,
 }
 
@@ -41,8 +43,16 @@ impl UpstreamRoute {
     /// A proxy with an `https` address uses `tls`, the API server's: Go has one TLS configuration for both
     /// (`net/http/transport.go`, `dialConn`). Only the name in its certificate is its own.
     pub fn new(endpoint: UpstreamEndpoint, proxy: Option<ForwardProxy>, tls: &UpstreamTls) -> Self {
-        let via = proxy.map(|proxy| Via { server_name: proxy.server_name.clone(), connector: tls.connector.clone(), proxy });
+        let connector = || Arc::new(RwLock::new(tls.connector.clone()));
+        let via = proxy.map(|proxy| Via { server_name: proxy.server_name.clone(), connector: connector(), proxy });
         Self { endpoint, via }
+    }
+
+    /// From the next connection on an `https` proxy is trusted and greeted by `tls`.
+    pub(super) fn greet_by(&self, tls: &UpstreamTls) {
+        if let Some(via) = &self.via {
+            *via.connector.write().unwrap_or_else(PoisonError::into_inner) = tls.connector.clone();
+        }
     }
 
     /// The API server that it leads to.
@@ -79,7 +89,7 @@ impl Via {
 
     /// A proxy that chose HTTP/2 would not understand our CONNECT, so it is offered HTTP/1.1 only.
     async fn greet(&self, tcp: TcpStream) -> Result<Transport, ForwardProxyFault> {
-        let connector = self.connector.clone();
+        let connector = self.connector.read().unwrap_or_else(PoisonError::into_inner).clone();
         let handshake = connector.with_alpn(vec![b"http/1.1".to_vec()]).connect(self.server_name.clone(), tcp);
         match handshake.await {
             Ok(tls) => Ok(Transport::WithinTls(Box::new(tls))),

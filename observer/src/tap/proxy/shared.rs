@@ -10,7 +10,7 @@ use super::counters::Counters;
 use super::gate::Gate;
 use super::sides::CurrentSides;
 use super::upstream_files::Renewal;
-use super::{Descriptors, Entrance, ListenerState, UpstreamError, UpstreamRoute};
+use super::{Descriptors, Entrance, ListenerState, TlsConfigError, UpstreamError, UpstreamIdentity, UpstreamRoute};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 
@@ -38,6 +38,13 @@ impl Shared {
         if let Some(renewal) = &self.renewal {
             renewal.renew(self).await;
         }
+    }
+
+    /// From the next connection on upstream is trusted and greeted by `identity`, and so is an `https` proxy in front of it.
+    pub(super) fn renew_by(&self, identity: &UpstreamIdentity, is_another: bool) -> Result<(), TlsConfigError> {
+        self.sides.renew(identity, is_another)?;
+        self.route.greet_by(&self.sides.current().upstream_tls);
+        Ok(())
     }
 
     /// Counts and reports clients that were reset, but would have been refused.

@@ -4,7 +4,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -30,7 +30,16 @@ pub struct UpstreamIdentity {
     pub certificate: Option<ClientCertificate>,
 }
 
-type Read = dyn Fn() -> Result<UpstreamIdentity, Box<dyn Error + Send + Sync>> + Send + Sync;
+/// What the files of an [`UpstreamIdentity`] hold; what cannot be read has its reason, and the rest counts.
+#[derive(Debug)]
+pub struct UpstreamReading {
+    /// As [`UpstreamIdentity::trust`].
+    pub trust: Result<UpstreamTrust, Box<dyn Error + Send + Sync>>,
+    /// As [`UpstreamIdentity::certificate`].
+    pub certificate: Result<Option<ClientCertificate>, Box<dyn Error + Send + Sync>>,
+}
+
+type Read = dyn Fn() -> UpstreamReading + Send + Sync;
 
 /// The files that an [`UpstreamIdentity`] is read from.
 #[derive(Clone)]
@@ -42,12 +51,9 @@ pub struct UpstreamFiles {
 }
 
 impl UpstreamFiles {
-    /// `held` is the proxy's initial identity; `read` returns the files' current one. `read` may block, and is called on a blocking
-    /// thread.
-    pub fn new(
-        held: UpstreamIdentity,
-        read: impl Fn() -> Result<UpstreamIdentity, Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
-    ) -> Self {
+    /// `held` is the proxy's initial identity; `read` returns the current contents of the files. `read` may block, and is called on
+    /// a blocking thread.
+    pub fn new(held: UpstreamIdentity, read: impl Fn() -> UpstreamReading + Send + Sync + 'static) -> Self {
         Self { held, read: Arc::new(read), fresh_for: FRESH_FOR }
     }
 
@@ -84,40 +90,58 @@ impl Renewal {
     /// Reads the files unless they were read a moment ago, and updates `shared`'s upstream half of TLS if they have changed.
     /// Returns early if the file system takes too long; the reading then continues in the background.
     pub(super) async fn renew(&self, shared: &Arc<Shared>) {
-        let state = Arc::clone(&self.0);
         let renewed = async {
-            let state = state.lock_owned().await;
-            if state.read_at.is_some_and(|at| at.elapsed() < state.files.fresh_for) {
-                return;
+            let state = Arc::clone(&self.0).lock_owned().await;
+            if state.read_at.is_none_or(|at| at.elapsed() >= state.files.fresh_for) {
+                // A file system may hang. What waits for it keeps nothing of the listener alive, and so not the end of a run.
+                tokio::spawn(read(state, Arc::downgrade(shared))).await.ok();
             }
-            let shared = Arc::clone(shared);
-            tokio::task::spawn_blocking(move || read(state, &shared)).await.ok();
         };
         timeout(READ_WITHIN, renewed).await.ok();
     }
 }
 
-fn read(mut state: OwnedMutexGuard<State>, shared: &Shared) {
-    let read = (state.files.read)();
+async fn read(mut state: OwnedMutexGuard<State>, shared: Weak<Shared>) {
+    let read = Arc::clone(&state.files.read);
+    let reading = tokio::task::spawn_blocking(move || read()).await;
     state.read_at = Some(Instant::now());
-    let fault = match read {
-        Ok(identity) if identity == state.files.held => None,
-        Ok(identity) => match shared.sides.renew(&identity, identity.certificate != state.files.held.certificate) {
-            Ok(()) => {
-                tracing::info!(listener = %shared.address, "the kubeconfig's certificates have changed; new connections use them");
-                state.files.held = identity;
-                None
-            }
-            Err(error) => Some(error.to_string()),
-        },
-        Err(error) => Some(error.to_string()),
-    };
-    if let Some(fault) = fault.as_deref().filter(|fault| state.fault.as_deref() != Some(*fault)) {
-        tracing::warn!(
-            listener = %shared.address,
-            "the kubeconfig's certificates cannot be read again: {fault}; connections go on with those of before, and the files are read again \
-             for the next client"
-        );
+    if let (Ok(reading), Some(shared)) = (reading, shared.upgrade()) {
+        state.take(reading, &shared);
     }
-    state.fault = fault;
+}
+
+impl State {
+    fn take(&mut self, reading: UpstreamReading, shared: &Shared) {
+        let UpstreamReading { trust, certificate } = reading;
+        let held = self.files.held.clone();
+        let mut faults = Vec::new();
+        let mut read_or = |fault: Box<dyn Error + Send + Sync>| faults.push(fault.to_string());
+        let trust = trust.unwrap_or_else(|fault| {
+            read_or(fault);
+            held.trust
+        });
+        let certificate = certificate.unwrap_or_else(|fault| {
+            read_or(fault);
+            held.certificate
+        });
+        let identity = UpstreamIdentity { trust, certificate };
+        if identity != self.files.held {
+            match shared.renew_by(&identity, identity.certificate != self.files.held.certificate) {
+                Ok(()) => {
+                    tracing::info!(listener = %shared.address, "the kubeconfig's certificates have changed; new connections use them");
+                    self.files.held = identity;
+                }
+                Err(error) => faults.push(error.to_string()),
+            }
+        }
+        let fault = (!faults.is_empty()).then(|| faults.join("; "));
+        if let Some(fault) = fault.as_deref().filter(|fault| self.fault.as_deref() != Some(*fault)) {
+            tracing::warn!(
+                listener = %shared.address,
+                "the kubeconfig's certificates cannot be read again: {fault}; connections continue with those of before, and the files are \
+                 read again for the next client"
+            );
+        }
+        self.fault = fault;
+    }
 }
