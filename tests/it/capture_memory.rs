@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use observer_core::capture::{FileEnd, Writer};
 use observer_core::http::{Protocol, StreamId};
-use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause, Verb};
+use observer_core::k8s::{ListOptions, RequestInfo, ResourceVersion, Status, StatusCause, Verb};
 use observer_core::observation::{
     Body, ConnectionId, ExchangeEnd, ExchangeId, Observation, RequestLine, ResponseLine, UpstreamName, What,
 };
+use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use observer_core::wire::{ListMeta, ObjectRef};
 use observer_tests::watchtap;
@@ -34,6 +35,8 @@ struct Flood {
     connects: bool,
     /// Number of API servers, each with a name of 1 000 bytes.
     upstreams: u64,
+    /// Namespaces; the requests of one are those of one reflector.
+    namespaces: u64,
     answer: Answer,
 }
 
@@ -54,16 +57,25 @@ const SMALL: Flood = Flood {
     names: 0,
     connects: false,
     upstreams: 0,
+    namespaces: u64::MAX,
     answer: Answer::Head,
 };
 const LONG: Flood = Flood { name: "watches that never end, with long texts", texts: 1_000, names: 500, connects: true, ..SMALL };
 
-const FLOODS: [Flood; 9] = [
+const FLOODS: [Flood; 10] = [
     SMALL,
     LONG,
     Flood { name: "watches that end, with long texts", ends: true, ..LONG },
     Flood { name: "watches that are refused in many words and never end", answer: Answer::Refusal, ..SMALL },
     Flood { name: "lists that never end, with long texts", verb: Verb::List, connects: false, ..LONG },
+    Flood {
+        name: "lists of 1 000 reflectors that are refused in many words",
+        verb: Verb::List,
+        ends: true,
+        namespaces: 1_000,
+        answer: Answer::Refusal,
+        ..SMALL
+    },
     Flood { name: "lists that end", verb: Verb::List, ends: true, connects: true, ..SMALL },
     Flood { name: "lists that end, with long texts", verb: Verb::List, ends: true, ..LONG },
     Flood { name: "lists of many API servers", verb: Verb::List, ends: true, upstreams: 200, answer: Answer::Revision, ..LONG },
@@ -79,6 +91,13 @@ fn captures_of_100_000_requests_take_little_memory() {
         println!("capture of {REQUESTS} {}: {} KiB more", flood.name, with.saturating_sub(without) >> 10);
         assert!(with < without + MOST, "{}: {without} bytes become {with}", flood.name);
         assert_eq!(report["totals"]["requests"], REQUESTS, "{}", flood.name);
+    }
+    for (name, capture) in
+        [("relists in one storm", capture_of_relists(REQUESTS)), ("versions of servers", capture_of_versions(REQUESTS))]
+    {
+        let (with, _) = peak_of_read(capture);
+        println!("capture of {REQUESTS} {name}: {} KiB more", with.saturating_sub(without) >> 10);
+        assert!(with < without + MOST, "{name}: {without} bytes become {with}");
     }
 }
 
@@ -99,9 +118,7 @@ impl Flood {
         capture_of(requests, |number, record| {
             let connection = ConnectionId(if self.connects { number } else { 1 });
             if self.connects {
-                let name = number.checked_rem(self.upstreams).map(|number| format!("{number}{}", "x".repeat(1_000)));
-                let (upstream, protocol) = (UpstreamName(name.unwrap_or_default()), Some(Protocol::Http2));
-                record(What::ConnectionOpened { connection, upstream, protocol, process: None, attached_late: false });
+                self.connect(connection, number, record);
             }
             let exchange = ExchangeId { connection, stream: StreamId(number) };
             record(What::Requested { exchange, request: Box::new(self.request(number)) });
@@ -112,7 +129,14 @@ impl Flood {
         })
     }
 
+    fn connect(&self, connection: ConnectionId, number: u64, record: &mut dyn FnMut(What)) {
+        let name = number.checked_rem(self.upstreams).map(|number| format!("{number}{}", "x".repeat(1_000)));
+        let (upstream, protocol) = (UpstreamName(name.unwrap_or_default()), Some(Protocol::Http2));
+        record(What::ConnectionOpened { connection, upstream, protocol, process: None, attached_late: false });
+    }
+
     fn request(&self, number: u64) -> RequestLine {
+        let number = number % self.namespaces;
         let text = |name: &str| format!("{name}{number}{}", "x".repeat(self.texts));
         let options = ListOptions {
             watch: self.verb == Verb::Watch,
@@ -153,6 +177,49 @@ impl Flood {
         };
         record(What::Understood { exchange, body });
     }
+}
+
+/// Of each client a watch that is refused with 410, and the list after it: all of them are one storm of each of 200 API servers.
+fn capture_of_relists(requests: u64) -> Vec<u8> {
+    let clients = Flood { name: "", connects: true, upstreams: 200, ..LONG };
+    let (watch, list) = (Flood { ends: true, ..LONG }, Flood { verb: Verb::List, ends: true, answer: Answer::Revision, ..LONG });
+    capture_of(requests / 2, |number, record| {
+        let connection = ConnectionId(number);
+        clients.connect(connection, number, record);
+        for (stream, flood) in [(1, &watch), (3, &list)] {
+            let exchange = ExchangeId { connection, stream: StreamId(stream) };
+            let mut request = flood.request(number);
+            if flood.verb == Verb::Watch {
+                request.options.resource_version = ResourceVersion::At(5);
+            }
+            record(What::Requested { exchange, request: Box::new(request) });
+            if flood.verb == Verb::Watch {
+                let response = ResponseLine { status: Some(410), ..ResponseLine::default() };
+                record(What::Responded { exchange, response: Box::new(response) });
+                let status = Status { code: 410, reason: "Expired".to_owned(), ..Status::default() };
+                record(What::Understood { exchange, body: Body::Status(Box::new(status)) });
+            } else {
+                flood.answer(exchange, number, record);
+            }
+            record(What::Ended { exchange, end: ExchangeEnd::Complete });
+        }
+    })
+}
+
+/// What is known of an API server names very many resources, and each connection leads to a server of another version.
+fn capture_of_versions(connections: u64) -> Vec<u8> {
+    let mut profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
+    profile.uncached = (0..50_000).map(|number| format!("{number:05}")).collect();
+    capture_of(connections, |number, record| {
+        if number == 1 {
+            record(What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile.clone()) });
+        }
+        let exchange = ExchangeId { connection: ConnectionId(number), stream: StreamId(1) };
+        SMALL.connect(exchange.connection, number, record);
+        record(What::Requested { exchange, request: Box::new(SMALL.request(number)) });
+        let version = format!("v1.{}.{}", 20 + number % 15, number % 7).parse().unwrap();
+        record(What::Understood { exchange, body: Body::Version(version) });
+    })
 }
 
 fn capture_of_long_names(requests: u64) -> Vec<u8> {

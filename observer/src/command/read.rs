@@ -1,6 +1,5 @@
 //! `watchtap read`.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,10 +48,10 @@ pub(super) struct Read {
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
-    /// Keep at most about this much of requests, reflectors and their objects (default: 16MiB plus a quarter of the capture); the
-    /// report counts the rest
-    #[arg(long, value_name = "SIZE")]
-    max_memory: Option<ByteSize>,
+    /// Keep at most about this much of requests, reflectors and their objects; the report counts the rest. A live run keeps as much as
+    /// 1GiB
+    #[arg(long, value_name = "SIZE", default_value = "20MiB")]
+    max_memory: ByteSize,
 
     #[command(flatten)]
     report: ReportFlags,
@@ -76,26 +75,22 @@ impl Read {
         same_file::check(captures, self.report.files())?;
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
-        let mut after = Replayed::of(&self.files, self.limits(&self.files), pace, &mut events)?;
+        let mut after = Replayed::of(&self.files, self.limits(), pace, &mut events)?;
         after.snapshot = after.snapshot.without_findings(report.mute());
         if self.against.is_empty() {
             let text = self.report_of(&after, &report)?;
             report.write(&text)?;
             return Ok(after.is_complete());
         }
-        let before = Replayed::of(&self.against, self.limits(&self.against), Pace::AtOnce, &mut None)?;
+        let before = Replayed::of(&self.against, self.limits(), Pace::AtOnce, &mut None)?;
         let text = self.comparison_of(&before, &after, &report)?;
         report.write(&text)?;
         Ok(after.is_complete() && before.is_complete())
     }
 
-    /// A capture may come from an attacker: a few kilobytes of it can name millions of things. So the memory for it grows with its
-    /// size, unless a flag sets the limit.
-    fn limits(&self, files: &[PathBuf]) -> Limits {
-        const LEAST: u64 = 16 << 20;
-        let captured = || files.iter().filter_map(|file| fs::metadata(file).ok()).map(|file| file.len()).sum::<u64>();
-        let memory = self.max_memory.map_or_else(|| LEAST.saturating_add(captured() / 4), |size| size.0);
-        Limits::default().within(usize::try_from(memory).unwrap_or(usize::MAX))
+    /// A capture may come from an attacker: a few kilobytes of it can name millions of things.
+    fn limits(&self) -> Limits {
+        Limits::default().within(usize::try_from(self.max_memory.0).unwrap_or(usize::MAX))
     }
 
     fn report_of(&self, replayed: &Replayed, report: &Report) -> Result<Printable> {
@@ -154,7 +149,7 @@ impl Replayed {
             say(in_words(file, lost));
         }
         let snapshot = observer.snapshot();
-        notes.extend(without_room(&snapshot.missed));
+        notes.extend(without_room(&snapshot, &limits));
         Ok(Self { snapshot, lost, notes })
     }
 
@@ -163,15 +158,25 @@ impl Replayed {
     }
 }
 
-/// The amount of data dropped for lack of memory, and the remedy.
-fn without_room(missed: &Missed) -> Option<String> {
-    let Missed { exchanges_dropped, rows_dropped, reflectors, .. } = missed;
-    let is_short = exchanges_dropped + rows_dropped + reflectors.forgotten + reflectors.requests > 0;
-    is_short.then(|| {
+/// The amount of data dropped for lack of memory, and the remedy. It leaves out tables with too many rows, since memory does not help
+/// there.
+fn without_room(snapshot: &Snapshot, limits: &Limits) -> Option<String> {
+    let Missed { exchanges_dropped, records_dropped, connections_forgotten, reflectors, .. } = &snapshot.missed;
+    let records = if snapshot.requests.len() < limits.records { *records_dropped } else { 0 };
+    let counts = [
+        (*exchanges_dropped, "requests are not followed"),
+        (records, "requests are not listed one by one"),
+        (*connections_forgotten, "connections were forgotten"),
+        (reflectors.forgotten, "reflectors were forgotten"),
+        (reflectors.requests, "requests belong to no reflector"),
+        (reflectors.thinned, "times versions of objects were sampled"),
+    ];
+    let missing: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    (!missing.is_empty() && *limits != Limits::default()).then(|| {
         format!(
-            "not all of the capture found room: {exchanges_dropped} requests are not followed, {rows_dropped} are in no table, {} reflectors \
-             were forgotten; a larger --max-memory may have room for them",
-            reflectors.forgotten
+            "not all of the capture found room: {}; a larger --max-memory (1GiB is as much as a live run has) may have room",
+            missing.join(", ")
         )
     })
 }

@@ -23,6 +23,7 @@ const LIMITS: Limits = Limits {
     records_memory: 64 << 10,
     rows: 4,
     rows_memory: 64 << 10,
+    profiles_memory: 64 << 10,
     upstreams: 2,
     histories: 3,
     reflectors: ReflectorLimits {

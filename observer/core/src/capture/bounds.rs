@@ -11,6 +11,8 @@ use crate::wire::{ListMeta, ObjectRef};
 
 /// Most values of one line. An event has fewer than 64; a batch has up to 1 024 events in 128 KiB.
 const MAX_VALUES: usize = 1 << 16;
+/// The longest text that is an element of an array, or a field of a structure that is written as an array, where its member has no bound.
+const ELEMENT: usize = RequestInfo::MAX_NAME;
 /// Bound of container IDs, pod UIDs, methods and other short texts, in bytes.
 const SHORT: usize = 128;
 
@@ -68,6 +70,7 @@ pub(super) fn check(line: &[u8]) -> Result<(), OutOfBounds> {
     let mut values = 0_usize;
     // Elements of an array have the bound of the member that holds the array.
     let mut most = None;
+    let mut is_of_member = false;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
         match first {
@@ -76,11 +79,15 @@ pub(super) fn check(line: &[u8]) -> Result<(), OutOfBounds> {
                 rest = rest.get(text.end..).unwrap_or_default();
                 if rest.trim_ascii_start().first() == Some(&b':') {
                     most = bound(after.get(..text.end.saturating_sub(1)).unwrap_or_default())?;
-                } else if most.is_some_and(|most| text.length > most) {
+                } else if most.or((!is_of_member).then_some(ELEMENT)).is_some_and(|most| text.length > most) {
                     return Err(OutOfBounds);
                 }
             }
-            b',' | b'[' | b'{' => values += 1,
+            b':' => is_of_member = true,
+            b',' | b'[' | b'{' => {
+                values += 1;
+                is_of_member = false;
+            }
             _ => {}
         }
     }
@@ -148,6 +155,15 @@ mod tests {
                 let array = format!(r#"{{"{name}":["", "{}"]}}"#, text.repeat(most / length + 1));
                 assert_eq!(check(array.as_bytes()), Err(OutOfBounds), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn structures_that_are_written_as_arrays_have_bounds() {
+        let long = "x".repeat(ELEMENT + 1);
+        for line in [format!(r#"{{"request":["GET",["get",["","v1","{long}"]]]}}"#), format!(r#"{{"list":["{long}"]}}"#)] {
+            assert_eq!(check(line.as_bytes()), Err(OutOfBounds), "{}", &line[..30]);
+            assert_eq!(check(line.replace(&long, &long[1..]).as_bytes()), Ok(()), "{}", &line[..30]);
         }
     }
 

@@ -10,7 +10,7 @@ use super::watch::WatchStream;
 use crate::http::Identity;
 use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, Status};
 use crate::observation::{BodyNotRead, RequestLine, ResponseLine};
-use crate::routing::{EtcdRead, Verdict};
+use crate::routing::{Alternative, EtcdRead, ServerProfile, Verdict};
 use crate::wire::{ListMeta, ObjectRef};
 
 /// Overhead of an allocator, and of a tree node, per allocation, in bytes.
@@ -95,6 +95,12 @@ impl Shape {
     }
 }
 
+/// About how much memory what is known of an API server takes, in bytes.
+pub(crate) fn of_profile(profile: &ServerProfile) -> usize {
+    let names = profile.uncached.iter().chain(&profile.aggregated);
+    of_structure::<ServerProfile>() + names.map(|name| size_of::<String>() + of_texts([name.as_str()])).sum::<usize>()
+}
+
 /// Estimated memory of the texts of a resource's name, in bytes.
 pub(crate) fn of_resource(resource: &Resource) -> usize {
     let Resource { group, version, resource } = resource;
@@ -123,7 +129,8 @@ fn of_info(info: &RequestInfo) -> usize {
     of_texts([subresource.as_str(), namespace, name, non_resource_path]) + resource.as_ref().map_or(0, of_resource)
 }
 
-fn of_options(options: &ListOptions) -> usize {
+/// About how much memory the texts of list options take, in bytes.
+pub(crate) fn of_options(options: &ListOptions) -> usize {
     let token = match &options.continue_token {
         Continue::Token(token) => token.start_key.as_str(),
         Continue::Unset | Continue::Invalid => "",
@@ -146,14 +153,18 @@ fn of_response(response: &ResponseLine) -> usize {
 }
 
 fn of_verdict(verdict: &Verdict) -> usize {
-    let reads = |reads: &[EtcdRead]| -> usize {
-        reads.iter().map(|read| size_of::<EtcdRead>() + of_texts([read.key.as_str(), text(read.range_end.as_ref())])).sum()
-    };
-    let alternatives = verdict.alternatives.iter();
-    reads(&verdict.reads)
-        + alternatives
-            .map(|alternative| size_of_val(alternative) + of_texts([alternative.when.as_str()]) + reads(&alternative.reads))
-            .sum::<usize>()
+    of_reads(&verdict.reads) + of_alternatives(&verdict.alternatives)
+}
+
+/// About how much memory reads of etcd take, in bytes.
+pub(crate) fn of_reads(reads: &[EtcdRead]) -> usize {
+    reads.iter().map(|read| size_of::<EtcdRead>() + of_texts([read.key.as_str(), text(read.range_end.as_ref())])).sum()
+}
+
+/// About how much memory alternatives of a verdict take, in bytes.
+pub(crate) fn of_alternatives(alternatives: &[Alternative]) -> usize {
+    let alternative = |one: &Alternative| size_of::<Alternative>() + of_texts([one.when.as_str()]) + of_reads(&one.reads);
+    alternatives.iter().map(alternative).sum()
 }
 
 fn of_list(list: &ListMeta) -> usize {
@@ -161,11 +172,13 @@ fn of_list(list: &ListMeta) -> usize {
     of_texts([resource_version.as_str(), continue_token])
 }
 
-fn of_watch(watch: &WatchStream) -> usize {
+/// About how much memory the texts of a watch take, in bytes.
+pub(crate) fn of_watch(watch: &WatchStream) -> usize {
     of_texts([watch.last_resource_version.as_str()]) + watch.error.as_ref().map_or(0, Status::memory)
 }
 
-fn of_reason(reason: &BodyNotRead) -> usize {
+/// About how much memory the reason for an unread body takes, in bytes.
+pub(crate) fn of_reason(reason: &BodyNotRead) -> usize {
     match reason {
         BodyNotRead::MediaType(text) | BodyNotRead::ContentCoding(text) | BodyNotRead::Malformed { what: text, .. } => {
             of_texts([text.as_str()])

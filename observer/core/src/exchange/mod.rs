@@ -10,7 +10,9 @@ mod watch;
 
 pub use client::Client;
 pub use lifecycle::Exchange;
-pub(crate) use memory::{MemoryUse, of_identity, of_structure, of_texts};
+pub(crate) use memory::{
+    MemoryUse, of_alternatives, of_identity, of_options, of_profile, of_reads, of_reason, of_structure, of_texts, of_watch,
+};
 pub use shape::{Scope, Shape};
 pub use stall::{Stall, StallRecord};
 pub use watch::WatchStream;

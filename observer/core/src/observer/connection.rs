@@ -10,6 +10,7 @@
 //!
 //! A response that the server broke off is explained by none of these. To forget needlessly costs little: what is shown afterwards counts again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::owner::Observer;
@@ -31,7 +32,7 @@ pub(super) struct Connection {
     /// Whether it was open before it was observed.
     pub(super) attached_late: bool,
     /// Of the server that it leads to, where that is of another version than others at the same address.
-    pub(super) profile: Option<Box<ServerProfile>>,
+    pub(super) profile: Option<Arc<ServerProfile>>,
     /// Whether it is to end with a response, as the client asked.
     ends_with_response: bool,
     /// When its latest response ended, or it was opened.
@@ -45,6 +46,16 @@ impl Connection {
 }
 
 impl Observer {
+    /// A connection, new or known.
+    pub(super) fn connection(&mut self, id: ConnectionId) -> &mut Connection {
+        if self.connections.len() >= self.limits.connections && !self.connections.contains_key(&id) {
+            // The oldest; a capture may have lost its end.
+            self.connections.pop_first();
+            self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
+        }
+        self.connections.entry(id).or_default()
+    }
+
     /// The client asked for the end of a connection, or for what ends it.
     pub(super) fn expect_end(&mut self, connection: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&connection) {
@@ -60,7 +71,7 @@ impl Observer {
     }
 
     pub(super) fn half_ended(&mut self, connection: ConnectionId, at: Timestamp, end: ConnectionEnd) {
-        let first_end = &mut self.connections.entry(connection).or_default().first_end;
+        let first_end = &mut self.connection(connection).first_end;
         if first_end.get_or_insert(end).direction == Direction::Response {
             self.forget_unless_explained(connection, at);
         }

@@ -20,6 +20,8 @@ pub struct Limits {
     pub records_memory: usize,
     /// Bytes that what makes a row takes, about, over all rows.
     pub rows_memory: usize,
+    /// Bytes that what is known of API servers takes together, about: a page of metrics may name thousands of resources.
+    pub profiles_memory: usize,
     /// API servers that are told apart.
     pub upstreams: usize,
     /// Resource types whose revisions are remembered, of all API servers, and custom and aggregated ones whose scope is.
@@ -40,6 +42,7 @@ impl Default for Limits {
             open_memory: 64 << 20,
             records_memory: 8 << 20,
             rows_memory: 8 << 20,
+            profiles_memory: 16 << 20,
             upstreams: 256,
             histories: 2_048,
             reflectors: ReflectorLimits::default(),
@@ -49,18 +52,20 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same, and tables that take about `memory` bytes at most, all together.
+    /// The same, and tables that take about `memory` bytes at most, all together. From 1 GiB on they are those of a live run.
     ///
     /// A capture is anybody's input, and a small one can name more than a live run ever sees.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
-        /// What is kept of a connection, with a short name of its API server.
+        /// What is kept of a connection, and of a resource whose name is as long as it may be.
         const CONNECTION: usize = 256;
+        const RESOURCE: usize = 4 << 10;
         Self {
-            open_memory: self.open_memory.min(memory / 4),
-            records_memory: self.records_memory.min(memory / 16),
+            open_memory: self.open_memory.min(memory / 5),
+            records_memory: self.records_memory.min(memory / 8),
             rows_memory: self.rows_memory.min(memory / 16),
-            histories: self.histories.min(512),
+            profiles_memory: self.profiles_memory.min(memory / 32),
+            histories: self.histories.min(memory / 16 / RESOURCE),
             connections: self.connections.min(memory / 16 / CONNECTION),
             reflectors: self.reflectors.within(memory / 2),
             storms: self.storms.within(memory / 16),

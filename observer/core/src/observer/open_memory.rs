@@ -18,7 +18,10 @@ impl Observer {
         }
         exchange.counted_memory = memory;
         self.open_memory.add(memory);
-        self.open.insert(exchange.id, exchange);
+        // A capture may repeat an identity.
+        if let Some(before) = self.open.insert(exchange.id, exchange) {
+            self.open_memory.remove(before.counted_memory);
+        }
         true
     }
 

@@ -68,7 +68,7 @@ impl Observer {
             limits,
             started: None,
             now: Timestamp::default(),
-            upstreams: Upstreams::default(),
+            upstreams: Upstreams::new(&limits),
             connections: BTreeMap::new(),
             open: BTreeMap::new(),
             open_memory: MemoryUse::of(limits.open_memory),
@@ -95,12 +95,12 @@ impl Observer {
         self.recent.note(self.now, &what);
         match what {
             What::Profile { upstream, profile } => {
-                if self.upstreams.learn(&upstream, ServerProfile::clone(&profile), self.limits.upstreams).is_ok() {
+                if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
                     told(Event::Profile { at, upstream, profile });
                 }
             }
             What::ConnectionOpened { connection, upstream, protocol, process, attached_late } => {
-                self.following.connected(connection, process.clone());
+                self.following.connected(connection, process.clone(), at);
                 self.opened(Opened { connection, upstream, protocol, process, attached_late }, at, told);
             }
             What::ConnectionEnded { connection, end } => self.half_ended(connection, at, end),
@@ -262,16 +262,10 @@ impl Observer {
     fn opened(&mut self, opened: Opened, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let Opened { connection, upstream, protocol, process, attached_late } = opened;
         self.totals.connections += 1;
-        if self.upstreams.connected(&upstream, self.limits.upstreams).is_err() {
+        if self.upstreams.connected(&upstream).is_err() {
             self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
         }
-        if self.connections.len() >= self.limits.connections {
-            // The oldest; a capture may have lost its end.
-            self.connections.pop_first();
-            self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
-        }
-        let known = Connection::opened(upstream.clone(), at, attached_late);
-        self.connections.insert(connection, known);
+        *self.connection(connection) = Connection::opened(upstream.clone(), at, attached_late);
         told(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
     }
 
@@ -334,18 +328,16 @@ impl Observer {
         if known.provenance.version == Basis::Flag {
             return;
         }
-        let other = (known.version.as_ref() != Some(version)).then(|| Box::new(known.of_another_version(version.clone())));
-        match other {
-            Some(profile) if known.version.is_none() => {
-                if self.upstreams.learn(&upstream, ServerProfile::clone(&profile), self.limits.upstreams).is_ok() {
-                    told(Event::Profile { at, upstream, profile });
-                }
+        if known.version.is_none() {
+            let profile = Box::new(known.of_another_version(version.clone()));
+            if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
+                told(Event::Profile { at, upstream, profile });
             }
-            other => {
-                if let Some(connection) = self.connections.get_mut(&connection) {
-                    connection.profile = other;
-                }
-            }
+            return;
+        }
+        let other = (known.version.as_ref() != Some(version)).then(|| self.upstreams.another(&upstream, version));
+        if let Some(connection) = self.connections.get_mut(&connection) {
+            connection.profile = other;
         }
     }
 

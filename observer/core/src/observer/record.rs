@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::exchange::{Client, Exchange, Shape, StallRecord, WatchStream, ending};
+use crate::exchange::{
+    Client, Exchange, Shape, StallRecord, WatchStream, ending, of_alternatives, of_options, of_reads, of_reason, of_structure,
+    of_texts, of_watch,
+};
 use crate::k8s::{ListOptions, Resource, Verb};
 use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
 use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ProofId, ServedFrom, Verdict};
@@ -178,6 +181,21 @@ impl From<&Exchange> for RequestRecord {
 }
 
 impl RequestRecord {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let Self { client, shape, api_version, name, resource_version, reason, content_type, upgraded, .. } = self;
+        let optional = [content_type, upgraded, &self.audit_id, &self.flow_schema_uid, &self.priority_level_uid];
+        of_structure::<Self>()
+            + client.memory()
+            + shape.memory()
+            + of_texts([api_version.as_str(), name, resource_version, reason])
+            + of_texts(optional.into_iter().flatten().map(String::as_str))
+            + of_options(&self.list_options)
+            + self.verdict.as_ref().map_or(0, |verdict| of_reads(&verdict.etcd_reads) + of_alternatives(&verdict.alternatives))
+            + self.watch.as_ref().map_or(0, of_watch)
+            + self.not_read.as_ref().map_or(0, of_reason)
+    }
+
     /// How it ended, as a person would say it: `410 Expired`, `cancelled by the client`; `None` while it goes on.
     pub fn ending(&self) -> Option<String> {
         let error = self.watch.as_ref().and_then(|watch| watch.error.as_ref());

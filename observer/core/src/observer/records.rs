@@ -28,9 +28,10 @@ impl Records {
 
     /// Takes one more; returns how many of the oldest had to go.
     pub(super) fn push(&mut self, exchange: &Exchange) -> u64 {
-        let memory = exchange.memory();
+        let record = RequestRecord::from(exchange);
+        let memory = record.memory();
         self.memory.add(memory);
-        self.kept.push_back(Kept { record: RequestRecord::from(exchange), memory });
+        self.kept.push_back(Kept { record, memory });
         let mut dropped = 0;
         while self.kept.len() > self.most || self.memory.is_exceeded() {
             let Some(oldest) = self.kept.pop_front() else { break };
@@ -45,13 +46,14 @@ impl Records {
         let mut records: Vec<RequestRecord> = self.kept.iter().map(|kept| kept.record.clone()).collect();
         let (mut memory, mut shown, mut not_shown) = (MemoryUse::of(limits.records_memory), 0, 0);
         for exchange in open {
-            let more = exchange.memory();
-            if shown < limits.records && memory.has_room(more) {
-                records.push(RequestRecord::from(exchange));
-                memory.add(more);
-                shown += 1;
-            } else {
-                not_shown += 1;
+            let record = (shown < limits.records).then(|| RequestRecord::from(exchange));
+            match record.filter(|record| memory.has_room(record.memory())) {
+                Some(record) => {
+                    memory.add(record.memory());
+                    records.push(record);
+                    shown += 1;
+                }
+                None => not_shown += 1,
             }
         }
         (records, not_shown)

@@ -30,6 +30,8 @@ struct Key {
 /// Sums over finished exchanges that share a [`Key`], and for watches over open ones too.
 #[derive(Debug)]
 struct Row {
+    /// The memory that it was counted with, in bytes.
+    memory: usize,
     verdict: Option<VerdictRecord>,
     etcd_reads_vary: bool,
     unread: u64,
@@ -72,6 +74,7 @@ impl Tables {
                 return Err(TableFull);
             }
             self.memory.add(memory);
+            self.rows.insert(key.clone(), Row { memory, ..Row::new(exchange) });
         }
         self.rows.entry(key).or_insert_with(|| Row::new(exchange)).add(exchange);
         Ok(())
@@ -89,7 +92,10 @@ impl Tables {
             let Some(row) = self.rows.remove(&key) else { continue };
             match self.rows.entry(clear) {
                 Entry::Vacant(place) => drop(place.insert(row)),
-                Entry::Occupied(mut same) => same.get_mut().merge(&row),
+                Entry::Occupied(mut same) => {
+                    self.memory.remove(row.memory);
+                    same.get_mut().merge(&row);
+                }
             }
         }
     }
@@ -172,6 +178,7 @@ fn key(exchange: &Exchange) -> Key {
 impl Row {
     fn new(exchange: &Exchange) -> Self {
         Self {
+            memory: 0,
             verdict: exchange.verdict.as_ref().map(VerdictRecord::from),
             etcd_reads_vary: false,
             unread: 0,

@@ -1,15 +1,16 @@
 //! The API servers that clients reach: what is known of each, and which revisions each had.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::history::Histories;
 use super::limits::Limits;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, MemoryUse, of_profile};
 use crate::k8s::{Resource, Status};
 use crate::observation::{Body, UpstreamName};
-use crate::routing::{RevisionHistory, ServerProfile, Verdict, lesson};
+use crate::routing::{RevisionHistory, ServerProfile, ServerVersion, Verdict, lesson};
 use crate::time::Timestamp;
 
 /// One of several API servers.
@@ -24,9 +25,12 @@ pub struct UpstreamRecord {
 }
 
 /// All of them, bounded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Upstreams {
     known: BTreeMap<UpstreamName, Upstream>,
+    most: usize,
+    /// Of their profiles.
+    memory: MemoryUse,
     /// The first that was named: whom the tap stands in front of, until clients go elsewhere.
     first: Option<UpstreamName>,
     unknown: ServerProfile,
@@ -35,6 +39,8 @@ pub(super) struct Upstreams {
 #[derive(Debug, Default)]
 struct Upstream {
     profile: ServerProfile,
+    /// Profiles of servers of other versions at the same address, the latest.
+    others: VecDeque<Arc<ServerProfile>>,
     histories: Histories,
     connections: u64,
 }
@@ -43,13 +49,50 @@ struct Upstream {
 pub(super) struct TooMany;
 
 impl Upstreams {
-    pub(super) fn learn(&mut self, name: &UpstreamName, profile: ServerProfile, limit: usize) -> Result<(), TooMany> {
-        self.entry(name, limit)?.profile = profile;
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            known: BTreeMap::new(),
+            most: limits.upstreams,
+            memory: MemoryUse::of(limits.profiles_memory),
+            first: None,
+            unknown: ServerProfile::default(),
+        }
+    }
+
+    pub(super) fn learn(&mut self, name: &UpstreamName, profile: ServerProfile) -> Result<(), TooMany> {
+        let mut memory = self.memory;
+        memory.remove(self.known.get(name).map_or(0, Upstream::memory));
+        if !memory.has_room(of_profile(&profile)) {
+            return Err(TooMany);
+        }
+        memory.add(of_profile(&profile));
+        let upstream = self.entry(name)?;
+        upstream.profile = profile;
+        upstream.others.clear();
+        self.memory = memory;
         Ok(())
     }
 
-    pub(super) fn connected(&mut self, name: &UpstreamName, limit: usize) -> Result<(), TooMany> {
-        let upstream = self.entry(name, limit)?;
+    /// What is known of a server of `version` at the address of another one. Few such profiles are kept, whatever the number of connections.
+    pub(super) fn another(&mut self, name: &UpstreamName, version: &ServerVersion) -> Arc<ServerProfile> {
+        /// A rolling upgrade has two versions.
+        const MOST: usize = 4;
+        let known = |upstream: &Upstream| upstream.others.iter().find(|other| other.version.as_ref() == Some(version)).cloned();
+        if let Some(other) = self.known.get(name).and_then(known) {
+            return other;
+        }
+        let other = Arc::new(self.known_of(name, None).0.of_another_version(version.clone()));
+        if let Some(upstream) = self.known.get_mut(name) {
+            upstream.others.push_back(Arc::clone(&other));
+            if upstream.others.len() > MOST {
+                upstream.others.pop_front();
+            }
+        }
+        other
+    }
+
+    pub(super) fn connected(&mut self, name: &UpstreamName) -> Result<(), TooMany> {
+        let upstream = self.entry(name)?;
         upstream.connections = upstream.connections.saturating_add(1);
         Ok(())
     }
@@ -133,11 +176,18 @@ impl Upstreams {
         self.known.iter().filter(|(_, upstream)| upstream.connections > 0)
     }
 
-    fn entry(&mut self, name: &UpstreamName, limit: usize) -> Result<&mut Upstream, TooMany> {
-        if !self.known.contains_key(name) && self.known.len() >= limit {
+    fn entry(&mut self, name: &UpstreamName) -> Result<&mut Upstream, TooMany> {
+        if !self.known.contains_key(name) && self.known.len() >= self.most {
             return Err(TooMany);
         }
         self.first.get_or_insert_with(|| name.clone());
         Ok(self.known.entry(name.clone()).or_default())
+    }
+}
+
+impl Upstream {
+    /// About how much its profile takes, in bytes; none until it is learned.
+    fn memory(&self) -> usize {
+        if self.profile == ServerProfile::default() { 0 } else { of_profile(&self.profile) }
     }
 }

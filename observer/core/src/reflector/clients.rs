@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::limits::ReflectorLimits;
 use crate::exchange::{MemoryUse, of_identity, of_structure, of_texts};
 use crate::http::Identity;
+use crate::k8s::Container;
 use crate::observation::{ConnectionId, Process, RequestLine};
 use crate::time::Timestamp;
 
@@ -60,7 +61,8 @@ impl KnownClient {
             (Key::Words(words), _) | (Key::Process(_), Some(words)) => words.memory(),
             (Key::Process(_), None) => 0,
         };
-        of_structure::<Self>() + of_structure::<Key>() + of_structure::<Words>() + 2 * words
+        let process = self.process.as_ref().map_or(0, |process| of_texts([process.name.as_str()]) + size_of::<Container>());
+        of_structure::<Self>() + of_structure::<Key>() + of_structure::<Words>() + 2 * words + 3 * process
     }
 }
 
@@ -121,15 +123,18 @@ impl Clients {
         self.known.get(&id)
     }
 
-    pub(super) fn connected(&mut self, connection: ConnectionId, process: Option<Process>) {
-        *self.connection(connection) = Connection { process, client: None };
+    pub(super) fn connected(&mut self, connection: ConnectionId, process: Option<Process>, at: Timestamp) {
+        *self.connection(connection, at) = Connection { process, client: None };
     }
 
     /// The entry of a connection, created if it is missing.
-    fn connection(&mut self, id: ConnectionId) -> &mut Connection {
+    fn connection(&mut self, id: ConnectionId, at: Timestamp) -> &mut Connection {
         if self.connections.len() >= self.most_connections && !self.connections.contains_key(&id) {
             // Drops the oldest; a capture may lack its end.
-            self.connections.pop_first();
+            let client = self.connections.pop_first().and_then(|(_, connection)| connection.client);
+            if let Some(client) = client {
+                self.leave(client, at);
+            }
         }
         self.connections.entry(id).or_default()
     }
@@ -153,7 +158,7 @@ impl Clients {
             Some(process) => self.of_process(process, words)?,
             None => self.of_words(words, connection)?,
         };
-        let before = self.connection(connection).client.replace(id);
+        let before = self.connection(connection, at).client.replace(id);
         if before != Some(id) {
             if let Some(before) = before {
                 self.leave(before, at);

@@ -29,12 +29,13 @@ impl ReflectorLimits {
         /// Bytes of an object version, and of a connection.
         const VERSION: usize = 39;
         const CONNECTION: usize = 256;
+        const RESOURCE: usize = 2 << 10;
         Self {
-            memory: self.memory.min(memory / 2),
-            objects: self.objects.min(memory / 4 / VERSION),
-            clients_memory: self.clients_memory.min(memory / 4),
+            memory: self.memory.min(memory / 3),
+            objects: self.objects.min(memory / 3 / VERSION),
+            clients_memory: self.clients_memory.min(memory / 6),
             connections: self.connections.min(memory / 8 / CONNECTION),
-            resources: self.resources.min(512),
+            resources: self.resources.min(memory / 16 / RESOURCE),
             ..self
         }
     }

@@ -4,7 +4,7 @@ use super::cause::RelistCause;
 use super::moment::Moment;
 use super::versions::{RepeatCounter, Versions};
 use super::watching::PastWatch;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, of_options, of_structure, of_texts};
 use crate::http::Direction;
 use crate::k8s::{Continue, ContinueToken, ListOptions, Status};
 use crate::observation::{ExchangeEnd, ExchangeId};
@@ -104,6 +104,16 @@ impl Listing {
             served_from: None,
             fallback: None,
         }
+    }
+
+    /// About how much memory it takes, in bytes, without the versions of objects.
+    pub(super) fn memory(&self) -> usize {
+        let evidence: usize = match &self.origin {
+            Origin::Again { evidence, .. } => evidence.iter().map(Moment::memory).sum(),
+            Origin::Initial | Origin::Plain => 0,
+        };
+        let token = self.token.as_ref().map_or("", |token| token.start_key.as_str());
+        of_structure::<Self>() + evidence + of_options(&self.options) + of_texts([token])
     }
 
     /// Whether a list with `options` retries this one. After a refusal or a broken connection any list does. After a revision that

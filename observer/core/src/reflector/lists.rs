@@ -172,8 +172,8 @@ impl Reflector {
             Some(Failure { code: Some(code), .. }) => Happened::failed(*code, exchange.status.as_ref()),
             Some(_) => Happened::ListBroke,
             None => {
-                let resource_version = exchange.list.as_ref().map(|list| list.resource_version.clone()).unwrap_or_default();
-                Happened::ListCame { items: exchange.items, resource_version }
+                let resource_version = exchange.list.as_ref().map(|list| list.resource_version.as_str()).unwrap_or_default();
+                Happened::list_came(exchange.items, resource_version)
             }
         };
         self.timeline.push(at, what);

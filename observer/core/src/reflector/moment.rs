@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 
 use super::watch_end::WatchEnd;
+use crate::exchange::of_texts;
 use crate::k8s::{ResourceVersion, Status};
 use crate::observation::{Blockage, ExchangeId};
 use crate::time::Timestamp;
@@ -77,7 +78,7 @@ pub enum Happened {
     Failed {
         /// The HTTP status, or the code of the event.
         code: u16,
-        /// `reason` of the `Status`.
+        /// `reason` of the `Status`. Cut at 160 bytes.
         #[serde(skip_serializing_if = "String::is_empty")]
         reason: String,
         /// `message` of the `Status`, which names the revisions of the read; cut at 160 bytes.
@@ -112,11 +113,38 @@ pub enum Happened {
     OutOfSight,
 }
 
+impl Moment {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let texts = match &self.what {
+            Happened::ListCame { resource_version, .. } => of_texts([resource_version.as_str()]),
+            Happened::Failed { reason, message, .. } => of_texts([reason.as_str(), message]),
+            Happened::ListAsked { .. }
+            | Happened::WatchAsked { .. }
+            | Happened::WatchOpened
+            | Happened::InitialEventsEnded { .. }
+            | Happened::Delivered { .. }
+            | Happened::ListBroke
+            | Happened::WatchEnded { .. }
+            | Happened::ServerRefused { .. }
+            | Happened::Stalled { .. }
+            | Happened::ReadAgain { .. }
+            | Happened::OutOfSight => 0,
+        };
+        size_of::<Self>() + texts
+    }
+}
+
 impl Happened {
+    /// A list, or a page of it, of this revision.
+    pub(super) fn list_came(items: u64, resource_version: &str) -> Self {
+        Self::ListCame { items, resource_version: cut(resource_version).to_owned() }
+    }
+
     /// A refusal or an `ERROR` event.
     pub(super) fn failed(code: u16, status: Option<&Status>) -> Self {
         let (reason, message) = status.map(|status| (status.reason.as_str(), status.message.as_str())).unwrap_or_default();
-        Self::Failed { code, reason: reason.to_owned(), message: cut(message).to_owned() }
+        Self::Failed { code, reason: cut(reason).to_owned(), message: cut(message).to_owned() }
     }
 }
 
@@ -160,6 +188,20 @@ impl Timeline {
     /// All kept moments, the oldest first.
     pub(super) fn moments(&self) -> Vec<Moment> {
         self.moments.iter().cloned().collect()
+    }
+
+    /// About how much memory they take, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.moments.iter().map(Moment::memory).sum()
+    }
+
+    /// Drops all but the latest four: there is no room.
+    pub(super) fn shorten(&mut self) {
+        const LEFT: usize = 4;
+        let dropped = self.moments.len().saturating_sub(LEFT);
+        self.moments.drain(..dropped);
+        self.moments.shrink_to_fit();
+        self.dropped = self.dropped.saturating_add(dropped as u64);
     }
 
     /// Number of older moments that were dropped.

@@ -86,8 +86,8 @@ impl Reflectors {
     }
 
     /// Notes a new connection, and the process of its client.
-    pub fn connected(&mut self, connection: ConnectionId, process: Option<Process>) {
-        self.clients.connected(connection, process);
+    pub fn connected(&mut self, connection: ConnectionId, process: Option<Process>, at: Timestamp) {
+        self.clients.connected(connection, process, at);
     }
 
     /// Notes the end of a connection.
@@ -139,6 +139,7 @@ impl Reflectors {
         }
         let now = reflector.kept_objects();
         self.objects = (self.objects + now).saturating_sub(kept);
+        self.count_memory(id);
     }
 
     /// Processes the head of a response.
@@ -219,18 +220,42 @@ impl Reflectors {
             }
             return;
         }
-        let Some(reflector) = self.of(exchange.id) else { return };
+        let Some(id) = self.of_exchange.remove(&exchange.id) else { return };
+        let Some(reflector) = self.known.get_mut(&id) else { return };
         let kept = reflector.kept_objects();
         reflector.ended(exchange, told);
         let now = reflector.kept_objects();
         self.objects = (self.objects + now).saturating_sub(kept);
-        let id = self.of_exchange.remove(&exchange.id);
-        let Some(reflector) = id.and_then(|id| self.known.get_mut(&id)).filter(|reflector| !reflector.is_busy()) else { return };
-        let place = (reflector.last_seen, reflector.revision);
-        if let Some(kin) = self.by_key.get_mut(&reflector.key) {
-            kin.take_up(reflector.id, reflector.place.replace(place));
-            kin.rest(reflector.id, place);
+        if !reflector.is_busy() {
+            let place = (reflector.last_seen, reflector.revision);
+            if let Some(kin) = self.by_key.get_mut(&reflector.key) {
+                kin.take_up(reflector.id, reflector.place.replace(place));
+                kin.rest(reflector.id, place);
+            }
         }
+        self.count_memory(id);
+    }
+
+    /// Counts a reflector again, whose list or latest moments may have grown. Where there is no room for them, others that are idle are forgotten, and
+    /// then its own moments.
+    fn count_memory(&mut self, id: ReflectorId) {
+        self.count_again(id);
+        if self.memory.is_exceeded() {
+            self.forget_some();
+        }
+        if self.memory.is_exceeded()
+            && let Some(reflector) = self.known.get_mut(&id)
+        {
+            reflector.timeline.shorten();
+            self.count_again(id);
+        }
+    }
+
+    fn count_again(&mut self, id: ReflectorId) {
+        let Some(reflector) = self.known.get_mut(&id) else { return };
+        let memory = reflector.memory();
+        self.memory.remove(std::mem::replace(&mut reflector.counted_memory, memory));
+        self.memory.add(memory);
     }
 
     /// Notes that observations before `at` are missing from the capture.
@@ -321,8 +346,9 @@ impl Reflectors {
 
     fn add(&mut self, key: Key, exchange: &Exchange) -> Option<ReflectorId> {
         let id = ReflectorId(self.next);
-        let reflector = Box::new(Reflector::new(id, key, exchange));
+        let mut reflector = Box::new(Reflector::new(id, key, exchange));
         let memory = reflector.memory();
+        reflector.counted_memory = memory;
         while self.known.len() >= self.limits.reflectors || !self.memory.has_room(memory) {
             if !self.forget_some() {
                 return None;
@@ -354,7 +380,7 @@ impl Reflectors {
 
     fn forget(&mut self, id: ReflectorId) {
         let Some(reflector) = self.known.remove(&id) else { return };
-        self.memory.remove(reflector.memory());
+        self.memory.remove(reflector.counted_memory);
         self.objects = self.objects.saturating_sub(reflector.kept_objects());
         if let Some(kin) = self.by_key.get_mut(&reflector.key)
             && kin.leave(id, reflector.place)

@@ -52,6 +52,8 @@ pub struct PropagationRow {
 pub(super) struct Propagation {
     writers: BTreeMap<ClientId, Writer>,
     measured: BTreeMap<(ClientId, Written), Measured>,
+    /// Revisions that all writers wait for, or keep since they came early.
+    kept: usize,
     forgotten: u64,
 }
 
@@ -79,7 +81,7 @@ struct Measured {
 
 impl Propagation {
     pub(super) const fn new() -> Self {
-        Self { writers: BTreeMap::new(), measured: BTreeMap::new(), forgotten: 0 }
+        Self { writers: BTreeMap::new(), measured: BTreeMap::new(), kept: 0, forgotten: 0 }
     }
 
     /// Whether a request writes an object, so that its response carries the new revision.
@@ -97,6 +99,7 @@ impl Propagation {
         if self.writers.len() >= MAX_FOLLOWED && !self.writers.contains_key(&client) {
             // Drops the client that was first seen. Its next write adds it again.
             if let Some((forgotten, writer)) = self.writers.pop_first() {
+                self.kept = self.kept.saturating_sub(writer.kept());
                 writer.awaited.into_iter().for_each(|(of, ..)| self.count_forgotten(forgotten, of));
             }
         }
@@ -110,8 +113,8 @@ impl Propagation {
 
     /// Processes the end of a write.
     pub(super) fn written(&mut self, client: ClientId, exchange: &Exchange) {
-        let is_full = self.is_full();
         let Some(writer) = self.writers.get_mut(&client).filter(|writer| writer.under_way.contains(&exchange.id)) else { return };
+        let before = writer.kept();
         writer.under_way.remove(&exchange.id);
         let revision = exchange.object.as_ref().and_then(|object| ResourceVersion::number(&object.resource_version));
         let resource = exchange.request.resource();
@@ -122,7 +125,7 @@ impl Propagation {
                 came_back = Some(resource);
             } else {
                 writer.awaited.push_back((what.0, what.1, at));
-                if writer.awaited.len() > MAX_AWAITED || is_full {
+                if writer.awaited.len() > MAX_AWAITED || self.kept >= MAX_AWAITED_IN_ALL {
                     forgotten = writer.awaited.pop_front();
                 }
             }
@@ -130,6 +133,7 @@ impl Propagation {
         if writer.under_way.is_empty() {
             writer.early.clear();
         }
+        self.kept = (self.kept + writer.kept()).saturating_sub(before);
         if writer.is_done() {
             self.writers.remove(&client);
         }
@@ -143,9 +147,10 @@ impl Propagation {
 
     /// Processes events of a watch.
     pub(super) fn delivered(&mut self, client: ClientId, watch: &Exchange, frames: &[WatchFrame], at: Timestamp) {
-        let is_full = self.is_full();
         let Some(writer) = self.writers.get_mut(&client) else { return };
+        let others = self.kept.saturating_sub(writer.kept());
         writer.forget_before(at);
+        self.kept = others + writer.kept();
         let streams = watch.request.options.send_initial_events == Some(true);
         if streams && watch.watch.as_ref().is_none_or(|stream| stream.initial_events_end.is_none()) {
             return;
@@ -160,11 +165,12 @@ impl Propagation {
                 measured.push(at.since(written));
             } else if !writer.under_way.is_empty() {
                 writer.early.push_back((of.clone(), revision));
-                if writer.early.len() > MAX_AWAITED || is_full {
+                if writer.early.len() > MAX_AWAITED || others + writer.kept() > MAX_AWAITED_IN_ALL {
                     writer.early.pop_front();
                 }
             }
         }
+        self.kept = others + writer.kept();
         if writer.is_done() {
             self.writers.remove(&client);
         }
@@ -194,11 +200,6 @@ impl Propagation {
         let mut rows: Vec<PropagationRow> = self.measured.iter().map(row).collect();
         rows.sort_by_key(|row| Reverse((row.p99_us, row.writes)));
         rows
-    }
-
-    /// Whether all clients together have reached their bound.
-    fn is_full(&self) -> bool {
-        self.writers.values().map(|writer| writer.awaited.len() + writer.early.len()).sum::<usize>() >= MAX_AWAITED_IN_ALL
     }
 
     fn count_forgotten(&mut self, client: ClientId, of: Written) {
@@ -239,6 +240,10 @@ impl Writer {
         while self.awaited.front().is_some_and(|(_, _, written)| now.since(*written) > LONGEST) {
             self.awaited.pop_front();
         }
+    }
+
+    fn kept(&self) -> usize {
+        self.awaited.len() + self.early.len()
     }
 
     fn is_done(&self) -> bool {

@@ -88,6 +88,8 @@ pub(super) struct Reflector {
     /// When the last event about an object arrived.
     pub last_event: Option<Timestamp>,
     pub out_of_sight: bool,
+    /// The memory that it was last counted with, in bytes.
+    pub counted_memory: usize,
 }
 
 /// An interrupted watch, and the attempts since.
@@ -315,15 +317,29 @@ impl Reflector {
             events_rate: Rate::new(EVENTS_OVER),
             last_event: None,
             out_of_sight: false,
+            counted_memory: 0,
         }
     }
 
-    /// Estimated memory in bytes, without the versions of its objects. It is constant.
+    /// Estimated memory in bytes, without the versions of its objects.
     pub(super) fn memory(&self) -> usize {
-        /// Its list or watch, its last relist, and its latest moments.
-        const BESIDE: usize = 1_024;
-        // The index has a second copy of the key. The last relist has client and shape; a list under way has its selectors.
-        of_structure::<Self>() + BESIDE + 2 * (self.key.memory() + self.client.memory() + self.shape.memory())
+        /// Its entries in the indices.
+        const INDICES: usize = 256;
+        let listing = match &self.state {
+            State::Listing(listing, _) => listing.memory(),
+            State::Listed | State::Watching(_) | State::Waiting => 0,
+        };
+        let lists = [&self.last_relist, &self.first_list].into_iter().flatten().map(|list| list.memory()).sum::<usize>();
+        // The index has a second copy of the key.
+        of_structure::<Self>()
+            + of_structure::<Watching>()
+            + INDICES
+            + 2 * self.key.memory()
+            + self.client.memory()
+            + self.shape.memory()
+            + listing
+            + lists
+            + self.timeline.memory()
     }
 
     /// Whether one of its requests is under way.

@@ -104,6 +104,14 @@ pub struct ListTold {
     pub fallback_after: Option<u16>,
 }
 
+impl ListTold {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let evidence: usize = self.evidence.iter().map(Moment::memory).sum();
+        of_structure::<Self>() + self.client.memory() + self.shape.memory() + evidence
+    }
+}
+
 /// A resume: a watch that continues from the last resource version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResumeTold {

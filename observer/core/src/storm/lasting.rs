@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::cost::Cost;
 use super::record::{StormId, StormKind, StormMember, StormRecord};
 use super::trigger::Votes;
-use crate::exchange::MemoryUse;
 use crate::observation::UpstreamName;
 use crate::reflector::{ClientId, ListTold, ReflectorId, RelistBegan, RelistCause};
 use crate::time::{Rate, Timestamp};
@@ -15,6 +14,18 @@ use crate::time::{Rate, Timestamp};
 /// Bound for the members kept of a past storm, and for those reported with any storm: the ones with the most bytes, and the ones
 /// without a complete list.
 pub(super) const MEMBERS_TOLD: usize = 32;
+
+/// Reflectors and clients of a storm that are counted exactly. Beyond them the counts are lower bounds.
+const MOST_COUNTED: usize = 65_536;
+
+/// Room for members that are kept one by one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Maximum number.
+    pub members: usize,
+    /// Maximum of their estimated bytes.
+    pub memory: usize,
+}
 
 /// Time over which the peak rate is averaged.
 const PEAK_OVER: Duration = Duration::from_secs(1);
@@ -30,7 +41,8 @@ pub(super) struct Storm {
     reflectors: BTreeSet<ReflectorId>,
     /// Members that are kept individually.
     members: BTreeMap<ReflectorId, StormMember>,
-    memory: MemoryUse,
+    /// Estimated bytes of `members`.
+    memory: usize,
     /// Members whose latest list is not complete.
     unlisted: BTreeSet<ReflectorId>,
     clients: BTreeSet<ClientId>,
@@ -50,7 +62,7 @@ pub(super) struct PastStorm {
 }
 
 impl Storm {
-    pub(super) const fn new(id: StormId, began: Timestamp, named: Timestamp, memory: usize) -> Self {
+    pub(super) const fn new(id: StormId, began: Timestamp, named: Timestamp) -> Self {
         Self {
             id,
             began,
@@ -58,7 +70,7 @@ impl Storm {
             last: began,
             reflectors: BTreeSet::new(),
             members: BTreeMap::new(),
-            memory: MemoryUse::of(memory),
+            memory: 0,
             unlisted: BTreeSet::new(),
             clients: BTreeSet::new(),
             votes: Votes::new(),
@@ -69,15 +81,23 @@ impl Storm {
         }
     }
 
-    /// Adds a relist of a member, or the relists of a reflector from before the storm was declared.
-    pub(super) fn add(&mut self, began: &RelistBegan, cost: &Cost, is_listed: bool, members: usize) {
-        if self.reflectors.insert(began.reflector) {
+    /// Estimated bytes of its members.
+    pub(super) const fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// Adds a relist of a member, or the relists of a reflector from before the storm was declared. Members beyond the first
+    /// `MOST_COUNTED` are not counted one by one.
+    pub(super) fn add(&mut self, began: &RelistBegan, cost: &Cost, is_listed: bool, room: Room) {
+        if self.reflectors.len() < MOST_COUNTED && self.reflectors.insert(began.reflector) {
             self.last = self.last.max(began.at);
         }
-        if !is_listed {
+        if !is_listed && self.reflectors.contains(&began.reflector) {
             self.unlisted.insert(began.reflector);
         }
-        self.clients.insert(began.client_id);
+        if self.clients.len() < MOST_COUNTED {
+            self.clients.insert(began.client_id);
+        }
         self.votes.count(began.cause, began.server_refused);
         let of_cause = self.causes.entry(began.cause).or_default();
         *of_cause = of_cause.saturating_add(1);
@@ -85,8 +105,8 @@ impl Storm {
         self.peak = self.peak.max(self.rate.per_second(began.at));
         if let Some(member) = self.members.get_mut(&began.reflector) {
             member.pay(cost);
-        } else if self.members.len() < members && self.memory.has_room(began.memory()) {
-            self.memory.add(began.memory());
+        } else if self.members.len() < room.members && self.memory + began.memory() <= room.memory {
+            self.memory = self.memory.saturating_add(began.memory());
             let mut member = StormMember {
                 reflector: began.reflector,
                 client_id: began.client_id,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::cost::Cost;
-use super::lasting::{MEMBERS_TOLD, PastStorm, Storm};
+use super::lasting::{MEMBERS_TOLD, PastStorm, Room, Storm};
 use super::limits::StormLimits;
 use super::record::{StormId, StormRecord};
 use crate::observation::UpstreamName;
@@ -36,7 +36,7 @@ struct Front {
     /// Reflectors that began to relist within the window, each with its cost since.
     recent: BTreeMap<ReflectorId, Recent>,
     /// Estimated bytes of `recent`.
-    memory: usize,
+    recent_memory: usize,
     /// The same reflectors by the start of their latest relist, the earliest first.
     order: BTreeSet<(Timestamp, ReflectorId)>,
     storm: Option<Storm>,
@@ -69,15 +69,17 @@ impl Storms {
         if !self.fronts.contains_key(&upstream) && self.fronts.len() >= self.limits.servers {
             return;
         }
+        let room = self.limits.memory.saturating_sub(self.fronts.values().map(Front::memory).sum());
         let front = self.fronts.entry(upstream.clone()).or_default();
         if let Some(storm) = &mut front.storm {
-            storm.add(&began, &Cost { relists: 1, ..Cost::default() }, false, self.limits.members);
-            front.note(began, self.limits.memory);
+            let most = Room { members: self.limits.members, memory: storm.memory() + room };
+            storm.add(&began, &Cost { relists: 1, ..Cost::default() }, false, most);
+            front.note(began, room);
             return;
         }
-        front.note(began, self.limits.memory);
+        front.note(began, room);
         if front.recent.len() >= self.limits.reflectors {
-            let storm = front.name(StormId(self.next), at, &self.limits);
+            let storm = front.name(StormId(self.next), at, Room { members: self.limits.members, memory: room });
             self.next = self.next.saturating_add(1);
             self.named = self.named.saturating_add(1);
             told(Told::Began(Box::new(storm.record(&upstream, None, MEMBERS_TOLD))));
@@ -139,9 +141,15 @@ impl Storms {
 }
 
 impl Front {
-    /// Notes a relist. If `recent` takes more than `memory` bytes, drops the reflectors that relisted first.
-    fn note(&mut self, began: RelistBegan, memory: usize) {
+    /// Estimated bytes of `recent` and of the storm.
+    fn memory(&self) -> usize {
+        self.recent_memory + self.storm.as_ref().map_or(0, Storm::memory)
+    }
+
+    /// Notes a relist. If `recent` would grow by more than `room` bytes, drops the reflectors that relisted first.
+    fn note(&mut self, began: RelistBegan, room: usize) {
         let (at, reflector) = (began.at, began.reflector);
+        let most = self.recent_memory.saturating_add(room);
         let cost = match self.take(reflector) {
             Some(before) => {
                 self.order.remove(&(before.began.at, reflector));
@@ -149,13 +157,13 @@ impl Front {
             }
             None => Cost::default(),
         };
-        while self.memory > memory
+        while self.recent_memory.saturating_add(began.memory()) > most
             && let Some((_, first)) = self.order.pop_first()
         {
             self.take(first);
         }
         self.order.insert((at, reflector));
-        self.memory = self.memory.saturating_add(began.memory());
+        self.recent_memory = self.recent_memory.saturating_add(began.memory());
         let cost = Cost { relists: cost.relists.saturating_add(1), ..cost };
         self.recent.insert(reflector, Recent { began, cost, is_listed: false });
     }
@@ -172,7 +180,7 @@ impl Front {
 
     fn take(&mut self, reflector: ReflectorId) -> Option<Recent> {
         let recent = self.recent.remove(&reflector)?;
-        self.memory = self.memory.saturating_sub(recent.began.memory());
+        self.recent_memory = self.recent_memory.saturating_sub(recent.began.memory());
         Some(recent)
     }
 
@@ -186,11 +194,11 @@ impl Front {
     }
 
     /// Makes a storm of the reflectors in `recent`.
-    fn name(&mut self, id: StormId, at: Timestamp, limits: &StormLimits) -> Storm {
+    fn name(&mut self, id: StormId, at: Timestamp, room: Room) -> Storm {
         let began = self.order.first().map_or(at, |(began, _)| *began);
-        let mut storm = Storm::new(id, began, at, limits.memory);
+        let mut storm = Storm::new(id, began, at);
         for Recent { began, cost, is_listed } in self.recent.values_mut() {
-            storm.add(began, &std::mem::take(cost), *is_listed, limits.members);
+            storm.add(began, &std::mem::take(cost), *is_listed, room);
         }
         storm
     }
