@@ -50,7 +50,7 @@ pub(super) struct Read {
 
     /// Keep at most about this much of requests, reflectors and their objects; the report counts the rest. A live run keeps as much as
     /// 1GiB
-    #[arg(long, value_name = "SIZE", default_value = "20MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     max_memory: ByteSize,
 
     #[command(flatten)]

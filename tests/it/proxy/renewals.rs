@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
+use tokio::time::timeout;
+use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::tap::proxy::{
     ClientCertificate, ProxyConfig, UpstreamFiles, UpstreamIdentity, UpstreamReading, UpstreamTls, UpstreamTrust,
 };
@@ -63,7 +65,7 @@ async fn what_cannot_be_read_again_changes_nothing_and_the_rest_counts() {
 }
 
 #[tokio::test]
-async fn files_that_hang_hold_nobody_up_for_long() {
+async fn files_that_hang_delay_no_client_and_no_shutdown() {
     let ca = ClusterCa::new();
     let user = ca.user();
     let (hang, hanging) = mpsc::channel::<()>();
@@ -74,13 +76,20 @@ async fn files_that_hang_hold_nobody_up_for_long() {
         UpstreamReading { trust: Err("gone".into()), certificate: Err("gone".into()) }
     };
     let upstream_files = Some(UpstreamFiles::new(identity(&ca, &user), read));
-    let mut rig = Rig::of(upstream, ProxyConfig { upstream_files, ..config });
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let mut rig = Rig::of(upstream, ProxyConfig { upstream_files, intake: Some(intake), ..config });
     for _ in 0..2 {
         assert_eq!(presented(&rig.pair().await.1), der(&user));
     }
-    // The reading is still under way, and keeps nothing of the listener.
-    rig.handle.stop(Duration::ZERO);
-    rig.serving.await.unwrap();
+    // The read continues, but it holds no part of the listener, and so not the intake.
+    rig.handle.stop(Duration::ZERO).await;
+    drop(rig);
+    let closed = tokio::task::spawn_blocking(move || {
+        while !receiver.is_closed() {
+            receiver.drain(Duration::from_secs(1));
+        }
+    });
+    timeout(Duration::from_secs(10), closed).await.expect("the intake is closed").unwrap();
     drop(hang);
 }
 
