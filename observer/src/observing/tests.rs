@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use observer_core::http::{Direction, Protocol, Start};
 use observer_core::observation::{Process, What};
@@ -32,6 +32,21 @@ fn what_a_tap_delivers_ends_in_the_snapshot() {
     assert_eq!(outcome.snapshot.lists[0].verdict.as_ref().unwrap().rule, "list-unset-consistent");
     assert_eq!(outcome.snapshot.missed.reset_instead_of_refused, 3);
     assert!(outcome.troubles.is_empty(), "{:?}", outcome.troubles);
+}
+
+#[test]
+fn a_run_without_traffic_lasts_until_its_end() {
+    let mut lasted = Duration::ZERO;
+    let outcome = observe(Outputs::default(), |_nothing_comes| {
+        let begun = Instant::now();
+        while lasted < Duration::from_millis(5) {
+            lasted = begun.elapsed();
+        }
+    });
+    let snapshot = outcome.snapshot;
+    let length = snapshot.at.since(snapshot.started.unwrap());
+    // The thread starts a little later than the test measures.
+    assert!(length >= lasted / 2, "{length:?} of {lasted:?}");
 }
 
 #[test]

@@ -76,11 +76,41 @@ fn live_lines_faster_than_anybody_reads_are_counted() {
     assert!(text.lines().count() < 1_000);
 }
 
-/// The live lines for one HTTP/1.1 connection of `my-controller/0.3`: a request each millisecond, answered half a millisecond
-/// later.
+#[test]
+fn columns_of_a_report_name_sums_and_medians() {
+    let (observations, _) = observations(
+        [
+            ("GET /api/v1/pods", "200 OK", r#"{"kind":"PodList","metadata":{"resourceVersion":"8"},"items":[]}"#),
+            ("GET /api/v1/pods?watch=1&resourceVersion=8", "200 OK", ""),
+            ("GET /api/v1/nodes/a", "200 OK", "{}"),
+        ]
+        .into_iter(),
+    );
+    let mut observer = Observer::new(Limits::default());
+    observations.into_iter().for_each(|observation| observer.observe(observation, &mut |_event| {}));
+    let run =
+        Run { budget: None, subcommand: "exec", command: Vec::new(), exit_code: None, silence: Vec::new(), notes: Vec::new() };
+    let report = report_text(&run, &observer.snapshot(), Colour::Off);
+    for label in ["FIRST BYTE (MED)  TOTAL (MED)", "OPEN, SUM"] {
+        assert!(report.as_str().contains(label), "{label}: {}", report.as_str());
+    }
+}
+
+/// The live lines for these exchanges.
 fn lines<'e>(exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>) -> String {
     let mut observer = Observer::new(Limits::default());
     let mut live = LiveLines::new(Printer::to(Vec::new()), Colour::Off);
+    let (observations, at) = observations(exchanges);
+    for observation in observations {
+        observer.observe(observation, &mut |event| live.event(&event).unwrap());
+    }
+    live.totals(at.plus(std::time::Duration::from_secs(1)), &observer.totals(), observer.missed()).unwrap();
+    String::from_utf8(live.into_inner()).unwrap()
+}
+
+/// One HTTP/1.1 connection of `my-controller/0.3`, and the time after it: a request each millisecond, answered half a millisecond
+/// later.
+fn observations<'e>(exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>) -> (Vec<Observation>, Timestamp) {
     let mut at = Timestamp::from_nanos(0);
     let mut observations = Vec::new();
     let profile = Box::new(ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint));
@@ -95,9 +125,5 @@ fn lines<'e>(exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>) -> St
         decoder.bytes(at, Direction::Response, response.as_bytes(), &mut |one| observations.push(one));
         at = at.plus(std::time::Duration::from_micros(500));
     }
-    for observation in observations {
-        observer.observe(observation, &mut |event| live.event(&event).unwrap());
-    }
-    live.totals(at.plus(std::time::Duration::from_secs(1)), &observer.totals(), observer.missed()).unwrap();
-    String::from_utf8(live.into_inner()).unwrap()
+    (observations, at)
 }
