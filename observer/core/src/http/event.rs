@@ -43,8 +43,8 @@ pub struct RequestHead {
     pub identity: Field<Identity>,
     /// Allow-listed header fields.
     pub headers: Headers,
-    /// Whether the connection closes after the response: the client asks for it, or speaks HTTP/1.0 without keep-alive (RFC 9112
-    /// §9.3). Never on HTTP/2.
+    /// Whether the connection closes after the response: the client asks for it, or speaks HTTP/1.0 without keep-alive
+    /// (RFC 9112 §9.3). Never on HTTP/2.
     pub closes: bool,
 }
 

@@ -55,7 +55,7 @@ impl Report {
     }
 
     pub(super) fn to_markdown(&self) -> String {
-        let mut table = Table::new(["What", "Figure"]);
+        let mut table = Table::new(["Quantity", "Figure"]);
         let mut row = |what: &str, figure: String| table.row([what.to_owned(), figure]);
         row("an event, from bytes of HTTP/2 to what is known of its reflector, ns", format!("{:.0}", self.whole_ns));
         row("decoding alone (HTTP/2, JSON), ns", format!("{:.0}", self.decode_ns));

@@ -27,7 +27,7 @@ enum RequestState {
     Over,
 }
 
-/// State of the response.
+/// State of the response, with the frames that change it.
 ///
 /// ```text
 ///            ┌─ 1xx ─┐                   DATA, or trailers: it was final
