@@ -26,7 +26,7 @@ pub(crate) enum Place {
 ///
 /// The message is also written to the file named by `FAULTY_WATCHTAP_WORDS`, as proof to a search of other outputs that it existed.
 #[cfg(feature = "injected-faults")]
-pub(crate) fn strike(place: Place, seen: &impl std::fmt::Debug) {
+pub(crate) fn inject(place: Place, seen: &impl std::fmt::Debug) {
     use std::sync::{Mutex, PoisonError};
 
     static DECODED: Mutex<String> = Mutex::new(String::new());
@@ -55,4 +55,4 @@ pub(crate) fn strike(place: Place, seen: &impl std::fmt::Debug) {
 
 /// Does nothing: this build has no injected faults.
 #[cfg(not(feature = "injected-faults"))]
-pub(crate) const fn strike(_place: Place, _seen: &impl std::fmt::Debug) {}
+pub(crate) const fn inject(_place: Place, _seen: &impl std::fmt::Debug) {}

@@ -5,7 +5,7 @@
 //! `Unknown` with a reason), never a panic.
 //!
 //! Each floor uses lower ones only (a house rule tests it). From the bottom:
-//! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], [`time`], [`unshown`]
+//! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], [`time`], [`redacted`]
 //! - 1: [`http`], [`wire`], [`routing`]
 //! - 2: [`observation`], [`verification`]
 //! - 3: [`exchange`]
@@ -26,10 +26,10 @@ pub mod logs;
 pub mod metrics;
 pub mod observation;
 pub mod observer;
+pub mod redacted;
 pub mod reflector;
 pub mod routing;
 pub mod storm;
 pub mod time;
-pub mod unshown;
 pub mod verification;
 pub mod wire;

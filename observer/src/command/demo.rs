@@ -16,7 +16,7 @@ use super::profiles::Profiles;
 use super::session::Bound;
 use super::tap_set::run_folder;
 use super::upstream_flags::UpstreamFlags;
-use crate::demo::{DemoConfig, DemoServer, Script, furnish, reference, story};
+use crate::demo::{DemoConfig, DemoServer, Script, populate, reference, story};
 use crate::kubeconfig::{Environment, Kubeconfig};
 use crate::printable::{Printable, stdout};
 
@@ -86,8 +86,8 @@ pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) ->
     let mut ready = follow.ready()?;
     let folder = run_folder()?;
     let own = folder.write("demo-kubeconfig", server.kubeconfig().as_bytes()).context("cannot write the demo's kubeconfig")?;
-    match ready.unless_ended(furnish(&own)).await {
-        Some(furnished) => furnished?,
+    match ready.unless_ended(populate(&own)).await {
+        Some(populated) => populated?,
         None => return Ok(ExitCode::SUCCESS),
     }
     let kubeconfig = kubeconfig(&own)?;

@@ -69,7 +69,7 @@ pub(super) fn write(report: Report, run: &Run, snapshot: &Snapshot) -> Result<()
 }
 
 fn text(report: &Report, run: &Run, snapshot: &Snapshot) -> Result<Printable> {
-    injected_fault::strike(Place::Report, snapshot);
+    injected_fault::inject(Place::Report, snapshot);
     Ok(match report.format() {
         Format::Text => report_text(run, snapshot, report.colour()),
         Format::Json => report_json(run, snapshot)?,

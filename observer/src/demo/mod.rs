@@ -50,7 +50,7 @@ mod token;
 mod watchers;
 mod write;
 
-pub use cast::furnish;
+pub use cast::populate;
 pub use config::DemoConfig;
 pub use faults::FaultAnswer;
 pub use handle::DemoHandle;

@@ -86,7 +86,7 @@ impl Decoding {
                 self.connections.insert(id, Connection::Decoded(Box::new(decoder)));
             }
             TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| {
-                injected_fault::strike(Place::Decoder, bytes);
+                injected_fault::inject(Place::Decoder, bytes);
                 decoder.bytes(*at, *direction, bytes, told);
             }),
             TapEvent::Fields { direction, fields, .. } => self.on(id, |decoder| decoder.fields(*direction, fields)),
@@ -106,7 +106,7 @@ impl Decoding {
     fn close(&mut self, id: ConnectionId, at: Timestamp, forwarded: Plaintext, told: &mut dyn FnMut(Observation)) {
         match self.connections.get_mut(&id) {
             Some(Connection::Decoded(decoder)) => {
-                injected_fault::strike(Place::Close, &self.upstreams);
+                injected_fault::inject(Place::Close, &self.upstreams);
                 decoder.close(at, forwarded, told);
             }
             Some(Connection::Failed { observed, missed }) => {

@@ -65,7 +65,7 @@ impl Outputs {
     /// Emits an event.
     pub(super) fn event(&mut self, event: &Event) {
         self.each(|sink| {
-            injected_fault::strike(Place::View, event);
+            injected_fault::inject(Place::View, event);
             sink.event(event)
         });
     }

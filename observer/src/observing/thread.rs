@@ -257,7 +257,7 @@ impl Door {
     }
 
     fn pass(&mut self, observation: Observation) {
-        injected_fault::strike(Place::Observer, &observation);
+        injected_fault::inject(Place::Observer, &observation);
         let Self { observer, outputs } = self;
         observer.observe(observation, &mut |event| outputs.event(&event));
         outputs.note_change();

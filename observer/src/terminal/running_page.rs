@@ -110,7 +110,7 @@ impl Drawing {
             self.heed_stops()?;
             self.take_news();
             if self.screen.is_taken() && self.is_stale {
-                injected_fault::strike(Place::Page, &self.page);
+                injected_fault::inject(Place::Page, &self.page);
                 self.screen.draw(&self.page)?;
                 self.is_stale = false;
             }

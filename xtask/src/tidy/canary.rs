@@ -12,7 +12,7 @@ const DEBUG_OUTPUT: &str = "tests/it/canary/debug_output.rs";
 const OUTPUTS: &str = "tests/it/canary/outputs.rs";
 /// Modules of the core that see traffic. Modules above or beside them receive only what these have let through.
 const SEES_TRAFFIC: &[&str] =
-    &["capture", "exchange", "http", "k8s", "logs", "metrics", "observation", "observer", "reflector", "storm", "unshown", "wire"];
+    &["capture", "exchange", "http", "k8s", "logs", "metrics", "observation", "observer", "reflector", "storm", "redacted", "wire"];
 /// Bytes that `Debug` may show, each with the reason.
 const SHOWN: &[(&str, &str, &str)] = &[
     ("observer/core/src/http/h2/hpack/field_line.rs", "Value", "text of fields on the allow-list, and methods"),
@@ -127,9 +127,9 @@ fn shown_bytes(definition: &Definition<'_>) -> Vec<Violation> {
             (_, "[") => 1,
             _ => return false,
         };
-        // `Unshown<Vec<u8>>`, `Unshown<[u8; 9]>`, `Unshown<&[u8]>`; the lifetime in the last is no token.
+        // `Redacted<Vec<u8>>`, `Redacted<[u8; 9]>`, `Redacted<&[u8]>`; the lifetime in the last is no token.
         let around = [before(holder + 1), before(holder + 2), before(holder + 3), before(holder + 4)];
-        !(around[0] == "<" && around[1] == "Unshown" || around[1] == "<" && around[2] == "Unshown" || around[3] == "Unshown")
+        !(around[0] == "<" && around[1] == "Redacted" || around[1] == "<" && around[2] == "Redacted" || around[3] == "Redacted")
     };
     let shown = definition.body.iter().enumerate().filter(|(at, token)| token.text == "u8" && is_shown(*at));
     shown
@@ -141,7 +141,7 @@ fn shown_bytes(definition: &Definition<'_>) -> Vec<Violation> {
 
 /// The names of types that may hold text or bytes from outside, directly or within a field.
 fn holders_of_text<'t>(definitions: &[Definition<'t>]) -> BTreeSet<&'t str> {
-    let mut holders: BTreeSet<&str> = ["String", "str", "Unshown", "HeldBytes"].into();
+    let mut holders: BTreeSet<&str> = ["String", "str", "Redacted", "HeldBytes"].into();
     loop {
         let more = definitions.iter().filter(|one| one.body.iter().any(|token| holders.contains(token.text)));
         let more: BTreeSet<&str> = more.map(|one| one.name).collect();
@@ -224,7 +224,7 @@ fn debug_of_the_core_shows_no_bytes() {
     let violations: Vec<_> = definitions.flat_map(|one| shown_bytes(&one)).collect();
     assert_none(
         &violations,
-        "wrap the bytes in `Unshown`, which shows their number: a list of numbers is as good as the secret itself",
+        "wrap the bytes in `Redacted`, which shows their number: a list of numbers is as good as the secret itself",
     );
 }
 
@@ -261,7 +261,7 @@ fn bytes_in_debug_are_caught() {
 
 #[test]
 fn bytes_that_are_not_shown_are_fine() {
-    let text = "#[derive(Clone, Debug)]\npub struct A<'a>(Unshown<Vec<u8>>, Unshown<[u8; 9]>, Unshown<&'a [u8]>, &'static [u8]);\nstruct B(Vec<u8>);";
+    let text = "#[derive(Clone, Debug)]\npub struct A<'a>(Redacted<Vec<u8>>, Redacted<[u8; 9]>, Redacted<&'a [u8]>, &'static [u8]);\nstruct B(Vec<u8>);";
     let file = SourceFile::new("observer/core/src/http/a.rs", text);
     let code = code(&file);
     assert_eq!(definitions(&file, &code).len(), 2);

@@ -3,14 +3,14 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::layout::{BlockHead, BlockKind, MAX_PACKED, checksum};
+use crate::redacted::Redacted;
 use crate::time::Timestamp;
-use crate::unshown::Unshown;
 
 /// Lines of a block that is not yet written.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
     pub(super) kind: BlockKind,
-    pub(super) lines: Unshown<Vec<u8>>,
+    pub(super) lines: Redacted<Vec<u8>>,
     pub(super) count: u32,
     /// Ordinal of the first line's observation.
     pub(super) first: u64,
@@ -20,7 +20,7 @@ pub(super) struct OpenBlock {
 
 impl OpenBlock {
     pub(super) fn new(kind: BlockKind, first: u64, at: Timestamp) -> Self {
-        Self { kind, lines: Unshown(Vec::new()), count: 0, first, from: at, until: at }
+        Self { kind, lines: Redacted(Vec::new()), count: 0, first, from: at, until: at }
     }
 
     /// Appends the block: its head and its deflated lines.

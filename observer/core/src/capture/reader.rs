@@ -5,8 +5,8 @@ use super::layout::{BLOCK_HEAD, Beginning, BlockHead, BlockKind, FileHead, SYNC}
 use super::lines;
 use super::lost::{Lost, LostReason, Refused};
 use crate::observation::Observation;
+use crate::redacted::Redacted;
 use crate::time::Timestamp;
-use crate::unshown::Unshown;
 
 /// Most bytes taken per step: they bound the buffer, whatever the caller pushes.
 const STEP: usize = 64 << 10;
@@ -43,7 +43,7 @@ pub enum Record {
 #[derive(Debug)]
 pub struct Reader {
     state: State,
-    buffer: Unshown<Vec<u8>>,
+    buffer: Redacted<Vec<u8>>,
     /// Offset in the file of the buffer's first byte.
     offset: u64,
     /// Ordinal of the next observation; `None` after a damaged head.
@@ -71,7 +71,7 @@ struct Skipped {
 
 impl Default for Reader {
     fn default() -> Self {
-        Self { state: State::Head, buffer: Unshown(Vec::new()), offset: 0, expected: None, latest: None, skipped: None }
+        Self { state: State::Head, buffer: Redacted(Vec::new()), offset: 0, expected: None, latest: None, skipped: None }
     }
 }
 

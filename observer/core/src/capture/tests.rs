@@ -6,8 +6,8 @@ use super::*;
 use crate::http::StreamId;
 use crate::k8s::{Status, StatusCause};
 use crate::observation::{Body, ConnectionId, ExchangeId, Observation, Plaintext, What};
+use crate::redacted::Redacted;
 use crate::time::Timestamp;
-use crate::unshown::Unshown;
 
 const AT: Timestamp = Timestamp::from_nanos(1_000_000_000);
 
@@ -127,7 +127,7 @@ fn lengths_beyond_the_bounds_are_damage() {
 #[test]
 fn a_bomb_inflates_to_no_more_than_its_head_says() {
     let mut bomb = Vec::new();
-    OpenBlock { lines: Unshown(vec![b'\n'; 50 << 20]), ..block(BlockKind::Observations, 0, &[]) }.write(&mut bomb);
+    OpenBlock { lines: Redacted(vec![b'\n'; 50 << 20]), ..block(BlockKind::Observations, 0, &[]) }.write(&mut bomb);
     let packed = &bomb[BLOCK_HEAD..];
     assert!(packed.len() < 1 << 20, "it is small");
     let head = BlockHead { packed: packed.len(), raw: MAX_RAW, checksum: layout::checksum(packed), ..block_head() };
@@ -153,7 +153,7 @@ fn what_cannot_be_shrunk_fits() {
     let mut lines: Vec<u8> = noise.take(MAX_RAW - 1).collect();
     lines.push(b'\n');
     let mut bytes = Vec::new();
-    OpenBlock { count: 1, lines: Unshown(lines.clone()), ..block(BlockKind::Observations, 0, &[]) }.write(&mut bytes);
+    OpenBlock { count: 1, lines: Redacted(lines.clone()), ..block(BlockKind::Observations, 0, &[]) }.write(&mut bytes);
     let head = BlockHead::read(&bytes).unwrap();
     assert!(inflated(&head, &bytes[BLOCK_HEAD..]) == Some(lines));
 }
@@ -172,7 +172,7 @@ fn head() -> Vec<u8> {
 
 fn block(kind: BlockKind, first: u64, lines: &[&str]) -> OpenBlock {
     let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
-    OpenBlock { lines: Unshown(text.into_bytes()), count: u32::try_from(lines.len()).unwrap(), ..OpenBlock::new(kind, first, AT) }
+    OpenBlock { lines: Redacted(text.into_bytes()), count: u32::try_from(lines.len()).unwrap(), ..OpenBlock::new(kind, first, AT) }
 }
 
 fn block_head() -> BlockHead {

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::detection::{Detection, Finding, HeldPiece};
 use super::{Direction, Event, Gap, HeaderFields, Protocol, StreamId, h1, h2};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// The point of a connection at which observing begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ enum Decoder {
 /// One input from a tap, for one direction.
 #[derive(Clone, Copy, Debug)]
 enum Piece<'a> {
-    Bytes(Unshown<&'a [u8]>),
+    Bytes(Redacted<&'a [u8]>),
     Gap(Gap),
     End,
 }
@@ -83,7 +83,7 @@ impl Connection {
     /// Decodes the next bytes of one direction.
     pub fn bytes(&mut self, direction: Direction, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
         if !bytes.is_empty() {
-            self.feed(direction, Piece::Bytes(Unshown(bytes)), sink);
+            self.feed(direction, Piece::Bytes(Redacted(bytes)), sink);
         }
     }
 
@@ -114,7 +114,7 @@ impl Connection {
         match &mut self.state {
             State::Detecting(detection) => {
                 let finding = match piece {
-                    Piece::Bytes(Unshown(bytes)) => detection.bytes(direction, bytes),
+                    Piece::Bytes(Redacted(bytes)) => detection.bytes(direction, bytes),
                     Piece::Gap(_) => detection.gap(),
                     Piece::End => detection.end(direction),
                 };
@@ -151,7 +151,7 @@ impl Connection {
         let State::Detecting(detection) = mem::replace(&mut self.state, decoding) else { return };
         for (direction, piece) in detection.into_pieces() {
             match piece {
-                HeldPiece::Bytes(held) => self.feed(direction, Piece::Bytes(Unshown(held.as_slice())), sink),
+                HeldPiece::Bytes(held) => self.feed(direction, Piece::Bytes(Redacted(held.as_slice())), sink),
                 HeldPiece::End => self.feed(direction, Piece::End, sink),
             }
         }
@@ -168,10 +168,10 @@ impl Decoder {
 
     fn feed(&mut self, direction: Direction, piece: Piece<'_>, sink: &mut dyn FnMut(Event<'_>)) {
         match (self, piece) {
-            (Self::Http1(decoder), Piece::Bytes(Unshown(bytes))) => decoder.bytes(direction, bytes, sink),
+            (Self::Http1(decoder), Piece::Bytes(Redacted(bytes))) => decoder.bytes(direction, bytes, sink),
             (Self::Http1(decoder), Piece::Gap(gap)) => decoder.gap(direction, gap, sink),
             (Self::Http1(decoder), Piece::End) => decoder.end(direction, sink),
-            (Self::Http2(decoder), Piece::Bytes(Unshown(bytes))) => decoder.bytes(direction, bytes, sink),
+            (Self::Http2(decoder), Piece::Bytes(Redacted(bytes))) => decoder.bytes(direction, bytes, sink),
             (Self::Http2(decoder), Piece::Gap(gap)) => decoder.gap(direction, gap, sink),
             (Self::Http2(decoder), Piece::End) => decoder.end(direction, sink),
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Field, Headers, Identity, Target};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// The direction of bytes on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -104,7 +104,7 @@ pub enum Event<'a> {
         /// Request or response body.
         direction: Direction,
         /// The next bytes; never empty.
-        bytes: Unshown<&'a [u8]>,
+        bytes: Redacted<&'a [u8]>,
     },
     /// Bytes of a body that were not seen.
     BodyGap {
@@ -153,7 +153,7 @@ pub enum Event<'a> {
         /// Direction of the bytes.
         direction: Direction,
         /// The next bytes; never empty. They may include the input of a user's shell.
-        bytes: Unshown<&'a [u8]>,
+        bytes: Redacted<&'a [u8]>,
     },
     /// Bytes of an upgraded exchange that were not seen.
     OpaqueGap {

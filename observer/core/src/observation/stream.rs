@@ -6,7 +6,7 @@ use super::version_document::VersionDocument;
 use super::vocabulary::{Body, BodyNotRead, ConnectionEnd, ExchangeEnd, ExchangeId, What};
 use crate::http::{Direction, Part};
 use crate::k8s::{RequestInfo, Verb};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 use crate::wire::{BodyKind, BodyReader, Fact, MediaType, ObjectRef, Unsupported, WatchFrame};
 
 /// Most items or events in one observation; a read of 64 KiB rarely holds more.
@@ -189,7 +189,7 @@ impl Stream {
     /// Reads a part of a watch's messages. Their first byte shows their media type.
     fn part(&mut self, part: Part<'_>, told: &mut dyn FnMut(What)) {
         match part {
-            Part::Message(Unshown(bytes)) => {
+            Part::Message(Redacted(bytes)) => {
                 self.begin_messages(bytes, told);
                 self.read(told, |reader, sink| reader.push(bytes, sink));
             }

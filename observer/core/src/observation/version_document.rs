@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::request::ResponseLine;
 use crate::k8s::{RequestInfo, Verb};
+use crate::redacted::Redacted;
 use crate::routing::ServerVersion;
-use crate::unshown::Unshown;
 
 /// Longest document that is held, in bytes. A real one has about 300, and is never compressed.
 const MAX_DOCUMENT: usize = 4096;
@@ -13,7 +13,7 @@ const MAX_DOCUMENT: usize = 4096;
 /// The answer to `GET /version` (kubernetes/apimachinery `pkg/version/types.go`, `Info`), as far as it has come.
 #[derive(Debug, Default)]
 pub(super) struct VersionDocument {
-    bytes: Unshown<Vec<u8>>,
+    bytes: Redacted<Vec<u8>>,
 }
 
 #[derive(Deserialize)]

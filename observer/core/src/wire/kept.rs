@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::str;
 
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// At most `limit` bytes of text. Invalid UTF-8 becomes U+FFFD, as in Go's JSON encoder.
 #[inline]
@@ -15,7 +15,7 @@ pub(super) fn text(bytes: &[u8], limit: usize) -> Cow<'_, str> {
 /// The beginning of a text that comes in pieces.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    bytes: Unshown<Vec<u8>>,
+    bytes: Redacted<Vec<u8>>,
     limit: usize,
     cut: bool,
 }

@@ -8,8 +8,8 @@ use kube::api::{Api, Patch, PatchParams, PostParams};
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::furnish::{CONFIG_MAPS, PODS};
 use super::kube_clients::report;
+use super::populate::{CONFIG_MAPS, PODS};
 
 /// Number of large config maps, written in turn.
 const LARGE: usize = 4;

@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::StartHandshake;
 use tokio_rustls::server::Accept;
 
+use super::connection_tls::ConnectionTls;
 use super::dial::timed_out;
 use super::greeting::{self, Greeting};
 use super::hello;
@@ -19,7 +20,6 @@ use super::probe::Spare;
 use super::server_configs::{HTTP1, HTTP2};
 use super::shared::Shared;
 use super::side::Side;
-use super::sides::Sides;
 use super::transport::Transport;
 use super::{Entrance, UpstreamError, UpstreamTls, connect_request, socket, unforwardable};
 
@@ -30,7 +30,7 @@ pub(super) struct Established {
     pub(super) upstream_address: SocketAddr,
     pub(super) protocol: Option<Protocol>,
     /// The identities that it was established with.
-    pub(super) sides: Arc<Sides>,
+    pub(super) connection_tls: Arc<ConnectionTls>,
 }
 
 /// Why no connection was established.
@@ -77,20 +77,20 @@ pub(super) async fn establish(
     let hello = client_hello(shared, client, waiting, deadline).await?;
     let offer = hello.client_hello().alpn().map(|names| names.map(<[u8]>::to_vec).collect()).unwrap_or_default();
     shared.renew().await;
-    let sides = shared.sides.current();
+    let connection_tls = shared.connection_tls.current();
     let reached = match early {
         Ok(transport) => Ok(transport),
         Err(spare) => reach(shared, spare, deadline).await,
     };
     let greeted = match reached {
-        Ok(transport) => greet(shared, &sides.upstream_tls, offer, transport, deadline).await,
+        Ok(transport) => greet(shared, &connection_tls.upstream_tls, offer, transport, deadline).await,
         Err(error) => Err(error),
     };
     let (greeting, upstream_address) = match greeted {
         Ok(greeted) => greeted,
         Err(error) => return Err(Failure::Upstream(error, hello.io)),
     };
-    let accept = hello.into_stream(sides.server_configs.for_protocol(greeting.protocol()));
+    let accept = hello.into_stream(connection_tls.server_configs.for_protocol(greeting.protocol()));
     let (client, client_tls) = match finish(accept, deadline).await {
         Ok(finished) => finished,
         Err(failure) => {
@@ -104,7 +104,7 @@ pub(super) async fn establish(
     };
     let protocol = upstream_tls.alpn_protocol().and_then(known_protocol);
     let (downstream, upstream) = (Side::new(client, client_tls), Side::new(upstream, upstream_tls));
-    Ok(Established { downstream, upstream, upstream_address, protocol, sides })
+    Ok(Established { downstream, upstream, upstream_address, protocol, connection_tls })
 }
 
 async fn client_hello(

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 
 use observer_core::http::Direction;
 
-use super::patience::Patience;
+use super::client_stall::ClientStall;
 use super::side::{PeerGone, Side};
 use super::tee::Tee;
 use crate::intake::EndManner;
@@ -22,7 +22,7 @@ pub(super) struct Flow {
     state: State,
     /// Bytes at the front of the source's plaintext that the tee has already, but that did not fit into the sink yet.
     shown: usize,
-    patience: Patience,
+    client_stall: ClientStall,
 }
 
 enum State {
@@ -55,7 +55,7 @@ enum Supply {
 
 impl Flow {
     pub(super) fn new(direction: Direction) -> Self {
-        Self { direction, state: State::Open, shown: 0, patience: Patience::default() }
+        Self { direction, state: State::Open, shown: 0, client_stall: ClientStall::default() }
     }
 
     /// Moves as much as possible now. `withhold` is called once, after the end was read and everything before it was written.
@@ -114,12 +114,12 @@ impl Flow {
             match sink.poll_flush(context) {
                 Poll::Pending => {
                     if self.direction == Direction::Response {
-                        self.patience.wait(context, tee, sink.written() != before);
+                        self.client_stall.wait(context, tee, sink.written() != before);
                     }
                     return Poll::Pending;
                 }
                 Poll::Ready(flushed) => {
-                    self.patience.relax(tee);
+                    self.client_stall.relax(tee);
                     flushed?;
                 }
             }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
-use super::attend::attend;
-use super::farewell::{self, FarewellSender};
+use super::close_signal::{self, CloseSender};
 use super::gate::Question;
 use super::port::{Client, Port, Shortage};
 use super::probe::{Probe, ProbeEvent};
+use super::serve_connection::serve_connection;
 use super::shared::Shared;
 use super::upstream_files::READ_AGAIN;
 use super::{ListenerState, UpstreamError};
@@ -21,15 +21,15 @@ pub(super) struct Listener {
     port: Port,
     probe: Probe,
     connections: JoinSet<()>,
-    farewell: FarewellSender,
+    close_signal: CloseSender,
     /// When the last warning about waiting clients was logged.
-    shortage_said: Option<Instant>,
+    shortage_reported: Option<Instant>,
     /// When our certificates are read again without new connections.
     reading: Interval,
 }
 
 /// Shortest time between two warnings about waiting clients, which may be frequent on a busy machine at its limit.
-const SAY_AGAIN: Duration = Duration::from_mins(1);
+const REPORT_AGAIN: Duration = Duration::from_mins(1);
 
 enum Event {
     Client(Client),
@@ -42,10 +42,10 @@ enum Event {
 
 impl Listener {
     pub(super) fn new(shared: Arc<Shared>, port: Port) -> Self {
-        let (probe, connections, farewell) = (Probe::new(), JoinSet::new(), FarewellSender::new());
+        let (probe, connections, close_signal) = (Probe::new(), JoinSet::new(), CloseSender::new());
         let mut reading = interval_at(Instant::now() + READ_AGAIN, READ_AGAIN);
         reading.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { shared, port, probe, connections, farewell, shortage_said: None, reading }
+        Self { shared, port, probe, connections, close_signal, shortage_reported: None, reading }
     }
 
     /// Serves until the future is dropped.
@@ -71,11 +71,11 @@ impl Listener {
     /// Gives up the port and waits up to `grace` for the connections. It then ends the rest on both sides as a leaving peer does:
     /// `close_notify` and FIN. Connections that do not take even that are reset.
     pub(super) async fn finish(self, grace: Duration) {
-        let Self { port, mut connections, farewell, .. } = self;
+        let Self { port, mut connections, close_signal, .. } = self;
         drop(port);
         if !all_over(&mut connections, grace).await {
-            farewell.say();
-            if !all_over(&mut connections, farewell::LIMIT).await {
+            close_signal.send();
+            if !all_over(&mut connections, close_signal::LIMIT).await {
                 connections.shutdown().await;
             }
         }
@@ -99,18 +99,18 @@ impl Listener {
         self.shared.first_client.send_if_modified(|came| !std::mem::replace(came, true));
         let spare = self.probe.take_spare();
         let hello = self.shared.descriptors.hellos().begin();
-        self.connections.spawn(attend(Arc::clone(&self.shared), client, hello, spare, self.farewell.hearer()));
+        self.connections.spawn(serve_connection(Arc::clone(&self.shared), client, hello, spare, self.close_signal.receiver()));
     }
 
-    /// Counts a waiting client, and logs a warning at most once per [`SAY_AGAIN`].
+    /// Counts a waiting client, and logs a warning at most once per [`REPORT_AGAIN`].
     fn short(&mut self, shortage: &Shortage) {
         let counters = &self.shared.counters;
         let waits = if shortage.is_of_descriptors() { &counters.waits_for_descriptors } else { &counters.waits_for_system };
         waits.add(1);
-        if self.shortage_said.is_some_and(|said| said.elapsed() < SAY_AGAIN) {
+        if self.shortage_reported.is_some_and(|received| received.elapsed() < REPORT_AGAIN) {
             return;
         }
-        self.shortage_said = Some(Instant::now());
+        self.shortage_reported = Some(Instant::now());
         match shortage {
             Shortage::Descriptors => tracing::warn!(
                 "new clients wait until a connection ends: each takes two descriptors, and this process may have {} (see ulimit -Hn)",

@@ -3,17 +3,18 @@
 //! It does not implement HTTP, so it can neither change a request nor invent a response. Each difference from a direct connection
 //! is documented where it arises: [`Proxy`] (when clients are refused), `splice` (how ends are passed on), `socket` (keep-alive).
 
-mod attend;
 mod authority;
 mod client_certificate;
+mod client_stall;
+mod close_signal;
 mod config;
 mod connect_request;
+mod connection_tls;
 mod counters;
 mod descriptors;
 mod dial;
 mod error;
 mod establish;
-mod farewell;
 mod flow;
 mod gate;
 mod greeting;
@@ -22,16 +23,15 @@ mod hellos;
 mod http_connect;
 mod insecure;
 mod listener;
-mod patience;
 mod port;
 mod probe;
 mod route;
 mod serve;
+mod serve_connection;
 mod server_configs;
 mod server_verifier;
 mod shared;
 mod side;
-mod sides;
 mod socket;
 mod socks;
 mod splice;

@@ -56,9 +56,9 @@ pub(super) enum ProbeEvent {
 
 /// The cadence while upstream refuses.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// The cadence once it has refused for [`PATIENCE`].
+/// The cadence once it has refused for [`FAST_FOR`].
 const SLOW_INTERVAL: Duration = Duration::from_secs(2);
-const PATIENCE: Duration = Duration::from_mins(1);
+const FAST_FOR: Duration = Duration::from_mins(1);
 /// A dial whose SYN is not answered is given up, so that the next one is not late when upstream comes back.
 const DIAL_LIMIT: Duration = Duration::from_secs(2);
 /// Well below kube-apiserver's 32 s for an idle new connection (`ReadHeaderTimeout`, apiserver `pkg/server/secure_serving.go`).
@@ -95,7 +95,7 @@ impl Probe {
     pub(super) fn retry(&mut self) {
         let now = Instant::now();
         let since = *self.refused_since.get_or_insert(now);
-        let interval = if now.duration_since(since) < PATIENCE { INTERVAL } else { SLOW_INTERVAL };
+        let interval = if now.duration_since(since) < FAST_FOR { INTERVAL } else { SLOW_INTERVAL };
         self.next = Some(now + interval);
     }
 

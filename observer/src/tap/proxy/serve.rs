@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::connection_tls::CurrentTls;
 use super::counters::Counters;
 use super::gate::Gate;
 use super::listener::Listener;
 use super::port::BoundPort;
 use super::shared::Shared;
-use super::sides::CurrentSides;
 use super::upstream_files::Renewal;
 use super::{
     ClientCertificate, ListenerState, PrivateAuthority, ProxyConfig, ProxyCounts, ProxyError, TlsConfigError, UpstreamError,
@@ -54,7 +54,7 @@ impl Proxy {
             address: port.address(),
             route: UpstreamRoute::new(config.upstream, config.forward_proxy, &config.upstream_tls),
             entrance: config.entrance,
-            sides: CurrentSides::new(config.authority, config.entrance, &config.admission, config.upstream_tls)?,
+            connection_tls: CurrentTls::new(config.authority, config.entrance, &config.admission, config.upstream_tls)?,
             renewal: config.upstream_files.map(Renewal::new),
             intake: config.intake,
             clock: config.clock,
@@ -144,7 +144,7 @@ impl ProxyHandle {
     /// From the next connection on, `certificate` is presented upstream, and only clients with a certificate issued by `issuer` are
     /// let in.
     pub fn present(&self, certificate: &ClientCertificate, issuer: &Arc<PrivateAuthority>) -> Result<(), TlsConfigError> {
-        self.shared.sides.present(certificate, issuer)
+        self.shared.connection_tls.present(certificate, issuer)
     }
 
     /// Stops accepting clients. The future resolves when all connections have ended. After `grace`, the remaining ones are ended

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::connection_tls::CurrentTls;
 use super::counters::Counters;
 use super::gate::Gate;
-use super::sides::CurrentSides;
 use super::upstream_files::Renewal;
 use super::{Descriptors, Entrance, ListenerState, TlsConfigError, UpstreamError, UpstreamIdentity, UpstreamRoute};
 use crate::intake::{Intake, Notice};
@@ -19,8 +19,8 @@ pub(super) struct Shared {
     pub(super) address: SocketAddr,
     pub(super) route: UpstreamRoute,
     pub(super) entrance: Entrance,
-    pub(super) sides: CurrentSides,
-    /// Renews the upstream half of `sides` from files.
+    pub(super) connection_tls: CurrentTls,
+    /// Renews the upstream half of `connection_tls` from files.
     pub(super) renewal: Option<Renewal>,
     pub(super) intake: Option<Intake>,
     pub(super) clock: Clock,
@@ -42,8 +42,8 @@ impl Shared {
 
     /// From the next connection on upstream is trusted and greeted by `identity`, and so is an `https` proxy in front of it.
     pub(super) fn renew_by(&self, identity: &UpstreamIdentity, is_another: bool) -> Result<(), TlsConfigError> {
-        self.sides.renew(identity, is_another)?;
-        self.route.greet_by(&self.sides.current().upstream_tls);
+        self.connection_tls.renew(identity, is_another)?;
+        self.route.greet_by(&self.connection_tls.current().upstream_tls);
         Ok(())
     }
 

@@ -58,13 +58,13 @@ impl Splice {
         }
     }
 
-    /// Copies until both directions have ended or `farewell` resolves, and closes both sides accordingly.
-    pub(super) async fn run(mut self, farewell: impl Future<Output = ()>) {
+    /// Copies until both directions have ended or `close_signal` resolves, and closes both sides accordingly.
+    pub(super) async fn run(mut self, close_signal: impl Future<Output = ()>) {
         let closing = {
-            let mut farewell = pin!(farewell);
+            let mut close_signal = pin!(close_signal);
             std::future::poll_fn(|context| match self.poll(context) {
                 Poll::Ready(closing) => Poll::Ready(closing),
-                Poll::Pending => farewell.as_mut().poll(context).map(|()| Closing::ByUs),
+                Poll::Pending => close_signal.as_mut().poll(context).map(|()| Closing::ByUs),
             })
             .await
         };

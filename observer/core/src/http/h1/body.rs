@@ -3,7 +3,7 @@
 use super::chunked::Chunked;
 use super::fault::Fault;
 use super::input::Input;
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// The unread rest of a body.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) enum Body {
 #[derive(Debug)]
 pub(super) enum BodyStep<'a> {
     /// Content; never empty.
-    Data(Unshown<&'a [u8]>),
+    Data(Redacted<&'a [u8]>),
     /// The message is complete.
     Done,
     /// More bytes are needed.
@@ -85,5 +85,5 @@ impl Body {
 }
 
 fn data(bytes: &[u8]) -> BodyStep<'_> {
-    if bytes.is_empty() { BodyStep::Wait } else { BodyStep::Data(Unshown(bytes)) }
+    if bytes.is_empty() { BodyStep::Wait } else { BodyStep::Data(Redacted(bytes)) }
 }

@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::head::MAX_HEAD;
 use super::input::Input;
 use super::lines::{Line, Lines};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// A chunked body.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl Chunked {
     fn data<'a>(&mut self, left: u64, input: &mut Input<'a>) -> BodyStep<'a> {
         let bytes = input.take(left);
         self.consume(left, bytes.len() as u64);
-        BodyStep::Data(Unshown(bytes))
+        BodyStep::Data(Redacted(bytes))
     }
 
     fn data_end<'a>(&mut self, input: &mut Input<'a>) -> Option<BodyStep<'a>> {

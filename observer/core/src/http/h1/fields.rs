@@ -5,7 +5,7 @@ use super::lines::Line;
 use super::start_line::is_token;
 use crate::http::headers::MAX_VALUE;
 use crate::http::{Field, HeaderName, Headers, Identity};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// The fields of one head so far.
 ///
@@ -20,7 +20,7 @@ pub(super) struct Fields {
     pub(super) framing: Framing,
     open: Open,
     /// The kept value of the open field, at most [`MAX_VALUE`] bytes of it.
-    value: Unshown<Vec<u8>>,
+    value: Redacted<Vec<u8>>,
     /// Whether the value was longer.
     cut: bool,
 }

@@ -11,7 +11,7 @@ use super::pairing::{Method, Pairing, Question, Verdict};
 use super::start_line::{RequestLine, Version};
 use super::undecided::Undecided;
 use crate::http::{Direction, Event, Field, HeaderName, Headers, Loss, RequestHead, Start, StreamId};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 #[derive(Debug)]
 pub(super) struct Requests {
@@ -148,7 +148,7 @@ impl Requests {
             State::Opaque(stream) => {
                 match input.take(u64::MAX) {
                     [] => {}
-                    bytes => sink(Event::Opaque { stream: *stream, direction: Direction::Request, bytes: Unshown(bytes) }),
+                    bytes => sink(Event::Opaque { stream: *stream, direction: Direction::Request, bytes: Redacted(bytes) }),
                 }
                 return ControlFlow::Break(());
             }

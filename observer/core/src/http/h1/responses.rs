@@ -9,7 +9,7 @@ use super::input::Input;
 use super::pairing::{Method, Pairing, Question, Verdict};
 use super::start_line::StatusLine;
 use crate::http::{Direction, Event, Field, HeaderName, Headers, Loss, ResponseHead, Start, StreamId};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// Longest `Upgrade` token that is kept, in bytes.
 const MAX_PROTOCOL: usize = 32;
@@ -170,7 +170,7 @@ impl Responses {
             State::Opaque(stream) => {
                 match input.take(u64::MAX) {
                     [] => {}
-                    bytes => sink(Event::Opaque { stream: *stream, direction: Direction::Response, bytes: Unshown(bytes) }),
+                    bytes => sink(Event::Opaque { stream: *stream, direction: Direction::Response, bytes: Redacted(bytes) }),
                 }
                 return ControlFlow::Break(());
             }

@@ -6,10 +6,10 @@ use super::frame::{FrameHeader, FrameType};
 use super::framing::Part;
 use super::payload::Piece;
 use super::per_direction::{PerDirection, opposite};
-use super::side::{Block, Frame, Life, Opens, Side, Stop};
+use super::side::{Block, Frame, Opens, Side, SideState, Stop};
 use super::stream::{ResponseState, StreamError};
 use super::streams::Streams;
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// The stream identifier that stands for the connection itself (RFC 9113 §6.9).
 const CONNECTION: u32 = 0;
@@ -50,7 +50,7 @@ impl Decoder {
     /// Takes plaintext header fields, whose blocks come next in one direction. They add only the facts that a block itself leaves
     /// open.
     pub(in super::super) fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
-        if self.streams.start() == Start::Middle && self.side(direction).life == Life::Decoded {
+        if self.streams.start() == Start::Middle && self.side(direction).decoding == SideState::Decoded {
             self.side(direction).tell(fields);
         }
     }
@@ -59,13 +59,13 @@ impl Decoder {
     pub(in super::super) fn bytes(&mut self, direction: Direction, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
         if !self.side(direction).framing.in_sync() {
             let expected = match direction {
-                Direction::Request => self.side(direction).told_streams(),
+                Direction::Request => self.side(direction).announced_streams(),
                 Direction::Response => self.streams.ids(),
             };
             self.side(direction).framing.expect(expected);
         }
         let mut rest = bytes;
-        while self.side(direction).life == Life::Decoded
+        while self.side(direction).decoding == SideState::Decoded
             && let Some(part) = self.side(direction).framing.next(&mut rest)
         {
             if self.side(direction).framing.take_passed_block() {
@@ -78,7 +78,7 @@ impl Decoder {
 
     /// Notes a gap in one direction.
     pub(in super::super) fn gap(&mut self, direction: Direction, gap: Gap, sink: &mut dyn FnMut(Event<'_>)) {
-        if self.side(direction).life == Life::Over || gap.length == 0 {
+        if self.side(direction).decoding == SideState::Over || gap.length == 0 {
             return;
         }
         self.side(direction).end_bytes();
@@ -92,7 +92,7 @@ impl Decoder {
 
     /// Notes that one direction has ended.
     pub(in super::super) fn end(&mut self, direction: Direction, sink: &mut dyn FnMut(Event<'_>)) {
-        if self.side(direction).life == Life::Decoded {
+        if self.side(direction).decoding == SideState::Decoded {
             self.side(direction).close();
             self.streams.cut_all(direction, sink);
         }
@@ -138,17 +138,17 @@ impl Decoder {
         match (&mut self.sides.of_mut(direction).frame, piece) {
             (Frame::Data { stream, .. }, piece) => self.streams.piece(direction, *stream, piece, sink),
             (Frame::Fragment { .. }, piece) => return self.side(direction).fragment(piece),
-            (Frame::Settings { record, change }, Piece::Content(Unshown(mut bytes))) => {
+            (Frame::Settings { record, change }, Piece::Content(Redacted(mut bytes))) => {
                 while let Some(setting) = record.take(&mut bytes) {
                     change.add(setting).map_err(Stop::Malformed)?;
                 }
             }
-            (Frame::RstStream { stream, code }, Piece::Content(Unshown(mut bytes))) => {
+            (Frame::RstStream { stream, code }, Piece::Content(Redacted(mut bytes))) => {
                 if let Some(code) = code.take(&mut bytes) {
                     self.streams.reset(direction, *stream, u32::from_be_bytes(code), sink);
                 }
             }
-            (Frame::WindowUpdate { stream, increment }, Piece::Content(Unshown(mut bytes))) => {
+            (Frame::WindowUpdate { stream, increment }, Piece::Content(Redacted(mut bytes))) => {
                 let stream = *stream;
                 if let Some(increment) = increment.take(&mut bytes) {
                     let granted = opposite(direction);
@@ -156,7 +156,7 @@ impl Decoder {
                     self.tell_window(granted, stream, sink);
                 }
             }
-            (Frame::GoAway(fields), Piece::Content(Unshown(mut bytes))) => {
+            (Frame::GoAway(fields), Piece::Content(Redacted(mut bytes))) => {
                 if let Some([a, b, c, d, code @ ..]) = fields.take(&mut bytes) {
                     self.side(direction).frame = Frame::Skipped;
                     let last_stream = u32::from_be_bytes([a, b, c, d]) & 0x7fff_ffff;
@@ -226,10 +226,10 @@ impl Decoder {
     }
 
     fn response_of_new_stream(&self) -> ResponseState {
-        match self.sides.response.life {
-            Life::Over => ResponseState::Over,
-            Life::Decoded if self.sides.response.framing.in_sync() => ResponseState::Awaited,
-            Life::Decoded => ResponseState::PerhapsBegun,
+        match self.sides.response.decoding {
+            SideState::Over => ResponseState::Over,
+            SideState::Decoded if self.sides.response.framing.in_sync() => ResponseState::Awaited,
+            SideState::Decoded => ResponseState::PerhapsBegun,
         }
     }
 
@@ -288,9 +288,9 @@ impl Decoder {
                 .streams
                 .ids()
                 .into_iter()
-                .filter(|id| self.streams.get(*id).is_some_and(|stream| stream.flow.is_told(direction)));
+                .filter(|id| self.streams.get(*id).is_some_and(|stream| stream.flow.is_reported(direction)));
             let streams = of_streams.map(|id| Some(StreamId(u64::from(id))));
-            for stream in streams.chain(flow.is_told(direction).then_some(None)) {
+            for stream in streams.chain(flow.is_reported(direction).then_some(None)) {
                 sink(Event::Window { stream, direction, used_up: false });
             }
         }

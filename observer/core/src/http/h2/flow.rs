@@ -14,7 +14,7 @@ const DEFAULT_WINDOW: i64 = 65_535;
 pub(super) struct Flow {
     connection: PerDirection<i64>,
     initial: PerDirection<i64>,
-    told: PerDirection<bool>,
+    reported: PerDirection<bool>,
 }
 
 /// The difference between one stream's windows and the initial window: granted less sent, by the direction of the DATA.
@@ -23,13 +23,13 @@ pub(super) struct Flow {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StreamFlow {
     over: PerDirection<i64>,
-    told: PerDirection<bool>,
+    reported: PerDirection<bool>,
 }
 
 impl Flow {
     pub(super) fn new() -> Self {
         let default = PerDirection { request: DEFAULT_WINDOW, response: DEFAULT_WINDOW };
-        Self { connection: default, initial: default, told: PerDirection::default() }
+        Self { connection: default, initial: default, reported: PerDirection::default() }
     }
 
     /// The window of the connection.
@@ -45,18 +45,18 @@ impl Flow {
     /// Whether the window of the connection is used up, if that has changed since the last time.
     pub(super) fn connection_change(&mut self, direction: Direction) -> Option<bool> {
         let used_up = self.connection(direction) <= 0;
-        change(self.told.of_mut(direction), used_up)
+        change(self.reported.of_mut(direction), used_up)
     }
 
     /// Whether the window of a stream is used up, if that has changed since the last time.
     pub(super) fn stream_change(&self, direction: Direction, stream: &mut StreamFlow) -> Option<bool> {
         let used_up = self.stream(direction, stream) <= 0;
-        change(stream.told.of_mut(direction), used_up)
+        change(stream.reported.of_mut(direction), used_up)
     }
 
     /// Whether the window of the connection was last reported as used up.
-    pub(super) fn is_told(&self, direction: Direction) -> bool {
-        *self.told.of(direction)
+    pub(super) fn is_reported(&self, direction: Direction) -> bool {
+        *self.reported.of(direction)
     }
 
     /// Notes DATA payload that was sent in `direction`, padding included.
@@ -79,8 +79,8 @@ impl Flow {
 
 impl StreamFlow {
     /// Whether the window was last reported as used up.
-    pub(super) fn is_told(&self, direction: Direction) -> bool {
-        *self.told.of(direction)
+    pub(super) fn is_reported(&self, direction: Direction) -> bool {
+        *self.reported.of(direction)
     }
 
     /// Notes DATA payload that was sent on the stream.
@@ -96,6 +96,6 @@ impl StreamFlow {
     }
 }
 
-fn change(told: &mut bool, used_up: bool) -> Option<bool> {
-    (std::mem::replace(told, used_up) != used_up).then_some(used_up)
+fn change(reported: &mut bool, used_up: bool) -> Option<bool> {
+    (std::mem::replace(reported, used_up) != used_up).then_some(used_up)
 }

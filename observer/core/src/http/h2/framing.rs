@@ -4,7 +4,7 @@ use super::super::{Direction, Gap, Start};
 use super::frame::{FrameHeader, FrameType, HEADER_LENGTH, PREFACE, PartialHeader};
 use super::payload::{Payload, Piece};
 use super::search::Search;
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// A part of a frame, in the order of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl Framing {
             State::Header(partial) => FrameHeader::take(partial, bytes).map(Part::Begin),
             State::Payload(payload) => match payload.next(bytes) {
                 Err(what) => Some(Part::Malformed(what)),
-                Ok(Some(content)) => Some(Part::Piece(Piece::Content(Unshown(content)))),
+                Ok(Some(content)) => Some(Part::Piece(Piece::Content(Redacted(content)))),
                 Ok(None) if payload.is_over() => {
                     self.state = State::Header(PartialHeader::new());
                     self.current = None;

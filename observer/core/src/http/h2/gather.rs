@@ -1,17 +1,17 @@
 //! A fixed number of bytes, gathered over several calls.
 
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// The part of `N` bytes that has come so far.
 #[derive(Clone, Debug)]
 pub(super) struct Gather<const N: usize> {
-    bytes: Unshown<[u8; N]>,
+    bytes: Redacted<[u8; N]>,
     filled: usize,
 }
 
 impl<const N: usize> Gather<N> {
     pub(super) const fn new() -> Self {
-        Self { bytes: Unshown([0; N]), filled: 0 }
+        Self { bytes: Redacted([0; N]), filled: 0 }
     }
 
     /// Takes the needed bytes from the front of `bytes`. Returns all `N` bytes once they have come, and starts over.

@@ -3,6 +3,7 @@
 //! The decoder answers nothing. An error that an endpoint would treat as a stream error ends the message. One that it would treat
 //! as a connection error ends the decoding of that direction.
 
+mod announced;
 mod decoder;
 mod flow;
 mod frame;
@@ -17,7 +18,6 @@ mod settings;
 mod side;
 mod stream;
 mod streams;
-mod told;
 pub(super) mod walker;
 
 pub(super) use decoder::Decoder;

@@ -1,7 +1,7 @@
 //! The payload of one frame: fields before its content, the content, the padding (RFC 9113 §6.1, §6.2, §6.6).
 
 use super::frame::{Flag, FrameHeader, FrameType};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// The rest of a frame's payload.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ enum Padding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
     /// Bytes of the content.
-    Content(Unshown<&'a [u8]>),
+    Content(Redacted<&'a [u8]>),
     /// This many bytes of the content were not seen, or may be padding.
     Missing(u32),
 }

@@ -1,6 +1,7 @@
 //! The state of the decoder for one direction.
 
 use super::super::{Direction, HeaderFields, Start};
+use super::announced::Announced;
 use super::frame::{Flag, FrameHeader, FrameType, HEADER_LENGTH};
 use super::framing::Framing;
 use super::gather::Gather;
@@ -8,8 +9,7 @@ use super::head::Fields;
 use super::hpack;
 use super::payload::Piece;
 use super::settings::{Change, Settings};
-use super::told::Told;
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// Longest header block, in bytes with its frame headers: as many as kube-apiserver accepts of decoded fields (Go's net/http,
 /// `DefaultMaxHeaderBytes`). The frame headers count, so that CONTINUATION frames without content are bounded too.
@@ -21,18 +21,18 @@ pub(super) struct Side {
     pub(super) framing: Framing,
     hpack: hpack::Decoder,
     /// The fields announced for later blocks; `None` until the first announcement.
-    told: Option<Box<Told>>,
+    announced: Option<Box<Announced>>,
     block: Option<Block>,
     /// The frame whose payload contains the next byte.
     pub(super) frame: Frame,
     /// Settings that the other side sent for this direction.
     pub(super) settings: Settings,
-    pub(super) life: Life,
+    pub(super) decoding: SideState,
 }
 
 /// Whether a direction is still decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Life {
+pub(super) enum SideState {
     Decoded,
     /// It has ended, or gone dark.
     Over,
@@ -103,19 +103,19 @@ impl Side {
         Self {
             framing: Framing::new(direction, start),
             hpack,
-            told: None,
+            announced: None,
             block: None,
             frame: Frame::Skipped,
             settings: Settings::new(),
-            life: Life::Decoded,
+            decoding: SideState::Decoded,
         }
     }
 
     /// Frees the decoding state of a direction that is no longer decoded.
     pub(super) fn close(&mut self) {
-        self.life = Life::Over;
+        self.decoding = SideState::Over;
         self.block = None;
-        self.told = None;
+        self.announced = None;
         self.hpack.lose();
     }
 
@@ -152,7 +152,7 @@ impl Side {
         let Some(block) = &mut self.block else { return Ok(()) };
         match piece {
             Piece::Content(_) if block.lost => Ok(()),
-            Piece::Content(Unshown(bytes)) => {
+            Piece::Content(Redacted(bytes)) => {
                 let fields = &mut block.fields;
                 self.hpack.fragment(bytes, &mut |line| fields.add(line)).map_err(|error| Stop::Malformed(error.0))
             }
@@ -169,9 +169,9 @@ impl Side {
     pub(super) fn take_block(&mut self) -> Result<Option<Block>, Stop> {
         self.hpack.finish().map_err(|error| Stop::Malformed(error.0))?;
         let mut block = self.block.take();
-        if let (Some(block), Some(told)) = (&mut block, &mut self.told) {
+        if let (Some(block), Some(announced)) = (&mut block, &mut self.announced) {
             let trace = self.hpack.take_trace().filter(|_| !block.lost);
-            if let Some((trace, fields)) = trace.as_ref().zip(told.explain(block.stream, trace.as_deref())) {
+            if let Some((trace, fields)) = trace.as_ref().zip(announced.explain(block.stream, trace.as_deref())) {
                 self.hpack.learn(trace, &fields);
                 block.fields = Fields::of(&fields);
             }
@@ -182,18 +182,18 @@ impl Side {
     /// Takes fields announced for later blocks.
     pub(super) fn tell(&mut self, fields: &HeaderFields) {
         self.hpack.trace();
-        self.told.get_or_insert_default().add(fields);
+        self.announced.get_or_insert_default().add(fields);
     }
 
     /// Streams for which a header block is announced and has not come.
-    pub(super) fn told_streams(&self) -> Vec<u32> {
-        self.told.iter().flat_map(|told| told.streams()).collect()
+    pub(super) fn announced_streams(&self) -> Vec<u32> {
+        self.announced.iter().flat_map(|announced| announced.streams()).collect()
     }
 
     /// Drops the fields announced for the next bytes, which have come or are missing.
     pub(super) fn end_bytes(&mut self) {
-        if let Some(told) = &mut self.told {
-            told.end_bytes();
+        if let Some(announced) = &mut self.announced {
+            announced.end_bytes();
         }
     }
 

@@ -4,20 +4,20 @@
 //! observing side lags, and to notice a GOAWAY at once.
 
 use super::frame::{FrameHeader, FrameType, PREFACE, PartialHeader};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// A run of bytes that are all of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span<'a> {
     /// Bytes that the decoder needs to keep the framing and its header table: the connection preface, all frame headers, and the
     /// payload of every frame but DATA.
-    Control(Unshown<&'a [u8]>),
+    Control(Redacted<&'a [u8]>),
     /// Payload of a DATA frame, padding included.
     Data {
         /// Identifier of the frame's stream.
         stream: u32,
         /// The next bytes of the payload; never empty.
-        bytes: Unshown<&'a [u8]>,
+        bytes: Redacted<&'a [u8]>,
     },
 }
 
@@ -75,9 +75,9 @@ impl FrameWalker {
                 let Some((head, tail)) = open.split_at_checked(control) else { return };
                 let Some((payload, behind)) = tail.split_at_checked(data) else { return };
                 if !head.is_empty() {
-                    span(Span::Control(Unshown(head)));
+                    span(Span::Control(Redacted(head)));
                 }
-                span(Span::Data { stream, bytes: Unshown(payload) });
+                span(Span::Data { stream, bytes: Redacted(payload) });
                 self.state = after_payload(remaining, data, |remaining| State::DataPayload { stream, remaining });
                 (open, rest) = (behind, behind);
             } else {
@@ -85,7 +85,7 @@ impl FrameWalker {
             }
         }
         if !open.is_empty() {
-            span(Span::Control(Unshown(open)));
+            span(Span::Control(Redacted(open)));
         }
     }
 

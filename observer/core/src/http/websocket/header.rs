@@ -1,6 +1,6 @@
 //! The header of a frame (RFC 6455 §5.2).
 
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// Longest header, in bytes: two, the extended length, the masking key.
 const MAX_HEADER: usize = 2 + 8 + 4;
@@ -37,7 +37,7 @@ pub(super) struct Header {
 /// A header that is being read; by default, before its first byte.
 #[derive(Debug, Default)]
 pub(super) struct HeaderReader {
-    bytes: Unshown<[u8; MAX_HEADER]>,
+    bytes: Redacted<[u8; MAX_HEADER]>,
     read: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use super::header::{Header, HeaderReader, Opcode};
 use super::payload::Payload;
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 /// Reads one direction of a WebSocket, in any chunking and in bounded memory: it holds only a frame's header.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub struct WebSocket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     /// The next bytes of a message, unmasked; never empty.
-    Message(Unshown<&'a [u8]>),
+    Message(Redacted<&'a [u8]>),
     /// This many bytes of a message were not seen.
     MessageGap(u64),
     /// The message is complete.
@@ -119,7 +119,7 @@ impl WebSocket {
                 }
                 rest
             }
-            State::Data { payload, .. } => payload.take(bytes, &mut |piece| sink(Part::Message(Unshown(piece)))),
+            State::Data { payload, .. } => payload.take(bytes, &mut |piece| sink(Part::Message(Redacted(piece)))),
             State::Beat(payload) => payload.take(bytes, &mut |_| {}),
             State::Close { payload, code } => payload.take(bytes, &mut |piece| piece.iter().for_each(|byte| code.take(*byte))),
             State::Over => &[],

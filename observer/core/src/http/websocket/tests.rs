@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::{Part, WebSocket};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 const FINAL: u8 = 0x80;
 const TEXT: u8 = 1;
@@ -230,14 +230,14 @@ fn read_in(bytes: &[u8], sizes: &[usize]) -> String {
             }
             other @ (Part::MessageGap(_) | Part::MessageEnd | Part::Close(_) | Part::Malformed { .. }) => {
                 if !message.is_empty() {
-                    said.push(describe(Part::Message(Unshown(&std::mem::take(&mut message)))));
+                    said.push(describe(Part::Message(Redacted(&std::mem::take(&mut message)))));
                 }
                 said.push(describe(other));
             }
         });
     }
     if !message.is_empty() {
-        said.push(describe(Part::Message(Unshown(&message))));
+        said.push(describe(Part::Message(Redacted(&message))));
     }
     said.concat()
 }

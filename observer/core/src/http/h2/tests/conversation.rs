@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use proptest::prelude::*;
 
 use super::super::super::Direction::{self, Request, Response};
-use super::transcript::{Told, arrow, tell};
+use super::transcript::{Emitted, arrow, push};
 use super::wire::{
     END_HEADERS, END_STREAM, PADDED, PRIORITY, continuation, data, frame, go_away, ping, preface, rst_stream, server_preface,
     settings, window_update,
@@ -30,9 +30,9 @@ pub(super) struct Conversation {
     pub(super) frames: Vec<(Direction, Vec<u8>)>,
     /// The fields and the stream of the header block in a frame, by the index of the frame.
     pub(super) fields: BTreeMap<usize, (u32, Vec<(String, String)>)>,
-    pub(super) told: Vec<Told>,
+    pub(super) emitted: Vec<Emitted>,
     /// The expected events if no payload of DATA is seen.
-    pub(super) told_without_data: Vec<Told>,
+    pub(super) emitted_without_data: Vec<Emitted>,
     open: BTreeMap<u32, Open>,
     next_stream: u32,
     encoders: [Encoder; 2],
@@ -142,11 +142,11 @@ impl Conversation {
         let flags = if end { END_STREAM } else { 0 } | padding.map_or(0, |_length| PADDED);
         self.frames.push((direction, data(flags, stream, &payload)));
         if !bytes.is_empty() {
-            tell(&mut self.told, Told::Body(direction, u64::from(stream), bytes.to_vec()));
+            push(&mut self.emitted, Emitted::Body(direction, u64::from(stream), bytes.to_vec()));
         }
         let unseen = u64::try_from(bytes.len() + pad_length).unwrap();
         if unseen > 0 {
-            tell(&mut self.told_without_data, Told::Missing(direction, u64::from(stream), unseen));
+            push(&mut self.emitted_without_data, Emitted::Missing(direction, u64::from(stream), unseen));
         }
         self.end_if(end, direction, stream);
     }
@@ -207,8 +207,8 @@ impl Conversation {
     }
 
     fn line(&mut self, line: String) {
-        self.told.push(Told::Line(line.clone()));
-        self.told_without_data.push(Told::Line(line));
+        self.emitted.push(Emitted::Line(line.clone()));
+        self.emitted_without_data.push(Emitted::Line(line));
     }
 
     fn pick(&self, nth: usize, fits: impl Fn(&Open) -> bool) -> Option<u32> {

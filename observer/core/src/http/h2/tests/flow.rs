@@ -76,7 +76,7 @@ fn windows_that_are_used_up_are_told_once_and_so_is_their_room() {
     tap.bytes(Response, &data(0, 1, &[]));
     tap.bytes(Request, &window_update(1, 10));
     tap.bytes(Request, &window_update(1, 10));
-    assert_eq!(told_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
+    assert_eq!(events_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn window_of_the_connection_is_told_apart() {
         tap.bytes(Response, &data(0, 1, &vec![0; length]));
     }
     tap.bytes(Request, &window_update(0, 10));
-    assert_eq!(told_of_windows(tap), ["< connection window used up", "< connection window open"]);
+    assert_eq!(events_of_windows(tap), ["< connection window used up", "< connection window open"]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn settings_use_up_windows_and_give_room() {
         tap.bytes(Request, &settings(&[(4, window)]));
         tap.bytes(Response, &settings_ack());
     }
-    assert_eq!(told_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
+    assert_eq!(events_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn window_that_is_not_known_any_more_is_not_waited_for() {
     tap.bytes(Request, &settings(&[(4, 0)]));
     tap.bytes(Response, &settings_ack());
     tap.bytes(Request, &frame(6, 0, 0, b"1"));
-    assert_eq!(told_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
+    assert_eq!(events_of_windows(tap), ["< 1 window used up", "< 1 window open"]);
 }
 
-fn told_of_windows(tap: Tap) -> Vec<String> {
+fn events_of_windows(tap: Tap) -> Vec<String> {
     tap.text().lines().filter(|line| line.contains(" window ")).map(str::to_owned).collect()
 }

@@ -1,5 +1,6 @@
 //! Tests of the HTTP/2 decoder.
 
+mod announced;
 mod conversation;
 mod flow;
 mod gaps;
@@ -7,7 +8,6 @@ mod malformed;
 mod messages;
 mod middle;
 mod properties;
-mod told;
 mod transcript;
 mod walker;
 mod wire;

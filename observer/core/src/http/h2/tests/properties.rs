@@ -8,7 +8,7 @@ use super::super::super::Direction::{self, Request, Response};
 use super::super::super::Start;
 use super::super::walker::{FrameWalker, Span};
 use super::conversation::{Conversation, conversations};
-use super::transcript::{Tap, Told};
+use super::transcript::{Emitted, Tap};
 use super::wire::preface;
 
 proptest! {
@@ -20,7 +20,7 @@ proptest! {
         for (direction, bytes) in &conversation.frames {
             tap.bytes(*direction, bytes);
         }
-        prop_assert_eq!(tap.told(), conversation.told);
+        prop_assert_eq!(tap.emitted(), conversation.emitted);
     }
 
     #[test]
@@ -30,7 +30,7 @@ proptest! {
         for (direction, bytes) in &conversation.frames {
             in_chunks(bytes, &mut cuts, |chunk| tap.bytes(*direction, chunk));
         }
-        prop_assert_eq!(tap.told(), conversation.told);
+        prop_assert_eq!(tap.emitted(), conversation.emitted);
     }
 
     #[test]
@@ -41,7 +41,7 @@ proptest! {
             Span::Control(bytes) => tap.bytes(direction, &bytes),
             Span::Data { stream, bytes } => tap.gap(direction, Some(stream), bytes.len()),
         });
-        prop_assert_eq!(tap.told(), conversation.told_without_data);
+        prop_assert_eq!(tap.emitted(), conversation.emitted_without_data);
     }
 
     #[test]
@@ -56,9 +56,9 @@ proptest! {
             Span::Data { stream, bytes } if !seen.next().unwrap() => tap.gap(direction, Some(stream), bytes.len()),
             Span::Control(bytes) | Span::Data { bytes, .. } => tap.bytes(direction, &bytes),
         });
-        let told = tap.told();
-        prop_assert_eq!(lines(&told), lines(&conversation.told));
-        assert_bodies_fit(&told, &conversation.told, &conversation.told_without_data);
+        let emitted = tap.emitted();
+        prop_assert_eq!(lines(&emitted), lines(&conversation.emitted));
+        assert_bodies_fit(&emitted, &conversation.emitted, &conversation.emitted_without_data);
     }
 
     #[test]
@@ -67,8 +67,8 @@ proptest! {
             let total: usize = of(&conversation, direction).map(|(_at, bytes)| bytes.len()).sum();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "any place will do")]
             let from = (total as f64 * from) as usize;
-            let told = with_gap(&conversation, direction, from..from + length);
-            assert_consistent(&told, &conversation.told);
+            let emitted = with_gap(&conversation, direction, from..from + length);
+            assert_consistent(&emitted, &conversation.emitted);
         }
     }
 
@@ -89,7 +89,7 @@ proptest! {
         }
         tap.end(Response);
         tap.end(Request);
-        assert_consistent(&tap.told(), &conversation.told);
+        assert_consistent(&tap.emitted(), &conversation.emitted);
     }
 
     #[test]
@@ -110,7 +110,7 @@ proptest! {
             whole.bytes(*direction, bytes);
             in_chunks(bytes, &mut cuts, |chunk| chunked.bytes(*direction, chunk));
         }
-        prop_assert_eq!(whole.told(), chunked.told());
+        prop_assert_eq!(whole.emitted(), chunked.emitted());
     }
 
     #[test]
@@ -176,7 +176,7 @@ fn of(conversation: &Conversation, direction: Direction) -> impl Iterator<Item =
 }
 
 /// The events if the bytes of `gap` are missing in one direction, and both directions end.
-fn with_gap(conversation: &Conversation, in_direction: Direction, gap: std::ops::Range<usize>) -> Vec<Told> {
+fn with_gap(conversation: &Conversation, in_direction: Direction, gap: std::ops::Range<usize>) -> Vec<Emitted> {
     let mut tap = Tap::new(Start::Beginning);
     let mut offset = 0;
     for (direction, bytes) in &conversation.frames {
@@ -193,14 +193,15 @@ fn with_gap(conversation: &Conversation, in_direction: Direction, gap: std::ops:
     }
     tap.end(Response);
     tap.end(Request);
-    tap.told()
+    tap.emitted()
 }
 
-fn lines(told: &[Told]) -> Vec<&str> {
-    told.iter()
-        .filter_map(|told| match told {
-            Told::Line(line) => Some(line.as_str()),
-            Told::Body(..) | Told::Missing(..) | Told::Opaque(..) => None,
+fn lines(emitted: &[Emitted]) -> Vec<&str> {
+    emitted
+        .iter()
+        .filter_map(|emitted| match emitted {
+            Emitted::Line(line) => Some(line.as_str()),
+            Emitted::Body(..) | Emitted::Missing(..) | Emitted::Opaque(..) => None,
         })
         .collect()
 }
@@ -212,20 +213,20 @@ struct Body {
     seen: usize,
 }
 
-fn bodies(told: &[Told]) -> BTreeMap<(Direction, u64), Body> {
+fn bodies(emitted: &[Emitted]) -> BTreeMap<(Direction, u64), Body> {
     let mut bodies: BTreeMap<(Direction, u64), Body> = BTreeMap::new();
-    for told in told {
-        match told {
-            Told::Body(direction, stream, bytes) => {
+    for emitted in emitted {
+        match emitted {
+            Emitted::Body(direction, stream, bytes) => {
                 let body = bodies.entry((*direction, *stream)).or_default();
                 body.bytes.extend(bytes.iter().map(|byte| Some(*byte)));
                 body.seen += bytes.len();
             }
-            Told::Missing(direction, stream, length) => {
+            Emitted::Missing(direction, stream, length) => {
                 let body = bodies.entry((*direction, *stream)).or_default();
                 body.bytes.extend(std::iter::repeat_n(None, usize::try_from(*length).unwrap()));
             }
-            Told::Line(_) | Told::Opaque(..) => {}
+            Emitted::Line(_) | Emitted::Opaque(..) => {}
         }
     }
     bodies
@@ -233,14 +234,14 @@ fn bodies(told: &[Told]) -> BTreeMap<(Direction, u64), Body> {
 
 /// Bodies have the length that was sent, or are longer by padding. Without padding, each seen byte is at its place.
 #[track_caller]
-fn assert_bodies_fit(told: &[Told], whole: &[Told], without_data: &[Told]) {
-    let (told, whole, longest) = (bodies(told), bodies(whole), bodies(without_data));
+fn assert_bodies_fit(emitted: &[Emitted], whole: &[Emitted], without_data: &[Emitted]) {
+    let (emitted, whole, longest) = (bodies(emitted), bodies(whole), bodies(without_data));
     for (key, Body { bytes: longest, .. }) in longest {
         let whole = whole.get(&key).cloned().unwrap_or_default().bytes;
-        let body = told.get(&key).cloned().unwrap_or_default().bytes;
+        let body = emitted.get(&key).cloned().unwrap_or_default().bytes;
         assert!((whole.len()..=longest.len()).contains(&body.len()), "{key:?}: {} bytes", body.len());
         if whole.len() == longest.len() {
-            let differs = body.iter().zip(&whole).any(|(told, sent)| told.is_some() && told != sent);
+            let differs = body.iter().zip(&whole).any(|(emitted, sent)| emitted.is_some() && emitted != sent);
             assert!(!differs, "{key:?}: {body:?} of {whole:?}");
         }
     }
@@ -248,10 +249,10 @@ fn assert_bodies_fit(told: &[Told], whole: &[Told], without_data: &[Told]) {
 
 /// Each reported line was also reported for the complete conversation, or is unknown in part.
 #[track_caller]
-fn assert_consistent(told: &[Told], whole: &[Told]) {
+fn assert_consistent(emitted: &[Emitted], whole: &[Emitted]) {
     let sent = lines(whole);
     let mut streams_told = BTreeMap::new();
-    for line in lines(told) {
+    for line in lines(emitted) {
         let fact = !line.contains(" dark ");
         assert!(!fact || sent.iter().any(|sent| is_less(line, sent)) || is_cut(line, &sent), "{line:?} is not of {sent:?}");
         *streams_told.entry(line).or_insert(0) += 1;
@@ -261,7 +262,7 @@ fn assert_consistent(told: &[Told], whole: &[Told]) {
         assert!(times == 1 || times <= sent_times, "{line:?} {times} times");
     }
     let sent = bodies(whole);
-    for (key, Body { seen, .. }) in bodies(told) {
+    for (key, Body { seen, .. }) in bodies(emitted) {
         let sent = sent.get(&key).map_or(0, |sent| sent.seen);
         assert!(seen <= sent, "{key:?}: {seen} bytes of {sent}");
     }

@@ -7,7 +7,7 @@ use super::super::Decoder;
 
 /// One event; adjacent parts of one body are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Emitted {
     Line(String),
     Body(Direction, u64, Vec<u8>),
     Missing(Direction, u64, u64),
@@ -17,16 +17,16 @@ pub(super) enum Told {
 /// A decoder and its events.
 pub(super) struct Tap {
     pub(super) decoder: Decoder,
-    told: Vec<Told>,
+    emitted: Vec<Emitted>,
 }
 
 impl Tap {
     pub(super) fn new(start: Start) -> Self {
-        Self { decoder: Decoder::new(start), told: Vec::new() }
+        Self { decoder: Decoder::new(start), emitted: Vec::new() }
     }
 
     pub(super) fn bytes(&mut self, direction: Direction, bytes: &[u8]) {
-        self.decoder.bytes(direction, bytes, &mut |event| tell(&mut self.told, of(event)));
+        self.decoder.bytes(direction, bytes, &mut |event| push(&mut self.emitted, of(event)));
     }
 
     pub(super) fn fields(&mut self, direction: Direction, blocks: Blocks, all: &[(&str, &str)]) {
@@ -39,53 +39,53 @@ impl Tap {
 
     pub(super) fn gap(&mut self, direction: Direction, stream: Option<u32>, length: usize) {
         let gap = Gap { stream, length: u64::try_from(length).unwrap() };
-        self.decoder.gap(direction, gap, &mut |event| tell(&mut self.told, of(event)));
+        self.decoder.gap(direction, gap, &mut |event| push(&mut self.emitted, of(event)));
     }
 
     pub(super) fn end(&mut self, direction: Direction) {
-        self.decoder.end(direction, &mut |event| tell(&mut self.told, of(event)));
+        self.decoder.end(direction, &mut |event| push(&mut self.emitted, of(event)));
     }
 
-    pub(super) fn told(self) -> Vec<Told> {
-        self.told
+    pub(super) fn emitted(self) -> Vec<Emitted> {
+        self.emitted
     }
 
     /// All events except bodies.
     pub(super) fn lines(&self) -> Vec<String> {
-        let lines = self.told.iter().filter_map(|told| match told {
-            Told::Line(line) => Some(line.clone()),
-            Told::Body(..) | Told::Missing(..) | Told::Opaque(..) => None,
+        let lines = self.emitted.iter().filter_map(|emitted| match emitted {
+            Emitted::Line(line) => Some(line.clone()),
+            Emitted::Body(..) | Emitted::Missing(..) | Emitted::Opaque(..) => None,
         });
         lines.collect()
     }
 
     /// One line per event.
     pub(super) fn text(self) -> String {
-        let lines = self.told.into_iter().map(|told| match told {
-            Told::Line(line) => line,
-            Told::Body(direction, stream, bytes) => {
+        let lines = self.emitted.into_iter().map(|emitted| match emitted {
+            Emitted::Line(line) => line,
+            Emitted::Body(direction, stream, bytes) => {
                 format!("{} {stream} body {:?}", arrow(direction), String::from_utf8_lossy(&bytes))
             }
-            Told::Missing(direction, stream, length) => format!("{} {stream} missing {length}", arrow(direction)),
-            Told::Opaque(direction, stream, length) => format!("{} {stream} opaque {length}", arrow(direction)),
+            Emitted::Missing(direction, stream, length) => format!("{} {stream} missing {length}", arrow(direction)),
+            Emitted::Opaque(direction, stream, length) => format!("{} {stream} opaque {length}", arrow(direction)),
         });
         lines.map(|line| line + "\n").collect()
     }
 }
 
 /// Adds an event, joined with the last one if both are parts of one body.
-pub(super) fn tell(all: &mut Vec<Told>, told: Told) {
-    match (all.last_mut(), told) {
-        (Some(Told::Body(direction, stream, bytes)), Told::Body(next, on, more)) if (*direction, *stream) == (next, on) => {
+pub(super) fn push(all: &mut Vec<Emitted>, emitted: Emitted) {
+    match (all.last_mut(), emitted) {
+        (Some(Emitted::Body(direction, stream, bytes)), Emitted::Body(next, on, more)) if (*direction, *stream) == (next, on) => {
             bytes.extend(more);
         }
-        (Some(Told::Missing(direction, stream, length)), Told::Missing(next, on, more))
-        | (Some(Told::Opaque(direction, stream, length)), Told::Opaque(next, on, more))
+        (Some(Emitted::Missing(direction, stream, length)), Emitted::Missing(next, on, more))
+        | (Some(Emitted::Opaque(direction, stream, length)), Emitted::Opaque(next, on, more))
             if (*direction, *stream) == (next, on) =>
         {
             *length += more;
         }
-        (_, told) => all.push(told),
+        (_, emitted) => all.push(emitted),
     }
 }
 
@@ -97,27 +97,27 @@ pub(super) fn arrow(direction: Direction) -> char {
     }
 }
 
-fn of(event: Event<'_>) -> Told {
-    Told::Line(match event {
+fn of(event: Event<'_>) -> Emitted {
+    Emitted::Line(match event {
         Event::Request { stream, head } => format!("> {} request {}", stream.0, request(&head)),
         Event::Informational { stream, status } => format!("< {} interim {status}", stream.0),
         Event::Response { stream, head } => format!("< {} response {}", stream.0, response(&head)),
         Event::Body { stream, direction, bytes } => {
             assert!(!bytes.is_empty());
-            return Told::Body(direction, stream.0, bytes.to_vec());
+            return Emitted::Body(direction, stream.0, bytes.to_vec());
         }
         Event::BodyGap { stream, direction, length } => {
             assert!(length > 0);
-            return Told::Missing(direction, stream.0, length);
+            return Emitted::Missing(direction, stream.0, length);
         }
         Event::MessageEnd { stream, direction } => format!("{} {} end", arrow(direction), stream.0),
         Event::MessageCut { stream, direction } => format!("{} {} cut", arrow(direction), stream.0),
         Event::Reset { stream, by, code } => format!("{} {} reset {code}", arrow(by), stream.0),
         Event::Upgraded { stream, protocol } => format!("< {} upgraded {protocol:?}", stream.0),
         Event::Opaque { stream, direction, bytes } => {
-            return Told::Opaque(direction, stream.0, u64::try_from(bytes.len()).unwrap());
+            return Emitted::Opaque(direction, stream.0, u64::try_from(bytes.len()).unwrap());
         }
-        Event::OpaqueGap { stream, direction, length } => return Told::Opaque(direction, stream.0, length),
+        Event::OpaqueGap { stream, direction, length } => return Emitted::Opaque(direction, stream.0, length),
         Event::Window { stream, direction, used_up } => {
             let whose = stream.map_or_else(|| "connection".to_owned(), |stream| stream.0.to_string());
             format!("{} {whose} window {}", arrow(direction), if used_up { "used up" } else { "open" })

@@ -2,7 +2,7 @@
 
 use super::super::walker::{FrameWalker, Span};
 use super::wire::{END_STREAM, PADDED, SETTINGS, data, frame, get, go_away, headers, ping, preface};
-use crate::unshown::Unshown;
+use crate::redacted::Redacted;
 
 #[test]
 fn only_the_payload_of_data_is_data() {
@@ -69,12 +69,12 @@ fn walk(mut walker: FrameWalker, chunks: &[&[u8]]) -> Vec<String> {
     for chunk in chunks {
         let mut length = 0;
         walker.walk(chunk, |span| match span {
-            Span::Control(Unshown(bytes)) => {
+            Span::Control(Redacted(bytes)) => {
                 assert!(!bytes.is_empty());
                 length += bytes.len();
                 spans.push(format!("control {}", bytes.len()));
             }
-            Span::Data { stream, bytes: Unshown(bytes) } => {
+            Span::Data { stream, bytes: Redacted(bytes) } => {
                 assert!(!bytes.is_empty());
                 length += bytes.len();
                 spans.push(format!("{stream} {:?}", &bytes[..bytes.len().min(8)]));

@@ -7,8 +7,8 @@ use std::time::Duration;
 use observer_core::http::{FrameWalker, Protocol, Start};
 use tokio::time::Instant;
 
+use super::close_signal::CloseSignal;
 use super::establish::{Established, Failure, establish};
-use super::farewell::Farewell;
 use super::hellos::Hello;
 use super::port::Client;
 use super::probe::Spare;
@@ -25,7 +25,13 @@ use crate::tap::Clock;
 const PROCESS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Serves one client from the first byte to the last.
-pub(super) async fn attend(shared: Arc<Shared>, client: Client, hello: Hello, spare: Option<Spare>, mut farewell: Farewell) {
+pub(super) async fn serve_connection(
+    shared: Arc<Shared>,
+    client: Client,
+    hello: Hello,
+    spare: Option<Spare>,
+    mut close_signal: CloseSignal,
+) {
     let deadline = Instant::now() + shared.handshake_limit;
     let Client { tcp, address, descriptors: _until_the_end } = client;
     let process = shared.intake.as_ref().map(|intake| intake.ask_for_process(address, shared.address)).unwrap_or_default();
@@ -33,19 +39,19 @@ pub(super) async fn attend(shared: Arc<Shared>, client: Client, hello: Hello, sp
     let establishing = Box::pin(establish(&shared, tcp, hello, spare, deadline));
     let established = tokio::select! {
         established = establishing => established,
-        () = farewell.said() => return,
+        () = close_signal.received() => return,
     };
     match established {
         Ok(established) => {
             shared.counters.established.add(1);
             let tee = tee(&shared, &established, address, process);
-            let Established { downstream, upstream, sides, protocol, .. } = established;
+            let Established { downstream, upstream, connection_tls, protocol, .. } = established;
             // client-go closes the connections of its pool, which speak HTTP/2; those that it upgrades are not in it.
             let is_renewed = shared.renewal.is_some() && protocol == Some(Protocol::Http2);
             let end = async {
                 tokio::select! {
-                    () = farewell.said() => {}
-                    () = shared.sides.outdated(&sides), if is_renewed => {}
+                    () = close_signal.received() => {}
+                    () = shared.connection_tls.outdated(&connection_tls), if is_renewed => {}
                 }
             };
             Splice::new(Arc::clone(&shared), downstream, upstream, tee).run(end).await;

@@ -7,9 +7,9 @@ use std::ops::Deref;
 ///
 /// A house rule keeps bytes out of every other field of a type that derives `Debug`.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Unshown<Bytes>(pub Bytes);
+pub struct Redacted<Bytes>(pub Bytes);
 
-impl<Bytes> Deref for Unshown<Bytes> {
+impl<Bytes> Deref for Redacted<Bytes> {
     type Target = Bytes;
 
     fn deref(&self) -> &Bytes {
@@ -17,7 +17,7 @@ impl<Bytes> Deref for Unshown<Bytes> {
     }
 }
 
-impl<Bytes: AsRef<[u8]>> fmt::Debug for Unshown<Bytes> {
+impl<Bytes: AsRef<[u8]>> fmt::Debug for Redacted<Bytes> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "[{} bytes]", self.0.as_ref().len())
     }
@@ -25,10 +25,10 @@ impl<Bytes: AsRef<[u8]>> fmt::Debug for Unshown<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use super::Unshown;
+    use super::Redacted;
 
     #[test]
     fn debug_shows_a_length_only() {
-        assert_eq!(format!("{:?} {:#?}", Unshown(&b"canary"[..]), Unshown(vec![1, 2])), "[6 bytes] [2 bytes]");
+        assert_eq!(format!("{:?} {:#?}", Redacted(&b"canary"[..]), Redacted(vec![1, 2])), "[6 bytes] [2 bytes]");
     }
 }

@@ -88,19 +88,19 @@ fn fields_that_differ_from_the_block_or_are_of_another_one_are_not_believed() {
         (Blocks::OfStream(7), &[(":method", "GET"), (":path", "/a"), ("user-agent", "b"), ("accept", "c")]),
     ];
     for (blocks, fields) in others {
-        let told = play(vec![
+        let emitted = play(vec![
             Bytes(Request, proof()),
             Fields(Request, blocks, fields),
             Bytes(Request, headers(END_STREAM, 7, INDEXED_GET)),
         ]);
-        assert_eq!(told, UNKNOWN, "{blocks:?} {fields:?}");
+        assert_eq!(emitted, UNKNOWN, "{blocks:?} {fields:?}");
     }
 }
 
 #[test]
 fn fields_of_bytes_that_are_missing_or_say_nothing_are_gone() {
     for instead in [Gap(Response, 5), Bytes(Response, ping())] {
-        let told = play(vec![
+        let emitted = play(vec![
             Bytes(Request, proof()),
             Bytes(Response, proof()),
             Bytes(Request, headers(END_STREAM, 7, &get("/a"))),
@@ -111,7 +111,7 @@ fn fields_of_bytes_that_are_missing_or_say_nothing_are_gone() {
             Fields(Response, Blocks::OfNextBytes, OK),
             instead,
         ]);
-        assert!(!told.contains("response"), "{told}");
+        assert!(!emitted.contains("response"), "{emitted}");
     }
     check(
         vec![

@@ -13,7 +13,7 @@ use super::{
 
 /// The identities that one connection uses.
 #[derive(Debug)]
-pub(super) struct Sides {
+pub(super) struct ConnectionTls {
     pub(super) upstream_tls: UpstreamTls,
     pub(super) server_configs: Arc<ServerConfigs>,
     /// How often the user's certificate in files had changed before this one.
@@ -22,17 +22,17 @@ pub(super) struct Sides {
 
 /// The identities that the next connection uses.
 #[derive(Debug)]
-pub(super) struct CurrentSides {
+pub(super) struct CurrentTls {
     /// Issues the certificate that clients see.
     authority: Arc<PrivateAuthority>,
     entrance: Entrance,
-    current: RwLock<Arc<Sides>>,
+    current: RwLock<Arc<ConnectionTls>>,
     /// Held while they are replaced.
     replacing: Mutex<()>,
     renewals: watch::Sender<u64>,
 }
 
-impl CurrentSides {
+impl CurrentTls {
     pub(super) fn new(
         authority: Arc<PrivateAuthority>,
         entrance: Entrance,
@@ -40,13 +40,13 @@ impl CurrentSides {
         upstream_tls: UpstreamTls,
     ) -> Result<Self, AuthorityError> {
         let server_configs = ServerConfigs::new(&authority, shown_name(entrance, &upstream_tls), admission)?;
-        let sides = Sides { upstream_tls, server_configs: Arc::new(server_configs), renewals: 0 };
-        let (current, replacing) = (RwLock::new(Arc::new(sides)), Mutex::new(()));
+        let connection_tls = ConnectionTls { upstream_tls, server_configs: Arc::new(server_configs), renewals: 0 };
+        let (current, replacing) = (RwLock::new(Arc::new(connection_tls)), Mutex::new(()));
         Ok(Self { authority, entrance, current, replacing, renewals: watch::Sender::new(0) })
     }
 
     /// Returns them for the lifetime of one connection.
-    pub(super) fn current(&self) -> Arc<Sides> {
+    pub(super) fn current(&self) -> Arc<ConnectionTls> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -58,7 +58,7 @@ impl CurrentSides {
         let upstream_tls = current.upstream_tls.presenting(certificate)?;
         let name = shown_name(self.entrance, &upstream_tls);
         let server_configs = Arc::new(ServerConfigs::new(&self.authority, name, &Admission::HoldersOf(Arc::clone(issuer)))?);
-        self.replace(Sides { upstream_tls, server_configs, renewals: current.renewals });
+        self.replace(ConnectionTls { upstream_tls, server_configs, renewals: current.renewals });
         Ok(())
     }
 
@@ -69,21 +69,21 @@ impl CurrentSides {
         let current = self.current();
         let upstream_tls = current.upstream_tls.renewed(identity)?;
         let renewals = current.renewals + u64::from(is_another);
-        self.replace(Sides { upstream_tls, server_configs: Arc::clone(&current.server_configs), renewals });
+        self.replace(ConnectionTls { upstream_tls, server_configs: Arc::clone(&current.server_configs), renewals });
         self.renewals.send_replace(renewals);
         Ok(())
     }
 
-    /// Waits until the certificate in `sides` has been renewed.
-    pub(super) async fn outdated(&self, sides: &Sides) {
+    /// Waits until the certificate in `connection_tls` has been renewed.
+    pub(super) async fn outdated(&self, connection_tls: &ConnectionTls) {
         let mut renewals = self.renewals.subscribe();
-        if renewals.wait_for(|renewals| *renewals > sides.renewals).await.is_err() {
+        if renewals.wait_for(|renewals| *renewals > connection_tls.renewals).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 
-    fn replace(&self, sides: Sides) {
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(sides);
+    fn replace(&self, connection_tls: ConnectionTls) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(connection_tls);
     }
 }
 

@@ -14,12 +14,12 @@ const MAX_STREAMS: usize = 16;
 
 /// The announced fields of one direction that wait for their blocks, with only the values that may be kept.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Announced {
     of_streams: VecDeque<(u32, Vec<FieldLine>)>,
     of_next_bytes: VecDeque<FieldLine>,
 }
 
-impl Told {
+impl Announced {
     pub(super) fn add(&mut self, fields: &HeaderFields) {
         let lines = fields.iter().map(|(name, value)| FieldLine::of(name, value));
         match fields.blocks() {

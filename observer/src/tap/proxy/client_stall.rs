@@ -10,11 +10,11 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::tee::Tee;
 
 /// A socket that is full for a shorter time is not worth reporting.
-const PATIENCE: Duration = Duration::from_secs(1);
+const REPORTED_AFTER: Duration = Duration::from_secs(1);
 
 /// Whether a client's socket is full, and for how long.
 #[derive(Debug, Default)]
-pub(super) enum Patience {
+pub(super) enum ClientStall {
     /// The socket takes everything.
     #[default]
     Unneeded,
@@ -24,19 +24,19 @@ pub(super) enum Patience {
     Over,
 }
 
-impl Patience {
+impl ClientStall {
     /// The socket is full. `some_went` means that it took something before. The task is woken when the stall must be reported.
     pub(super) fn wait(&mut self, context: &mut Context<'_>, tee: &mut Tee, some_went: bool) {
         let Some(now) = tee.now() else { return };
         match self {
-            Self::Unneeded => *self = Self::Waiting(now, Box::pin(sleep(PATIENCE))),
+            Self::Unneeded => *self = Self::Waiting(now, Box::pin(sleep(REPORTED_AFTER))),
             Self::Waiting(since, over) if some_went => {
                 *since = now;
-                over.as_mut().reset(Instant::now() + PATIENCE);
+                over.as_mut().reset(Instant::now() + REPORTED_AFTER);
             }
             Self::Over if some_went => {
                 tee.client_blocked(None);
-                *self = Self::Waiting(now, Box::pin(sleep(PATIENCE)));
+                *self = Self::Waiting(now, Box::pin(sleep(REPORTED_AFTER)));
             }
             Self::Waiting(..) | Self::Over => {}
         }

@@ -16,8 +16,8 @@ pub(super) const PODS: usize = 120;
 pub(super) const CONFIG_MAPS: usize = 24;
 
 /// Creates the objects of the demo, with the server's own kubeconfig.
-pub async fn furnish(kubeconfig: &Path) -> Result<()> {
-    let client = client(kubeconfig, "demo-furnisher/1.0").await?;
+pub async fn populate(kubeconfig: &Path) -> Result<()> {
+    let client = client(kubeconfig, "demo-populator/1.0").await?;
     for (group, version, name, objects) in [
         ("", "v1", "nodes", (0..3).map(node).collect()),
         ("", "v1", "services", ["web", "api", "db"].map(service).to_vec()),

@@ -9,30 +9,30 @@ pub(super) const LIMIT: Duration = Duration::from_secs(1);
 
 /// Signals all connections of a listener to close.
 #[derive(Debug)]
-pub(super) struct FarewellSender(watch::Sender<bool>);
+pub(super) struct CloseSender(watch::Sender<bool>);
 
 /// Receives the signal, even if it was sent earlier.
 #[derive(Clone, Debug)]
-pub(super) struct Farewell(watch::Receiver<bool>);
+pub(super) struct CloseSignal(watch::Receiver<bool>);
 
-impl FarewellSender {
+impl CloseSender {
     pub(super) fn new() -> Self {
         Self(watch::Sender::new(false))
     }
 
-    pub(super) fn hearer(&self) -> Farewell {
-        Farewell(self.0.subscribe())
+    pub(super) fn receiver(&self) -> CloseSignal {
+        CloseSignal(self.0.subscribe())
     }
 
-    pub(super) fn say(&self) {
+    pub(super) fn send(&self) {
         self.0.send_replace(true);
     }
 }
 
-impl Farewell {
+impl CloseSignal {
     /// Waits for the signal; waits forever if the sender is gone.
-    pub(super) async fn said(&mut self) {
-        if self.0.wait_for(|said| *said).await.is_err() {
+    pub(super) async fn received(&mut self) {
+        if self.0.wait_for(|received| *received).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
