@@ -35,7 +35,7 @@ struct Flood {
     connects: bool,
     /// Number of API servers, each with a name of 1 000 bytes.
     upstreams: u64,
-    /// Namespaces; the requests of one are those of one reflector.
+    /// Number of namespaces. The requests in each namespace belong to one reflector.
     namespaces: u64,
     answer: Answer,
 }
@@ -187,7 +187,7 @@ impl Flood {
     }
 }
 
-/// Of each client a watch that is refused with 410, and the list after it: all of them are one storm of each of 200 API servers.
+/// Each client's watch is refused with 410, and a list follows. On each of 200 API servers, that is one storm.
 fn capture_of_relists(requests: u64) -> Vec<u8> {
     let clients = Flood { name: "", connects: true, upstreams: 200, ..LONG };
     let (watch, list) = (Flood { ends: true, ..LONG }, Flood { verb: Verb::List, ends: true, answer: Answer::Revision, ..LONG });
@@ -214,7 +214,7 @@ fn capture_of_relists(requests: u64) -> Vec<u8> {
     })
 }
 
-/// What is known of an API server names very many resources, and each connection leads to a server of another version.
+/// The profile of an API server names 50 000 resources, and each connection leads to a server of another version.
 fn capture_of_versions(connections: u64) -> Vec<u8> {
     let mut profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
     profile.uncached = (0..50_000).map(|number| format!("{number:05}")).collect();
@@ -255,7 +255,8 @@ fn capture_of(requests: u64, of: impl Fn(u64, &mut dyn FnMut(What))) -> Vec<u8> 
     bytes
 }
 
-/// The peak memory of `read` on a capture, in bytes, and its report. It waits for room in the pipe before it exits.
+/// The peak memory of `read` on a capture, in bytes, and its report. The pipe is full, so `read` waits before it exits and can be
+/// measured.
 fn peak_of_read(capture: Vec<u8>) -> (u64, Value) {
     const PIPE: usize = 64 << 10;
     let folder = tempfile::tempdir().unwrap();

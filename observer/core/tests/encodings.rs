@@ -1,7 +1,7 @@
-//! One set of objects in every encoding, by encoders that are not ours: the same facts.
+//! Independent encoders write one set of objects in every encoding, and all encodings give the same facts.
 //!
-//! Protobuf comes from the messages of `k8s-pb`, which are generated from Kubernetes' own definitions, JSON and CBOR from serde. What
-//! kube-apiserver writes otherwise (empty fields in protobuf, byte strings in CBOR) is tested beside the code.
+//! Protobuf comes from the messages of `k8s-pb`, which are generated from Kubernetes' own definitions; JSON and CBOR come from
+//! serde. The code's own tests cover the deviations of kube-apiserver (empty fields in protobuf, byte strings in CBOR).
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
@@ -99,7 +99,7 @@ fn read(kind: BodyKind, encoding: Encoding, coding: &str, bytes: &[u8], chunk: u
     facts
 }
 
-/// As it is, as one gzip member, and as several.
+/// The body as it is, as one gzip member, and as several.
 fn codings(body: &[u8]) -> [(&'static str, Vec<u8>); 3] {
     let several = body.chunks(body.len() / 3 + 1).flat_map(gzip_member).collect();
     [("", body.to_vec()), ("gzip", gzip_member(body)), ("gzip", several)]
@@ -111,7 +111,7 @@ fn gzip_member(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The items in their order; the rest may come before or behind them, as the members do.
+/// The items in their order, and all other facts sorted, because their place depends on the order of the members.
 fn sorted(facts: Vec<Fact>) -> (Vec<Fact>, Vec<String>) {
     let (items, others): (Vec<Fact>, Vec<Fact>) = facts.into_iter().partition(|fact| matches!(fact, Fact::Item(_)));
     let mut others: Vec<String> = others.iter().map(|fact| format!("{fact:?}")).collect();

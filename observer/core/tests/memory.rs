@@ -1,4 +1,4 @@
-//! The memory of the decoder of list bodies, counted at the allocator.
+//! Memory of the body decoder, counted at the allocator.
 #![expect(unsafe_code, reason = "an allocator that counts cannot be written without")]
 #![expect(clippy::unwrap_used, reason = "helpers of a test may unwrap")]
 
@@ -12,16 +12,16 @@ use observer_core::wire::{BodyKind, BodyReader, Fact};
 
 const MEGABYTE: usize = 1_000_000;
 
-/// A long list may not cost so much more than a short one.
+/// The peak for a long list, and its difference from that for a short list, are below this number of bytes.
 const TOLERANCE: usize = 256 * 1024;
 
-/// What a watch may keep between two events.
+/// A watch keeps fewer bytes than this between two events.
 const IDLE: usize = 2 * 1024;
 
-// One test only: a second one in another thread would be counted, too.
+// One test only, because the counters include the allocations of all threads.
 #[test]
 fn memory_grows_neither_with_the_list_nor_with_idle_watches() {
-    // Inflating is slow without optimisation, and its memory does not depend on what comes after it.
+    // Inflating is slow without optimisation, and its memory does not depend on the decoder after it, so 10 MB are enough.
     for (coding, megabytes) in [(Coding::Plain, 200), (Coding::Gzip, 10)] {
         for encoding in [Encoding::Json, Encoding::Protobuf, Encoding::Cbor] {
             let peak = |megabytes| peak_while_reading(megabytes * MEGABYTE, encoding, coding);
@@ -39,7 +39,7 @@ fn memory_grows_neither_with_the_list_nor_with_idle_watches() {
 #[derive(Clone, Copy, Debug)]
 enum Coding {
     Plain,
-    /// Each item is a member of its own.
+    /// Each item is a gzip member of its own.
     Gzip,
 }
 
@@ -50,7 +50,7 @@ enum Encoding {
     Cbor,
 }
 
-/// Reads a list of at least `size` bytes, made while it is read; the most bytes that were allocated at a time.
+/// Reads a list of at least `size` bytes, generated while it is read. Returns the peak of allocated bytes.
 #[track_caller]
 fn peak_while_reading(size: usize, encoding: Encoding, coding: Coding) -> usize {
     let item = encoding.item();
@@ -75,7 +75,7 @@ fn peak_while_reading(size: usize, encoding: Encoding, coding: Coding) -> usize 
     PEAK.load(Ordering::Relaxed) - before
 }
 
-/// The bytes that a reader of watches keeps, after an event came in pieces.
+/// The bytes that a watch reader keeps after an event that arrived in pieces.
 #[track_caller]
 fn kept_between_events(encoding: Encoding) -> usize {
     let event = encoding.event();
@@ -100,7 +100,7 @@ impl Encoding {
         }
     }
 
-    /// An item of some kilobytes.
+    /// An item of about 7 kB.
     fn item(self) -> Vec<u8> {
         let padding = r#"{\"a\":[1,2]} "#.repeat(500);
         match self {
@@ -120,7 +120,7 @@ impl Encoding {
         }
     }
 
-    /// What is before, between and behind items of so many bytes in all.
+    /// The bytes before, between and after items of `items` bytes in total.
     fn around(self, items: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
         let [head, between, tail]: [Vec<u8>; 3] = match self {
             Self::Json => [
@@ -138,7 +138,7 @@ impl Encoding {
         (head, between, tail)
     }
 
-    /// An event of a watch, with names as long as they may be.
+    /// A watch event with the longest name that Kubernetes allows, 253 characters.
     fn event(self) -> Vec<u8> {
         let name = "n".repeat(253);
         match self {
@@ -192,7 +192,7 @@ impl Coding {
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// Begins a new peak; the bytes that are allocated now.
+/// Starts a new peak. Returns the bytes that are allocated now.
 fn reset_peak() -> usize {
     let now = NOW.load(Ordering::Relaxed);
     PEAK.store(now, Ordering::Relaxed);
@@ -209,7 +209,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller upholds the contract of `alloc`, which is the same there.
+        // SAFETY: the caller upholds the contract of `alloc`, which is also that of `System.alloc`.
         unsafe { System.alloc(layout) }
     }
 

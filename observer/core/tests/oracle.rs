@@ -1,5 +1,5 @@
-//! Verdicts against two oracles that were written without knowledge of this crate: expectations typed from docs/semantics.md, and
-//! what the counters of real servers said.
+//! Compares verdicts with two oracles that do not depend on this crate: expectations typed from docs/semantics.md, and counters of
+//! real servers.
 //!
 //! The format of a line is described at the top of `oracle/reference.txt`.
 
@@ -19,14 +19,14 @@ const REFERENCE_LINES: usize = 554;
 /// Measurements in `measured.txt`, also stated on its last line.
 const MEASURED_LINES: usize = 70;
 
-/// Lines of `reference.txt` that are left as typed but not followed, with the reason.
+/// Lines of `reference.txt` that stay as typed but are not checked, each with the reason.
 const DISPUTED: [(usize, &str); 1] = [(
     62,
     "from 1.28 on a deletecollection lists with a limit of its own, so that a revision is an exact one (store.go deleteCollectionPageSize); the \
      matrix measured it",
 )];
 
-/// Rules that no line of `reference.txt` can state or does state, as the end of that file says; unit tests are about them.
+/// Rules that no line of `reference.txt` expects, for the reasons at the end of that file. Unit tests cover them.
 const NOT_EXPRESSIBLE: [&str; 18] = [
     "list-exact-ahead-etcd",
     "list-continue-ahead-etcd",
@@ -67,7 +67,7 @@ fn verdicts_agree_with_the_counters_of_real_servers() {
     });
 }
 
-/// So that a rule that is added gets its expectations, too.
+/// A new rule needs a line in `reference.txt`, or an entry in `NOT_EXPRESSIBLE`.
 #[test]
 fn every_rule_but_these_is_given_by_some_line_of_the_reference() {
     let lines = Line::all(include_str!("oracle/reference.txt"), REFERENCE_LINES);
@@ -76,7 +76,7 @@ fn every_rule_but_these_is_given_by_some_line_of_the_reference() {
     assert_eq!(not_given, NOT_EXPRESSIBLE);
 }
 
-/// One expectation.
+/// The columns of one line of an oracle.
 struct Line<'t> {
     number: usize,
     text: &'t str,
@@ -86,7 +86,7 @@ struct Line<'t> {
     expected: &'t str,
 }
 
-/// Checks all lines, and names each that does not hold.
+/// Checks all lines, and fails with a list of those that do not hold.
 #[track_caller]
 fn hold(lines: &[Line<'_>], agrees: impl Fn(&Line<'_>, &Verdict) -> bool) {
     let disputed: BTreeSet<usize> = DISPUTED.iter().map(|(number, _)| *number).collect();
@@ -154,7 +154,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The revisions that were seen, each so many seconds ago.
+/// A history of revisions; `seen` holds pairs of seconds before `NOW` and revision.
 fn history(mut seen: Vec<(u64, u64)>) -> RevisionHistory {
     let mut history = RevisionHistory::default();
     seen.sort_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
@@ -165,7 +165,7 @@ fn history(mut seen: Vec<(u64, u64)>) -> RevisionHistory {
     history
 }
 
-/// A verdict as the oracles write it.
+/// A verdict in the notation of the oracles.
 fn words(verdict: &Verdict) -> String {
     let first = served_from(&verdict.served_from);
     verdict.otherwise.map_or_else(|| first.clone(), |otherwise| format!("{first} else {}", fallback(otherwise.then)))

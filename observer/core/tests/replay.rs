@@ -1,6 +1,6 @@
-//! Recorded traffic, cut and thinned out at random: the same events however it is cut, never a wrong fact however much is lost.
+//! Recorded traffic, cut and thinned out at random. Any cut gives the same events, and no loss leads to a wrong fact.
 //!
-//! The tapes are the seeds of the fuzz targets `http1` and `http2` (their form is described in `tests/fuzz/src/tape.rs`).
+//! The tapes are the seeds of the fuzz targets `http1` and `http2`; `tests/fuzz/src/tape.rs` describes their format.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
@@ -17,7 +17,7 @@ use observer_core::time::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// What a tap hands over.
+/// A piece of traffic, as a tap passes it to the decoder.
 #[derive(Clone, Debug)]
 enum Piece {
     Bytes(Direction, Vec<u8>),
@@ -191,7 +191,7 @@ fn stretch_lost_at_any_point_of_http_1_makes_facts_fewer_never_wrong() {
     }
 }
 
-/// Each request of the thinned run is one of the whole run, with the same question and status and at most as many facts.
+/// Each request of the thinned run is also in the complete run, with the same question and status, and with at most as many facts.
 fn fewer_facts(thinned: &Snapshot, whole: &Snapshot) -> Result<(), TestCaseError> {
     prop_assert!(thinned.requests.len() <= whole.requests.len());
     for record in &thinned.requests {
@@ -245,7 +245,7 @@ fn observe(observations: Vec<Observation>) -> (Vec<Event>, Snapshot) {
     (events, snapshot)
 }
 
-/// All at one moment, so that times cannot differ.
+/// All observations have the same time, so that times cannot differ between cuts.
 fn decode(tape: &Tape, pieces: &[Piece]) -> Vec<Observation> {
     let at = Timestamp::from_nanos(1);
     let connection = ConnectionId(1);
@@ -284,7 +284,7 @@ fn decode(tape: &Tape, pieces: &[Piece]) -> Vec<Observation> {
     observations
 }
 
-/// The same bytes in pieces of `sizes`, used in turn.
+/// The same bytes in pieces whose sizes cycle through `sizes`. Gaps stay as they are.
 fn cut(pieces: &[Piece], sizes: &[usize]) -> Vec<Piece> {
     let mut sizes = sizes.iter().copied().cycle();
     let mut cut = Vec::new();
@@ -304,7 +304,7 @@ fn cut(pieces: &[Piece], sizes: &[usize]) -> Vec<Piece> {
     cut
 }
 
-/// As a full queue does it: DATA payload of the chosen spans goes, everything else stays.
+/// Loses bytes as a full queue does: drops the DATA payload of the chosen spans, and keeps everything else.
 fn thin(pieces: &[Piece], lost: &[bool]) -> Vec<Piece> {
     let mut lost = lost.iter().copied().cycle();
     let mut walkers = [FrameWalker::of_requests(), FrameWalker::of_responses()];

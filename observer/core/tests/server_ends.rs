@@ -1,4 +1,4 @@
-//! What the server's end of a connection proves of its snapshots: the bytes of connections in, verdicts out.
+//! The server's end of a connection, as evidence that its snapshots are gone: bytes of connections in, verdicts out.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
@@ -126,14 +126,14 @@ fn captures_from_before_have_no_such_wish() {
     assert!(line.closes && serde_json::to_string(&line).unwrap().contains(r#""closes":true"#));
 }
 
-/// A run with an API server of 1.34 that has shown revision 100 of pods, a second for each step.
+/// A run with an API server of 1.34 that has shown revision 100 of pods. Each end of a connection takes 1 s.
 struct Run {
     observer: Observer,
     at: Timestamp,
     connections: u64,
 }
 
-/// A connection as its tap decodes it.
+/// A connection, with the decoder of its tap.
 struct Wire(ConnectionDecoder);
 
 impl Run {
@@ -145,7 +145,7 @@ impl Run {
         run
     }
 
-    /// On a connection that the client ends.
+    /// Makes a list, on a connection that the client ends.
     fn list(&mut self) {
         let mut wire = self.connect(Protocol::Http1);
         self.asks(&mut wire, "1.1", "");
@@ -196,7 +196,7 @@ impl Run {
         self.observer.observe(Observation { at: self.at, what }, &mut |_event| {});
     }
 
-    /// Whether an exact list at revision 100 is said to be of a snapshot.
+    /// Whether the verdict on an exact list at revision 100 is `Snapshot`.
     fn keeps_snapshots(mut self) -> bool {
         let mut wire = self.connect(Protocol::Http1);
         let exact = b"GET /api/v1/pods?resourceVersion=100&resourceVersionMatch=Exact HTTP/1.1\r\nHost: a\r\n\r\n";

@@ -48,8 +48,7 @@ pub(super) struct Read {
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
-    /// Keep at most about this much of requests, reflectors and their objects; the report counts the rest. A live run keeps as much as
-    /// 1GiB
+    /// Approximate memory for requests, reflectors and their objects; the report counts the rest. A live run has the limits of 1GiB
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     max_memory: ByteSize,
 
@@ -158,8 +157,8 @@ impl Replayed {
     }
 }
 
-/// The amount of data dropped for lack of memory, and the remedy. It leaves out tables with too many rows, since memory does not help
-/// there.
+/// The amount of data dropped for lack of memory, and the remedy. It leaves out tables with too many rows, since memory does not
+/// help there.
 fn without_room(snapshot: &Snapshot, limits: &Limits) -> Option<String> {
     let Missed { exchanges_dropped, records_dropped, connections_forgotten, reflectors, .. } = &snapshot.missed;
     let records = if snapshot.requests.len() < limits.records { *records_dropped } else { 0 };

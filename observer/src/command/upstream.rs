@@ -83,7 +83,8 @@ pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
     profile
 }
 
-/// With what its certificate files hold now: hours may have passed since they were read. A file system that hangs is not waited for.
+/// The context with the current contents of its certificate files, since the last reading may be hours old. If reading fails or
+/// takes more than 1 s, the old contents stay.
 async fn reread(selected: &Selected) -> Selected {
     const READ_WITHIN: Duration = Duration::from_secs(1);
     let named = selected.clone();

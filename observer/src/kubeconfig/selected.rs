@@ -168,12 +168,12 @@ impl Selected {
         Ok(Self { ca: self.reread_ca()?, client_certificate: self.reread_client_certificate()?, ..self.clone() })
     }
 
-    /// What the file of the authority holds now.
+    /// The certificate authority, with the current contents of its file.
     pub fn reread_ca(&self) -> Result<CaSource, Error> {
         CaSource::read(&self.entries.cluster)
     }
 
-    /// What the files of the certificate and its key hold now.
+    /// The client certificate and its key, with the current contents of their files; `None` if the user has none.
     pub fn reread_client_certificate(&self) -> Result<Option<ClientCertificate>, Error> {
         self.entries.user.as_ref().map_or(Ok(None), ClientCertificate::read)
     }

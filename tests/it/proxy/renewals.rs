@@ -27,7 +27,7 @@ async fn renewed_certificate_is_presented_and_connections_of_the_one_before_are_
     let (_client, upstream) = rig.pair().await;
     assert_eq!(presented(&upstream), der(&after));
     assert_eq!(read_to_end(&mut client).await, (Vec::new(), End::CloseNotify));
-    // client-go keeps no connection with HTTP/1.1 in the pool that it closes: exec and port-forward live on.
+    // client-go closes the pool, which holds no HTTP/1.1 connections. So exec and port-forward continue.
     assert_eq!(carried(&mut upgraded, &mut upgraded_upstream, b"still here").await, b"still here");
 }
 
@@ -97,7 +97,7 @@ async fn files_that_hang_delay_no_client_and_no_shutdown() {
 #[derive(Clone)]
 struct Files(Arc<Mutex<(UpstreamIdentity, Lost)>>);
 
-/// Which of them cannot be read.
+/// The parts that cannot be read.
 #[derive(Clone, Copy, Default)]
 struct Lost {
     trust: bool,

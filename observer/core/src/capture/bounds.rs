@@ -11,7 +11,7 @@ use crate::wire::{ListMeta, ObjectRef};
 
 /// Most values of one line. An event has fewer than 64; a batch has up to 1 024 events in 128 KiB.
 const MAX_VALUES: usize = 1 << 16;
-/// The longest text that is an element of an array, or a field of a structure that is written as an array, where its member has no bound.
+/// The longest text in an array whose member has no bound, in bytes. Some structures are written as arrays of their fields.
 const ELEMENT: usize = RequestInfo::MAX_NAME;
 /// Bound of container IDs, pod UIDs, methods and other short texts, in bytes.
 const SHORT: usize = 128;

@@ -95,7 +95,7 @@ impl Shape {
     }
 }
 
-/// About how much memory what is known of an API server takes, in bytes.
+/// Estimated memory of the profile of an API server, in bytes.
 pub(crate) fn of_profile(profile: &ServerProfile) -> usize {
     let names = profile.uncached.iter().chain(&profile.aggregated);
     of_structure::<ServerProfile>() + names.map(|name| size_of::<String>() + of_texts([name.as_str()])).sum::<usize>()
@@ -129,7 +129,7 @@ fn of_info(info: &RequestInfo) -> usize {
     of_texts([subresource.as_str(), namespace, name, non_resource_path]) + resource.as_ref().map_or(0, of_resource)
 }
 
-/// About how much memory the texts of list options take, in bytes.
+/// Estimated memory of the texts of list options, in bytes.
 pub(crate) fn of_options(options: &ListOptions) -> usize {
     let token = match &options.continue_token {
         Continue::Token(token) => token.start_key.as_str(),
@@ -156,12 +156,12 @@ fn of_verdict(verdict: &Verdict) -> usize {
     of_reads(&verdict.reads) + of_alternatives(&verdict.alternatives)
 }
 
-/// About how much memory reads of etcd take, in bytes.
+/// Estimated memory of reads of etcd, in bytes.
 pub(crate) fn of_reads(reads: &[EtcdRead]) -> usize {
     reads.iter().map(|read| size_of::<EtcdRead>() + of_texts([read.key.as_str(), text(read.range_end.as_ref())])).sum()
 }
 
-/// About how much memory alternatives of a verdict take, in bytes.
+/// Estimated memory of a verdict's alternatives, in bytes.
 pub(crate) fn of_alternatives(alternatives: &[Alternative]) -> usize {
     let alternative = |one: &Alternative| size_of::<Alternative>() + of_texts([one.when.as_str()]) + of_reads(&one.reads);
     alternatives.iter().map(alternative).sum()
@@ -172,12 +172,12 @@ fn of_list(list: &ListMeta) -> usize {
     of_texts([resource_version.as_str(), continue_token])
 }
 
-/// About how much memory the texts of a watch take, in bytes.
+/// Estimated memory of the texts of a watch, in bytes.
 pub(crate) fn of_watch(watch: &WatchStream) -> usize {
     of_texts([watch.last_resource_version.as_str()]) + watch.error.as_ref().map_or(0, Status::memory)
 }
 
-/// About how much memory the reason for an unread body takes, in bytes.
+/// Estimated memory of the reason for an unread body, in bytes.
 pub(crate) fn of_reason(reason: &BodyNotRead) -> usize {
     match reason {
         BodyNotRead::MediaType(text) | BodyNotRead::ContentCoding(text) | BodyNotRead::Malformed { what: text, .. } => {

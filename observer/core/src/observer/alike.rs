@@ -1,13 +1,13 @@
-//! Which shapes of two runs are the same question.
+//! Matches shapes of two runs that ask the same question.
 
 use std::collections::BTreeMap;
 
 use super::snapshot::Snapshot;
 use crate::exchange::{Scope, Shape};
 
-/// What two runs know together about their shapes.
+/// Facts of both runs that show which shapes are the same.
 pub(super) struct Alike {
-    /// Whether the resources without a namespace in the path have namespaces; `None` where the runs contradict each other.
+    /// Scope of each resource that was requested without a namespace; `None` if shapes contradict each other.
     scopes: BTreeMap<String, Option<Scope>>,
     /// Whether shapes name their API server in both runs.
     upstream_names: bool,
@@ -27,8 +27,8 @@ impl Alike {
         Self { scopes, upstream_names: runs.iter().all(|run| !run.upstreams.is_empty()) }
     }
 
-    /// `shape` as both runs have it: an answer without objects does not tell whether its resource has namespaces, another one does; and
-    /// a run with one API server does not name it.
+    /// `shape` in the form that both runs share. An unknown scope is taken from other answers. The API server is named only if both
+    /// runs used several.
     pub(super) fn key(&self, shape: &Shape) -> Shape {
         let mut key = shape.clone();
         if key.scope == Some(Scope::All) {

@@ -1,4 +1,4 @@
-//! Responses that wait for their reader, and what follows for the reflectors that read them.
+//! Responses that wait for their client to read, and the effect on its reflectors.
 
 use super::event::Event;
 use super::following::Telling;
@@ -8,7 +8,7 @@ use crate::observation::{ConnectionId, ExchangeId, What};
 use crate::time::Timestamp;
 
 impl Observer {
-    /// What is open on `stream`, or on all of `connection`, has to wait, or can go on.
+    /// Applies the start or end of a blockage to the open exchanges on `stream`, or on all of `connection`.
     pub(super) fn note_blockage(
         &mut self,
         connection: ConnectionId,
@@ -29,7 +29,7 @@ impl Observer {
         }
     }
 
-    /// What is asked for on a connection that is blocked waits from the beginning.
+    /// Applies the blockages of its connection to a new exchange, which waits from the beginning.
     pub(super) fn inherit_blockage(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let blocked = self.connections.get(&id.connection).map(|connection| connection.blocked.clone()).unwrap_or_default();
         let Some(open) = self.open.get_mut(&id).filter(|_| !blocked.is_empty()) else { return };

@@ -1,4 +1,4 @@
-//! Two runs held against each other, shape by shape.
+//! Two runs, compared shape by shape.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -13,52 +13,52 @@ use crate::k8s::Verb;
 use crate::routing::ServedFrom;
 use crate::time::Timestamp;
 
-/// Durations that differ by less than a fifth, or by less than this many microseconds, are the same: no two runs are equally fast.
+/// Durations count as equal if they differ by at most a fifth, or by at most this many microseconds: no two runs are equally fast.
 const LATENCY_GRAIN_US: u64 = 1_000;
-/// Bytes that differ by less than a twentieth are the same: revisions and timestamps in them grow.
+/// Byte counts are equal if they differ by at most a twentieth: revisions and timestamps in the bodies grow.
 const BYTES_GRAIN: u64 = 20;
 
-/// What changed from one run to another.
+/// The changes from one run to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// The run that the other one is held against.
+    /// The first run.
     pub before: ComparedRun,
-    /// The other one.
+    /// The second run.
     pub after: ComparedRun,
-    /// All shapes of requests of both, the worst change first.
+    /// All shapes of requests in either run, the worst change first.
     pub rows: Vec<ComparisonRow>,
 }
 
-/// A run as a whole.
+/// One of the compared runs, without its tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ComparedRun {
-    /// When it began.
+    /// When its first observation was made; `None` if it has none.
     pub started: Option<Timestamp>,
     /// When its last observation was made.
     pub at: Timestamp,
-    /// Its totals.
+    /// Counts over the run.
     pub totals: Totals,
-    /// Whether traffic was missed or a table was full, so that numbers are lower bounds and shapes may be missing.
+    /// Whether traffic was missed or a table was full, so that counts are lower bounds and shapes may be missing.
     pub unseen: bool,
 }
 
 /// Requests of one shape in both runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ComparisonRow {
-    /// What was to be done.
+    /// The verb; `None` when method or path is unknown.
     pub verb: Option<Verb>,
-    /// With what.
+    /// Resource, objects and options of the requests.
     #[serde(flatten)]
     pub shape: Shape,
-    /// What became of it.
+    /// How its cost or its layer changed.
     pub change: Change,
-    /// In the first run; `None` when it did not occur.
+    /// The requests in the first run; `None` if there were none.
     pub before: Option<Side>,
-    /// In the second run; `None` when it did not occur.
+    /// The requests in the second run; `None` if there were none.
     pub after: Option<Side>,
 }
 
-/// What became of a shape.
+/// The change of a shape from the first run to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
@@ -66,58 +66,58 @@ pub enum Change {
     New,
     /// It occurs in the first run only.
     Gone,
-    /// More is read from etcd, or else more fails, or more bytes, requests or time are needed.
+    /// It costs more. The first difference decides: reads from etcd, failures, bytes, requests, then time.
     Worse,
-    /// The other way round.
+    /// It costs less. The same first difference decides.
     Better,
-    /// It costs the same and is answered by another layer or rule.
+    /// It costs the same, but another layer or rule answers.
     Moved,
-    /// None of these.
+    /// Neither its cost nor its layers and rules changed.
     Same,
 }
 
 /// Requests of one shape in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Side {
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// How many were answered with 4xx or 5xx, or broke.
+    /// Requests answered with 4xx or 5xx, and watches that ended with an `ERROR` event.
     pub failed: u64,
-    /// How many read their objects from etcd.
+    /// Requests whose objects were read from etcd.
     pub from_etcd: u64,
-    /// Which layers answered by which rules, the most frequent first.
+    /// The layers that answered, each with its rule, the most frequent first.
     pub layers: Vec<Layer>,
     /// Items of lists.
     pub items: u64,
-    /// Events of watches.
+    /// Events of watches, without bookmarks.
     pub events: u64,
-    /// Bytes of all bodies.
+    /// Bytes of all response bodies.
     pub bytes: u64,
-    /// Whether answers were not read, so that items, events and bytes are lower bounds.
+    /// Whether some answers were not read, so that items, events and bytes are lower bounds.
     pub lower_bound: bool,
-    /// Median time to the head of the response of lists, in microseconds, of the most frequent row.
+    /// Median time to the head of a list's response, in microseconds, of the most frequent row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_us: Option<u64>,
-    /// Median time to the end, in microseconds, of the most frequent row; not of watches.
+    /// Median time to the end, in microseconds, of the most frequent row; `None` for watches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_us: Option<u64>,
 }
 
-/// A layer that answered.
+/// A layer that answered, by one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layer {
-    /// Which; `None` when no object is read.
+    /// The layer; `None` if the requests read no objects, or their path is unknown.
     pub served_from: Option<ServedFrom>,
-    /// By which rule.
+    /// Identifier of the rule that gave the layer; `None` without a layer.
     pub rule: Option<&'static str>,
-    /// How many requests.
+    /// Number of requests.
     pub count: u64,
 }
 
 type Sides = (Option<Side>, Option<Side>);
 
 impl Comparison {
-    /// Holds `after` against `before`.
+    /// Compares `after` with `before`.
     pub fn of(before: &Snapshot, after: &Snapshot) -> Self {
         let mut both: BTreeMap<(Option<Verb>, Shape), Sides> = BTreeMap::new();
         let alike = Alike::of([before, after]);
@@ -145,7 +145,7 @@ impl ComparedRun {
 }
 
 impl ComparisonRow {
-    /// What the second run costs more, the heaviest first: reads from etcd, failures, bytes, requests.
+    /// Additional cost of the second run, the heaviest first: reads from etcd, failures, bytes, requests.
     fn cost(&self) -> [i128; 4] {
         let costs = |side: &Option<Side>| side.as_ref().map(Side::costs).unwrap_or_default();
         let (before, after) = (costs(&self.before), costs(&self.after));
@@ -160,7 +160,7 @@ impl Side {
         [self.from_etcd, self.failed, self.bytes, self.count].map(i128::from)
     }
 
-    /// The sum of rows; of medians there is none, so they are those of the most frequent row.
+    /// The sum of rows. Medians cannot be added, so they are those of the most frequent row.
     fn sum(mut parts: Vec<Part<'_>>) -> Self {
         parts.sort_by_key(|(verdict, part)| (Reverse(part.count), verdict.map(|verdict| verdict.rule)));
         let (first_byte_us, total_us) = parts.first().map(|(_, part)| (part.first_byte_us, part.total_us)).unwrap_or_default();
@@ -188,16 +188,16 @@ impl Side {
         self.lower_bound |= part.lower_bound;
     }
 
-    /// Layers and rules, without how often, and so without an order.
+    /// Layers and rules, without counts and order.
     fn answered_by(&self) -> HashSet<(&Option<ServedFrom>, Option<&'static str>)> {
         self.layers.iter().map(|layer| (&layer.served_from, layer.rule)).collect()
     }
 }
 
-/// A row of a snapshot.
+/// Verdict and counts of one row of a snapshot.
 type Part<'s> = (Option<&'s VerdictRecord>, Side);
 
-/// All rows of a snapshot, those of one shape together.
+/// All rows of a snapshot, summed by shape.
 fn sides(snapshot: &Snapshot, alike: &Alike) -> impl Iterator<Item = ((Option<Verb>, Shape), Side)> {
     let mut parts: BTreeMap<(Option<Verb>, Shape), Vec<Part<'_>>> = BTreeMap::new();
     let mut add = |verb, shape, verdict, part| parts.entry((verb, alike.key(shape))).or_default().push((verdict, part));

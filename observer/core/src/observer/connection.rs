@@ -1,14 +1,17 @@
 //! Open connections, and what the server's end of one proves.
 //!
-//! A restart of the API server loses its snapshots, so a verdict that takes one for granted would be wrong after it. Where the listener refuses,
-//! a restart is seen. Behind a load balancer nobody refuses, and the end of one connection may be all that is seen: each connection may lead to
-//! another API server, so that others live on proves nothing. Therefore one connection is evidence enough, unless its end is explained otherwise:
+//! A restart of the API server loses its snapshots, so a verdict that relies on one would be wrong after it. Refused connections
+//! show a restart. Behind a load balancer, no connection is refused, and the end of one connection may be the only sign. Other
+//! connections that stay open prove nothing, since each may lead to another API server. So the end of one connection is enough
+//! evidence, unless there is another explanation:
 //!
 //! - The client asked for it: `Connection: close`, HTTP/1.0 without `keep-alive`, its own GOAWAY, or its own half ended first.
-//! - The connection was upgraded (exec, port-forward, a WebSocket), and ended with what it was upgraded to.
-//! - Nothing was under way for 90 s: that is the API server's idle timeout (kubernetes/apiserver `pkg/server/secure_serving.go`, `IdleTimeout`).
+//! - The connection was upgraded (exec, port-forward, a WebSocket), and ended with the upgraded exchange.
+//! - No request was under way for 90 s, the API server's idle timeout (kubernetes/apiserver `pkg/server/secure_serving.go`,
+//!   `IdleTimeout`).
 //!
-//! A response that the server broke off is explained by none of these. To forget needlessly costs little: what is shown afterwards counts again.
+//! None of these explains a response that the server broke off. To forget snapshots needlessly costs little: revisions that are
+//! shown afterwards count again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,23 +22,23 @@ use crate::observation::{Blockage, ConnectionEnd, ConnectionId, ExchangeEnd, Exc
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
 
-/// After so long without a request the server ends a connection.
+/// The server ends a connection after this time without a request.
 const IDLE: Duration = Duration::from_secs(90);
 
 /// An open connection.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     pub(super) upstream: UpstreamName,
-    /// What keeps the server from sending on all of it.
+    /// Blockages that keep the server from sending on any of its streams.
     pub(super) blocked: Vec<Blockage>,
     pub(super) first_end: Option<ConnectionEnd>,
     /// Whether it was open before it was observed.
     pub(super) attached_late: bool,
-    /// Of the server that it leads to, where that is of another version than others at the same address.
+    /// Profile of its server, if the version differs from that of other servers at the same address.
     pub(super) profile: Option<Arc<ServerProfile>>,
-    /// Whether it is to end with a response, as the client asked.
+    /// Whether the client asked to end it, or for an upgrade that ends it.
     ends_with_response: bool,
-    /// When its latest response ended, or it was opened.
+    /// When its latest exchange ended, or it was opened.
     idle_since: Timestamp,
 }
 
@@ -46,17 +49,17 @@ impl Connection {
 }
 
 impl Observer {
-    /// A connection, new or known.
+    /// The connection with this ID; added if it is new.
     pub(super) fn connection(&mut self, id: ConnectionId) -> &mut Connection {
         if self.connections.len() >= self.limits.connections && !self.connections.contains_key(&id) {
-            // The oldest; a capture may have lost its end.
+            // The oldest goes; a capture may have lost its end.
             self.connections.pop_first();
             self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
         }
         self.connections.entry(id).or_default()
     }
 
-    /// The client asked for the end of a connection, or for what ends it.
+    /// Notes that the client asked to end a connection, or for an upgrade that ends it.
     pub(super) fn expect_end(&mut self, connection: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&connection) {
             connection.ends_with_response = true;
@@ -77,7 +80,7 @@ impl Observer {
         }
     }
 
-    /// An exchange is over: its connection is idle, or the server broke the response off.
+    /// Notes the end of an exchange: its connection is idle, or the server broke off the response.
     pub(super) fn note_cut(&mut self, exchange: ExchangeId, at: Timestamp, end: ExchangeEnd) {
         let Some(connection) = self.connections.get_mut(&exchange.connection) else { return };
         connection.idle_since = at;

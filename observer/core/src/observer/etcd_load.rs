@@ -1,5 +1,5 @@
-//! How much was read from etcd, and when that is much. What weighs are objects and bytes: a list of one event is a list from etcd, too, and costs
-//! next to nothing.
+//! How much was read from etcd, and when that is heavy. Objects and bytes count: a list of one event is a list from etcd, too, but
+//! costs almost nothing.
 
 use std::time::Duration;
 
@@ -9,43 +9,43 @@ use crate::exchange::Exchange;
 use crate::k8s::Verb;
 use crate::routing::ServedFrom;
 
-/// Objects of one list from etcd that are much.
+/// Number of objects that makes one list from etcd heavy.
 ///
-/// Five hundred: a page of client-go's, so that who lists a small resource, or watches events, is left alone.
+/// 500 is the size of client-go's pages. Clients that list a small resource, or watch events, stay below it.
 pub(super) const BULK_OBJECTS: u64 = 500;
-/// Bytes of one list from etcd that are much: one megabyte, two thirds of the largest object that etcd takes.
+/// Number of bytes that makes one list from etcd heavy: one megabyte, two thirds of the largest object that etcd accepts.
 const BULK_BYTES: u64 = 1_000_000;
-/// Objects a second, over the run, that lists read from etcd until that is much, however small each is.
+/// Objects per second, averaged over the run, that make lists from etcd heavy, however small each is.
 const OBJECTS_PER_SECOND: u64 = 100;
 
-/// What was read from etcd, by requests that are finished.
+/// Reads from etcd by finished requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EtcdReads {
-    /// Objects of lists that were read from etcd, as far as they were delivered: a selector is applied after reading.
+    /// Objects that lists from etcd delivered. A selector is applied after reading, so etcd may have read more.
     pub objects: u64,
-    /// Bytes of their answers.
+    /// Bytes of these lists' response bodies.
     pub bytes: u64,
-    /// Lists that delivered [much](EtcdLoad::Heavy) each.
+    /// Lists that were [heavy](EtcdLoad::Heavy) on their own.
     pub bulk_lists: u64,
-    /// Gets that were read from etcd, those of objects that are not there included.
+    /// Gets that etcd answered, including those of missing objects.
     pub gets: u64,
-    /// Bytes of their answers.
+    /// Bytes of these gets' response bodies.
     pub get_bytes: u64,
 }
 
-/// How heavy that is.
+/// The load that lists put on etcd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EtcdLoad {
     /// No list was read from etcd.
     None,
-    /// Some were, of little.
+    /// Some lists were read from etcd, and none of it is heavy.
     Light,
-    /// A list delivered 500 objects or a megabyte from etcd, or all lists together 100 objects a second.
+    /// A list delivered 500 objects or 1 MB from etcd, or all lists together delivered 100 objects per second.
     Heavy,
 }
 
 impl EtcdReads {
-    /// Adds a finished list or get that etcd answered.
+    /// Adds a finished list or get, if etcd answered it.
     pub(super) fn add(&mut self, exchange: &Exchange) {
         if exchange.response.is_none() || exchange.verdict.as_ref().is_none_or(|verdict| verdict.served_from != ServedFrom::Etcd) {
             return;
@@ -76,7 +76,7 @@ impl EtcdReads {
         }
     }
 
-    /// How heavy they are, of a run that `lasted` so long, with so many `lists` from etcd.
+    /// The load on etcd, in a run that `lasted` this long and had this many `lists` from etcd.
     pub(super) fn load(&self, lists: u64, lasted: Duration) -> EtcdLoad {
         let is_often = self.objects >= BULK_OBJECTS && self.objects / lasted.as_secs().max(1) >= OBJECTS_PER_SECOND;
         match (lists, self.bulk_lists > 0 || is_often) {

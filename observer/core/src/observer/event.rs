@@ -1,4 +1,4 @@
-//! What happened, one thing at a time, for those who want to follow.
+//! Events, which the Observer emits as they happen.
 
 use serde::Serialize;
 
@@ -17,250 +17,250 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
 pub enum Event {
-    /// What is known of an API server changed.
+    /// The known facts about an API server changed.
     Profile {
-        /// When.
+        /// When they changed.
         at: Timestamp,
-        /// Of which.
+        /// API server that the profile describes.
         #[serde(skip_serializing_if = "UpstreamName::is_empty")]
         upstream: UpstreamName,
-        /// All that is known.
+        /// The complete profile.
         profile: Box<ServerProfile>,
     },
-    /// A client connected.
+    /// A client's connection reached an API server.
     ConnectionOpened {
-        /// When.
+        /// When it was opened, or first observed.
         at: Timestamp,
-        /// Which connection.
+        /// Number of the new connection.
         connection: ConnectionId,
-        /// To which API server.
+        /// API server that the connection reached.
         #[serde(skip_serializing_if = "UpstreamName::is_empty")]
         upstream: UpstreamName,
-        /// What ALPN chose.
+        /// Protocol that ALPN chose; `None` when it is unknown.
         protocol: Option<Protocol>,
-        /// Which process of this machine the client is.
+        /// Process of the client; `None` when it is unknown or on another machine.
         #[serde(skip_serializing_if = "Option::is_none")]
         process: Option<Process>,
-        /// Whether it was open before it was observed.
+        /// Whether it was open before it was observed, so that earlier requests are unknown.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         attached_late: bool,
     },
-    /// A connection is over.
+    /// Both halves of a connection are closed.
     ConnectionClosed {
-        /// When.
+        /// When the second half closed.
         at: Timestamp,
-        /// Which connection.
+        /// Connection that is closed.
         connection: ConnectionId,
-        /// Which end came first.
+        /// The side that ended its half first, and how; `None` when that was not seen.
         first_end: Option<ConnectionEnd>,
-        /// What was read to be passed on.
+        /// Bytes that the tap read to pass them on.
         forwarded: Plaintext,
-        /// What a decoder was shown of it.
+        /// Bytes that a decoder was given.
         observed: Plaintext,
     },
-    /// The server or the client announced the end of a connection by GOAWAY.
+    /// The server or the client sent GOAWAY.
     GoAway {
-        /// When.
+        /// When the tap saw it.
         at: Timestamp,
-        /// Which connection.
+        /// Connection that will end.
         connection: ConnectionId,
-        /// `response` when the server did.
+        /// `response` when the server sent it.
         by: Direction,
         /// The error code of RFC 9113 §7.
         code: u32,
     },
-    /// A request that is no watch is over.
+    /// A request other than a watch ended.
     Request {
-        /// All about it.
+        /// The request and its response.
         #[serde(flatten)]
         record: Box<RequestRecord>,
     },
-    /// A watch was established: its response's head came.
+    /// A watch was granted: the head of its response came.
     WatchOpened {
-        /// All about it so far.
+        /// The watch so far.
         #[serde(flatten)]
         record: Box<RequestRecord>,
     },
-    /// A watch is over, or was refused.
+    /// A watch ended, or was refused.
     WatchEnded {
         /// When it ended.
         ended_at: Timestamp,
-        /// All about it.
+        /// The watch, from its request to its end.
         #[serde(flatten)]
         record: Box<RequestRecord>,
     },
-    /// A reflector has its first list, and watches.
+    /// The first list of a reflector is complete, and it watches.
     InitialList {
-        /// All about it.
+        /// The list and its cost.
         #[serde(flatten)]
         list: Box<ListTold>,
     },
-    /// A reflector begins to list again.
+    /// A reflector started a relist.
     RelistBegan {
-        /// All about it.
+        /// Reflector and cause of the relist.
         #[serde(flatten)]
         began: Box<RelistBegan>,
     },
-    /// A reflector has listed again.
+    /// A relist is complete.
     Relist {
-        /// All about it.
+        /// The list, with its cost, cause and evidence.
         #[serde(flatten)]
         list: Box<ListTold>,
     },
-    /// A reflector watches again from where it was, without a list.
+    /// A reflector resumed its watch, without a list.
     Resume {
-        /// All about it.
+        /// The new watch, and how the previous one ended.
         #[serde(flatten)]
         resume: Box<ResumeTold>,
     },
-    /// A reflector asks again and again for a revision that the API server does not reach.
+    /// A reflector repeatedly asks for a revision that the API server does not reach.
     Stuck {
-        /// All about it.
+        /// The revision, and the refusals so far.
         #[serde(flatten)]
         stuck: Box<StuckTold>,
     },
-    /// A reflector does not read what it asked for, so that the server cannot send.
+    /// A reflector does not read its response, so the server cannot send.
     Stalled {
-        /// All about it.
+        /// The stall so far, with its cause.
         #[serde(flatten)]
         stall: Box<StallTold>,
     },
-    /// It reads again, or the response is over.
+    /// A stalled reflector reads again, or its response ended.
     StallEnded {
-        /// All about it.
+        /// The stall, with its cause and length.
         #[serde(flatten)]
         stall: Box<StallTold>,
     },
-    /// So many reflectors list again that it is a storm.
+    /// A storm was declared: enough reflectors relist at once.
     StormBegan {
-        /// All about it so far.
+        /// The storm so far.
         #[serde(flatten)]
         record: Box<StormRecord>,
     },
-    /// A storm is over.
+    /// A storm ended: enough time passed without a new member.
     StormEnded {
-        /// All about it.
+        /// The storm from its beginning to its end.
         #[serde(flatten)]
         record: Box<StormRecord>,
     },
-    /// An answer contradicts its verdict: what is known of the API server is wrong, or the rule is.
+    /// An answer contradicts its verdict: the known facts about the API server are wrong, or the rule is.
     Contradicted {
-        /// When it showed.
+        /// When the answer showed it.
         at: Timestamp,
-        /// Which exchange.
+        /// Connection and stream of the request.
         #[serde(flatten)]
         exchange: ExchangeId,
-        /// By whom.
+        /// The client, as its request identifies it.
         client: Client,
-        /// What was to be done.
+        /// The verb; `None` when method or path is unknown.
         verb: Option<Verb>,
-        /// With what.
+        /// Resource, objects and options of the request.
         #[serde(flatten)]
         shape: Box<Shape>,
-        /// Both sides: `predicted` by `rule`, and what the answer shows, `served_from` by `proof`.
+        /// The prediction (`predicted` by `rule`), and the layer that the answer shows (`served_from` by `proof`).
         verdict: Box<VerdictRecord>,
         /// The proof in words.
         because: &'static str,
     },
-    /// An exchange became another protocol (exec, attach, port-forward, a WebSocket watch).
+    /// An exchange switched to another protocol (exec, attach, port-forward, a WebSocket watch).
     Upgraded {
-        /// When.
+        /// When it switched.
         at: Timestamp,
-        /// Which exchange.
+        /// Connection and stream of the request.
         #[serde(flatten)]
         exchange: ExchangeId,
-        /// Such as `websocket`.
+        /// The new protocol, such as `websocket`.
         protocol: String,
     },
-    /// Traffic passed that was not observed.
+    /// Bytes were forwarded that no decoder was given.
     Missed {
-        /// When.
+        /// When the gap was noticed.
         at: Timestamp,
-        /// On which connection.
+        /// Connection that has the gap.
         connection: ConnectionId,
-        /// In which stream, when that is known.
+        /// HTTP/2 stream whose body the bytes belong to; `None` when it is unknown.
         stream: Option<StreamId>,
-        /// Which way.
+        /// Direction of the bytes.
         direction: Direction,
-        /// How much.
+        /// Length of the gap.
         bytes: u64,
     },
-    /// Bytes that are not HTTP as the standard has it.
+    /// Bytes are not valid HTTP.
     Malformed {
-        /// When.
+        /// When the tap saw them.
         at: Timestamp,
-        /// On which connection.
+        /// Connection that carries them.
         connection: ConnectionId,
-        /// Which way.
+        /// Direction of the bytes.
         direction: Direction,
-        /// Offset in that direction.
+        /// Offset in that direction, in bytes.
         offset: u64,
-        /// What is wrong.
+        /// The error, in words.
         what: String,
     },
-    /// A direction of a connection is not observed any more.
+    /// A direction of a connection is no longer observed.
     Dark {
-        /// When.
+        /// When decoding stopped.
         at: Timestamp,
-        /// Which connection.
+        /// Connection that is affected.
         connection: ConnectionId,
-        /// Which way.
+        /// Direction that is no longer observed.
         direction: Direction,
-        /// Why.
+        /// Why decoding stopped.
         loss: Loss,
     },
-    /// The decoder of a connection failed; its traffic goes on unobserved.
+    /// The decoder of a connection failed because of an internal error. The connection continues unobserved.
     DecoderFailed {
-        /// When.
+        /// When it failed.
         at: Timestamp,
-        /// Which connection.
+        /// Connection whose decoder failed.
         connection: ConnectionId,
     },
-    /// An API server began or ceased to refuse connections, and so did the tap.
+    /// An API server began or ceased to refuse connections, and the tap with it.
     Listener {
-        /// When.
+        /// When the tap's listener changed its state.
         at: Timestamp,
-        /// Which API server.
+        /// API server behind the listener.
         #[serde(skip_serializing_if = "UpstreamName::is_empty")]
         upstream: UpstreamName,
-        /// What it does now.
+        /// Whether the tap accepts clients now.
         state: ListenerState,
     },
-    /// A client could not be connected.
+    /// A client could not be connected to the API server.
     ConnectFailed {
-        /// When.
+        /// When the attempt failed.
         at: Timestamp,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
-    /// The TLS connections of a program or library are not seen by the probe.
+    /// The probe does not see the TLS connections of a program or library.
     NotProbed {
-        /// When that was found.
+        /// When the probe found that out.
         at: Timestamp,
-        /// Its file, as a process that runs it calls it.
+        /// Its file, as named by a process that runs it.
         file: String,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
-    /// The capture of this run ended early; observing goes on.
+    /// The capture of this run ended early; observing continues.
     CaptureEnded {
-        /// When.
+        /// When it ended.
         at: Timestamp,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
-    /// A replayed capture does not say what happened in a span of time.
+    /// A replayed capture lacks the observations of a span of time.
     Unrecorded {
-        /// When reading went on.
+        /// When the replay resumes.
         at: Timestamp,
-        /// The span.
+        /// Bounds of the span, and the number of observations that it lacks.
         #[serde(flatten)]
         span: Unrecorded,
     },
 }
 
 impl Event {
-    /// What a reflector tells, for all to see.
+    /// The event for a report of a reflector.
     pub(super) fn of_reflector(told: reflector::Told) -> Self {
         match told {
             reflector::Told::InitialList(list) => Self::InitialList { list },
@@ -273,7 +273,7 @@ impl Event {
         }
     }
 
-    /// What is told of a storm, for all to see.
+    /// The event for a report on a storm.
     pub(super) fn of_storm(told: storm::Told) -> Self {
         match told {
             storm::Told::Began(record) => Self::StormBegan { record },
@@ -281,7 +281,7 @@ impl Event {
         }
     }
 
-    /// Where there is one API server, nobody needs to hear its name. Of single requests the owner drops it.
+    /// Removes the API server's name, for runs with only one API server. The Observer removes it from request records.
     #[must_use]
     pub(super) fn without_upstream_name(mut self) -> Self {
         match &mut self {

@@ -1,4 +1,4 @@
-//! Reflectors, and the storms that they make together.
+//! Reflectors and their storms.
 
 use super::event::Event;
 use super::limits::Limits;
@@ -17,7 +17,7 @@ pub(super) struct Following {
     resumes: u64,
 }
 
-/// How often something happened, whatever fell out of the tables.
+/// Counts over the run, including occurrences that fell out of the tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     pub relists: u64,
@@ -27,10 +27,10 @@ pub(super) struct Counted {
     pub stuck: u64,
 }
 
-/// Where what follows from an observation goes.
+/// Receiver of the events that follow from an observation.
 pub(super) struct Telling<'t> {
     pub told: &'t mut dyn FnMut(Event),
-    /// Whether there are several API servers, so that their names are worth telling.
+    /// Whether clients used several API servers; if not, events omit the name.
     pub several: bool,
 }
 
@@ -91,7 +91,7 @@ impl Following {
         self.follow(told, &mut telling);
     }
 
-    /// Time has come to `at`.
+    /// Advances time to `at`.
     pub(super) fn pass(&mut self, at: Timestamp, mut telling: Telling<'_>) {
         let mut told = Vec::new();
         self.reflectors.pass(at, &mut |one| told.push(one));
@@ -99,17 +99,17 @@ impl Following {
         self.storms.pass(at, &mut |told| telling.tell(Event::of_storm(told)));
     }
 
-    /// What all reflectors are about now that a shutdown is requested.
+    /// The state of all reflectors when a shutdown is requested.
     pub(super) fn at_shutdown(&self, at: Timestamp) -> AtShutdown {
         self.reflectors.at_shutdown(at)
     }
 
-    /// All reflectors, those first that need attention most.
+    /// All reflectors, those that most need attention first.
     pub(super) fn rows(&self, now: Timestamp) -> Vec<ReflectorRow> {
         self.reflectors.rows(now)
     }
 
-    /// The first `most` of `rows` in detail, and how many others there are.
+    /// The first `most` of `rows`, with details, and the number of the others.
     pub(super) fn in_detail(&self, mut rows: Vec<ReflectorRow>, most: usize) -> (Vec<ReflectorRow>, u64) {
         let not_shown = rows.len().saturating_sub(most) as u64;
         rows.truncate(most);
@@ -145,7 +145,7 @@ impl Following {
         self.reflectors.missed()
     }
 
-    /// What reflectors tell, and what that means for storms.
+    /// Emits the reports of reflectors, and counts their relists and resumes. Passes relists to the storms.
     fn follow(&mut self, told: Vec<reflector::Told>, telling: &mut Telling<'_>) {
         for told in told {
             telling.tell(Event::of_reflector(told.clone()));

@@ -1,4 +1,4 @@
-//! Which revisions this run saw as current, per resource: what decides whether a snapshot can still be there.
+//! Revisions that this run saw as current, per resource. They decide whether a snapshot of a revision can still exist.
 
 use std::collections::BTreeMap;
 
@@ -23,21 +23,22 @@ pub(super) struct Histories {
 #[derive(Debug, Default)]
 struct History {
     revisions: RevisionHistory,
-    /// The highest revision that an answer about the resource showed, of an item or of the whole.
+    /// The highest revision that an answer about the resource showed, of an item or of the list.
     shown: Option<u64>,
-    /// Whether it shares its revisions with the rest.
+    /// Whether it shares its revisions with the other resources.
     company: Company,
 }
 
-/// Whether a resource lies in one etcd with the others. Flags can put any into one of its own (`--etcd-servers-overrides`).
+/// Whether a resource is stored in one etcd with the others. Flags can give any resource an etcd of its own
+/// (`--etcd-servers-overrides`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Company {
-    /// Nothing was seen that tells.
+    /// No evidence yet.
     #[default]
     Unknown,
-    /// A list was of a revision as high as what the others had shown.
+    /// Its current revision was at least as high as the highest that the others had shown.
     Abreast,
-    /// One was not, where it should have been.
+    /// Later, its current revision was lower than the others had shown.
     Apart,
 }
 
@@ -46,20 +47,20 @@ impl Histories {
         self.by_resource.get(&key(resource)).map(|history| &history.revisions)
     }
 
-    /// The highest revision that is known to have existed where the resource is stored.
+    /// The highest revision known to have existed in the etcd that stores the resource.
     pub(super) fn shown(&self, resource: &Resource) -> Option<u64> {
         let history = self.by_resource.get(&key(resource))?;
         let abreast = is_in_main_etcd(resource) && history.company == Company::Abreast;
         history.shown.max(self.shown.filter(|_| abreast))
     }
 
-    /// Resources that have one.
+    /// Number of resources with a history.
     pub(super) fn len(&self) -> usize {
         self.by_resource.len()
     }
 
-    /// Learns from a part of an answer which revisions there were; whether it shows that those that were shown before are gone. `has_room`:
-    /// for another resource.
+    /// Learns the revisions in a part of an answer. Returns whether the answer shows that earlier ones are gone. `has_room` allows
+    /// a new resource.
     pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, has_room: bool) -> bool {
         let Some(resource) = exchange.request.resource() else { return false };
         let goes_back = self.heed_going_back(exchange, resource, body);
@@ -91,7 +92,7 @@ impl Histories {
         }
     }
 
-    /// Forgets what was shown where an answer other than a list shows that the server has no longer got so far as when it was asked.
+    /// Forgets the shown revisions if an answer other than a list has a lower one than its server had shown before the request.
     fn heed_going_back(&mut self, exchange: &Exchange, resource: &Resource, body: &Body) -> bool {
         let (reached, is_created) = match body {
             Body::Status(status) => (status.current_revision(), false),
@@ -111,7 +112,7 @@ impl Histories {
             self.went_back(resource, reached);
             true
         } else if self.by_resource.get(&key(resource)).is_some_and(|history| history.shown > Some(reached)) {
-            // A cache may lag, too. Either way it is no longer known what the server must know.
+            // A cache may lag, too. In both cases it is unknown which revisions the server must have.
             self.drop_shown();
             true
         } else {
@@ -119,8 +120,8 @@ impl Histories {
         }
     }
 
-    /// The server has got as far as `revision` where `resource` is stored. If the resource itself had shown more, all that was seen is of another time
-    /// (etcd was restored), and proves nothing from here on; if only others had, it does not share their etcd.
+    /// Notes that `revision` is current in the etcd that stores `resource`. If the resource itself had shown a higher one, etcd was
+    /// restored, so all earlier revisions prove nothing. If only others had, the resource does not share their etcd.
     pub(super) fn went_back(&mut self, resource: &Resource, revision: u64) {
         let abreast = self.shown(resource) > Some(revision);
         let Some(history) = self.by_resource.get_mut(&key(resource)) else { return };
@@ -131,26 +132,26 @@ impl Histories {
         }
     }
 
-    /// What was shown proves nothing from here on.
+    /// Forgets the shown revisions, which prove nothing from now on.
     fn drop_shown(&mut self) {
         self.shown = None;
         self.by_resource.values_mut().for_each(|history| history.shown = None);
     }
 
-    /// The server was restarted, or may have been: its snapshots are gone.
+    /// Forgets everything: the server was restarted, or may have been, so its snapshots are gone.
     pub(super) fn forget(&mut self) {
         self.by_resource.clear();
         self.shown = None;
     }
 }
 
-/// The revision that an answer shows as current, and since when it was: that of a list from the moment it was asked for.
+/// The revision that an answer shows as current, and when it was. For a list, that is the time of its request.
 fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, Timestamp)> {
     match body {
         Body::List(meta) if is_current_state(exchange) => {
             Some((ResourceVersion::number(&meta.resource_version)?, exchange.started))
         }
-        // Other events can be replayed from long ago; a bookmark is where the cache is.
+        // Other events may be replayed from long ago. A bookmark has the revision that the cache has reached.
         Body::Events(events) => {
             let bookmark = events.iter().rfind(|event| event.event_type == EventType::Bookmark)?;
             Some((ResourceVersion::number(&bookmark.object.resource_version)?, at))
@@ -165,7 +166,7 @@ fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, T
     }
 }
 
-/// Whether a list shows the present state rather than that of a revision it named.
+/// Whether a list shows the current state, not that of a revision in its request.
 fn is_current_state(exchange: &Exchange) -> bool {
     let options = &exchange.request.options;
     exchange.verb() == Some(Verb::List)

@@ -1,34 +1,34 @@
-//! The bounds of the observer's tables.
+//! Bounds of the Observer's tables.
 
 use crate::reflector::ReflectorLimits;
 use crate::storm::StormLimits;
 
-/// How much is kept. What does not fit is counted in [`super::Missed`].
+/// Bounds for the data kept. [`super::Missed`] counts the data that they discard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests that are under way at once; 10 000 watches and their lists fit.
+    /// Requests under way at once; 10 000 watches and their lists fit.
     pub open_exchanges: usize,
-    /// Open connections of which it is known where they lead.
+    /// Open connections whose API server is remembered.
     pub connections: usize,
-    /// Finished requests kept one by one, the latest; and as many of those under way.
+    /// Latest finished requests that are kept individually. A snapshot adds as many of those under way.
     pub records: usize,
-    /// Rows of each table of a snapshot.
+    /// Rows of the tables of lists, watches and other requests together, and rows of each other table of a snapshot.
     pub rows: usize,
-    /// Bytes that requests under way take together, about; 10 000 watches with long selectors fit.
+    /// Estimated bytes of all requests under way; 10 000 watches with long selectors fit.
     pub open_memory: usize,
-    /// Bytes that finished requests take that are kept one by one, about, and those under way in a snapshot.
+    /// Estimated bytes of the finished requests that are kept individually. Those under way may take as much again in a snapshot.
     pub records_memory: usize,
-    /// Bytes that what makes a row takes, about, over all rows.
+    /// Estimated bytes of all rows together.
     pub rows_memory: usize,
-    /// Bytes that what is known of API servers takes together, about: a page of metrics may name thousands of resources.
+    /// Estimated bytes of the profiles of all API servers; a page of metrics may name thousands of resources.
     pub profiles_memory: usize,
-    /// API servers that are told apart.
+    /// API servers that are distinguished.
     pub upstreams: usize,
-    /// Resource types whose revisions are remembered, of all API servers, and custom and aggregated ones whose scope is.
+    /// Resources whose revisions are remembered, over all API servers; and as many custom and aggregated resources whose scope is.
     pub histories: usize,
-    /// Of reflectors.
+    /// Bounds of the tables of reflectors.
     pub reflectors: ReflectorLimits,
-    /// Of storms.
+    /// Bounds of the tables of storms.
     pub storms: StormLimits,
 }
 
@@ -52,12 +52,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same, and tables that take about `memory` bytes at most, all together. From 1 GiB on they are those of a live run.
+    /// Reduces the limits so that all tables together take about `memory` bytes at most. From 1 GiB on, the defaults stay
+    /// unchanged.
     ///
-    /// A capture is anybody's input, and a small one can name more than a live run ever sees.
+    /// A capture may come from an attacker, and a small one can name more than a live run ever sees.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
-        /// What is kept of a connection, and of a resource whose name is as long as it may be.
+        /// Bytes kept per connection, and per resource with a name of maximum length.
         const CONNECTION: usize = 256;
         const RESOURCE: usize = 4 << 10;
         Self {

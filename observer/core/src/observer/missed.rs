@@ -1,4 +1,4 @@
-//! What was not seen, or seen and not understood.
+//! Counters of data that was not observed, or not understood.
 
 use std::collections::BTreeMap;
 
@@ -8,97 +8,97 @@ use crate::observation::{BodyNotRead, ProbeMissed};
 use crate::reflector::ReflectorsMissed;
 use crate::time::Timestamp;
 
-/// Different reasons that are kept apart; further ones are counted as `other`.
+/// Bound for distinct reasons; further ones count as `other`.
 const MAX_REASONS: usize = 16;
-/// Spans of a capture that are kept one by one, the first ones.
+/// Bound for spans of a capture that are kept individually; the first ones are kept.
 const MAX_SPANS: usize = 16;
 
-/// A span of a capture that could not be read. What happened in it is not in the snapshot.
+/// A span of a capture that could not be read. The snapshot lacks its observations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Unrecorded {
-    /// How many observations; `None` when that cannot be known.
+    /// Number of missing observations; `None` when it is unknown.
     pub observations: Option<u64>,
-    /// The time of the last observation before it.
+    /// Time of the last observation before the span; `None` when there is none.
     pub from: Option<Timestamp>,
-    /// The time of the first observation behind it; `None` when nothing behind it was read.
+    /// Time of the first observation after the span, or of the last one in it; `None` when both are unknown.
     pub until: Option<Timestamp>,
 }
 
-/// Counters of everything that the rest of a snapshot leaves out. All zero means that it is the whole truth.
+/// Counters of all data that the rest of a snapshot omits. If all are zero, the snapshot is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Missed {
-    /// Forwarded bytes that the decoders were not shown, because observing lagged behind.
+    /// Forwarded bytes that the decoders were not given, because observing lagged behind.
     pub bytes: u64,
-    /// Holes that these bytes made.
+    /// Number of gaps that these bytes make.
     pub gaps: u64,
-    /// Places where bytes were not HTTP as the standard has it.
+    /// Places where bytes were not valid HTTP.
     pub malformed: u64,
     /// Directions of connections that could not be decoded any further.
     pub dark: u64,
     /// Client connections that were forwarded unobserved.
     pub connections: u64,
-    /// Things that a tap told of itself and that found no room: its listeners, refusals, connections that failed. The numbers below of
-    /// refusals and failures are lower bounds then.
+    /// Notices of a tap about itself (listeners, refusals, failed connections) that were discarded for lack of room. If there are
+    /// any, the counts of refusals and failures below are lower bounds.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub notices: u64,
-    /// Open connections beyond those that are followed: what they carry is counted, but for an API server without a name.
+    /// Open connections beyond the bound, whose API server was forgotten. Their traffic counts for an API server without a name.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub connections_forgotten: u64,
-    /// Connections whose decoder failed on its own account.
+    /// Connections whose decoder failed because of an internal error.
     pub decoder_failures: u64,
     /// Response bodies that were not understood, by reason.
     pub bodies: BTreeMap<String, u64>,
-    /// Requests whose method or path could not be known.
+    /// Requests whose method or path is unknown.
     pub unknown_requests: u64,
-    /// Requests that were not followed, because too many were under way.
+    /// Requests that were not followed, or not to their end, because too many were under way or they took too much memory.
     pub exchanges_dropped: u64,
-    /// Finished requests that are in the tables but no longer in the list of single requests.
+    /// Finished requests that are in the tables, but no longer among the single requests.
     pub records_dropped: u64,
-    /// Requests under way that are in the totals and tables but not among the single requests.
+    /// Requests under way that are in the totals and tables, but not among the single requests.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub open_not_shown: u64,
-    /// Finished requests that are in the totals only, because their table was full.
+    /// Finished requests that are in the totals, but in no table, because the tables were full.
     pub rows_dropped: u64,
-    /// Connections to API servers beyond those that are told apart; nothing is known of these servers.
+    /// Connections to API servers beyond those that are distinguished. No facts about these servers are kept.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub upstreams_dropped: u64,
     /// Clients that were reset although the API server refused.
     pub reset_instead_of_refused: u64,
-    /// Client connections that did not come about for another reason.
+    /// Client connections that failed for a reason other than a refusal.
     pub connect_failures: u64,
     /// The last of these reasons, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_connect_failure: String,
-    /// What a probe in the kernel could not record.
+    /// Losses of a probe in the kernel.
     #[serde(skip_serializing_if = "ProbeMissed::is_none")]
     pub probe: ProbeMissed,
     /// Programs and libraries whose TLS connections the probe does not see.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub not_probed: u64,
-    /// The last of these, and why.
+    /// Name of the last of these, with the reason.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_not_probed: String,
-    /// Reflectors that are followed and not among the rows.
+    /// Reflectors that are followed, but not among the rows.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub reflectors_not_shown: u64,
-    /// What fell out of the tables of reflectors.
+    /// Data that the tables of reflectors dropped to keep their bounds.
     #[serde(skip_serializing_if = "ReflectorsMissed::is_none")]
     pub reflectors: ReflectorsMissed,
     /// Spans of a replayed capture that could not be read.
     pub unrecorded: u64,
-    /// These spans; of very many the first ones.
+    /// The first of these spans.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unrecorded_spans: Vec<Unrecorded>,
     /// Observations of a replayed capture that this version does not know.
     pub unknown_observations: u64,
-    /// Why the capture of this run ended early, in words. It takes nothing from this snapshot, only from its later replay.
+    /// Why the capture of this run ended early, in words. This snapshot is not affected, only a later replay.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub capture_ended: String,
 }
 
 impl Missed {
-    /// Whether some traffic was not shown to the decoders, could not be followed, or is in no table, so that a shape that is not in the
-    /// tables may have occurred.
+    /// Whether some traffic was not decoded, could not be followed, or is in no table. Shapes that are absent from the tables may
+    /// then have occurred.
     pub fn unseen(&self) -> bool {
         self.bytes > 0
             || self.dark > 0

@@ -1,4 +1,4 @@
-//! What a tap or a decoder says that it did not see, or did not understand.
+//! Losses that taps and decoders report: data that they did not see or understand.
 
 use super::event::Event;
 use super::missed::Unrecorded;
@@ -7,7 +7,7 @@ use crate::observation::What;
 use crate::time::Timestamp;
 
 impl Observer {
-    /// Counts what was missed, and tells it. Other observations change nothing.
+    /// Counts a loss, and emits its event. Other observations change nothing.
     pub(super) fn miss(&mut self, at: Timestamp, what: What, told: &mut dyn FnMut(Event)) {
         match what {
             What::Missed { connection, stream, direction, bytes } => {

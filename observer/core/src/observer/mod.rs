@@ -1,6 +1,6 @@
-//! The one owner of all that is known: observations in, [`Event`]s and a plain [`Snapshot`] out.
+//! The owner of all state: observations in, [`Event`]s and a plain [`Snapshot`] out.
 //!
-//! Everything is bounded ([`Limits`]), and what fell out is counted in [`Missed`]. Views read events and snapshots and nothing else.
+//! All tables are bounded ([`Limits`]), and [`Missed`] counts the data that they discard. Views read only events and snapshots.
 
 mod alike;
 mod blockage;

@@ -1,6 +1,7 @@
-//! How much memory requests under way take together.
+//! Memory of requests under way.
 //!
-//! It is counted when a request begins, and again when its answer may have added texts. Who makes it exceed the bound is not followed any further.
+//! A request is counted when it begins, and again when its answer may have added texts. The request whose memory exceeds the bound
+//! is no longer followed.
 
 use super::event::Event;
 use super::owner::Observer;
@@ -9,7 +10,7 @@ use crate::observation::{ConnectionId, ExchangeEnd, ExchangeId, What};
 use crate::time::Timestamp;
 
 impl Observer {
-    /// Follows a request that begins, if there is room.
+    /// Follows a new request, if there is room. Returns whether there was.
     pub(super) fn admit(&mut self, mut exchange: Box<Exchange>) -> bool {
         let memory = exchange.memory();
         if self.open.len() >= self.limits.open_exchanges || !self.open_memory.has_room(memory) {
@@ -25,7 +26,7 @@ impl Observer {
         true
     }
 
-    /// Counts a request again.
+    /// Counts the memory of a request again, and stops following it if the bound is exceeded.
     pub(super) fn count_memory(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let Some(open) = self.open.get_mut(&id) else { return };
         let memory = open.memory();
@@ -37,7 +38,7 @@ impl Observer {
         }
     }
 
-    /// What is open on `connection` continues, and nothing more will be known of it.
+    /// Stops following the open exchanges on `connection`, which continue unobserved.
     pub(super) fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let lost: Vec<ExchangeId> = self.open.keys().copied().filter(|id| id.connection == connection).collect();
         for exchange in lost {

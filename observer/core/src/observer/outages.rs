@@ -1,4 +1,5 @@
-//! When API servers refused connections: our port refuses then, too, and a client sees no difference between us and them.
+//! Outages: times in which API servers refused connections. The tap's listener then refuses, too, so that clients notice no
+//! difference.
 
 use std::collections::VecDeque;
 
@@ -7,35 +8,35 @@ use serde::Serialize;
 use crate::observation::{ListenerState, UpstreamName};
 use crate::time::{Timestamp, microseconds};
 
-/// Outages that are kept, the latest.
+/// Bound for outages that are kept individually; the latest are kept.
 const MAX_OUTAGES: usize = 16;
 
 /// A time in which an API server refused connections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outage {
-    /// Which API server; empty where there is one.
+    /// The API server; empty if clients used only one.
     #[serde(skip_serializing_if = "UpstreamName::is_empty")]
     pub upstream: UpstreamName,
-    /// Since when.
+    /// When its listener began to refuse connections.
     pub since: Timestamp,
-    /// Until when; nothing while it lasts.
+    /// When its listener accepted connections again; `None` while the outage lasts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
 }
 
-/// All of them.
+/// All outages of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outages {
-    /// How often an API server refused.
+    /// Number of outages.
     pub times: u64,
-    /// How long that was in all, as far as it is over, in microseconds.
+    /// Total length of the outages that have ended, in microseconds.
     pub lasted_us: u64,
-    /// The latest, in the order of their beginning.
+    /// The latest outages, in order of their beginning.
     pub latest: VecDeque<Outage>,
 }
 
 impl Outages {
-    /// A port began to refuse, or takes connections again.
+    /// Notes that a listener began to refuse connections, or accepts them again.
     pub(super) fn note(&mut self, upstream: &UpstreamName, state: ListenerState, at: Timestamp) {
         let of_this = |outage: &&mut Outage| outage.upstream == *upstream && outage.until.is_none();
         let lasts = self.latest.iter_mut().rev().find(of_this);
@@ -49,17 +50,17 @@ impl Outages {
         }
     }
 
-    /// Whether there was none.
+    /// Whether there was no outage.
     pub const fn is_none(&self) -> bool {
         self.times == 0
     }
 
-    /// Those that last.
+    /// Ongoing outages.
     pub fn lasting(&self) -> impl Iterator<Item = &Outage> {
         self.latest.iter().filter(|outage| outage.until.is_none())
     }
 
-    /// Where there is one API server, nobody needs to hear its name.
+    /// Removes the API server's name, for runs with only one API server.
     pub(super) fn drop_upstream_names(&mut self) {
         self.latest.iter_mut().for_each(|outage| outage.upstream = UpstreamName::default());
     }

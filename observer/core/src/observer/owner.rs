@@ -1,4 +1,4 @@
-//! The observer itself.
+//! The Observer.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ use crate::routing::{
 };
 use crate::time::Timestamp;
 
-/// Puts observations together, in their order; the same observations give the same events and the same snapshot.
+/// The owner of all state. It processes observations in order; the same observations give the same events and the same snapshot.
 #[derive(Debug)]
 pub struct Observer {
     pub(super) limits: Limits,
@@ -37,7 +37,7 @@ pub struct Observer {
     now: Timestamp,
     pub(super) upstreams: Upstreams,
     pub(super) connections: BTreeMap<ConnectionId, Connection>,
-    /// Boxed, since half of the places in the nodes of a map that grows at its end stay free.
+    /// Boxed, because half of the slots in the nodes of a map that grows at its end stay free.
     pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
     pub(super) open_memory: MemoryUse,
     finished: Records,
@@ -47,12 +47,12 @@ pub struct Observer {
     recent: Recent,
     totals: Totals,
     pub(super) missed: Missed,
-    /// What reflectors were about when a shutdown was requested.
+    /// State of the reflectors when a shutdown was requested.
     at_shutdown: Option<AtShutdown>,
     outages: Outages,
 }
 
-/// A connection that begins.
+/// A connection that was opened.
 struct Opened {
     connection: ConnectionId,
     upstream: UpstreamName,
@@ -62,7 +62,7 @@ struct Opened {
 }
 
 impl Observer {
-    /// An observer that has seen nothing.
+    /// An Observer without observations.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -84,7 +84,7 @@ impl Observer {
         }
     }
 
-    /// Takes the next observation and tells what follows from it.
+    /// Processes the next observation and passes the resulting events to `told`.
     pub fn observe(&mut self, observation: Observation, told: &mut dyn FnMut(Event)) {
         let Observation { at, what } = observation;
         self.now = self.now.max(at);
@@ -185,17 +185,17 @@ impl Observer {
         }
     }
 
-    /// Whether something will be told once time has passed, whatever else happens: the end of a storm.
+    /// Whether time alone can cause further events, such as the end of a storm.
     pub fn awaits_time(&self) -> bool {
         self.following.awaits_time()
     }
 
-    /// The latest time that an observation told.
+    /// Latest time of an observation.
     pub const fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Totals now; cheap, as opposed to a whole [`Self::snapshot`].
+    /// The current totals; cheaper than a complete [`Self::snapshot`].
     pub fn totals(&self) -> Totals {
         let Counted { relists, resumes, storms, stuck } = self.following.counted();
         let stuck = self.at_shutdown.as_ref().map_or(stuck, AtShutdown::stuck);
@@ -203,12 +203,12 @@ impl Observer {
         Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, ..self.totals.clone() }
     }
 
-    /// What was missed until now.
+    /// Losses so far, without those that only a [`Self::snapshot`] counts.
     pub const fn missed(&self) -> &Missed {
         &self.missed
     }
 
-    /// All that is known now.
+    /// All current state, as plain data.
     pub fn snapshot(&self) -> Snapshot {
         let open_watches = self.open.values().map(Box::as_ref).filter(|exchange| exchange.verb() == Some(Verb::Watch));
         let (requests, open_not_shown) = self.finished.with(self.open.values().map(Box::as_ref), &self.limits);
@@ -252,7 +252,7 @@ impl Observer {
         if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
     }
 
-    /// Keeps what reflectors are about. Who was asked to shut down before and went on is asked anew.
+    /// Keeps the state of the reflectors. A later request replaces it, if the run continued long enough after the first one.
     fn shutdown_requested(&mut self, at: Timestamp) {
         if self.at_shutdown.as_ref().is_none_or(|before| before.is_over(at)) {
             self.at_shutdown = Some(self.following.at_shutdown(at));
@@ -313,15 +313,15 @@ impl Observer {
         route(&Question { info, options: &request.options, profile, cache: CacheState::Ready, history, now })
     }
 
-    /// What is known of the server that a connection leads to, and which revisions of a resource it had.
+    /// Profile of the server that a connection leads to, and the revisions of a resource on it.
     fn known_to(&self, connection: ConnectionId, resource: Option<&Resource>) -> (&ServerProfile, Option<&RevisionHistory>) {
         let (profile, history) = self.upstreams.known_of(&self.upstream_of(connection), resource);
         let own = self.connections.get(&connection).and_then(|connection| connection.profile.as_deref());
         (own.unwrap_or(profile), history)
     }
 
-    /// A client asked for the version. Where none was known it is that of the server; where another was, the address leads to several
-    /// servers (a rolling upgrade), and this connection to one of that version. What a flag says stands.
+    /// Learns the version that a client was given. If no version was known, it is the server's. If another was known, the address
+    /// leads to several servers (a rolling upgrade), and this connection to one of that version. A version from a flag stays.
     fn learn_version(&mut self, connection: ConnectionId, version: &ServerVersion, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let upstream = self.upstream_of(connection);
         let known = self.upstreams.known_of(&upstream, None).0;
@@ -345,7 +345,7 @@ impl Observer {
         self.connections.get(&connection).map(|connection| connection.upstream.clone()).unwrap_or_default()
     }
 
-    /// A request for all to see.
+    /// The record of a request, without the API server's name if clients used only one.
     fn record(&self, exchange: &Exchange) -> Box<RequestRecord> {
         let mut record = RequestRecord::from(exchange);
         if !self.upstreams.several() {
@@ -366,8 +366,8 @@ impl Observer {
         }
     }
 
-    /// What was open may have ended unseen, and the server may have been restarted. The profile is taken to hold, and so is which server a
-    /// connection leads to: no other connection of the run has its identity.
+    /// Notes that observations are missing: open exchanges may have ended, and the server may have been restarted. The profile is
+    /// assumed to hold. So is the server of each connection, since connection IDs are not reused within a run.
     pub(super) fn lose_sight_of_all(&mut self, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let mut connections: Vec<ConnectionId> = self.open.keys().map(|id| id.connection).collect();
         connections.dedup();
@@ -402,7 +402,7 @@ impl Observer {
         self.following.ended(&exchange, Telling { told, several: self.upstreams.several() });
     }
 
-    /// Once for each exchange.
+    /// Emits the contradiction of a verdict, once for each exchange, and learns from it.
     fn tell_contradiction(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
         let Some(because) = self.open.get_mut(&id).and_then(|exchange| exchange.take_contradiction()) else { return };
         let Some(exchange) = self.open.get(&id) else { return };
@@ -427,7 +427,7 @@ impl Observer {
         }
     }
 
-    /// What is under way on `upstream` is not held against revisions that are gone.
+    /// Stops comparing open exchanges of `upstream` with revisions that are gone.
     fn drop_shown(&mut self, upstream: &UpstreamName) {
         self.open.values_mut().filter(|open| open.upstream == *upstream).for_each(|open| open.shown_before = None);
     }

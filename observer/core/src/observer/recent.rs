@@ -1,4 +1,4 @@
-//! How much there was of late.
+//! Recent rates.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::observation::{Body, What};
 use crate::time::{PerSecond, Rate, Timestamp};
 use crate::wire::EventType;
 
-/// Over which time it is counted.
+/// Time constant of the rates.
 const OVER: Duration = Duration::from_secs(10);
 
-/// Counters that forget.
+/// Rates over all traffic; older occurrences fade.
 #[derive(Debug)]
 pub(super) struct Recent {
     requests: Rate,

@@ -11,31 +11,31 @@ use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
 use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ProofId, ServedFrom, Verdict};
 use crate::time::{Timestamp, microseconds};
 
-/// A verdict with its rule spelt out.
+/// A verdict, with its rule as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VerdictRecord {
-    /// Which layer answers.
+    /// The layer that answers.
     pub served_from: ServedFrom,
     /// The rule's identifier, for `watchtap explain RULE`.
     pub rule: &'static str,
-    /// How sure that is.
+    /// How sure the layer is; `Predicted` until a response was seen.
     pub certainty: Certainty,
-    /// What in the answer confirmed or contradicted it: the proof's identifier, for `watchtap explain`.
+    /// Identifier of the proof in the answer that confirmed or contradicted it, for `watchtap explain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofId>,
-    /// What was predicted, if the answer contradicts it.
+    /// The prediction, if the answer contradicts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<ServedFrom>,
     /// The second outcome, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,
-    /// What is read from etcd for it.
+    /// Reads of etcd, in order, without those of the second outcome.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub etcd_reads: Vec<EtcdRead>,
-    /// What remains possible when the layer is unknown, each with its condition.
+    /// The verdicts that remain possible when the layer is unknown, each with its condition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<Alternative>,
-    /// What else is worth knowing.
+    /// Remarks on the verdict, one phrase each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<&'static str>,
 }
@@ -64,33 +64,33 @@ pub struct RequestRecord {
     pub id: ExchangeId,
     /// When the request was made.
     pub at: Timestamp,
-    /// By whom.
+    /// The client, as its request identifies it.
     pub client: Client,
-    /// What was to be done; `None` when it is not known.
+    /// The verb; `None` when method or path is unknown.
     pub verb: Option<Verb>,
-    /// With what.
+    /// Resource, objects and options of the request.
     #[serde(flatten)]
     pub shape: Shape,
     /// Group and version of the resource: `v1`, `apps/v1`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub api_version: String,
-    /// The one object that is asked for.
+    /// Name of the requested object; empty if the request names none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// With which options.
+    /// Options of a list or watch, as kube-apiserver reads them.
     #[serde(skip_serializing_if = "is_default")]
     pub list_options: ListOptions,
-    /// HTTP status.
+    /// HTTP status; `None` before the response.
     pub status: Option<u16>,
-    /// Which layer answered.
+    /// The layer that answered; `None` if the request reads no objects, or its path is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictRecord>,
-    /// Items of a list.
+    /// Number of list items.
     pub items: u64,
     /// The list's resource version, or the object's.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub resource_version: String,
-    /// Items behind this page, when the server says so.
+    /// Items after this page, if the server reports them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_item_count: Option<i64>,
     /// Bytes of the response body, content coding included.
@@ -98,22 +98,22 @@ pub struct RequestRecord {
     /// Bytes of the request body.
     #[serde(skip_serializing_if = "is_default")]
     pub request_bytes: u64,
-    /// Bytes among `bytes` that were not seen: items are then a lower bound.
+    /// Bytes among `bytes` that were not seen. If there are any, `items` is a lower bound.
     #[serde(skip_serializing_if = "is_default")]
     pub missed_bytes: u64,
-    /// From the request to the head of the response, in microseconds.
+    /// Time from the request's head to the response's head, in microseconds; `None` before the response.
     pub first_byte_us: Option<u64>,
-    /// From the request to the end, in microseconds; `None` while it goes on.
+    /// Time from the request's head to the end, in microseconds; `None` while the exchange is open.
     pub total_us: Option<u64>,
-    /// How it ended; `None` while it goes on.
+    /// How it ended; `None` while it is open.
     pub end: Option<ExchangeEnd>,
-    /// What a watch delivered.
+    /// Events of a watch; `None` for other requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<WatchStream>,
-    /// How long it had to wait because the client did not read.
+    /// How often and how long the response waited because the client did not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<StallRecord>,
-    /// `reason` of a `Status` answer.
+    /// `reason` of the `Status`, if the answer is one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Why the body was not understood.
@@ -122,19 +122,19 @@ pub struct RequestRecord {
     /// `Content-Type` of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Which protocol it became, such as `websocket`.
+    /// Protocol after an upgrade, such as `websocket`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upgraded: Option<String>,
-    /// Whether the server warned of something, such as a deprecated version.
+    /// Whether the server sent a warning, such as for a deprecated API version.
     #[serde(skip_serializing_if = "is_default")]
     pub warned: bool,
     /// `Audit-Id`: joins the record to the server's audit log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_id: Option<String>,
-    /// FlowSchema that classified the request.
+    /// UID of the FlowSchema that classified the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_schema_uid: Option<String>,
-    /// Priority level it was assigned to.
+    /// UID of the priority level that the request was assigned to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_level_uid: Option<String>,
 }
@@ -181,7 +181,7 @@ impl From<&Exchange> for RequestRecord {
 }
 
 impl RequestRecord {
-    /// About how much memory it takes, in bytes.
+    /// Estimated memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let Self { client, shape, api_version, name, resource_version, reason, content_type, upgraded, .. } = self;
         let optional = [content_type, upgraded, &self.audit_id, &self.flow_schema_uid, &self.priority_level_uid];
@@ -196,7 +196,7 @@ impl RequestRecord {
             + self.not_read.as_ref().map_or(0, of_reason)
     }
 
-    /// How it ended, as a person would say it: `410 Expired`, `cancelled by the client`; `None` while it goes on.
+    /// How it ended, in words: `410 Expired`, `cancelled by the client`; `None` while it is open.
     pub fn ending(&self) -> Option<String> {
         let error = self.watch.as_ref().and_then(|watch| watch.error.as_ref());
         self.end.map(|end| ending::in_words(error, self.status, end))

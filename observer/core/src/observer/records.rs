@@ -1,4 +1,4 @@
-//! Finished requests that are kept one by one, the latest.
+//! The latest finished requests, kept individually.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use super::limits::Limits;
 use super::record::RequestRecord;
 use crate::exchange::{Exchange, MemoryUse};
 
-/// Bounded in number and memory.
+/// The kept records, bounded in number and memory.
 #[derive(Debug)]
 pub(super) struct Records {
     kept: VecDeque<Kept>,
@@ -17,7 +17,7 @@ pub(super) struct Records {
 #[derive(Debug)]
 struct Kept {
     record: RequestRecord,
-    /// In bytes, about.
+    /// Estimated, in bytes.
     memory: usize,
 }
 
@@ -26,7 +26,7 @@ impl Records {
         Self { kept: VecDeque::new(), most: limits.records, memory: MemoryUse::of(limits.records_memory) }
     }
 
-    /// Takes one more; returns how many of the oldest had to go.
+    /// Adds a record. Returns the number of oldest records that were dropped for it.
     pub(super) fn push(&mut self, exchange: &Exchange) -> u64 {
         let record = RequestRecord::from(exchange);
         let memory = record.memory();
@@ -41,7 +41,7 @@ impl Records {
         dropped
     }
 
-    /// The oldest first, and after them as many of those in `open`.
+    /// All records, the oldest first, followed by as many of those in `open`. Also the number of `open` that had no room.
     pub(super) fn with<'e>(&self, open: impl Iterator<Item = &'e Exchange>, limits: &Limits) -> (Vec<RequestRecord>, u64) {
         let mut records: Vec<RequestRecord> = self.kept.iter().map(|kept| kept.record.clone()).collect();
         let (mut memory, mut shown, mut not_shown) = (MemoryUse::of(limits.records_memory), 0, 0);

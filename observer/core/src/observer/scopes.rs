@@ -1,7 +1,7 @@
-//! Whether resources that are not built in have namespaces, as far as a run has seen.
+//! Whether custom and aggregated resources have namespaces, as far as a run has shown.
 //!
-//! The scope of a built-in resource is known ([`crate::k8s::is_namespaced`]). That of another one shows in the first object that is seen of it, or
-//! in the first request in a namespace that is granted. Rows that were made before are put together with those after.
+//! The scope of a built-in resource is known ([`crate::k8s::is_namespaced`]). Another resource shows its scope in its first object,
+//! or in its first granted request in a namespace. Earlier rows are then merged with later ones.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::exchange::{Exchange, Scope, Shape};
 use crate::k8s;
 use crate::observation::UpstreamName;
 
-/// What was learned.
+/// The scopes that were learned.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    /// Most custom and aggregated resources whose scope is remembered.
+    /// Bound for custom and aggregated resources whose scope is remembered.
     most: usize,
-    /// By API server and resource, as shapes name it.
+    /// Whether a resource has namespaces, by API server and resource as shapes name it.
     namespaced: BTreeMap<(UpstreamName, String), bool>,
 }
 
@@ -25,13 +25,13 @@ impl Scopes {
         Self { most: limits.histories, namespaced: BTreeMap::new() }
     }
 
-    /// What is known of the resource of `exchange` before its answer comes.
+    /// Whether the resource of `exchange` has namespaces, as known before its answer.
     pub(super) fn of(&self, exchange: &Exchange) -> Option<bool> {
         let resource = exchange.request.resource()?;
         self.namespaced.get(&(exchange.upstream.clone(), resource.to_string())).copied()
     }
 
-    /// Learns from a request and its answer; whether that is news.
+    /// Learns from a request and its answer. Returns whether the scope is new.
     pub(super) fn learn(&mut self, exchange: &Exchange) -> bool {
         let Some(resource) = exchange.request.resource().filter(|resource| k8s::is_namespaced(resource).is_none()) else {
             return false;
@@ -46,7 +46,7 @@ impl Scopes {
         is_news
     }
 
-    /// Puts the scope of a shape's resource into it, where that was learned after the shape was made.
+    /// Sets the scope of a shape, if it was learned after the shape was made.
     pub(super) fn clarify(&self, shape: &mut Shape) {
         if shape.scope != Some(Scope::All) {
             return;
@@ -58,7 +58,7 @@ impl Scopes {
         }
     }
 
-    /// The same for what a snapshot lists one by one.
+    /// Sets the scopes of the single requests and storm members of a snapshot.
     pub(super) fn clarify_all(&self, snapshot: &mut Snapshot) {
         let requests = snapshot.requests.iter_mut().map(|request| &mut request.shape);
         let members = snapshot

@@ -1,4 +1,4 @@
-//! All that is known at one moment, as plain data.
+//! All state at one moment, as plain data.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::routing::ServerProfile;
 use crate::storm::StormRecord;
 use crate::time::{PerSecond, Timestamp};
 
-/// Totals over everything that was seen, whatever fell out of the tables.
+/// Totals over all observed traffic, including data that fell out of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     /// Client connections.
@@ -27,23 +27,23 @@ pub struct Totals {
     pub open: u64,
     /// Finished lists.
     pub lists: u64,
-    /// Those among them that read their objects from etcd.
+    /// Lists among them that read their objects from etcd.
     pub lists_from_etcd: u64,
-    /// Those among them of which it is not known.
+    /// Lists among them whose layer is unknown.
     pub lists_unknown: u64,
-    /// What these lists, and gets, read from etcd.
+    /// Reads from etcd by these lists and by gets.
     pub etcd_reads: EtcdReads,
-    /// Finished requests whose verdict the answer confirmed.
+    /// Finished requests whose answer confirmed the layer of the verdict.
     pub confirmed: u64,
-    /// Finished requests whose verdict the answer contradicted; with the number before, how far verdicts can be trusted here.
+    /// Finished requests whose answer contradicted the layer. Both counts together show how far verdicts can be trusted here.
     pub contradicted: u64,
-    /// Lists of reflectors that had one.
+    /// Relists of clients that still had their state, including watches that send all objects again.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub relists: u64,
-    /// Watches that went on where the one before had ended.
+    /// Watches that continue from the last resource version, without a list.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub resumes: u64,
-    /// Storms, those that go on included.
+    /// Storms, ongoing ones included.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub storms: u64,
     /// Reflectors that are stuck now.
@@ -51,26 +51,26 @@ pub struct Totals {
     pub stuck: u64,
     /// Watches, finished or not.
     pub watches: u64,
-    /// Those among them that were granted and are open.
+    /// Watches among them that were granted and are open.
     pub watches_open: u64,
     /// Items of all finished lists.
     pub items: u64,
-    /// Events of all finished watches, bookmarks not counted.
+    /// Events of all finished watches, without bookmarks.
     pub watch_events: u64,
     /// Bytes of the response bodies of all finished requests.
     pub response_bytes: u64,
-    /// What was read to be passed on, over all connections that are closed.
+    /// Bytes that the tap read to pass them on, over all closed connections.
     pub forwarded: Plaintext,
-    /// What decoders were shown of it; the rest is in [`Missed::bytes`].
+    /// Bytes among these that decoders were given; the rest is in [`Missed::bytes`].
     pub observed: Plaintext,
 }
 
-/// How much there was of late, over everything that was seen.
+/// Recent rates over all observed traffic: averages in which older occurrences fade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rates {
     /// Requests of any kind.
     pub requests_per_second: PerSecond,
-    /// Events of watches, bookmarks not counted.
+    /// Events of watches, without bookmarks.
     pub watch_events_per_second: PerSecond,
     /// Bytes of response bodies.
     pub response_bytes_per_second: PerSecond,
@@ -79,27 +79,27 @@ pub struct Rates {
 /// Finished lists of one shape that were answered by one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListRow {
-    /// What was asked.
+    /// Resource, objects and options of the lists.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Which layer answered; `etcd_reads` are those of the first.
+    /// The layer that answered; `etcd_reads` are those of the first list.
     pub verdict: Option<VerdictRecord>,
-    /// Whether others read other keys or revisions.
+    /// Whether other lists read other keys or revisions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub etcd_reads_vary: bool,
-    /// How many lists.
+    /// Number of lists.
     pub count: u64,
-    /// How many were answered with 4xx or 5xx.
+    /// Lists that were answered with 4xx or 5xx.
     pub failed: u64,
-    /// Items of all of them.
+    /// Items of all these lists.
     pub items: u64,
-    /// Answers that were not understood, so that the number before is a lower bound.
+    /// Answers that were not understood; if there are any, `items` is a lower bound.
     pub unread: u64,
-    /// Bytes that were not seen, likewise.
+    /// Bytes that were not seen; if there are any, `items` is a lower bound.
     pub missed_bytes: u64,
-    /// Bytes of all their bodies.
+    /// Bytes of all response bodies.
     pub bytes: u64,
-    /// Median time to the head of the response, in microseconds (two significant digits); nothing where no response came.
+    /// Median time to the head of the response, in microseconds (two significant digits); `None` if no response came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_us: Option<u64>,
     /// Median time to the end, in microseconds (two significant digits).
@@ -109,33 +109,33 @@ pub struct ListRow {
 /// Watches of one shape that were answered by one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WatchRow {
-    /// What was asked.
+    /// Resource, objects and options of the watches.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Which layer answered; `etcd_reads` are those of the first.
+    /// The layer that answered; `etcd_reads` are those of the first watch.
     pub verdict: Option<VerdictRecord>,
-    /// Whether others read other keys or revisions.
+    /// Whether other watches read other keys or revisions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub etcd_reads_vary: bool,
-    /// How many watches.
+    /// Number of watches, open ones included.
     pub count: u64,
-    /// How many are open.
+    /// Number of open watches.
     pub open: u64,
-    /// How many were refused or broke with an `ERROR` event.
+    /// Watches that were refused, or ended with an `ERROR` event.
     pub failed: u64,
-    /// Events about objects.
+    /// Events about objects, without bookmarks.
     pub events: u64,
-    /// Answers that were not understood, so that the number before is a lower bound.
+    /// Answers that were not understood; if there are any, `events` is a lower bound.
     pub unread: u64,
-    /// Bytes that were not seen, likewise.
+    /// Bytes that were not seen; if there are any, `events` is a lower bound.
     pub missed_bytes: u64,
-    /// Bookmarks.
+    /// Bookmarks received.
     pub bookmarks: u64,
-    /// Bytes of all their bodies.
+    /// Bytes of all response bodies.
     pub bytes: u64,
-    /// How long they were or are open, all together, in microseconds.
+    /// Sum of the times that they were or are open, in microseconds.
     pub open_us: u64,
-    /// How the last one ended; empty while none has.
+    /// How the last one ended; empty if none has ended.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_end: String,
 }
@@ -143,21 +143,21 @@ pub struct WatchRow {
 /// Finished requests that are neither lists nor watches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OtherRow {
-    /// What was to be done.
+    /// The verb; `None` when method or path is unknown.
     pub verb: Option<Verb>,
-    /// With what.
+    /// Resource, objects and options of the requests.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Which layer answered a get; `etcd_reads` are those of the first.
+    /// The layer that answered a get; `etcd_reads` are those of the first get.
     pub verdict: Option<VerdictRecord>,
-    /// Whether others read other keys or revisions.
+    /// Whether other gets read other keys or revisions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub etcd_reads_vary: bool,
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// How many were answered with 4xx or 5xx.
+    /// Requests that were answered with 4xx or 5xx.
     pub failed: u64,
-    /// Bytes of all their bodies.
+    /// Bytes of all response bodies.
     pub bytes: u64,
     /// Median time to the end, in microseconds (two significant digits).
     pub total_us: u64,
@@ -170,17 +170,19 @@ pub struct Snapshot {
     pub started: Option<Timestamp>,
     /// When the last one was made.
     pub at: Timestamp,
-    /// When the shutdown was requested: what reflectors are about, findings and [`Self::exposure`] are of then, all counts of [`Self::at`].
+    /// When the shutdown was requested. Reflectors, findings and [`Self::exposure`] show the state at this time; counts continue
+    /// until [`Self::at`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shutdown_requested: Option<Timestamp>,
-    /// What is known of the API server, and on what that rests. Where clients used several, that of the first that the tap named.
+    /// The known facts about the API server, with their basis. If clients used several, this describes the first that the tap
+    /// named.
     pub profile: ServerProfile,
-    /// The API servers that clients used, by name, if they are more than one.
+    /// The API servers that clients used, by name; empty if they used only one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub upstreams: Vec<UpstreamRecord>,
-    /// Totals.
+    /// Counts over the run.
     pub totals: Totals,
-    /// How much there was of late.
+    /// Recent rates.
     pub rates: Rates,
     /// Lists by shape and rule, the most bytes first.
     pub lists: Vec<ListRow>,
@@ -188,47 +190,49 @@ pub struct Snapshot {
     pub watches: Vec<WatchRow>,
     /// Everything else by verb, shape and rule, the most bytes first.
     pub others: Vec<OtherRow>,
-    /// What is wrong, by cause: first what lasts, then the worst first.
+    /// Findings grouped by cause: ongoing ones first, then the worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// When API servers refused connections, and our ports with them.
+    /// Times in which API servers refused connections, and the tap's listeners with them.
     #[serde(skip_serializing_if = "Outages::is_none")]
     pub outages: Outages,
-    /// What should be changed, the worst first.
+    /// Recommended changes, the worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// Findings that are not told because nobody wants to hear them.
+    /// Number of findings that the user muted.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub findings_muted: u64,
-    /// What a restart of the API server would cost now.
+    /// The relists that a restart of the API server would cause now.
     pub exposure: Exposure,
-    /// Storms: those that go on, then the latest of those that are over.
+    /// Ongoing storms, then the past storms, the latest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub storms: Vec<StormRecord>,
-    /// Reflectors, and clients that list or watch otherwise: what is stuck, then what listed again most often, then what cost most.
+    /// Reflectors, and clients that only list or only watch. Stuck ones come first, then those that relisted most often, then those
+    /// that cost most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reflectors: Vec<ReflectorRow>,
-    /// How long clients wait for their own writes to come back by their own watches, the slowest first.
+    /// How long clients wait for their own writes to arrive on their own watches, the slowest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub propagation: Vec<PropagationRow>,
-    /// Single requests: the latest finished ones in the order of their end, then those that are under way.
+    /// Single requests: the latest finished ones in the order of their end, then those under way.
     pub requests: Vec<RequestRecord>,
-    /// What all this leaves out.
+    /// Counters of all data that the snapshot omits.
     pub missed: Missed,
 }
 
 impl Snapshot {
-    /// How much lists read from etcd.
+    /// The load of lists on etcd.
     pub fn etcd_load(&self) -> EtcdLoad {
         self.totals.etcd_reads.load(self.totals.lists_from_etcd, self.at.since(self.started.unwrap_or(self.at)))
     }
 
-    /// When reflectors were as they are here.
+    /// The time of the state of [`Self::reflectors`]: the shutdown request, if there was one.
     pub fn reflectors_at(&self) -> Timestamp {
         self.shutdown_requested.unwrap_or(self.at)
     }
 
-    /// The same without the findings of these identifiers; `poller:` mutes all of a kind, since identifiers begin with it.
+    /// Removes the findings with these identifiers, and counts them. `poller:` mutes all of a kind, since identifiers begin with
+    /// the kind.
     #[must_use]
     pub fn without_findings(mut self, muted: &[String]) -> Self {
         let before = self.findings.len();
@@ -239,7 +243,7 @@ impl Snapshot {
         self
     }
 
-    /// Where there is one API server, nobody needs to hear its name at every request.
+    /// Removes the API server's name, for runs with only one API server.
     pub(super) fn without_upstream_names(mut self) -> Self {
         let lists = self.lists.iter_mut().map(|row| &mut row.shape);
         let watches = self.watches.iter_mut().map(|row| &mut row.shape);

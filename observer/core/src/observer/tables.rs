@@ -1,4 +1,4 @@
-//! The tables that a snapshot is made from.
+//! The tables of lists, watches and other requests from which a snapshot is made.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,23 +14,23 @@ use crate::routing::{Certainty, Layer, ProofId, ServedFrom};
 use crate::time::Latency;
 use crate::time::{Timestamp, microseconds};
 
-/// What makes a row, so that each has one layer and one reason.
+/// Key of a row. All exchanges of a row have one layer and one reason for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     verb: Option<Verb>,
     shape: Shape,
     rule: Option<&'static str>,
     layer: Option<Layer>,
-    /// The status of a refusal.
+    /// Status of a predicted or proven refusal.
     refused: Option<u16>,
-    /// Whether the rule turned out to be wrong.
+    /// Whether the answer contradicted the rule.
     contradicted: bool,
 }
 
 /// Sums over finished exchanges that share a [`Key`], and for watches over open ones too.
 #[derive(Debug)]
 struct Row {
-    /// The memory that it was counted with, in bytes.
+    /// Memory that was counted for the row, in bytes.
     memory: usize,
     verdict: Option<VerdictRecord>,
     etcd_reads_vary: bool,
@@ -48,7 +48,7 @@ struct Row {
     last_end: String,
 }
 
-/// All rows, bounded.
+/// All rows, bounded in number and memory.
 #[derive(Debug)]
 pub(super) struct Tables {
     rows: BTreeMap<Key, Row>,
@@ -56,7 +56,7 @@ pub(super) struct Tables {
     memory: MemoryUse,
 }
 
-/// The row could not be made, because the table is full.
+/// No row could be added, because the tables are full.
 pub(super) struct TableFull;
 
 impl Tables {
@@ -68,7 +68,7 @@ impl Tables {
     pub(super) fn add(&mut self, exchange: &Exchange) -> Result<(), TableFull> {
         let key = key(exchange);
         if !self.rows.contains_key(&key) {
-            // A row has the names and selectors of its exchanges, and what they read from etcd.
+            // A row holds the names and selectors of its exchanges, and their reads from etcd.
             let memory = exchange.memory();
             if self.rows.len() >= self.most || !self.memory.has_room(memory) {
                 return Err(TableFull);
@@ -80,7 +80,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Puts rows together that turn out to ask for the same objects.
+    /// Merges rows that turn out to ask for the same objects.
     pub(super) fn clarify(&mut self, scopes: &Scopes) {
         let unclear: Vec<Key> = self.rows.keys().filter(|key| key.shape.scope == Some(Scope::All)).cloned().collect();
         for key in unclear {
@@ -217,7 +217,7 @@ impl Row {
         }
     }
 
-    /// Takes all of a row that asks for the same.
+    /// Adds the counts of a row that asks for the same objects.
     fn merge(&mut self, other: &Self) {
         let reads = |row: &Self| row.verdict.as_ref().map(|verdict| verdict.etcd_reads.clone());
         self.etcd_reads_vary |= other.etcd_reads_vary || reads(self) != reads(other);
@@ -242,7 +242,7 @@ impl Row {
         }
     }
 
-    /// A row is as sure as the least sure of its requests.
+    /// Reduces the certainty of the row to that of its least certain request.
     fn weaken(&mut self, other: Option<(Option<ProofId>, Certainty)>) {
         if let (Some(verdict), Some((proof, certainty))) = (&mut self.verdict, other)
             && proof != verdict.proof
@@ -254,7 +254,7 @@ impl Row {
         }
     }
 
-    /// Only what is shown of such a row is kept.
+    /// Records the durations that rows of this verb show, and no others.
     fn time(&mut self, exchange: &Exchange) {
         let verb = exchange.verb();
         if verb == Some(Verb::List) {

@@ -1,4 +1,4 @@
-//! The API servers that clients reach: what is known of each, and which revisions each had.
+//! The API servers that clients reach, each with its profile and its revisions.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use crate::time::Timestamp;
 /// One of several API servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UpstreamRecord {
-    /// Its name.
+    /// Its name, as users know it.
     pub upstream: UpstreamName,
-    /// What is known of it, and on what that rests.
+    /// The known facts about it, with their basis.
     pub profile: ServerProfile,
     /// Client connections to it.
     pub connections: u64,
 }
 
-/// All of them, bounded.
+/// All API servers, bounded in number and memory.
 #[derive(Debug)]
 pub(super) struct Upstreams {
     known: BTreeMap<UpstreamName, Upstream>,
     most: usize,
-    /// Of their profiles.
+    /// Memory of their profiles.
     memory: MemoryUse,
-    /// The first that was named: whom the tap stands in front of, until clients go elsewhere.
+    /// The first that was named. Its profile stands for the run while clients use none, or several.
     first: Option<UpstreamName>,
     unknown: ServerProfile,
 }
@@ -39,13 +39,13 @@ pub(super) struct Upstreams {
 #[derive(Debug, Default)]
 struct Upstream {
     profile: ServerProfile,
-    /// Profiles of servers of other versions at the same address, the latest.
+    /// Latest profiles of servers of other versions at the same address.
     others: VecDeque<Arc<ServerProfile>>,
     histories: Histories,
     connections: u64,
 }
 
-/// There is no room for another API server.
+/// There is no room for another API server, or for its profile.
 pub(super) struct TooMany;
 
 impl Upstreams {
@@ -73,7 +73,7 @@ impl Upstreams {
         Ok(())
     }
 
-    /// What is known of a server of `version` at the address of another one. Few such profiles are kept, whatever the number of connections.
+    /// The profile of a server of `version` at the address of another one. Few such profiles are kept, and connections share them.
     pub(super) fn another(&mut self, name: &UpstreamName, version: &ServerVersion) -> Arc<ServerProfile> {
         /// A rolling upgrade has two versions.
         const MOST: usize = 4;
@@ -97,18 +97,18 @@ impl Upstreams {
         Ok(())
     }
 
-    /// What is known of a server, and which revisions of a resource it had.
+    /// The profile of a server, and the revisions of a resource on it.
     pub(super) fn known_of(&self, name: &UpstreamName, resource: Option<&Resource>) -> (&ServerProfile, Option<&RevisionHistory>) {
         let Some(upstream) = self.known.get(name) else { return (&self.unknown, None) };
         (&upstream.profile, resource.and_then(|resource| upstream.histories.of(resource)))
     }
 
-    /// The highest revision that a server has shown where a resource is stored.
+    /// The highest revision that a server has shown in the etcd that stores `resource`.
     pub(super) fn shown_by(&self, name: &UpstreamName, resource: &Resource) -> Option<u64> {
         self.known.get(name)?.histories.shown(resource)
     }
 
-    /// Learns from an answer that contradicted its verdict; the profile, if that changed it.
+    /// Learns from an answer that contradicted its verdict. Returns the profile if that changed it.
     pub(super) fn learn_from(
         &mut self,
         name: &UpstreamName,
@@ -121,37 +121,37 @@ impl Upstreams {
         Some(profile)
     }
 
-    /// A list of a server was of a revision below what had been shown.
+    /// Notes that a list of a server had a lower revision than had been shown.
     pub(super) fn went_back(&mut self, name: &UpstreamName, resource: &Resource, revision: u64) {
         if let Some(upstream) = self.known.get_mut(name) {
             upstream.histories.went_back(resource, revision);
         }
     }
 
-    /// Learns from a part of an answer which revisions there were; whether it shows that those that were shown before are gone.
+    /// Learns the revisions in a part of an answer. Returns whether the answer shows that earlier ones are gone.
     pub(super) fn learn_revision(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) -> bool {
         let has_room = self.known.values().map(|upstream| upstream.histories.len()).sum::<usize>() < limits.histories;
         self.known.get_mut(&exchange.upstream).is_some_and(|upstream| upstream.histories.learn(exchange, at, body, has_room))
     }
 
-    /// The server was restarted, or may have been: its snapshots are gone.
+    /// Forgets the revisions of a server that was restarted, or may have been: its snapshots are gone.
     pub(super) fn forget(&mut self, name: &UpstreamName) {
         if let Some(upstream) = self.known.get_mut(name) {
             upstream.histories.forget();
         }
     }
 
-    /// Any of them may have been restarted.
+    /// Forgets the revisions of all servers: any of them may have been restarted.
     pub(super) fn forget_all(&mut self) {
         self.known.values_mut().for_each(|upstream| upstream.histories.forget());
     }
 
-    /// Whether clients have reached more than one, so that a request must say which.
+    /// Whether clients have used several, so that requests must name theirs.
     pub(super) fn several(&self) -> bool {
         self.used().nth(1).is_some()
     }
 
-    /// What is known of the only one that clients have reached, else of the first.
+    /// The profile of the only one that clients have used, else of the first that was named.
     pub(super) fn main_profile(&self) -> &ServerProfile {
         match (self.used().next(), self.several()) {
             (Some((_, upstream)), false) => &upstream.profile,
@@ -159,7 +159,7 @@ impl Upstreams {
         }
     }
 
-    /// Those that clients have reached, if they are several.
+    /// Those that clients have used; empty if there is only one.
     pub(super) fn records(&self) -> Vec<UpstreamRecord> {
         if !self.several() {
             return Vec::new();
@@ -186,7 +186,7 @@ impl Upstreams {
 }
 
 impl Upstream {
-    /// About how much its profile takes, in bytes; none until it is learned.
+    /// Estimated memory of its profile, in bytes; 0 until the profile is learned.
     fn memory(&self) -> usize {
         if self.profile == ServerProfile::default() { 0 } else { of_profile(&self.profile) }
     }

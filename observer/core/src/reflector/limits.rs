@@ -26,7 +26,7 @@ impl ReflectorLimits {
     /// Reduces the limits so that all tables together take about `memory` bytes at most.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
-        /// Bytes of an object version, and of a connection.
+        /// Bytes of an object version, of a connection, and of a resource.
         const VERSION: usize = 39;
         const CONNECTION: usize = 256;
         const RESOURCE: usize = 2 << 10;

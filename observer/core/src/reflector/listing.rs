@@ -106,7 +106,7 @@ impl Listing {
         }
     }
 
-    /// About how much memory it takes, in bytes, without the versions of objects.
+    /// Estimated memory in bytes, without the versions of objects.
     pub(super) fn memory(&self) -> usize {
         let evidence: usize = match &self.origin {
             Origin::Again { evidence, .. } => evidence.iter().map(Moment::memory).sum(),

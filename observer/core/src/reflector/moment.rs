@@ -78,7 +78,7 @@ pub enum Happened {
     Failed {
         /// The HTTP status, or the code of the event.
         code: u16,
-        /// `reason` of the `Status`. Cut at 160 bytes.
+        /// `reason` of the `Status`, cut at 160 bytes.
         #[serde(skip_serializing_if = "String::is_empty")]
         reason: String,
         /// `message` of the `Status`, which names the revisions of the read; cut at 160 bytes.
@@ -114,7 +114,7 @@ pub enum Happened {
 }
 
 impl Moment {
-    /// About how much memory it takes, in bytes.
+    /// Estimated memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let texts = match &self.what {
             Happened::ListCame { resource_version, .. } => of_texts([resource_version.as_str()]),
@@ -136,7 +136,7 @@ impl Moment {
 }
 
 impl Happened {
-    /// A list, or a page of it, of this revision.
+    /// A list, or a page of one. The revision is cut at 160 bytes.
     pub(super) fn list_came(items: u64, resource_version: &str) -> Self {
         Self::ListCame { items, resource_version: cut(resource_version).to_owned() }
     }
@@ -190,12 +190,12 @@ impl Timeline {
         self.moments.iter().cloned().collect()
     }
 
-    /// About how much memory they take, in bytes.
+    /// Estimated memory of all moments, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.moments.iter().map(Moment::memory).sum()
     }
 
-    /// Drops all but the latest four: there is no room.
+    /// Makes room by dropping all moments but the latest four.
     pub(super) fn shorten(&mut self) {
         const LEFT: usize = 4;
         let dropped = self.moments.len().saturating_sub(LEFT);

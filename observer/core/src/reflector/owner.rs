@@ -236,8 +236,8 @@ impl Reflectors {
         self.count_memory(id);
     }
 
-    /// Counts a reflector again, whose list or latest moments may have grown. Where there is no room for them, others that are idle are forgotten, and
-    /// then its own moments.
+    /// Updates the counted memory of a reflector whose list or latest moments may have grown. If the bound is then exceeded,
+    /// forgets idle reflectors, and if that is not enough, the older moments of this one.
     fn count_memory(&mut self, id: ReflectorId) {
         self.count_again(id);
         if self.memory.is_exceeded() {

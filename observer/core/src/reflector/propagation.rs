@@ -52,7 +52,7 @@ pub struct PropagationRow {
 pub(super) struct Propagation {
     writers: BTreeMap<ClientId, Writer>,
     measured: BTreeMap<(ClientId, Written), Measured>,
-    /// Revisions that all writers wait for, or keep since they came early.
+    /// Number of revisions in all writers: awaited ones, and those of early events.
     kept: usize,
     forgotten: u64,
 }

@@ -88,7 +88,7 @@ pub(super) struct Reflector {
     /// When the last event about an object arrived.
     pub last_event: Option<Timestamp>,
     pub out_of_sight: bool,
-    /// The memory that it was last counted with, in bytes.
+    /// Its memory as counted in the table of reflectors, in bytes.
     pub counted_memory: usize,
 }
 
@@ -323,7 +323,7 @@ impl Reflector {
 
     /// Estimated memory in bytes, without the versions of its objects.
     pub(super) fn memory(&self) -> usize {
-        /// Its entries in the indices.
+        /// Estimated bytes of its entries in the indices.
         const INDICES: usize = 256;
         let listing = match &self.state {
             State::Listing(listing, _) => listing.memory(),

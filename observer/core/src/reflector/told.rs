@@ -105,7 +105,7 @@ pub struct ListTold {
 }
 
 impl ListTold {
-    /// About how much memory it takes, in bytes.
+    /// Estimated memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let evidence: usize = self.evidence.iter().map(Moment::memory).sum();
         of_structure::<Self>() + self.client.memory() + self.shape.memory() + evidence

@@ -15,7 +15,7 @@ use crate::time::{Rate, Timestamp};
 /// without a complete list.
 pub(super) const MEMBERS_TOLD: usize = 32;
 
-/// Reflectors and clients of a storm that are counted exactly. Beyond them the counts are lower bounds.
+/// Most reflectors, and most clients, that a storm counts exactly. Beyond that, its counts are lower bounds.
 const MOST_COUNTED: usize = 65_536;
 
 /// Room for members that are kept one by one.

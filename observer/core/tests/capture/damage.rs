@@ -1,4 +1,4 @@
-//! Captures that are cut, spoilt, foreign or of another time.
+//! Captures that are torn, damaged or too new, and files that are not captures.
 
 use observer_core::capture::{LostReason, Refused, VERSION};
 use observer_core::observation::{Observation, What};
@@ -65,7 +65,7 @@ fn bytes_that_are_missing_or_too_many_are_noticed() {
     TestRunner::new(Config { cases: 256, failure_persistence: None, ..Config::default() })
         .run(&strategy, |(observations, at, cut, inserted)| {
             let file = file(&observations, 5);
-            // The head's own magic stays.
+            // The magic bytes of the head stay intact.
             let at = 8 + at.index(file.len() - 8);
             let mut spoilt = file[..at].to_vec();
             spoilt.extend(&inserted);
@@ -113,7 +113,7 @@ fn bytes_behind_the_end_mark_are_said_and_cost_nothing() {
     );
 }
 
-/// Each request is one of the whole run, with the same question and status and at most as many facts.
+/// Each request of the torn run is also in the complete run, with the same question and status, and with at most as many facts.
 fn fewer_facts(torn: &Snapshot, whole: &Snapshot) -> Result<(), TestCaseError> {
     prop_assert!(torn.requests.len() <= whole.requests.len());
     for record in &torn.requests {

@@ -1,4 +1,4 @@
-//! A capture that is whole says what was recorded, no more and no less.
+//! A complete capture holds exactly the observations that were recorded.
 
 use observer_core::observation::{Body, ConnectionId, ExchangeId, Observation, What};
 use observer_core::time::Timestamp;

@@ -1,5 +1,5 @@
-//! A run and the replay of its capture end in the same state, whatever the splitting of the file's bytes; and a capture that is not whole
-//! gives fewer facts, never wrong ones, and says which are missing.
+//! A run and the replay of its capture end in the same state, however the file's bytes are split. An incomplete capture gives fewer
+//! facts, never wrong ones, and reports the missing spans.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 

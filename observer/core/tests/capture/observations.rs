@@ -1,4 +1,4 @@
-//! Observations of every kind, at random.
+//! Random observations of every kind.
 
 use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId};
 use observer_core::k8s::{Container, ListOptions, RequestInfo, Status};
@@ -25,16 +25,16 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("POST", "/api/v1/namespaces/a/pods", ""),
 ];
 
-/// What a wall clock may be set by, in nanoseconds.
+/// Offsets to which the wall clock may be set, in nanoseconds.
 const STEPS: [i64; 4] = [0, 0, -3_600_000_000_000, 37_000_000_000];
 
-/// Up to `most` of them, with times that mostly go on, and a wall clock that is set now and then.
+/// Fewer than `most` observations. Their times mostly increase, and the wall clock is set now and then.
 pub(crate) fn observations(most: usize) -> impl Strategy<Value = Vec<Observation>> {
     prop::collection::vec((0_u64..2_000_000_000, select(&STEPS), what()), 0..most).prop_map(|steps| {
         let mut now = 1_700_000_000_000_000_000;
         let observations = steps.into_iter().map(|(step, ahead, what)| {
             now += step;
-            // Connections are read one by one, so times of different ones cross.
+            // Connections are read one by one, so times of different connections may be out of order.
             Observation { at: Timestamp::from_nanos(now - step % 3).with_wall_ahead(ahead), what }
         });
         observations.collect()
@@ -58,7 +58,7 @@ fn what() -> impl Strategy<Value = What> {
         3 => (exchange(), direction(), number()).prop_map(|(exchange, direction, bytes)| What::Bytes { exchange, direction, bytes }),
         3 => (exchange(), end()).prop_map(|(exchange, end)| What::Ended { exchange, end }),
     ];
-    // Boxed: inlined into each other, their frames need more stack than a thread of a test has.
+    // Boxed, because the inlined frames need more stack than a test thread has.
     prop_oneof![6 => weighted.boxed(), 2 => of_connections().boxed(), 1 => of_exchanges().boxed(), 1 => of_taps().boxed()]
 }
 
@@ -240,7 +240,7 @@ fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0_u64..100_000, any::<u64>()]
 }
 
-/// Line ends, quotes, control characters and all.
+/// Text with line ends, quotes, control characters and letters beyond ASCII.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), "[a-z./-]{1,12}", ".{0,6}", select(vec!["\n\"\\\u{0}".to_owned(), "näme".to_owned()])]
 }

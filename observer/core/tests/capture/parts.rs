@@ -1,4 +1,4 @@
-//! Parts of a capture that are read alone, in disorder, or together with others.
+//! Parts of a capture that are read alone, out of order, or together with parts of another.
 
 use observer_core::capture::{LostReason, Refused};
 use observer_core::observation::{Observation, What};
@@ -24,7 +24,7 @@ proptest! {
         prop_assert_eq!(read.lost[0].reason, if is_last { LostReason::NoLaterPart } else { LostReason::NoEarlierPart });
         prop_assert_eq!(read.lost[0].observations, if is_last { None } else { Some(each as u64) });
         prop_assert_eq!(read.unrecorded(), 1);
-        // Behind it everything is there.
+        // After the missing part, no observation is lost.
         let after = &observations[((gone + 1) * each).min(observations.len())..];
         prop_assert!(read.observations.ends_with(after));
     }

@@ -1,11 +1,11 @@
-//! Writing captures, reading them, and what both end in.
+//! Writes captures, reads them, and observes their content.
 
 use observer_core::capture::{FileEnd, Lost, Refused, Replay, Replayed, Writer};
 use observer_core::observation::{Observation, What};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
-/// Where an Observer ends that takes these.
+/// The events and the final snapshot of an Observer that is given these observations.
 pub(crate) fn observed(observations: &[Observation]) -> (Vec<Event>, Snapshot) {
     let mut observer = Observer::new(Limits::default());
     let mut events = Vec::new();
@@ -16,7 +16,7 @@ pub(crate) fn observed(observations: &[Observation]) -> (Vec<Event>, Snapshot) {
     (events, snapshot)
 }
 
-/// One file that holds all of them, with a block after every `block`th.
+/// One file with all observations, in blocks of `block` observations.
 pub(crate) fn file(observations: &[Observation], block: usize) -> Vec<u8> {
     let mut writer = Writer::new(Timestamp::from_nanos(7));
     let mut file = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn file(observations: &[Observation], block: usize) -> Vec<u8> {
     file
 }
 
-/// Files of `each` observations.
+/// The parts of one capture, with `each` observations per file.
 pub(crate) fn files(observations: &[Observation], each: usize) -> Vec<Vec<u8>> {
     let mut writer = Writer::new(Timestamp::from_nanos(7));
     let mut files = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn files(observations: &[Observation], each: usize) -> Vec<Vec<u8>> {
     files
 }
 
-/// What reading gave.
+/// Everything that reading captures returned.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Read {
     pub(crate) observations: Vec<Observation>,
@@ -57,7 +57,7 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// Of files in pieces of `sizes`, used in turn.
+    /// Reads `files` in pieces whose sizes cycle through `sizes`.
     pub(crate) fn of(files: &[impl AsRef<[u8]>], sizes: &[usize]) -> Self {
         let mut read = Self::default();
         let mut replay = Replay::default();
@@ -75,18 +75,18 @@ impl Read {
         read
     }
 
-    /// Of one file, at once.
+    /// Reads one file as a single piece.
     pub(crate) fn whole(file: &[u8]) -> Self {
         Self::of(&[file], &[usize::MAX])
     }
 
-    /// Those that were recorded.
+    /// The observations, without the `Unrecorded` ones that reading adds.
     pub(crate) fn recorded(&self) -> Vec<Observation> {
         let is_recorded = |one: &&Observation| !matches!(one.what, What::Unrecorded { .. });
         self.observations.iter().filter(is_recorded).cloned().collect()
     }
 
-    /// How many spans the report of this reading names.
+    /// The number of unrecorded spans in the snapshot that these observations give.
     pub(crate) fn unrecorded(&self) -> u64 {
         observed(&self.observations).1.missed.unrecorded
     }

@@ -1,4 +1,4 @@
-//! A later part that is read alone begins with what stands.
+//! A later part that is read alone begins with the state that was current at its start.
 
 use observer_core::http::{Direction, Protocol, StreamId};
 use observer_core::k8s::{ListOptions, RequestInfo};
@@ -33,7 +33,7 @@ fn a_later_part_alone_knows_what_was_open_and_that_its_counts_are_lower_bounds()
         What::Responded { exchange, response: Box::new(ResponseLine { status: Some(200), ..ResponseLine::default() }) },
         bytes(1000),
         items(10),
-        // The second part.
+        // The second part begins here.
         bytes(500),
         items(5),
         What::Ended { exchange, end: ExchangeEnd::Complete },

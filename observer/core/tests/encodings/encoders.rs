@@ -16,7 +16,7 @@ pub(crate) enum Encoding {
     Cbor,
 }
 
-/// A spec of some length, which holds what a careless reader would take for metadata.
+/// Part of a spec or an annotation that a careless reader would take for metadata.
 const TEMPTING: &str = r#"{"metadata":{"name":"no","resourceVersion":"0"},"items":[{}]}"#;
 
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
@@ -43,13 +43,13 @@ impl Encoding {
         }
     }
 
-    /// Each event for itself.
+    /// The events of a watch, each in its own buffer.
     pub(crate) fn watch(self, list: &List) -> Vec<Vec<u8>> {
         let of_items = list.items.iter().enumerate().map(|(index, item)| self.event(event_type(index), list.kind, item, false));
         let bookmark = ObjectRef { resource_version: list.meta.resource_version.clone(), ..ObjectRef::default() };
         let bookmark = self.event(EventType::Bookmark, list.kind, &bookmark, true);
         let mut events: Vec<Vec<u8>> = of_items.chain([bookmark, self.error_event()]).collect();
-        // The newline between two events belongs to the second.
+        // The newline between two events counts as part of the second.
         if self == Self::Json {
             events.iter_mut().skip(1).for_each(|event| event.insert(0, b'\n'));
         }
@@ -103,7 +103,7 @@ fn list_meta(meta: &ListMeta) -> Value {
     .unwrap()
 }
 
-/// As Go writes it: what is empty is left out.
+/// As Go writes it, without empty fields.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListMetaJson<'a> {

@@ -1,11 +1,11 @@
-//! The objects, and what is to be said of them.
+//! The objects, and the facts expected from them.
 
 use observer_core::k8s::{Status, StatusCause};
 use observer_core::wire::{EventType, Fact, ListMeta, ObjectRef, WatchFrame};
 
 use crate::encoders::Encoding;
 
-/// What a list is of.
+/// The kind of the objects in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Pod,
@@ -37,7 +37,7 @@ impl Kind {
     }
 }
 
-/// A list, or what a watch begins with.
+/// A list, or the initial state of a watch.
 #[derive(Clone, Debug)]
 pub(crate) struct List {
     pub kind: Kind,
@@ -61,7 +61,7 @@ impl List {
         Self { kind, meta, items: (0..count).map(item).collect() }
     }
 
-    /// Custom resources are never in protobuf.
+    /// Every encoding, except protobuf for custom resources.
     pub(crate) fn encodings(&self) -> Vec<Encoding> {
         Encoding::ALL.into_iter().filter(|encoding| self.kind != Kind::Widget || *encoding != Encoding::Protobuf).collect()
     }
@@ -72,7 +72,7 @@ impl List {
         [kind, Fact::ListMeta(self.meta.clone())].into_iter().chain(items).chain([Fact::Complete]).collect()
     }
 
-    /// An event for each item, of each type in turn, a bookmark and a failure; the bytes are left open.
+    /// An event for each item, with the types in turn, then a bookmark and an error. `bytes` is left at 0.
     pub(crate) fn frames(&self) -> Vec<WatchFrame> {
         let frame = |event_type, object| WatchFrame { event_type, object, initial_events_end: false, status: None, bytes: 0 };
         let of_items = self.items.iter().enumerate().map(|(index, item)| frame(event_type(index), item.clone()));
@@ -87,7 +87,7 @@ pub(crate) fn event_type(index: usize) -> EventType {
     [EventType::Added, EventType::Modified, EventType::Deleted][index % 3]
 }
 
-/// 504 of kube-apiserver.
+/// A 504 `Status`, as kube-apiserver sends it.
 pub(crate) fn failure() -> Status {
     Status {
         status: "Failure".into(),

@@ -1,4 +1,4 @@
-//! How old a revision is when the server no longer has it, and what its age proves of the watch cache (§3.3 of docs/semantics.md).
+//! The age of a revision that the server no longer has, as evidence about the watch cache (§3.3 of docs/semantics.md).
 
 use std::fmt::Write as _;
 
@@ -103,7 +103,7 @@ fn client_that_watches_from_its_list_each_time_has_a_revision_as_old_as_that() {
     assert_eq!(causes("v1.30.4", watches), ["expired/bookmarks-not-asked"]);
 }
 
-/// The server sends what happened since; when that was, the events do not show.
+/// A watch begins with the events since its revision, and they do not show when they happened.
 #[test]
 fn event_that_a_watch_begins_with_may_be_as_old_as_the_revision_before() {
     let watches = "0s a1 GET /api/v1/pods
@@ -155,7 +155,7 @@ fn resource_without_a_watch_cache_has_none_that_began_anew() {
     assert_eq!(causes("v1.30.4", &refused), ["expired/unknown"]);
 }
 
-/// Of all relists that begin.
+/// The causes of all relists that begin.
 fn causes(version: &str, script: &str) -> Vec<String> {
     let server = if version.is_empty() { String::new() } else { format!("0s server {version}\n") };
     let (_, events) = play(&format!("{server}0s a connects\n{script}"), Limits::default());
@@ -163,7 +163,7 @@ fn causes(version: &str, script: &str) -> Vec<String> {
     events.iter().filter_map(began).collect()
 }
 
-/// Of the one storm of twelve clients, each of which plays `script`.
+/// The trigger of the only storm, if each of twelve clients plays `script`.
 #[track_caller]
 fn trigger(version: &str, script: &str) -> String {
     let mut lines: Vec<(std::time::Duration, String)> = Vec::new();

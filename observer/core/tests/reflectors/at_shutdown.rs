@@ -1,4 +1,4 @@
-//! A report describes what was going on when the shutdown was requested, and not what it did to the clients.
+//! A report describes the state at the shutdown request, without the effects of the shutdown on the clients.
 
 use observer_core::observer::{Limits, Snapshot};
 use observer_core::reflector::ReflectorState;

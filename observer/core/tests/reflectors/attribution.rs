@@ -1,4 +1,4 @@
-//! Which request belongs to which reflector, where several could have made it.
+//! The attribution of a request to a reflector, where several reflectors could have made it.
 
 use expect_test::expect;
 

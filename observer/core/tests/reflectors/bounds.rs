@@ -1,4 +1,4 @@
-//! What is kept when there is more than may be kept, and that it is said.
+//! Bounds of the state about reflectors: data beyond them is discarded and counted.
 
 use std::fmt::Write as _;
 

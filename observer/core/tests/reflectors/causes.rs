@@ -1,4 +1,4 @@
-//! One script for each cause of a relist, and for each transition that shows on the wire (§6.4 of docs/semantics.md).
+//! One script for each cause of a relist, and for each transition that is visible on the wire (§6.4 of docs/semantics.md).
 
 use expect_test::expect;
 

@@ -1,4 +1,5 @@
-//! Which reflector of which client: several informers, several connections, pollers (§6.4, §6.5, §6.7 of docs/semantics.md).
+//! The attribution of requests to clients and reflectors: several informers, several connections, pollers (§6.4, §6.5, §6.7 of
+//! docs/semantics.md).
 
 use expect_test::expect;
 
@@ -6,7 +7,7 @@ use observer_core::observer::Limits;
 
 use crate::script::{check, play};
 
-/// Two informers of one client: the second begins while the first watches; then the first lists again.
+/// Two informers of one client: the second begins while the first watches; then the first relists.
 #[test]
 fn two_informers_of_one_client_are_two_reflectors() {
     check(
@@ -39,7 +40,7 @@ fn two_informers_of_one_client_are_two_reflectors() {
     );
 }
 
-/// Two informers of one client: both lists are under way before any watch; then the second watches again.
+/// Two informers of one client: both lists are under way before any watch; then the second resumes.
 #[test]
 fn two_informers_of_one_client_that_begin_together_are_two_reflectors() {
     check(
@@ -68,7 +69,7 @@ fn two_informers_of_one_client_that_begin_together_are_two_reflectors() {
     );
 }
 
-/// One connection for many informers, which is cut: each goes on or lists for itself.
+/// Several informers share a connection, which is cut. Each informer resumes or relists by itself.
 #[test]
 fn informers_on_one_connection_are_told_apart_by_what_they_ask_for() {
     check(
@@ -114,7 +115,7 @@ fn informers_on_one_connection_are_told_apart_by_what_they_ask_for() {
     );
 }
 
-/// One connection each: the informers of a process are of one client, those of another process of another.
+/// One connection per informer: the informers of one process are one client, that of another process is another client.
 #[test]
 fn informers_with_a_connection_each_are_of_one_client() {
     check(
@@ -151,7 +152,7 @@ fn informers_with_a_connection_each_are_of_one_client() {
     );
 }
 
-/// Two clients with the same words and without a process: one client with two reflectors, since both watch at once.
+/// Two clients with the same user agent and without a known process: one client with two reflectors, since both watch at once.
 #[test]
 fn two_clients_with_the_same_words_are_one_client_with_two_reflectors() {
     check(
@@ -200,7 +201,7 @@ fn client_that_only_lists_is_a_poller() {
     );
 }
 
-/// §6.7, kubectl get -w: a list without a revision, a watch without a time and without bookmarks, and the client leaves.
+/// §6.7, kubectl get -w: a list without a revision, then a watch without `timeoutSeconds` or bookmarks, until the client leaves.
 #[test]
 fn watch_from_the_command_line_is_an_initial_list() {
     check(
@@ -219,7 +220,7 @@ fn watch_from_the_command_line_is_an_initial_list() {
     );
 }
 
-/// A client that has an informer, and also lists the same every ten seconds.
+/// A client that has an informer, and also makes the same list every ten seconds.
 #[test]
 fn lists_beside_an_informer_that_watches_are_no_relists_of_it() {
     check(
@@ -244,7 +245,7 @@ fn lists_beside_an_informer_that_watches_are_no_relists_of_it() {
     );
 }
 
-/// §6.4, GOAWAY alone: the watch goes on, another informer begins on a new connection, and the watch follows when it ends.
+/// §6.4, GOAWAY alone: the watch continues, another informer begins on a new connection, and the watch resumes there after its end.
 #[test]
 fn connection_that_is_to_be_left_goes_on_with_its_watch() {
     check(
@@ -276,7 +277,7 @@ fn connection_that_is_to_be_left_goes_on_with_its_watch() {
     );
 }
 
-/// The first watch after a list is no resume, neither after the first list nor after a relist; a list without a watch has no line yet.
+/// An initial list is reported only when a watch follows it, so these lists have no event yet.
 #[test]
 fn reflector_that_has_not_watched_yet_has_no_line() {
     check(
@@ -293,7 +294,7 @@ fn reflector_that_has_not_watched_yet_has_no_line() {
     );
 }
 
-/// A process that comes back and is not found out in time: what it said before tells who it is, unless another process says the same.
+/// A process that reconnects and is not looked up in time is identified by its user agent, unless another process has the same one.
 #[test]
 fn process_that_is_not_found_out_when_it_comes_back_is_known_by_its_words() {
     let script = |other: &str| {
@@ -333,7 +334,7 @@ fn process_that_is_not_found_out_when_it_comes_back_is_known_by_its_words() {
     );
 }
 
-/// A client whose process was not found out at first, and is when it comes back: it goes on as the one that it was, unless it never left.
+/// A client whose process is looked up only when it reconnects is still the same client, unless its first connection is still open.
 #[test]
 fn process_that_is_found_out_only_when_it_comes_back_is_known_by_its_words() {
     let script = |end: &str| {
@@ -368,7 +369,7 @@ fn process_that_is_found_out_only_when_it_comes_back_is_known_by_its_words() {
     );
 }
 
-/// Which container a process is in may be told on one connection and not on another: it is one client, and keeps what was told.
+/// One connection may show the container of a process while another does not. It is one client, with the first container seen.
 #[test]
 fn client_has_the_container_that_one_of_its_connections_told() {
     for (first, second) in [("", "pod=p"), ("pod=p", ""), ("pod=p", "pod=q")] {

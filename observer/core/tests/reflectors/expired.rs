@@ -1,4 +1,4 @@
-//! Watches that expired, and what lies behind it (§6.4 of docs/semantics.md, T4; §6.5 (a)).
+//! Expired watches and their reasons (§6.4 of docs/semantics.md, T4; §6.5 (a)).
 
 use expect_test::expect;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::script::{check, play};
 
-/// T4 behind T8, two clients of the same resource at once (§6.5 (a)).
+/// T4 after T8, two clients of the same resource at once (§6.5 (a)).
 #[test]
 fn restarted_server_expires_the_watches_of_all_clients() {
     check(
@@ -59,7 +59,7 @@ fn restarted_server_expires_the_watches_of_all_clients() {
     );
 }
 
-/// T4, 1.18 to 1.34: bookmarks came, no connection ended, no time was lost.
+/// T4, 1.18 to 1.34: bookmarks came, no connection ended, and there was no time without a watch.
 #[test]
 fn expired_watch_for_which_nothing_accounts() {
     check(
@@ -120,7 +120,7 @@ fn expired_watch_of_an_old_client_that_no_bookmark_reached() {
     );
 }
 
-/// T4, 1.17.0: a second, then a list with a limit and without a revision.
+/// T4, 1.17.0: after a second, a list with a limit and without a revision.
 #[test]
 fn expired_watch_of_1_17_0_leads_to_a_list_with_a_limit_and_without_a_revision() {
     check(
@@ -149,7 +149,7 @@ fn expired_watch_of_1_17_0_leads_to_a_list_with_a_limit_and_without_a_revision()
     );
 }
 
-/// T4 behind T8, 1.18 to 1.34: the server comes back with an empty cache.
+/// T4 after T8, 1.18 to 1.34: the server returns with an empty cache.
 #[test]
 fn watch_expired_because_the_server_was_restarted() {
     check(
@@ -211,7 +211,7 @@ fn watch_expired_because_the_client_stalled() {
     );
 }
 
-/// The watch that found its revision gone began behind the time in which the server refused.
+/// The watch with the expired revision began after the server had stopped refusing connections.
 #[test]
 fn expired_watch_of_a_server_that_was_restarted_has_its_refusal_for_evidence() {
     let script = "0s a connects client=controller/v1.30.0

@@ -1,4 +1,4 @@
-//! What should be changed, and what a restart would cost, for scripts of what passes on the wire.
+//! Findings, and the cost of a restart, for scripts of wire traffic.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ fn poller_and_hot_loop_are_told_apart() {
     assert_eq!(snapshot.findings[1].seen, "polls every 10.0 s (± 0 ms; 40 lists), never watches");
 }
 
-/// As Kubernetes' end-to-end suite waits for a `ReplicaSet`.
+/// Kubernetes' end-to-end suite waits like this for a `ReplicaSet`.
 #[test]
 fn wait_for_a_condition_is_no_poller() {
     let mut lists = String::new();
@@ -243,7 +243,7 @@ fn advice_to_lists_from_etcd_follows_their_options_and_the_release() {
     }
 }
 
-/// A reflector that asks for revision 100 from the fifth second on, and is refused every five seconds.
+/// A reflector that asks for revision 100 every five seconds, from the fifth second on, and is always refused.
 fn stuck_for_a_minute() -> String {
     let mut script =
         "0s server v1.34.4\n0s a connects client=c/v1\n0s a1 GET /api/v1/pods?resourceVersion=0\n0s a1 whole rv=100 x@5\n\

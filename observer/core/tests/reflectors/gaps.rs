@@ -1,10 +1,10 @@
-//! Observations that are missing: a reflector that does not know says so, and recovers.
+//! Missing observations: a reflector reports unknown facts as unknown, and recovers.
 
 use expect_test::expect;
 
 use crate::script::check;
 
-/// No row of §6.4: the end of the watch was not seen, and then the client lists.
+/// No row of §6.4: the end of the watch was not observed, and then the client lists.
 #[test]
 fn list_after_a_gap_in_the_observation_has_its_cause_out_of_sight() {
     check(
@@ -30,7 +30,7 @@ fn list_after_a_gap_in_the_observation_has_its_cause_out_of_sight() {
     );
 }
 
-/// No row of §6.4: bytes in the middle of a watch were missed, later events were seen again.
+/// No row of §6.4: bytes in the middle of a watch were missed, but later events were observed.
 #[test]
 fn bytes_missed_in_a_watch_do_not_hide_how_it_ends() {
     check(
@@ -57,7 +57,7 @@ fn bytes_missed_in_a_watch_do_not_hide_how_it_ends() {
     );
 }
 
-/// No row of §6.4: the end of the watch was not seen, and then the client watches again.
+/// No row of §6.4: the end of the watch was not observed, and then the client watches again.
 #[test]
 fn watch_after_a_gap_in_the_observation_is_no_resume() {
     check(
@@ -78,7 +78,7 @@ fn watch_after_a_gap_in_the_observation_is_no_resume() {
     );
 }
 
-/// A gap in the middle of a watch which goes on behind it.
+/// A gap in the middle of a watch, which continues after it.
 #[test]
 fn watch_that_goes_on_behind_a_gap_is_the_same_watch() {
     check(
@@ -155,7 +155,7 @@ fn list_of_a_reflector_that_was_first_seen_to_watch_is_a_relist() {
     );
 }
 
-/// A gap between the first list and the first watch that was seen.
+/// A gap between the first list and the first watch that was observed.
 #[test]
 fn initial_list_is_told_when_a_watch_is_seen_behind_a_gap() {
     check(

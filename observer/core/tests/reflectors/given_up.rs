@@ -1,10 +1,10 @@
-//! Watches that a client gives up, or that nothing on the wire ended for it (§6.5, §6.7 of docs/semantics.md).
+//! Watches that a client gives up, or that end without a cause on the wire (§6.5, §6.7 of docs/semantics.md).
 
 use expect_test::expect;
 
 use crate::script::check;
 
-/// No row of §6.4: a client known to watch lists twice, with no watch between.
+/// No row of §6.4: a client that is known to watch lists twice, without a watch between.
 #[test]
 fn list_after_a_list_that_no_watch_followed() {
     check(
@@ -32,7 +32,8 @@ fn list_after_a_list_that_no_watch_followed() {
     );
 }
 
-/// No row of §6.4 (§6.7, JavaScript): the client cancels its watch after some silence, and goes on watching; then it leaves and comes back to watch.
+/// No row of §6.4 (§6.7, JavaScript): the client cancels its watch after some silence and resumes. Then it leaves, returns and
+/// resumes.
 #[test]
 fn watches_that_the_client_ends_are_resumed() {
     check(
@@ -59,7 +60,7 @@ fn watches_that_the_client_ends_are_resumed() {
     );
 }
 
-/// No row of §6.4 (§6.7, clients that are not client-go): the watch ended as it should, and the client lists without a revision.
+/// No row of §6.4 (§6.7, clients other than client-go): the watch ended normally, and the client lists without a revision.
 #[test]
 fn list_after_a_watch_that_ended_well_has_no_known_cause() {
     check(
@@ -84,7 +85,7 @@ fn list_after_a_watch_that_ended_well_has_no_known_cause() {
     );
 }
 
-/// No row of §6.4: a client that cancels its watch goes on from the revision it has.
+/// No row of §6.4: a client cancels its watch, and relists at the revision that it has.
 #[test]
 fn list_from_its_own_revision_after_a_watch_that_the_client_cancelled() {
     check(

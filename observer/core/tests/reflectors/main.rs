@@ -1,4 +1,4 @@
-//! What is said of reflectors, for scripts of what passes on the wire.
+//! Events and rows about reflectors, for scripts of wire traffic.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 

@@ -1,10 +1,10 @@
-//! What is no cause, revisions that are odd, objects that say little (§6.4 of docs/semantics.md, T19, T20).
+//! Traffic that causes no relist, odd revisions, and objects without metadata (§6.4 of docs/semantics.md, T19, T20).
 
 use expect_test::expect;
 
 use crate::script::check;
 
-/// The first list is empty: what the reflector is for is not seen whole.
+/// The first list is empty, and still counts as the initial list.
 #[test]
 fn empty_list_is_a_list() {
     check(
@@ -22,7 +22,7 @@ fn empty_list_is_a_list() {
     );
 }
 
-/// T19, all ages: a resync is local, there is nothing on the wire.
+/// T19, all releases: a resync is local, so nothing appears on the wire.
 #[test]
 fn resync_of_an_informer_shows_nothing() {
     check(
@@ -41,7 +41,7 @@ fn resync_of_an_informer_shows_nothing() {
     );
 }
 
-/// T20, all ages: an event that the client cannot use ends nothing.
+/// T20, all releases: an event that the client cannot decode ends nothing.
 #[test]
 fn event_of_an_unknown_type_ends_nothing() {
     check(
@@ -63,7 +63,7 @@ fn event_of_an_unknown_type_ends_nothing() {
     );
 }
 
-/// No row of §6.4: T2 and T6 with revisions that are no numbers.
+/// No row of §6.4: T2 and T6 with revisions that are not numbers.
 #[test]
 fn revisions_that_are_no_numbers() {
     check(
@@ -94,7 +94,7 @@ fn revisions_that_are_no_numbers() {
     );
 }
 
-/// No row of §6.4: an event with a revision before one that was given already.
+/// No row of §6.4: an event with a lower revision than an earlier one.
 #[test]
 fn revision_that_goes_backwards_within_a_watch() {
     check(
@@ -117,7 +117,7 @@ fn revision_that_goes_backwards_within_a_watch() {
     );
 }
 
-/// T6, 1.16: a list from 0 may be answered by a server that lags, with an older revision.
+/// T6, 1.16: a server that lags may answer a list at 0 with an older revision.
 #[test]
 fn revision_that_goes_backwards_with_a_list() {
     check(
@@ -201,7 +201,7 @@ fn objects_without_metadata_are_counted_and_never_known() {
     );
 }
 
-/// Spurious updates: events with versions that the reflector has; an object that was deleted is had no more.
+/// Events after the revision of a watch are never spurious updates, even with a version that the reflector has.
 #[test]
 fn events_behind_the_revision_of_a_watch_are_news_even_if_they_were_sent_before() {
     check(

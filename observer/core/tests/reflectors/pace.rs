@@ -1,4 +1,4 @@
-//! How fast a watch delivers, and how often it says how far it is.
+//! How fast a watch delivers events, and how often it sends bookmarks.
 
 use observer_core::observer::Limits;
 

@@ -4,7 +4,8 @@ use expect_test::expect;
 
 use crate::script::check;
 
-/// T14, 1.18 to 1.34, after a first list in pages: the second page is refused, the pager asks for all at the same revision.
+/// T14, 1.18 to 1.34, after a first list in pages: the second page is refused, and the pager asks for a complete list at the same
+/// revision.
 #[test]
 fn page_refused_with_410_leads_to_a_list_without_pages() {
     check(
@@ -59,7 +60,8 @@ fn pages_and_their_repetitions_belong_to_one_list() {
     );
 }
 
-/// T14, all ages: the second page of the first list is refused, the pager asks for all at the revision of the list, 0.
+/// T14, all releases: the second page of the first list is refused, and the pager asks for a complete list at that list's version,
+/// 0.
 #[test]
 fn page_of_the_first_list_refused_with_410_belongs_to_the_first_list() {
     check(
@@ -80,7 +82,7 @@ fn page_of_the_first_list_refused_with_410_belongs_to_the_first_list() {
     );
 }
 
-/// T4 after a first list in pages, 1.18 to 1.34 (§6.1): from its own revision with a limit, which tells no age.
+/// T6 after a first list in pages, 1.18 to 1.34 (§6.1): a list at its own revision with a limit, which does not show the release.
 #[test]
 fn relist_in_pages_from_its_own_revision() {
     check(
@@ -109,7 +111,7 @@ fn relist_in_pages_from_its_own_revision() {
     );
 }
 
-/// Pages, 1.16 (§6.1): the pages keep the revision 0.
+/// Pages, 1.16 (§6.1): the requests for pages keep `resourceVersion=0`.
 #[test]
 fn pages_that_keep_the_revision_zero_belong_to_their_list() {
     check(

@@ -1,4 +1,4 @@
-//! What is wrong, in a few lines: by cause, with clients, a number and the change to make.
+//! Problems, one per cause: the clients, an amount and the change to make.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Own writes that come back by own watches.
+//! Writes of a client that return as events of its own watches.
 
 use observer_core::observer::Limits;
 use observer_core::reflector::PropagationRow;

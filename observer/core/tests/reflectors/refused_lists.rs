@@ -1,4 +1,4 @@
-//! Lists that fail, and what clients of each age then ask (§6.3, §6.4 of docs/semantics.md, T11 to T13).
+//! Failed lists, and the next request of each client-go release (§6.3, §6.4 of docs/semantics.md, T11 to T13).
 
 use expect_test::expect;
 
@@ -191,7 +191,7 @@ fn list_refused_as_too_new_until_the_server_catches_up_is_one_list() {
     );
 }
 
-/// T13, all ages: the server is not ready for the first list.
+/// T13, all releases: the server is not ready for the first list.
 #[test]
 fn first_list_refused_with_429_is_repeated_after_the_time_that_the_server_asks_for() {
     check(
@@ -212,7 +212,7 @@ fn first_list_refused_with_429_is_repeated_after_the_time_that_the_server_asks_f
     );
 }
 
-/// T13, 1.18 to 1.34: 500 without Retry-After, then the same form after the back-off.
+/// T13, 1.18 to 1.34: 500 without Retry-After, then the same form after the backoff.
 #[test]
 fn list_refused_with_500_is_asked_for_again_in_a_new_cycle() {
     check(
@@ -240,7 +240,7 @@ fn list_refused_with_500_is_asked_for_again_in_a_new_cycle() {
     );
 }
 
-/// §6.3, all ages: the transport repeats a list whose connection breaks, after a second.
+/// §6.3, all releases: if the connection of a list breaks, the transport repeats the list after a second.
 #[test]
 fn list_whose_connection_breaks_is_repeated_after_a_second() {
     check(
@@ -269,7 +269,7 @@ fn list_whose_connection_breaks_is_repeated_after_a_second() {
     );
 }
 
-/// T13, all ages: a right that is missing at first, asked for in cycles with back-off.
+/// T13, all releases: a permission is missing at first, and the client retries in cycles with backoff.
 #[test]
 fn first_list_refused_in_several_cycles_is_one_initial_list() {
     check(
@@ -323,7 +323,7 @@ fn list_after_two_lists_that_failed() {
     );
 }
 
-/// §6.3: what comes before the time of Retry-After is no repetition of the transport.
+/// §6.3: a request before the time of Retry-After is not a retry of the transport.
 #[test]
 fn list_asked_for_before_the_time_of_retry_after_is_another_attempt() {
     check(
@@ -351,7 +351,7 @@ fn list_asked_for_before_the_time_of_retry_after_is_another_attempt() {
     );
 }
 
-/// §6.3, a break that is not in the transport's set: the next cycle, after the back-off.
+/// §6.3, a break that the transport does not retry: the next cycle, after the backoff.
 #[test]
 fn list_whose_connection_broke_is_tried_again() {
     check(

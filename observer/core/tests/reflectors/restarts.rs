@@ -1,10 +1,10 @@
-//! Clients that are started anew: rolled out, crashed, left (§6.4 of docs/semantics.md, T18; §6.5).
+//! Clients that restart: rolled out, crashed, left (§6.4 of docs/semantics.md, T18; §6.5).
 
 use expect_test::expect;
 
 use crate::script::check;
 
-/// T18, 1.16 to 1.34, a client known by its words only.
+/// T18, 1.16 to 1.34, a client identified only by its user agent.
 #[test]
 fn restart_of_a_client_known_by_its_words_is_a_new_process() {
     check(
@@ -122,7 +122,7 @@ fn replicas_that_restart_one_after_the_other_are_four_clients() {
     );
 }
 
-/// T18, rolling update of a client known by its words: the new one begins before the old one leaves.
+/// T18, rolling update of a client identified only by its user agent: the new one begins before the old one leaves.
 #[test]
 fn new_process_that_begins_while_the_old_one_watches_is_a_second_reflector() {
     check(
@@ -149,7 +149,7 @@ fn new_process_that_begins_while_the_old_one_watches_is_a_second_reflector() {
     );
 }
 
-/// T18, a client known by its words that crashes again and again.
+/// T18, a client identified only by its user agent, in a crash loop.
 #[test]
 fn client_that_crashes_in_a_loop_is_a_new_process_each_time() {
     check(
@@ -182,7 +182,8 @@ fn client_that_crashes_in_a_loop_is_a_new_process_each_time() {
     );
 }
 
-/// T18, a client known by its words that leaves before its first list came: every attempt belongs to the initial list.
+/// T18, a client identified only by its user agent leaves before its first list is complete: every attempt belongs to the initial
+/// list.
 #[test]
 fn client_that_left_before_its_first_list_came_has_an_initial_list_yet() {
     check(
@@ -202,7 +203,7 @@ fn client_that_left_before_its_first_list_came_has_an_initial_list_yet() {
     );
 }
 
-/// T18, 1.35 and later, a client known by its words.
+/// T18, 1.35 and later, a client identified only by its user agent.
 #[test]
 fn restart_of_a_client_with_streaming_lists_is_a_new_process() {
     check(
@@ -228,7 +229,7 @@ fn restart_of_a_client_with_streaming_lists_is_a_new_process() {
     );
 }
 
-/// T18, a client known by its words with two informers for the same.
+/// T18, a client identified only by its user agent, with two informers for the same resource.
 #[test]
 fn restart_of_a_client_with_two_informers_is_a_new_process_for_both() {
     check(

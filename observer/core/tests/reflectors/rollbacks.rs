@@ -1,4 +1,4 @@
-//! etcd that was restored from an older backup: what was seen before proves nothing after it.
+//! etcd was restored from an older backup: revisions that were seen before prove nothing afterwards.
 
 use observer_core::observer::{Limits, Snapshot};
 use observer_core::routing::Certainty;
@@ -12,7 +12,8 @@ const LIST_AT_200: &str = "0s server v1.34.4
      2s a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=200&watch=true
      2s a3 opens";
 
-/// A watch from a later revision than there is gets that back as a bookmark: it is the client's word and not the server's.
+/// A watch at a revision that does not exist yet gets it back as a bookmark. The value comes from the client, and proves nothing
+/// about the server.
 #[test]
 fn bookmark_that_repeats_the_revision_of_its_request_shows_nothing() {
     let snapshot = after(

@@ -1,24 +1,26 @@
-//! Scripts in text, outcomes in text.
+//! Scripts as text, and outcomes as text.
 //!
-//! A line is `TIME WORDS`; times are of a fixed day. A connection has a letter, a request the letter of its connection and a number:
+//! A line is `TIME WORDS`; times count from `START`. A connection is a letter, and a request is that letter with a number:
 //!
-//! - `0s server v1.34.4` says the server's version, `5s refusing` and `7s listening` that it begins and ceases to refuse connections
-//! - `0s a connects`, with `client=NAME/VERSION` and `pid=7` where that matters; `5s a closed by server`, `5s a closed by client` cut all that
-//!   is open on it; `5s a goaway`
+//! - `0s server v1.34.4` states the server's version; at `5s refusing` it starts to refuse connections, and stops at `7s listening`
+//! - `0s a connects`, with `client=NAME/VERSION`, `pid=7` and `pod=UID` where they matter; `5s a closed by server` and
+//!   `5s a closed by client` cut everything that is open on it; `5s a goaway` comes from the server
 //! - `1s a1 GET /api/v1/pods?limit=500&resourceVersion=0` asks
-//! - `2s a1 whole rv=10 x@5 y@6` answers a list in whole: its revision and items, each with its version; `continue` behind them says that
-//!   pages follow. In a URL `continue=@10` is a token of revision 10
-//! - `2s a1 refused 504 Timeout` refuses; behind it `too-large`, `retry-after=1`, `current=9` (what
-//!   the server has)
-//! - `2s a2 opens` grants a watch; `3s a2 ADDED x@11`, `MODIFIED`, `DELETED`, `UNKNOWN`, `3s a2 BOOKMARK @12`, `3s a2 END-BOOKMARK @12` (of the initial
-//!   events), `3s a2 ERROR 410 Expired` are events
-//! - `4s a2 ends` ends a response as it should, `4s a2 reset by server`, `4s a2 reset by client`, `4s a2 missed 100` bytes
-//! - `3s a5 PATCH /api/v1/namespaces/default/pods/x` writes (`POST`, `PUT`), and `4s a5 written x@12` answers with the object
-//! - `5s a2 blocked` and `6s a2 unblocked` use up the window of a stream and give room again, `5s a blocked` and `6s a unblocked` the client's socket
-//! - `9s shutdown` asks for the end of the run
+//! - `2s a1 whole rv=10 x@5 y@6` answers a list completely: its revision, and its items with their versions; `continue` after them
+//!   means that pages follow. In a URL, `continue=@10` is a token of revision 10
+//! - `2s a1 refused 504 Timeout` refuses; after it `too-large`, `retry-after=1`, `current=9` (the server's revision)
+//! - `2s a2 opens` accepts a watch; `3s a2 ADDED x@11`, `MODIFIED`, `DELETED`, `UNKNOWN`, `3s a2 BOOKMARK @12`,
+//!   `3s a2 END-BOOKMARK @12` (of the initial events), `3s a2 ERROR 410 Expired` are events
+//! - `4s a2 ends` ends a response normally; `4s a2 reset by server` and `4s a2 reset by client` reset its stream;
+//!   `4s a2 missed 100` is bytes that were not observed
+//! - `3s a5 PATCH /api/v1/namespaces/default/pods/x` writes (`POST` and `PUT` too), and `4s a5 written x@12` answers with the
+//!   object
+//! - `5s a2 blocked` uses up the window of a stream and `6s a2 unblocked` reopens it; `5s a blocked` and `6s a unblocked` do this
+//!   to the client's socket
+//! - `9s shutdown` requests the end of the run
 //! - `9s unrecorded` is a span that a capture lacks
 //!
-//! Two seconds after the last line the script is over.
+//! The script ends two seconds after its last line.
 
 use expect_test::Expect;
 use observer_core::http::{Direction, Protocol, StreamId};
@@ -35,7 +37,7 @@ use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Plays `script` and compares what reflectors tell, and what they are in the end.
+/// Plays `script`, and compares the events about reflectors and their final rows with `expected`.
 #[track_caller]
 pub(crate) fn check(script: &str, expected: &Expect) {
     let (snapshot, events) = play(script, Limits::default());
@@ -47,7 +49,7 @@ pub(crate) fn check(script: &str, expected: &Expect) {
     expected.assert_eq(&text);
 }
 
-/// Plays `script`.
+/// Plays `script`. Returns the final snapshot and all events.
 pub(crate) fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
     let mut observer = Observer::new(limits);
     let mut events = Vec::new();
@@ -69,10 +71,10 @@ pub(crate) fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
     (observer.snapshot(), events)
 }
 
-/// A day in January 2026.
+/// 2026-01-31T12:00:00Z.
 const START: u64 = 1_769_860_800_000_000_000;
 
-/// What is open, and who asked for it.
+/// The open exchanges, and the user agent of each connection.
 #[derive(Default)]
 struct Wire {
     user_agents: BTreeMap<char, Option<String>>,
@@ -192,7 +194,7 @@ impl Wire {
     }
 }
 
-/// `since` is filled in by who knows the time.
+/// `play` fills in `since`, because it knows the time.
 fn blocked(connection: ConnectionId, stream: Option<StreamId>) -> What {
     What::Blocked { connection, stream, by: blockage(stream), since: Timestamp::default() }
 }
@@ -244,7 +246,7 @@ fn frame(event_type: EventType, object: ObjectRef) -> WatchFrame {
     WatchFrame { event_type, object, initial_events_end: false, status: None, bytes: 100 }
 }
 
-/// `NAME@VERSION`.
+/// Parses `NAME@VERSION`.
 fn object(words: &str) -> ObjectRef {
     let (name, version) = words.split_once('@').unwrap();
     let namespace = if name.is_empty() { String::new() } else { "default".to_owned() };

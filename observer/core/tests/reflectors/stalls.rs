@@ -1,4 +1,4 @@
-//! Clients that do not read what they watch.
+//! Clients that do not read their watches.
 
 use expect_test::expect;
 use observer_core::observer::{FindingKind, Limits};

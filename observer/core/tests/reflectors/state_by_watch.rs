@@ -1,4 +1,4 @@
-//! Watches that begin with all objects, of clients that had them: lists in another form (§6.7 of docs/semantics.md, Python).
+//! Watches that begin with all objects although the client had them: relists in another form (§6.7 of docs/semantics.md, Python).
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use observer_core::observer::{Comparison, Limits, Quantity, Usage};
 
 use crate::script::{check, play};
 
-/// The official Python client watches without a revision; when the API server was restarted, its caller watches again.
+/// The official Python client watches without a revision. After the API server restarts, its caller watches again.
 fn python(objects: usize) -> String {
     let state = |connection: &str, at: u64| -> String {
         (1..=objects).fold(String::new(), |script, number| format!("{script}{at}s {connection}1 ADDED o{number}@{number}\n"))
@@ -95,7 +95,7 @@ fn watch_that_ended_well_and_begins_anew_is_a_relist_for_want_of_a_revision() {
     );
 }
 
-/// What comes behind the state is no part of it: a change, a pause, or an end as it should be.
+/// A change, a pause or the normal end of the watch ends the state. Later events are not part of it.
 #[test]
 fn state_ends_with_a_change_a_pause_or_the_watch() {
     check(

@@ -1,4 +1,4 @@
-//! When many relists are one storm, and when they are none.
+//! When many relists are one storm, and when they are not.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use observer_core::storm::StormKind;
 
 use crate::script::play;
 
-/// Reflectors of `clients` clients with `informers` each, all of which watch at `0s`.
+/// A client for each letter of `clients`, with `informers` reflectors each. All of them watch at `0s`.
 fn fleet(clients: &str, informers: usize) -> String {
     let mut script = "0s server v1.34.4\n".to_owned();
     for client in clients.chars() {
@@ -27,7 +27,7 @@ fn fleet(clients: &str, informers: usize) -> String {
     script
 }
 
-/// All of them relist, each `step` milliseconds after the one before, from `from` milliseconds on.
+/// All these reflectors relist, the first at `from` milliseconds, and each `step` milliseconds after the one before.
 fn relists(clients: &str, informers: usize, from: usize, step: usize) -> String {
     let mut script = String::new();
     let mut at = from;
@@ -97,7 +97,7 @@ fn rollout_and_poller_are_no_storm() {
 
 #[test]
 fn refused_connections_before_make_it_a_restart() {
-    // client-go 0.15 asks for no bookmarks.
+    // client-go 1.15 does not ask for bookmarks.
     let mut script = fleet("abcd", 3).replace("allowWatchBookmarks=true&", "") + "100s refusing\n";
     for client in "abcd".chars() {
         let _infallible = writeln!(script, "100s {client} closed by server");
@@ -153,7 +153,7 @@ fn storm_does_not_wait_for_a_member_that_is_stuck() {
     assert_eq!((snapshot.storms[0].reflectors, snapshot.storms[0].ended.is_some()), (17, true));
 }
 
-/// A storm of seventeen, of which one asks in vain until 190 s, and then lists.
+/// A storm of 17 reflectors. The lists of one of them are refused until 188 s.
 fn storm_with_one_that_cannot_list() -> String {
     let mut script = fleet("abcde", 4) + &relists("abcd", 4, 100_000, 100);
     script += "101s e3 ERROR 410 Expired\n101s e3 ends\n";

@@ -1,4 +1,5 @@
-//! Streaming lists that come whole, relists as streaming lists, and the watches that they become (§6.3 to §6.5 of docs/semantics.md, T4 to T7, T10).
+//! Streaming lists that complete, relists as streaming lists, and the watches that they become (§6.3 to §6.5 of docs/semantics.md,
+//! T4 to T7, T10).
 
 use expect_test::expect;
 
@@ -138,7 +139,7 @@ fn watch_of_a_streaming_list_that_is_cut_is_resumed_by_plain_watches() {
     );
 }
 
-/// A streaming list of nothing is a list.
+/// A streaming list without items is a list.
 #[test]
 fn empty_streaming_list_is_a_list() {
     check(
@@ -155,7 +156,7 @@ fn empty_streaming_list_is_a_list() {
     );
 }
 
-/// T3, 1.35 and later: the client counts from the end of the list on, so a watch that ends soon after it is a very short one.
+/// T3, 1.35 and later: the client counts from the end of the list, so a watch that ends soon after it is very short.
 #[test]
 fn watch_that_ends_soon_after_its_streaming_list_is_very_short() {
     check(

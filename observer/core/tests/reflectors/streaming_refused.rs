@@ -1,10 +1,11 @@
-//! Streaming lists that are refused or end before their time, and what is asked for instead (§6.4 of docs/semantics.md, T12, T13, T15 to T17).
+//! Streaming lists that are refused or end early, and the requests that replace them (§6.4 of docs/semantics.md, T12, T13, T15 to
+//! T17).
 
 use expect_test::expect;
 
 use crate::script::check;
 
-/// T15, 1.27 to 1.34: refused now, and again at the next cycle.
+/// T15, 1.27 to 1.34: refused now, and again in the next cycle.
 #[test]
 fn streaming_list_refused_with_422_is_replaced_by_a_list_each_time() {
     check(
@@ -34,7 +35,7 @@ fn streaming_list_refused_with_422_is_replaced_by_a_list_each_time() {
     );
 }
 
-/// T15 and T13, 1.29 and later: any error that is not to be retried.
+/// T15 and T13, 1.29 and later: any error without a retry.
 #[test]
 fn streaming_list_refused_with_500_is_replaced_by_a_list_at_once() {
     check(
@@ -53,7 +54,7 @@ fn streaming_list_refused_with_500_is_replaced_by_a_list_at_once() {
     );
 }
 
-/// T13, 1.35 and later: the server is not ready, the transport repeats the streaming list.
+/// T13, 1.35 and later: the server is not ready, and the transport repeats the streaming list.
 #[test]
 fn streaming_list_refused_with_429_is_asked_for_again() {
     check(
@@ -74,7 +75,7 @@ fn streaming_list_refused_with_429_is_asked_for_again() {
     );
 }
 
-/// T16, a server until 1.18: a plain watch without the end of the initial events.
+/// T16, servers until 1.18: a plain watch, without the end of the initial events.
 #[test]
 fn streaming_list_that_the_server_takes_for_a_plain_watch_never_comes_whole() {
     check(
@@ -96,7 +97,7 @@ fn streaming_list_that_the_server_takes_for_a_plain_watch_never_comes_whole() {
     );
 }
 
-/// T17, 1.27 and later: with an event, the streaming list is asked for again at once.
+/// T17, 1.27 and later: after an event, the client repeats the streaming list at once.
 #[test]
 fn streaming_list_that_ends_before_its_bookmark_is_asked_for_again_at_once() {
     check(
@@ -118,7 +119,7 @@ fn streaming_list_that_ends_before_its_bookmark_is_asked_for_again_at_once() {
     );
 }
 
-/// T17, 1.29 and later: within a second and without an event it counts as an error, and a list is asked for at once.
+/// T17, 1.29 and later: an end within a second and without an event counts as an error, and the client lists at once.
 #[test]
 fn streaming_list_that_ends_within_a_second_is_replaced_by_a_list() {
     check(
@@ -138,7 +139,7 @@ fn streaming_list_that_ends_within_a_second_is_replaced_by_a_list() {
     );
 }
 
-/// T7 and T12, 1.35 and later: an ERROR event 504, and at once a streaming list without a revision.
+/// T7 and T12, 1.35 and later: an ERROR event 504, then at once a streaming list without a revision.
 #[test]
 fn streaming_list_that_ends_as_too_new_is_asked_for_without_a_revision() {
     check(
@@ -171,7 +172,7 @@ fn streaming_list_that_ends_as_too_new_is_asked_for_without_a_revision() {
     );
 }
 
-/// T12, 1.35 and later: refused with the status 504, and at once a streaming list without a revision.
+/// T12, 1.35 and later: status 504, then at once a streaming list without a revision.
 #[test]
 fn streaming_list_refused_as_too_new_is_asked_for_without_a_revision() {
     check(
@@ -314,7 +315,7 @@ fn first_streaming_list_whose_connection_breaks_is_one_initial_list() {
     );
 }
 
-/// T15, 1.27 and later: the refused streaming list and the attempts of the transport at its fallback are one list.
+/// T15, 1.27 and later: the refused streaming list and the transport's attempts at its fallback are one list.
 #[test]
 fn fallback_that_is_itself_repeated_is_one_list() {
     check(
@@ -337,7 +338,7 @@ fn fallback_that_is_itself_repeated_is_one_list() {
     );
 }
 
-/// T11 in a fallback, 1.27 and later: the fallback at a known revision is refused with 410, at once a full list.
+/// T11 in a fallback, 1.27 and later: the fallback at a known revision is refused with 410, then at once a full list.
 #[test]
 fn fallback_refused_with_410_leads_to_a_full_list() {
     check(

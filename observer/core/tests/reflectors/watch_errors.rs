@@ -1,10 +1,11 @@
-//! Watches that end with an ERROR event, break or are refused, and what clients of each age then ask (§6.4 of docs/semantics.md, T5 to T10).
+//! Watches that end with an ERROR event, break or are refused, and the next request of each client-go release (§6.4 of
+//! docs/semantics.md, T5 to T10).
 
 use expect_test::expect;
 
 use crate::script::check;
 
-/// T10, 1.18 and later in old form.
+/// T10, 1.18 and later without streaming lists.
 #[test]
 fn watch_refused_with_500_leads_to_a_list() {
     check(
@@ -188,7 +189,7 @@ fn error_event_500_makes_a_new_client_ask_for_a_streaming_list() {
     );
 }
 
-/// T6, 1.18 to 1.34: no ERROR on the wire, the stream just breaks.
+/// T6, 1.18 to 1.34: no ERROR event on the wire; the stream just breaks.
 #[test]
 fn stream_that_breaks_leads_to_a_list() {
     check(
@@ -213,7 +214,7 @@ fn stream_that_breaks_leads_to_a_list() {
     );
 }
 
-/// T6, 1.18 to 1.34: the connection breaks, and the client does not know it for an end of file.
+/// T6, 1.18 to 1.34: the connection breaks, and the client does not take this for a probable EOF.
 #[test]
 fn connection_that_breaks_leads_to_a_list_on_another() {
     check(

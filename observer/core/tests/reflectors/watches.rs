@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use crate::script::check;
 
-/// T2, clients that are not client-go (§6.7, Python): no timeoutSeconds, no bookmarks.
+/// T2, clients other than client-go (§6.7, Python): no timeoutSeconds, no bookmarks.
 #[test]
 fn watch_that_asked_for_no_time_is_ended_by_the_server() {
     check(
@@ -26,7 +26,7 @@ fn watch_that_asked_for_no_time_is_ended_by_the_server() {
     );
 }
 
-/// T1 and T2: a second before the time is after it, a little more is early.
+/// T1 and T2: an end up to a second before `timeoutSeconds` counts as after it; an earlier end is early.
 #[test]
 fn watch_that_ends_a_second_before_its_time_ended_after_it() {
     check(
@@ -53,7 +53,7 @@ fn watch_that_ends_a_second_before_its_time_ended_after_it() {
     );
 }
 
-/// T2 and T3: within a second, a bookmark makes a watch no very short one; without any event the same client would list.
+/// T2 and T3: a watch that ends within a second is not very short if a bookmark came. Without any event, the client would list.
 #[test]
 fn watch_that_ends_within_a_second_behind_a_bookmark_is_ended_early() {
     check(
@@ -75,7 +75,7 @@ fn watch_that_ends_within_a_second_behind_a_bookmark_is_ended_early() {
     );
 }
 
-/// T3, clients that are not client-go: a very short watch that is followed by a watch.
+/// T3, clients other than client-go: a watch follows a very short watch.
 #[test]
 fn very_short_watch_that_is_followed_by_a_watch_is_resumed() {
     check(
@@ -147,7 +147,7 @@ fn watch_of_a_streaming_list_that_ends_after_its_time_is_resumed_by_a_plain_watc
     );
 }
 
-/// T2, all ages: older than a second, or younger with an event.
+/// T2, all releases: older than a second, or younger with an event.
 #[test]
 fn watch_that_the_server_ends_early_is_resumed_at_once() {
     check(
@@ -174,7 +174,7 @@ fn watch_that_the_server_ends_early_is_resumed_at_once() {
     );
 }
 
-/// T2, all ages: a stream that is reset, then a connection that the server leaves after it said so.
+/// T2, all releases: a stream that is reset, then a connection that the server closes after a GOAWAY.
 #[test]
 fn watch_whose_stream_or_connection_is_cut_is_resumed_at_once() {
     check(
@@ -231,7 +231,7 @@ fn very_short_watch_leads_to_a_list_from_its_own_revision() {
     );
 }
 
-/// T3, 1.16 and 1.17.1 to 1.17.x: exactly a second, then from 0.
+/// T3, 1.16 and 1.17.1 to 1.17.x: after exactly a second, a list at 0.
 #[test]
 fn very_short_watch_of_an_old_client_leads_to_a_list_from_zero() {
     check(
@@ -289,7 +289,7 @@ fn very_short_watch_of_a_new_client_leads_to_a_streaming_list_at_its_revision() 
     );
 }
 
-/// T8, all ages from 1.16: W again, at the last revision.
+/// T8, all releases from 1.16: a watch again, at the last revision.
 #[test]
 fn watch_is_resumed_when_a_server_that_was_away_is_back() {
     check(
@@ -314,7 +314,7 @@ fn watch_is_resumed_when_a_server_that_was_away_is_back() {
     );
 }
 
-/// T8, until 1.15 (§6.6, KK PR 81634): the client does not recognise that it was refused.
+/// T8, until 1.15 (§6.6, kubernetes/kubernetes #81634): the client does not recognise a refused connection.
 #[test]
 fn client_that_misreads_a_refused_connection_lists_from_zero() {
     check(

@@ -27,7 +27,7 @@ pub(super) struct CurrentTls {
     authority: Arc<PrivateAuthority>,
     entrance: Entrance,
     current: RwLock<Arc<ConnectionTls>>,
-    /// Held while they are replaced.
+    /// Held while `current` is replaced.
     replacing: Mutex<()>,
     renewals: watch::Sender<u64>,
 }
@@ -45,7 +45,7 @@ impl CurrentTls {
         Ok(Self { authority, entrance, current, replacing, renewals: watch::Sender::new(0) })
     }
 
-    /// Returns them for the lifetime of one connection.
+    /// The identities for a new connection, which keeps them for its lifetime.
     pub(super) fn current(&self) -> Arc<ConnectionTls> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }

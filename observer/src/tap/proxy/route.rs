@@ -48,7 +48,7 @@ impl UpstreamRoute {
         Self { endpoint, via }
     }
 
-    /// From the next connection on an `https` proxy is trusted and greeted by `tls`.
+    /// Uses `tls` for the handshake with an `https` proxy, from the next connection on.
     pub(super) fn greet_by(&self, tls: &UpstreamTls) {
         if let Some(via) = &self.via {
             *via.connector.write().unwrap_or_else(PoisonError::into_inner) = tls.connector.clone();

@@ -46,7 +46,7 @@ pub(super) async fn serve_connection(
             shared.counters.established.add(1);
             let tee = tee(&shared, &established, address, process);
             let Established { downstream, upstream, connection_tls, protocol, .. } = established;
-            // client-go closes the connections of its pool, which speak HTTP/2; those that it upgrades are not in it.
+            // client-go closes the connections in its pool, which speak HTTP/2. Upgraded connections are not in the pool.
             let is_renewed = shared.renewal.is_some() && protocol == Some(Protocol::Http2);
             let end = async {
                 tokio::select! {

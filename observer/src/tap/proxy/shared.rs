@@ -40,7 +40,8 @@ impl Shared {
         }
     }
 
-    /// From the next connection on upstream is trusted and greeted by `identity`, and so is an `https` proxy in front of it.
+    /// Uses `identity` for the handshakes with upstream and with an `https` proxy, from the next connection on. `is_another` is
+    /// whether its certificate differs from the previous one.
     pub(super) fn renew_by(&self, identity: &UpstreamIdentity, is_another: bool) -> Result<(), TlsConfigError> {
         self.connection_tls.renew(identity, is_another)?;
         self.route.greet_by(&self.connection_tls.current().upstream_tls);

@@ -30,7 +30,8 @@ pub struct UpstreamIdentity {
     pub certificate: Option<ClientCertificate>,
 }
 
-/// What the files of an [`UpstreamIdentity`] hold; what cannot be read has its reason, and the rest counts.
+/// The current contents of the files of an [`UpstreamIdentity`]. A part that cannot be read has its error, and the other part still
+/// applies.
 #[derive(Debug)]
 pub struct UpstreamReading {
     /// As [`UpstreamIdentity::trust`].
@@ -93,7 +94,8 @@ impl Renewal {
         let renewed = async {
             let state = Arc::clone(&self.0).lock_owned().await;
             if state.read_at.is_none_or(|at| at.elapsed() >= state.files.fresh_for) {
-                // A file system may hang. What waits for it keeps nothing of the listener alive, and so not the end of a run.
+                // A file system may hang. The task that waits for it holds no part of the listener, so it cannot delay the end of a
+                // run.
                 tokio::spawn(read(state, Arc::downgrade(shared))).await.ok();
             }
         };

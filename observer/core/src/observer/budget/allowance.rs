@@ -1,4 +1,4 @@
-//! What a run may cost.
+//! Limits on the cost of a run.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,23 @@ use serde::{Deserialize, Serialize};
 use super::quantity::Quantity;
 use super::usage::Usage;
 
-/// A quantity that is not named has no limit.
+/// Limits by quantity. A quantity that is absent has no limit.
 pub type Allowance = BTreeMap<Quantity, u64>;
 
-/// What a run may cost. Its JSON form is the file of `--budget` (schema `watchtap.budget/v1`, documented in `docs/budget.md`).
+/// Limits on the cost of a run. Its JSON form is the file of `--budget` (schema `watchtap.budget/v1`, documented in
+/// `docs/budget.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// [`Budget::SCHEMA`].
+    /// Schema of the file: [`Budget::SCHEMA`].
     pub schema: String,
-    /// In all.
+    /// Limits on all resources together.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub total: Allowance,
-    /// By resource, as people type it: `pods`, `deployments.apps`.
+    /// Limits by resource, as users type it: `pods`, `deployments.apps`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resources: BTreeMap<String, Allowance>,
-    /// For each resource that is not named.
+    /// Limits on each resource that `resources` does not name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_resources: Allowance,
 }
@@ -30,22 +31,22 @@ pub struct Budget {
 /// A limit that was exceeded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Excess {
-    /// Of which resource; nothing where it is the limit of all together.
+    /// The resource; `None` for a limit on all resources together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// Which limit.
+    /// Quantity whose limit was exceeded.
     pub quantity: Quantity,
-    /// How much was allowed.
+    /// The limit, in units of `quantity`.
     pub allowed: u64,
-    /// How much it was.
+    /// The actual cost, in the same unit.
     pub used: u64,
 }
 
 impl Budget {
-    /// The schema that is read and written.
+    /// Schema that is read and written.
     pub const SCHEMA: &'static str = "watchtap.budget/v1";
 
-    /// What `usage` just keeps: as much as it was, with a tenth on top where numbers drift, and nothing of resources that it did not touch.
+    /// The budget that `usage` just keeps: its amounts, plus a tenth for quantities that drift, and no list of other resources.
     pub fn just_kept_by(usage: &Usage) -> Self {
         let allowance = |used: &BTreeMap<Quantity, u64>| -> Allowance {
             let each = |quantity: Quantity| {
@@ -62,7 +63,7 @@ impl Budget {
         }
     }
 
-    /// The limits that `usage` exceeds: those of all together, then those of each resource.
+    /// The limits that `usage` exceeds: first those of the total, then those of each resource.
     pub fn exceeded_by(&self, usage: &Usage) -> Vec<Excess> {
         let mut exceeded = Vec::new();
         let mut compare = |resource: Option<&str>, allowance: &Allowance, used: &BTreeMap<Quantity, u64>| {

@@ -1,4 +1,4 @@
-//! What a run may cost, and whether it did.
+//! Budgets: limits on the cost of a run, compared with its actual cost.
 
 mod allowance;
 mod quantity;

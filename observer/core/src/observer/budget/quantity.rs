@@ -1,33 +1,33 @@
-//! What is counted.
+//! Quantities of cost.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a budget limits.
+/// A quantity that a budget can limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// Finished lists, pages one by one.
+    /// Finished lists; each page counts on its own.
     Lists,
-    /// Those among them that read their objects from etcd. Single objects, the leases of leader election among them, are no lists.
+    /// Lists that read their objects from etcd. Reads of single objects, such as the leases of leader election, are not lists.
     ListsFromEtcd,
-    /// Items of all lists, and of watches that begin with all objects.
+    /// Items of all lists, and initial objects of watches that begin with all objects.
     Items,
     /// Bytes of response bodies.
     Bytes,
-    /// Lists of reflectors that had one.
+    /// Lists of reflectors that had one, and watches that send all objects again.
     Relists,
-    /// Reflectors beyond the first that listed or watched the same in one process at once.
+    /// Reflectors beyond the first that listed or watched the same objects in one process at the same time.
     DuplicateInformers,
 }
 
 impl Quantity {
-    /// All of them.
+    /// All quantities.
     pub const ALL: [Self; 6] =
         [Self::Lists, Self::ListsFromEtcd, Self::Items, Self::Bytes, Self::Relists, Self::DuplicateInformers];
 
-    /// Whether it differs a little from one run to the next without any change in the client: objects come and go.
+    /// Whether it varies between runs of an unchanged client, because objects come and go.
     pub const fn drifts(self) -> bool {
         matches!(self, Self::Items | Self::Bytes)
     }

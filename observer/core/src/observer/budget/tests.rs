@@ -1,4 +1,4 @@
-//! Budgets, and what exceeds them.
+//! Limits and excesses of budgets.
 
 use std::collections::BTreeMap;
 

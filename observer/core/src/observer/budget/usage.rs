@@ -1,4 +1,4 @@
-//! What a run cost.
+//! The cost of a run.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use super::quantity::Quantity;
 use crate::observer::snapshot::Snapshot;
 use crate::routing::ServedFrom;
 
-/// What a run cost, in all and by resource.
+/// The cost of a run, in total and by resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// In all.
+    /// Amounts over all resources.
     pub total: BTreeMap<Quantity, u64>,
-    /// By resource, as people type it: `pods`, `deployments.apps`. Nothing is left out that is not nought.
+    /// Amounts by resource, as users type it: `pods`, `deployments.apps`. Amounts of 0 are absent.
     pub resources: BTreeMap<String, BTreeMap<Quantity, u64>>,
-    /// Whether some of it is not known, so that the numbers are lower bounds.
+    /// Whether some cost may be unseen, so that the amounts are lower bounds.
     pub at_least: bool,
 }
 
 impl Usage {
-    /// What the run behind a snapshot cost.
+    /// The cost of the run that `snapshot` describes.
     pub fn of(snapshot: &Snapshot) -> Self {
         let mut usage = Self::default();
         for row in &snapshot.lists {
@@ -42,7 +42,7 @@ impl Usage {
             usage.add(&row.shape.resource, Quantity::Relists, row.relists);
             usage.add(&row.shape.resource, Quantity::Items, row.streamed_items);
         }
-        // All of a group say the same number.
+        // All rows of a group have the same number.
         let alike: BTreeMap<_, u64> = snapshot
             .reflectors
             .iter()
@@ -57,7 +57,7 @@ impl Usage {
             || !missed.reflectors.is_none()
             || missed.unknown_requests > 0
             || !missed.bodies.is_empty();
-        // Counted apart from the tables, so that what fell out of these is in it.
+        // These totals do not come from the tables, so they include discarded rows.
         for (quantity, used) in [(Quantity::Lists, snapshot.totals.lists), (Quantity::Relists, snapshot.totals.relists)] {
             usage.total.insert(quantity, used);
         }

@@ -1,19 +1,19 @@
-//! What to change, in one sentence that fits the request: nobody is advised to do what they do already, or what cannot help.
+//! Advice, in one sentence that fits the request. It never recommends a change that was already made, or that cannot help.
 
 use super::kind::FindingKind;
 use crate::observer::snapshot::ListRow;
 use crate::reflector::{ListsFrom, ReflectorRow, RelistCause, Stale};
 use crate::routing::ServedFrom;
 
-/// The rule of resources without a watch cache: for them there is no other way.
+/// The rule for resources without a watch cache: no option of a list avoids etcd for them.
 pub(super) const UNCACHED: &str = "uncached-resource";
-/// The rule of lists of the newest state that only releases before 1.31, or a gate that is off, read from etcd.
+/// The rule for lists of the newest state that read etcd only before 1.31, or with a gate off.
 const UNSET_FROM_ETCD: &str = "list-unset-etcd";
 /// The first minor release whose watch cache answers lists of the newest state.
 const CONSISTENT_FROM: u16 = 31;
 
 impl FindingKind {
-    /// The change to make where no more is known of the request than the kind: an option, a version, a parameter.
+    /// Advice for this kind where nothing more specific is known: an option, a version or a parameter to change.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::StuckReflector => {
@@ -55,7 +55,7 @@ impl FindingKind {
     }
 }
 
-/// To a client that polls; `lists` are of all clients.
+/// Advice for a client that polls; `lists` covers all clients.
 pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
     if row.is_of_events() {
         return "Watch instead. resourceVersion=0 would not help: events have no watch cache by default, so etcd answers every list of them.";
@@ -68,7 +68,8 @@ pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
     }
 }
 
-/// Whether no list of what `row` lists was read from etcd, as far as that is known.
+/// Whether the watch cache answered all lists of the resource of `row`, refused ones aside. False if none was seen, or a layer is
+/// unknown.
 fn is_answered_by_cache(row: &ReflectorRow, lists: &[ListRow]) -> bool {
     let same = |list: &&ListRow| (&list.shape.resource, &list.shape.upstream) == (&row.shape.resource, &row.shape.upstream);
     let mut layers = lists.iter().filter(same).filter_map(|list| Some(&list.verdict.as_ref()?.served_from)).peekable();
@@ -79,7 +80,7 @@ fn is_answered_by_cache(row: &ReflectorRow, lists: &[ListRow]) -> bool {
         })
 }
 
-/// To a client whose revision expired because it had asked for no bookmarks.
+/// Advice for a client whose revision expired because it had not asked for bookmarks.
 pub(super) fn without_bookmarks(row: &ReflectorRow) -> &'static str {
     if row.is_of_events() {
         "Watch events only if each relist is worth it: they have no watch cache by default, so the API server sends no bookmarks for them."
@@ -88,7 +89,7 @@ pub(super) fn without_bookmarks(row: &ReflectorRow) -> &'static str {
     }
 }
 
-/// To who lists with `row`, which reads many objects from etcd; `minor` is the server's release.
+/// Advice for clients whose lists in `row` read many objects from etcd. `minor` is the server's minor release.
 pub(super) fn to_list_from_etcd(row: &ListRow, minor: Option<u16>) -> &'static str {
     let rule = row.verdict.as_ref().map_or("", |verdict| verdict.rule);
     if row.shape.is_from_any() {
@@ -106,7 +107,7 @@ pub(super) fn to_list_from_etcd(row: &ListRow, minor: Option<u16>) -> &'static s
     FindingKind::ListsFromEtcd.advice()
 }
 
-/// To who lists with a selector that leaves little of what is read from etcd.
+/// Advice for clients with a selector that keeps few of the objects read from etcd.
 pub(super) fn to_filter(row: &ListRow) -> &'static str {
     let is_uncached = row.verdict.as_ref().is_some_and(|verdict| verdict.rule == UNCACHED);
     if is_uncached || row.shape.is_from_any() {
@@ -116,7 +117,7 @@ pub(super) fn to_filter(row: &ListRow) -> &'static str {
     }
 }
 
-/// To a reflector that lists again and again, mostly for this cause.
+/// Advice for a reflector that relists repeatedly, mostly for `cause`.
 pub(super) const fn to_relist_loop(cause: Option<RelistCause>) -> &'static str {
     let Some(cause) = cause else { return FindingKind::RelistLoop.advice() };
     match cause {

@@ -1,53 +1,54 @@
-//! What a restart of the API server would cost now.
+//! The cost of a restart of the API server now.
 
 use serde::Serialize;
 
 use crate::exchange::{Client, Shape};
 use crate::reflector::{ReflectorId, ReflectorRow, RelistCause};
 
-/// What would list again if the API server were restarted now.
+/// The relists that a restart of the API server would cause now.
 ///
-/// A watch cache that begins anew holds no history before its own first list, which is of the newest revision of all in etcd (kubernetes/apiserver
-/// `pkg/storage/cacher/watch_cache.go`, `getAllEventsSinceLocked`), so a watch from an older one expires. Those that are behind what was seen list
-/// again for certain. The others do, too, if anything was written that was not seen here; who watches `events`, which have no
-/// watch cache, does not. client-go until 1.15 lists again in any case, and so does who watched again without a revision before.
+/// A watch cache that is reset holds no history before its first list, which has the newest revision in etcd (kubernetes/apiserver
+/// `pkg/storage/cacher/watch_cache.go`, `getAllEventsSinceLocked`). A watch from an older revision expires. So reflectors behind
+/// the newest revision seen relist for certain. The others relist if something was written that was not seen here. Watches of
+/// `events`, which have no watch cache, do not expire. client-go up to 1.15 relists in any case; the counts ignore that. Clients
+/// that watched without a revision before, instead of resuming, relist in any case, too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Exposure {
-    /// Reflectors that watch.
+    /// Reflectors with an open watch.
     pub watching: u64,
-    /// Those among them that would list again for certain.
+    /// Reflectors among them that would relist for certain.
     pub reflectors: u64,
-    /// Those that would if anything was written that was not seen here.
+    /// Reflectors among them that would relist if something was written that was not seen here.
     pub perhaps: u64,
-    /// Objects that the certain ones have.
+    /// Objects that the certain ones hold.
     pub items: u64,
-    /// Bytes of their last lists.
+    /// Bytes of the last lists of the certain ones.
     pub bytes: u64,
-    /// Them, the most bytes first.
+    /// The certain ones, those with the most bytes first; bounded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exposed: Vec<Exposed>,
 }
 
-/// A reflector that would list again.
+/// A reflector that would relist for certain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Exposed {
-    /// Which.
+    /// Its number.
     pub reflector: ReflectorId,
-    /// Its client.
+    /// The client, as its requests identify it.
     pub client: Client,
-    /// What it lists.
+    /// Resource, objects and options of its lists.
     #[serde(flatten)]
     pub shape: Shape,
-    /// How many revisions it is behind.
+    /// How far it is behind the newest revision seen in the same etcd, in revisions.
     pub behind: u64,
-    /// Objects that it has.
+    /// Objects that it holds.
     pub items: u64,
     /// Bytes of its last list.
     pub bytes: u64,
 }
 
 impl Exposure {
-    /// What would list again, of `reflectors`; `most` of them are named.
+    /// The exposure of `reflectors`. It names at most `most` of the exposed ones.
     pub(in crate::observer) fn of(reflectors: &[ReflectorRow], most: usize) -> Self {
         let watching = reflectors.iter().filter(|row| row.is_watching());
         let mut exposure = Self::default();

@@ -1,4 +1,4 @@
-//! Finding out what should be changed.
+//! Derives findings from the state at one moment.
 
 use std::collections::BTreeMap;
 
@@ -14,49 +14,49 @@ use crate::reflector::{RateLimit, ReflectorId, ReflectorRow, Spell};
 use crate::routing::{ServedFrom, ServerProfile, ServerVersion};
 use crate::time::Timestamp;
 
-/// Findings that are told, the worst first.
+/// Bound for findings; the worst are kept.
 const MAX_FINDINGS: usize = 64;
-/// A selector that leaves less than one in so many is worth a word.
+/// A selector is reported if it keeps at most one in this many objects.
 const FILTERED_TO: u64 = 10;
 
-/// Something that should be changed.
+/// One diagnosis, with evidence and advice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// By which it can be muted: kind, program, resource and scope; the same in the next run.
+    /// Identifier for muting: kind, program, resource and scope. It is the same in the next run.
     pub id: String,
-    /// What it is.
+    /// Kind of the diagnosis.
     pub kind: FindingKind,
-    /// Whose.
+    /// The client; `None` for findings about lists, which may be of several clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
-    /// Of what.
+    /// Resource, objects and options that it concerns.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Which reflectors.
+    /// The reflectors that it concerns; empty for findings about lists and rate limits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reflectors: Vec<ReflectorId>,
-    /// How often, since when, and until when; nothing where that is not kept. What lasts has no end.
+    /// How often, since when and until when; `None` where this is not kept. An ongoing finding has no end.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub spell: Option<Spell>,
-    /// How much of it there was, in the unit of its kind: relists, lists, watches, informers, or microseconds.
+    /// Amount in the unit of its kind: relists, lists, watches, objects, informers, or microseconds.
     pub amount: u64,
-    /// What was seen, in numbers.
+    /// The evidence, in words and numbers.
     pub seen: String,
-    /// What to change.
+    /// The recommended change.
     pub advice: &'static str,
 }
 
-/// What findings are read out of.
+/// State from which findings are derived.
 pub(in crate::observer) struct Known<'k> {
     pub reflectors: &'k [ReflectorRow],
-    /// When these are as they are.
+    /// Time of the state of `reflectors`.
     pub at: Timestamp,
     pub lists: &'k [ListRow],
     pub limits: &'k [RateLimit],
     pub profile: &'k ServerProfile,
 }
 
-/// Everything that should be changed, the worst first.
+/// Derives all findings, the worst first; at most `MAX_FINDINGS`.
 pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
     let Known { reflectors, at, lists, limits, profile } = *known;
     let mut found: Vec<Finding> = reflectors.iter().flat_map(|row| of_reflector(row, lists, at)).collect();
@@ -84,7 +84,7 @@ pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
     found
 }
 
-/// Reflectors of one process that watch the same thing at the same time.
+/// Findings about reflectors of one process that list or watch the same objects at the same time.
 fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     let mut alike: BTreeMap<_, Vec<&ReflectorRow>> = BTreeMap::new();
     for row in reflectors.iter().filter(|row| row.duplicates > 0) {
@@ -114,7 +114,7 @@ fn from_etcd(row: &ListRow, minor: Option<u16>) -> Option<Finding> {
     })
 }
 
-/// A list with a selector for which far more was read than given, where it is known how much there is.
+/// A list with a selector that read far more objects than it returned, if the total number of objects is known.
 fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Option<Finding> {
     let verdict = row.verdict.as_ref().filter(|verdict| verdict.served_from == ServedFrom::Etcd)?;
     if !row.shape.has_selector() || row.shape.is_in_pages() || row.shape.names_one() {

@@ -4,44 +4,44 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// What is wrong, the worst first. Each kind has its section in `docs/findings.md`.
+/// Kinds of findings, the worst first. `docs/findings.md` has a section on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
-    /// A reflector asks for ever for a revision that the server does not reach.
+    /// A reflector repeatedly asks for a revision that the server does not reach.
     StuckReflector,
     /// A client lists in a loop without a pause.
     HotLoop,
-    /// A reflector lists again and again.
+    /// A reflector relists repeatedly: five times within ten minutes.
     RelistLoop,
-    /// Watches are ended within a second.
+    /// Several consecutive watches end within a second.
     ShortWatches,
-    /// A client does not read the watch that it asked for.
+    /// A client does not read its watch.
     SlowReader,
-    /// A reflector listed again because no bookmark had moved its revision on.
+    /// A reflector relisted because its revision expired: it had not asked for bookmarks, which advance it.
     NoBookmarks,
-    /// A client lists again after refused connections, which later clients do not.
+    /// A client relists after refused connections; later releases of client-go resume.
     RefusedMisread,
-    /// Reflectors listed again because the watch cache of the API server had been reset.
+    /// Reflectors relisted because the API server's watch cache was reset.
     CacheReset,
-    /// A client lists at intervals what it could watch.
+    /// A client lists at intervals and never watches.
     Poller,
-    /// One client watches the same thing twice.
+    /// Reflectors of one process list or watch the same objects at the same time.
     DuplicateInformers,
-    /// A client asks for streaming lists that the server refuses, and lists after all.
+    /// The server refuses a client's streaming lists, and the client falls back to plain lists.
     StreamingListRefused,
-    /// Lists of all namespaces, read from etcd.
+    /// Lists that are not limited to one namespace read many objects from etcd.
     ListsFromEtcd,
-    /// Lists with a selector read far more from etcd than they give.
+    /// Lists with a selector read far more objects from etcd than they return.
     FilterAfterReading,
-    /// A client holds its own requests back.
+    /// A client delays its own requests: it has a rate limit.
     ClientRateLimit,
-    /// The revision of a reflector went back: it talks to another API server, or etcd was restored.
+    /// A reflector got a lower revision than before: its address leads to another etcd, or etcd was restored.
     RevisionWentBack,
 }
 
 impl FindingKind {
-    /// All of them.
+    /// All kinds, in order.
     pub const ALL: [Self; 15] = [
         Self::StuckReflector,
         Self::HotLoop,

@@ -1,4 +1,4 @@
-//! What somebody should change, and how: read out of what is known at one moment.
+//! Findings: recommended changes, derived from the state at one moment.
 
 mod advice;
 mod exposure;

@@ -1,4 +1,4 @@
-//! What is wrong with one reflector, or was.
+//! Findings about one reflector, past ones included.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use crate::observer::snapshot::ListRow;
 use crate::reflector::{PollingKind, ReflectorRow, ReflectorState, RelistCause, Spell, Stale, Trouble};
 use crate::time::Timestamp;
 
-/// How long a client has not read, in microseconds, until that is worth a word.
+/// Shortest total time of stalls that is reported, in microseconds. Shorter ones are reported if the server ended a watch early.
 const LONG_STALL_US: u64 = 5_000_000;
-/// Most waits for a condition are over by then: what lasts longer is reported, though it may prove to be one.
+/// Most waits for a condition end within this time. A longer series is reported, although it may still prove to be a wait.
 const MOST_WAITS: Duration = Duration::from_mins(1);
-/// Causes of a loop that are named.
+/// Number of causes that the evidence of a loop names.
 const MOST_CAUSES: usize = 3;
 const UNASKED: RelistCause = RelistCause::Expired { because: Stale::BookmarksNotAsked };
 const RESET: RelistCause = RelistCause::Expired { because: Stale::CacheRestarted };
 
-/// All findings of `row`, as of `now`. A specific one stands for the generic one that it explains.
+/// All findings about `row`, as of `now`. A specific finding replaces the generic one that it explains.
 pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp) -> Vec<Finding> {
     let found = [
         stuck(row, now),
@@ -53,7 +53,7 @@ pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp
     found.into_iter().filter(|one| specific(one.kind).is_none_or(|kind| !kinds.contains(&kind))).collect()
 }
 
-/// The finding that says why a reflector relists for `cause`.
+/// The kind of finding that explains relists for `cause`.
 const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
     match cause {
         RelistCause::Expired { because: Stale::BookmarksNotAsked } => Some(FindingKind::NoBookmarks),
@@ -134,7 +134,7 @@ fn slow_reader(row: &ReflectorRow) -> Option<Finding> {
     Some(Finding { amount: row.stalled_us, ..one(row, FindingKind::SlowReader, seen, spell(row, Trouble::Stalled)?) })
 }
 
-/// Relists for this cause.
+/// A finding about relists for `cause`.
 fn relisted(row: &ReflectorRow, kind: FindingKind, cause: RelistCause, why: &str) -> Option<Finding> {
     let spell = spell(row, Trouble::Relisted(cause))?;
     let found = one(row, kind, format!("{} {why}", counted(spell.times, "relist")), spell);
@@ -158,7 +158,7 @@ fn one(row: &ReflectorRow, kind: FindingKind, seen: String, spell: Spell) -> Fin
     Finding { spell: Some(spell), amount: spell.times, ..found }
 }
 
-/// What lasts of a client that left is over.
+/// The occurrences of a trouble. A trouble that is ongoing ended when the client left.
 fn spell(row: &ReflectorRow, trouble: Trouble) -> Option<Spell> {
     let spell = *row.spells.get(&trouble)?;
     Some(if row.client_left { spell.over_at(row.last_seen) } else { spell })

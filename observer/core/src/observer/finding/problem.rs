@@ -1,4 +1,4 @@
-//! What is wrong, in a few lines: findings of one cause together, each with its clients, a number, and the one change to make.
+//! Problems: findings with the same cause, each with its clients, an amount, and the one change to make.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,39 +8,40 @@ use super::found::{Finding, counted, seconds};
 use super::kind::FindingKind;
 use crate::reflector::Spell;
 
-/// Clients and resources of a problem that are named.
+/// Number of clients, and of resources, that the words of a problem name.
 const MOST_NAMES: usize = 4;
-/// Clients and resources of a problem that are kept.
+/// Number of clients, and of resources, that a problem keeps.
 const MOST_KEPT: usize = 32;
 
-/// Something that is wrong, with all clients that have it.
+/// Findings with the same cause and the same change, over all clients concerned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What it is.
+    /// Kind of its findings.
     pub kind: FindingKind,
-    /// The programs that have it, without their versions, those first that have most of it.
+    /// Programs concerned, without their versions, those with the largest amount first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<String>,
-    /// What it is about: `pods`, `deployments.apps`.
+    /// Resources concerned: `pods`, `deployments.apps`.
     pub resources: Vec<String>,
-    /// How much of it there was, in the unit of its kind: relists, lists, watches, informers, or microseconds.
+    /// Amount in the unit of its kind: relists, lists, watches, objects, informers, or microseconds. Times are not added: the
+    /// longest counts.
     pub amount: u64,
-    /// How often, since when, and until when.
+    /// How often, since when and until when; `None` where this is not kept.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub spell: Option<Spell>,
-    /// The change to make, and where.
+    /// The recommended change, and where to make it.
     pub change: String,
-    /// What is wrong, with its number.
+    /// The problem in words, with its amount.
     pub wrong: String,
-    /// The findings that are summed up, by identifier.
+    /// Identifiers of its findings.
     pub findings: Vec<String>,
 }
 
-/// What `findings` come to: first what lasts, then by kind, the worst first.
+/// Groups `findings` into problems: ongoing ones first, then by kind, the worst first.
 pub(in crate::observer) fn problems(findings: &[Finding]) -> Vec<Problem> {
     let mut alike: BTreeMap<(FindingKind, &str), Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
-        // What is to be changed may differ within these kinds.
+        // Findings of these kinds may need different changes.
         let by_advice = matches!(
             finding.kind,
             FindingKind::RelistLoop | FindingKind::NoBookmarks | FindingKind::ListsFromEtcd | FindingKind::FilterAfterReading
@@ -55,7 +56,7 @@ pub(in crate::observer) fn problems(findings: &[Finding]) -> Vec<Problem> {
 impl Problem {
     fn of(kind: FindingKind, findings: &[&Finding]) -> Self {
         let amounts = findings.iter().map(|finding| finding.amount);
-        // Several reflectors are stuck or stalled at the same time.
+        // Several reflectors may be stuck or stalled at the same time.
         let amount = if is_a_time(kind) { amounts.max().unwrap_or(0) } else { amounts.fold(0, u64::saturating_add) };
         let (clients, resources) = (programs(findings), resources(findings));
         let advice = findings.first().map_or(kind.advice(), |finding| finding.advice);
@@ -72,13 +73,13 @@ impl Problem {
         }
     }
 
-    /// Whether it goes on.
+    /// Whether it is ongoing.
     pub fn lasts(&self) -> bool {
         self.spell.is_some_and(|spell| spell.until.is_none())
     }
 }
 
-/// What the sentence of a problem is made of.
+/// Parts of the words of a problem.
 struct Parts<'p> {
     clients: &'p [String],
     resources: &'p [String],
@@ -86,7 +87,7 @@ struct Parts<'p> {
     advice: &'p str,
 }
 
-/// The change to make, and what is wrong.
+/// [`Problem::change`] and [`Problem::wrong`].
 fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
     let Parts { clients, resources, amount, advice } = *parts;
     let (of, what) = (names(clients), names(resources));
@@ -144,19 +145,19 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
     }
 }
 
-/// Whether it is measured in time.
+/// Whether its amount is a time.
 const fn is_a_time(kind: FindingKind) -> bool {
     matches!(kind, FindingKind::StuckReflector | FindingKind::SlowReader)
 }
 
-/// The first clause of an advice, to stand in the middle of a line.
+/// The first clause of `advice`, with a lower-case initial, for use within a line.
 fn short(advice: &str) -> String {
     let clause = advice.split([':', ';', '(', ',']).next().unwrap_or_default().split(". ").next().unwrap_or_default();
     let mut letters = clause.trim().trim_end_matches('.').chars();
     letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }
 
-/// Programs without their versions, those first that have most of it.
+/// Programs without their versions, those with the largest amount first.
 fn programs(findings: &[&Finding]) -> Vec<String> {
     let mut amounts: BTreeMap<&str, u64> = BTreeMap::new();
     for finding in findings {

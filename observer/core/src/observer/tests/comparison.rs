@@ -1,4 +1,4 @@
-//! Two scripts, compared.
+//! Comparisons of two scripts.
 
 use super::super::*;
 use super::script::play;
@@ -50,7 +50,7 @@ fn api_servers_are_told_apart_where_both_runs_have_several() {
     assert_eq!(shown(&two, &two), both);
 }
 
-/// `script`, and another list behind it.
+/// `script`, followed by another list.
 fn list(script: &str, stream: u32, url: &str, answer: &str) -> String {
     let answer = if answer.is_empty() { String::new() } else { format!("\n1s 1/{stream} list rv=7 items={answer}") };
     format!("{script}\n1s 1/{stream} GET {url}\n1s 1/{stream} <- 200{answer}\n1s 1/{stream} end")

@@ -1,4 +1,4 @@
-//! What counts as read from etcd.
+//! Requests that count as reads from etcd.
 
 use super::super::*;
 use super::script::play;

@@ -1,4 +1,4 @@
-//! Tests of the Observer as a whole.
+//! Tests of the complete Observer.
 
 mod comparison;
 mod etcd_reads;

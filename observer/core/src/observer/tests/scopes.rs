@@ -1,4 +1,4 @@
-//! One row for each question, whether or not an answer held objects.
+//! Requests that ask the same question share a row, whether or not an answer held objects.
 
 use super::super::*;
 use super::script::play;
@@ -54,7 +54,7 @@ fn scope_of_another_resource_is_learned_and_its_rows_are_put_together() {
     assert_eq!(snapshot.lists[0].items, 3);
 }
 
-/// `METHOD URL|STATUS|items=N`, one after another.
+/// Plays requests in order, each as `METHOD URL|STATUS|items=N`.
 fn shown(requests: &[&str]) -> Snapshot {
     let mut script = "0s version v1.34.4\n0s open 1\n".to_owned();
     for (stream, request) in (1..).zip(requests) {

@@ -1,8 +1,8 @@
 //! Scripts in text, outcomes in text.
 //!
 //! A line is `TIME WORDS`: `0s version v1.34.4`, `0s open 1`, `1ms 1/3 GET /api/v1/pods?limit=500`, `4ms 1/3 <- 200`,
-//! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream; `version`, `open`
-//! and `refusing` may say ` at NAME` of the API server; `unrecorded` is a span that a capture lacks.
+//! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream.
+//! ` at NAME` after `version`, `open` or `refusing` names the API server. `unrecorded` is a span that a capture lacks.
 
 use expect_test::{Expect, expect};
 

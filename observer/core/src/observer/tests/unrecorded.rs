@@ -1,4 +1,4 @@
-//! What holds across a span of a capture that could not be read.
+//! State that holds across a span of a capture that could not be read.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Versions that clients learn.
+//! Server versions that are learned from clients' requests.
 
 use expect_test::expect;
 

@@ -1,10 +1,10 @@
-//! What one proof shows.
+//! A proof and the conclusion from it.
 
 use super::ProofId;
 use crate::routing::Layer;
 use crate::routing::rules::RuleId;
 
-/// A proof that an answer gives, and what it shows.
+/// A proof in an answer, and the conclusion from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) proof: ProofId,
@@ -13,13 +13,13 @@ pub(super) struct Finding {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shows {
-    /// Only these layers can have answered; none of them is an answer that no rule gives.
+    /// Only these layers can have answered. If there are none, no rule gives such an answer.
     Layers(&'static [Layer]),
-    /// The request was refused, by this rule.
+    /// The request was refused, as `rule` states.
     Refused {
-        /// Whether etcd was asked before.
+        /// Whether etcd was asked before the refusal.
         etcd_touched: bool,
-        /// Whether what was predicted allows for it.
+        /// Whether the prediction allows this refusal.
         expected: bool,
         rule: RuleId,
     },

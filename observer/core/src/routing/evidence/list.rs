@@ -1,4 +1,4 @@
-//! What lists prove that were answered.
+//! Proofs in successful answers to lists.
 
 use super::finding::Finding;
 use super::proof::{BEHIND_WHAT_WAS_SEEN, MORE_THAN_LIMIT, OTHER_REVISION, PAGED_AT_RV0};

@@ -1,8 +1,8 @@
-//! What an answer proves of the layer that gave it.
+//! Proofs of the layer that gave an answer.
 //!
-//! A verdict is predicted from the request; the answer may confirm or contradict it, or decide what the request left open. [`weigh`] holds
-//! a verdict against the [`Evidence`] of an answer, by the [`Proof`]s of the catalogue. Most answers prove nothing: a cached list and one
-//! from etcd look alike.
+//! A verdict is predicted from the request. The answer may confirm or contradict it, or decide what the request left open.
+//! [`weigh`] checks a verdict against the [`Evidence`] of an answer, with the [`Proof`]s of the catalogue. Most answers prove
+//! nothing: a cached list and one from etcd look alike.
 
 mod proof;
 mod seen;

@@ -8,21 +8,21 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProofId(&'static str);
 
-/// What in an answer shows which layer gave it.
+/// A property of an answer that shows which layer gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// Its identifier.
+    /// Unique among proofs and rules.
     pub id: ProofId,
-    /// What was seen and why it proves something, in words.
+    /// The property and why it proves something, in words, without a final full stop.
     pub sentence: &'static str,
-    /// Where docs/semantics.md states it.
+    /// The sections of docs/semantics.md that state it, such as `§1.5, §8.5`.
     pub section: &'static str,
-    /// The upstream source that decides it, with the versions that were read.
+    /// The upstream source that decides it: repository, file, function, and the versions that were read.
     pub upstream: &'static str,
 }
 
 impl ProofId {
-    /// The text.
+    /// The identifier as text, such as `more-than-the-limit`.
     pub const fn as_str(self) -> &'static str {
         self.0
     }
@@ -91,23 +91,24 @@ proofs! {
 }
 
 impl ProofId {
-    /// Whether it says something of the layer that was predicted, rather than that nobody came to ask it.
+    /// Whether it confirms or contradicts the predicted layer. False for failures that may occur before a request reaches that
+    /// layer.
     pub fn is_about_the_layer(self) -> bool {
         !matches!(self, REFUSED | FLOW_CONTROL | FAILED)
     }
 
-    /// Whether it is that the server showed less than it had shown before.
+    /// Whether it proves that the server returned an older state than it had shown before.
     pub fn is_going_back(self) -> bool {
         self == BEHIND_WHAT_WAS_SEEN
     }
 }
 
-/// All proofs.
+/// Every proof of the catalogue, in order of declaration.
 pub fn all_proofs() -> impl Iterator<Item = &'static Proof> {
     PROOFS.iter()
 }
 
-/// The proof of this identifier.
+/// The proof with this identifier, such as `more-than-the-limit`; `None` if there is none.
 pub fn proof(id: &str) -> Option<&'static Proof> {
     all_proofs().find(|proof| proof.id.as_str() == id)
 }

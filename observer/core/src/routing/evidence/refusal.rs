@@ -1,4 +1,4 @@
-//! What refusals prove.
+//! Proofs in refusals and other failures.
 
 use super::finding::{Finding, Shows};
 use super::proof::{
@@ -15,8 +15,9 @@ use crate::routing::verdict::Verdict;
 /// Options whose validation depends on the server's version and gates.
 const VALIDATED_OPTIONS: [&str; 4] = ["continue", "resourceVersion", "resourceVersionMatch", "sendInitialEvents"];
 
-/// What a status other than 2xx shows: that no layer delivered an object, and of some how far the request came. Two show nothing more than
-/// was predicted: the 404 of a get, whose object was looked for, and the 500 of what etcd was to answer, which may be its answer.
+/// A status other than 2xx shows that no layer delivered an object; some also show how far the request came. Two prove nothing. The
+/// 404 of a get is one, because the predicted layer looked for the object. A 500 where etcd was predicted is the other, because it
+/// may come from etcd.
 pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
     let status = evidence.status;
     if let ServedFrom::Rejected { status: predicted, etcd_touched } = verdict.served_from
@@ -24,14 +25,14 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
     {
         return Some(refused(REFUSED_AS_PREDICTED, etcd_touched, true, verdict.rule));
     }
-    // A read that waits for the current revision has asked etcd for it before it gives up or is told to come back.
+    // A read that waits for the current revision asks etcd for it before it times out or is refused.
     let asks_first = verdict.reads.iter().any(|read| read.purpose == Purpose::CurrentRevision);
     let layer = verdict.served_from.layer();
     let is_collection = matches!(evidence.info.verb, Verb::List | Verb::Watch);
     match (status, evidence.refusal) {
         (429, _) if evidence.plain_text => Some(refused(FLOW_CONTROL, false, true, rules::REFUSED_BY_STATUS)),
         (429, Some(said)) if is_collection && said.message.contains("storage is (re)initializing") => {
-            // What goes to etcd anyway does not ask the cache.
+            // A request that goes to etcd anyway does not ask the cache.
             let expected = layer != Some(Layer::Etcd);
             let touched = asks_first && verdict.asks_before_ready;
             Some(refused(CACHE_NOT_READY, touched, expected, rule_of_not_ready(evidence.info.verb, touched)))
@@ -44,19 +45,20 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
         (422, Some(said)) if is_collection && said.causes.iter().any(|cause| VALIDATED_OPTIONS.contains(&cause.field.as_str())) => {
             Some(refused(VALIDATED, false, false, rules::REFUSED_BY_STATUS))
         }
-        // What stands in front of the API server answers 429 and 503, too, and then nobody knows how far the request came.
+        // A proxy in front of the API server answers 429 and 503 too, but without a `Status`. Then it is unknown how far the
+        // request came.
         (400 | 401 | 403 | 405 | 406 | 413 | 415 | 422, _) | (429 | 503, Some(_)) => {
             Some(refused(REFUSED, asks_first && status == 429, true, rules::REFUSED_BY_STATUS))
         }
         (504, _) if verdict.otherwise.is_some_and(|otherwise| otherwise.is_refusal(504)) => {
             Some(refused(REFUSED, asks_first, true, rules::REFUSED_BY_STATUS))
         }
-        // A collection without objects is answered with 200: what is not there is the resource, or its version.
+        // A collection without objects is answered with 200, so a 404 means that the resource or its version does not exist.
         (404, _) if is_collection || evidence.plain_text => Some(refused(REFUSED, false, true, rules::REFUSED_BY_STATUS)),
         (404, _) => None,
-        // etcd answers with errors of its own: a revision that it has not reached becomes a 500.
+        // etcd has errors of its own: a revision that it has not reached becomes a 500.
         (500, _) if verdict.served_from == ServedFrom::Etcd => None,
-        // How far it came is unknown: etcd may have been asked for what was to be read from it.
+        // It is unknown how far the request came. If it was to read from etcd, etcd may have been asked.
         _ => Some(refused(FAILED, !verdict.reads.is_empty(), true, rules::REFUSED_BY_STATUS)),
     }
 }
@@ -77,7 +79,7 @@ fn too_large(verdict: &Verdict, said: &Status, asks_first: bool) -> Finding {
     refused(TOO_LARGE_IN_ETCD, true, expected, rules::REFUSED_BY_STATUS)
 }
 
-/// By the cause (1.18.6 and later; before, the words are all there is).
+/// By the cause, which 1.18.6 and later send. Earlier releases send only the message.
 fn is_too_large(said: &Status) -> bool {
     said.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge") || said.message.contains("Too large resource version")
 }

@@ -4,66 +4,66 @@ use crate::k8s::{Continue, ContinueRevision, ListOptions, RequestInfo, ResourceV
 use crate::routing::facts::names_one;
 use crate::routing::rules::RuleId;
 
-/// What was seen of one exchange so far.
+/// The facts about one exchange so far that can prove something.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'e> {
-    /// The request.
+    /// The request, as kube-apiserver reads it.
     pub info: &'e RequestInfo,
-    /// Its options.
+    /// The list options of the request.
     pub options: &'e ListOptions,
-    /// The highest revision that the API server had shown before the request was made, of this resource or of another one in the same etcd;
-    /// `None` when none is known.
+    /// The highest revision that the API server had shown before the request, of this resource or of another one in the same etcd.
+    /// `None` if it is unknown.
     pub shown_before: Option<u64>,
-    /// HTTP status.
+    /// HTTP status of the response.
     pub status: u16,
     /// Whether the body is plain text, as only filters in front of the API handlers write it.
     pub plain_text: bool,
-    /// The `Status` object of the answer.
+    /// The `Status` object of the answer, if it has one.
     pub refusal: Option<&'e Status>,
-    /// Metadata of a list.
+    /// Metadata of the list in the answer, once it was read.
     pub list: Option<ListSeen>,
-    /// Items of a list so far.
+    /// Items of the list that have arrived so far.
     pub items: u64,
     /// The `Status` of a watch's `ERROR` event.
     pub error: Option<&'e Status>,
-    /// Whether the bookmark came that ends the initial events of a watch.
+    /// Whether the bookmark that ends the initial events of a watch has arrived.
     pub initial_events_ended: bool,
 }
 
-/// What a list says of itself.
+/// The metadata of a list that can prove something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListSeen {
-    /// Its `resourceVersion`, where that is a number.
+    /// Its `resourceVersion`; `None` if that is not a number.
     pub revision: Option<u64>,
     /// Whether it has a continue token.
     pub continues: bool,
 }
 
-/// Which revision a list asks for.
+/// The revision that a list asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// That depends on what is not known here: a list of one key, or an option that the server may not know.
+    /// Undecided here: the list is of one key, or has an option that the server may not know.
     Unclear,
-    /// The present state, or whatever the cache has; at least some revision where one is named.
+    /// The current state, or any state that the cache has; at least the named revision, if there is one.
     Present,
-    /// This one.
+    /// Exactly this revision.
     Exactly(u64),
 }
 
 impl Evidence<'_> {
-    /// Whether it was answered, and with what.
+    /// The metadata of a list that was answered with success; `None` for other exchanges.
     pub(super) fn answered_list(&self) -> Option<ListSeen> {
         self.list.filter(|_| self.info.verb == Verb::List && self.is_success())
     }
 
-    /// A watch over WebSocket is granted with 101.
+    /// A watch over WebSocket is accepted with 101.
     pub(super) const fn is_success(&self) -> bool {
         matches!(self.status, 101 | 200..=299)
     }
 
     pub(super) fn asked(&self, rule: RuleId) -> Asked {
         let is_matched = self.options.resource_version_match != ResourceVersionMatch::Unset;
-        // Servers before 1.19 pass the match over, and no rule of theirs speaks of it.
+        // Servers before 1.19 ignore the match, and none of their rules mentions it.
         let knows_match = ["list-exact", "list-not-older", "list-rv0"].iter().any(|known| rule.as_str().starts_with(known));
         if names_one(self.info, self.options) || (is_matched && !knows_match) {
             return Asked::Unclear;

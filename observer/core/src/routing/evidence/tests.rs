@@ -1,4 +1,4 @@
-//! Answers and what they make of a verdict.
+//! Answers, and their effect on a verdict.
 
 use super::*;
 use crate::k8s::{Status, StatusCause};
@@ -7,7 +7,6 @@ use crate::routing::{Basis, Certainty, Gate, Verdict, route};
 
 const NOTHING: Seen = Seen { status: 200, body: Body::Nothing, shown_before: None };
 
-/// An answer.
 #[derive(Clone, Copy)]
 struct Seen {
     status: u16,
@@ -124,7 +123,7 @@ fn compacted_revision_is_known_to_etcd_alone() {
     check("v1.34.4", "GET /api/v1/pods?resourceVersion=7", refused(410, EXPIRED), never);
 }
 
-/// As the matrix measured it: 1.31 to 1.33 ask etcd first, 1.34 and later look first.
+/// Measured by the matrix: 1.31 to 1.33 ask etcd first, while 1.34 and later first check whether the cache is ready.
 #[test]
 fn cache_that_is_not_ready_is_found_out_before_or_after_etcd_was_asked() {
     for (version, line, etcd_touched, rule) in [
@@ -165,7 +164,7 @@ fn refusals_of_429_are_told_apart() {
     );
 }
 
-/// A collection is read, or it is refused: whatever the status, nobody delivered a list.
+/// A collection is either read or refused: with each of these statuses, no layer delivered a list.
 #[test]
 fn list_that_was_refused_is_a_read_of_no_layer() {
     let before = "Rejected confirmed refused-before-storage";

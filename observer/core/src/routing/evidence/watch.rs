@@ -1,4 +1,4 @@
-//! What watches prove that were answered.
+//! Proofs in successful answers to watches.
 
 use super::finding::Finding;
 use super::proof::{INITIAL_EVENTS_ENDED, WATCH_COMPACTED, WINDOW_PASSED};

@@ -1,4 +1,4 @@
-//! A verdict held against what the answer shows.
+//! Checks a verdict against the answer.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,9 @@ use crate::routing::verdict::Verdict;
 
 const ANY_READ: &[Layer] = &[Layer::Cache, Layer::CacheConsistent, Layer::Snapshot, Layer::Etcd];
 
-/// Amends a verdict by what was seen so far. The first proof stands; where there is none the verdict stays as it was predicted.
+/// Updates a verdict with the evidence so far. Only the first proof counts; without one, the verdict stays as predicted.
 pub fn weigh(verdict: &mut Verdict, evidence: &Evidence<'_>) {
-    // Where the request is passed on to somebody else (a pod, an extension server), the answer is theirs and shows nothing.
+    // A request that is passed on to a pod or an extension server gets its answer from there, which proves nothing.
     let is_passed_on = verdict.served_from == ServedFrom::Proxied || verdict.rule == rules::GET_CONNECT_ETCD;
     if verdict.proof.is_some() || is_passed_on {
         return;
@@ -47,7 +47,7 @@ fn of_success(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
     list::finding(verdict.rule, evidence).or_else(|| watch::finding(evidence))
 }
 
-/// A refusal inside a watch, which was answered with 200, has the status of its event.
+/// The status of a refusal inside a watch that was answered with 200 is that of its `ERROR` event.
 fn status_of(verdict: &Verdict, evidence: &Evidence<'_>) -> u16 {
     if let (ServedFrom::Rejected { status, .. }, true) = (&verdict.served_from, evidence.is_success()) {
         *status
@@ -56,7 +56,7 @@ fn status_of(verdict: &Verdict, evidence: &Evidence<'_>) -> u16 {
     }
 }
 
-/// Whether it shows anything.
+/// Applies a proof about layers. Returns whether it decides anything.
 fn of_layers(verdict: &mut Verdict, layers: &'static [Layer], is_list: bool) -> bool {
     if let ServedFrom::Unknown { remaining, .. } = &verdict.served_from {
         let left: Vec<Layer> = remaining.iter().copied().filter(|layer| layers.contains(layer)).collect();
@@ -67,7 +67,7 @@ fn of_layers(verdict: &mut Verdict, layers: &'static [Layer], is_list: bool) -> 
         };
     }
     let Some(layer) = verdict.served_from.layer() else { return false };
-    // No server says beforehand that a cache is not ready: it is read from etcd then.
+    // No server announces that its cache is not ready. The list is read from etcd then.
     let in_place_of_the_cache = layer == Layer::Cache && is_list;
     let falls_back = verdict.otherwise.is_some_and(|otherwise| otherwise.then == Fallback::Etcd);
     if layers.contains(&layer) {
@@ -89,7 +89,7 @@ fn of_layers(verdict: &mut Verdict, layers: &'static [Layer], is_list: bool) -> 
     }
 }
 
-/// One of the alternatives of an unknown verdict turned out to hold.
+/// Decides an unknown verdict: `layer` is the only layer that remains.
 fn decide(verdict: &mut Verdict, layer: Layer) -> bool {
     let Some(served_from) = of_layer(layer) else { return false };
     let mut holding = verdict.alternatives.iter().filter(|alternative| alternative.served_from == served_from);
@@ -129,13 +129,13 @@ fn of_refusal(verdict: &mut Verdict, status: u16, etcd_touched: bool, expected: 
     }
 }
 
-/// The rule stays: it is what was wrong here.
+/// The rule stays, because it is the part that was wrong.
 fn note_contradiction(verdict: &mut Verdict, predicted: ServedFrom) {
     verdict.predicted = Some(Box::new(predicted));
     settle(verdict, Certainty::Contradicted);
 }
 
-/// Nothing of what was predicted to be read or to happen instead holds any more.
+/// Clears the predicted reads and alternatives, which no longer hold.
 fn settle(verdict: &mut Verdict, certainty: Certainty) {
     verdict.certainty = certainty;
     verdict.otherwise = None;

@@ -1,14 +1,14 @@
-//! Where all rules are found.
+//! The list of all rules, and the lookup of one by its identifier.
 
 use super::rule::Rule;
 use super::{elsewhere, get, list, refused, unknown, watch};
 
-/// All rules, by kind of request.
+/// All rules: those for lists, gets, watches, refusals, resources without a watch cache, and unknown verdicts, in this order.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
     [list::RULES, get::RULES, watch::RULES, refused::RULES, elsewhere::RULES, unknown::RULES].into_iter().flatten()
 }
 
-/// The rule of this identifier.
+/// The rule with this identifier, such as `list-unset-etcd`; `None` if there is none.
 pub fn rule(id: &str) -> Option<&'static Rule> {
     all_rules().find(|rule| rule.id.as_str() == id)
 }

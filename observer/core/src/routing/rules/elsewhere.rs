@@ -1,4 +1,4 @@
-//! Rules of resources that the watch cache has nothing to do with.
+//! Rules for resources without a watch cache in this API server: those of extension servers, and uncached ones.
 
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 

@@ -1,4 +1,4 @@
-//! Rules of gets.
+//! Rules for gets.
 
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 

@@ -1,4 +1,4 @@
-//! Rules of lists, and of the list inside a deletecollection.
+//! Rules for lists, and for the list inside a deletecollection.
 
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 

@@ -1,7 +1,7 @@
-//! The rules that verdicts name: for each a stable identifier, a sentence, its place in docs/semantics.md, the upstream
-//! source, and what it reads from etcd.
+//! The rules that verdicts name. Each has a stable identifier, a sentence, its place in docs/semantics.md, the upstream source, and
+//! the etcd reads that it causes.
 //!
-//! Which rule holds when is said by the rows of `tables`.
+//! The rows of `tables` decide when each rule applies.
 
 mod rule;
 

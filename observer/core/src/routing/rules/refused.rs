@@ -1,4 +1,4 @@
-//! Rules of requests that are refused before an object is read.
+//! Rules for requests that are refused before an object is read.
 
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 

@@ -1,4 +1,4 @@
-//! What a rule is.
+//! The type of a rule, and the macro that declares rules.
 
 use std::fmt;
 
@@ -8,35 +8,35 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleId(&'static str);
 
-/// Why a request is answered by the layer that answers it.
+/// The reason why a layer answers a request. Rows of the routing tables refer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its identifier.
+    /// Unique among rules and proofs.
     pub id: RuleId,
-    /// The reason in words.
+    /// The reason in words, without a final full stop.
     pub sentence: &'static str,
-    /// Where docs/semantics.md states it.
+    /// The sections of docs/semantics.md that state it, such as `§1.3 F 3, §1.4`.
     pub section: &'static str,
-    /// The upstream source that decides it, with the versions that were read.
+    /// The upstream source that decides it: repository, file, function, and the versions that were read.
     pub upstream: &'static str,
-    /// What it reads from etcd.
+    /// The etcd reads that an answer by this rule causes.
     pub reads: ReadsOf,
 }
 
-/// What answering by a rule reads from etcd (§4.1 of docs/semantics.md).
+/// The etcd reads that an answer by a rule causes (§4.1 of docs/semantics.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadsOf {
-    /// Nothing.
+    /// No read of etcd.
     Nothing,
     /// The current revision: one Range of a key that does not exist.
     CurrentRevision,
-    /// The objects.
+    /// The object by its key, or a prefix with the request's limit.
     Objects,
     /// The current revision, then the objects at that revision.
     CurrentRevisionThenObjects,
     /// The objects, then a watch; or the watch alone where a revision is given.
     ObjectsThenWatch,
-    /// That depends on the rule that turns out to hold.
+    /// Depends on facts that are unknown.
     Undecided,
 }
 
@@ -45,7 +45,7 @@ impl RuleId {
         Self(id)
     }
 
-    /// The text.
+    /// The identifier as text, such as `list-unset-etcd`.
     pub const fn as_str(self) -> &'static str {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Rules that say why a verdict cannot be given.
+//! Rules for verdicts that the facts do not decide.
 
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 use crate::routing::served_from::UnknownReason;
@@ -28,7 +28,7 @@ rules! {
         "what is known of the server does not decide it (its version, or whether its watch cache was ready), but the answer shows which layer gave it";
 }
 
-/// The rule that stands for a reason.
+/// The rule that an unknown verdict with this reason names.
 pub(in crate::routing) const fn rule_of(reason: UnknownReason) -> RuleId {
     match reason {
         UnknownReason::VersionUnknown => UNKNOWN_VERSION,

@@ -1,4 +1,4 @@
-//! Rules of watches.
+//! Rules for watches.
 
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 

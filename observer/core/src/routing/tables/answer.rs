@@ -1,9 +1,9 @@
-//! What a row answers.
+//! The answer of a row: the layer that serves the request, and the alternative.
 
 use crate::routing::rules::RuleId;
 use crate::routing::served_from::{Fallback, Otherwise, ServedFrom};
 
-/// The first outcome, and the second where the reference states one.
+/// The expected outcome, and the alternative where docs/semantics.md states one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) served_from: ServedFrom,
@@ -40,7 +40,7 @@ pub(super) const CONSISTENT_OR_EVENT_504: Answer = late(ServedFrom::CacheConsist
 pub(super) const SNAPSHOT: Answer = only(ServedFrom::Snapshot);
 pub(super) const SNAPSHOT_OR_504: Answer = late(ServedFrom::Snapshot, Fallback::Rejected { status: 504 });
 pub(super) const REFUSED_400: Answer = only(ServedFrom::Rejected { status: 400, etcd_touched: false });
-/// etcd reads first and looks at the options afterwards.
+/// The etcd layer reads the object before it parses the options.
 pub(super) const REFUSED_400_LATE: Answer = only(ServedFrom::Rejected { status: 400, etcd_touched: true });
 pub(super) const REFUSED_422: Answer = only(ServedFrom::Rejected { status: 422, etcd_touched: false });
 pub(super) const REFUSED_429: Answer = only(ServedFrom::Rejected { status: 429, etcd_touched: false });
@@ -51,7 +51,7 @@ const fn only(served_from: ServedFrom) -> Answer {
     Answer { served_from, otherwise: None }
 }
 
-/// The wait is a constant of all versions (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` `blockTimeout`).
+/// All versions wait equally long (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` `blockTimeout`).
 const fn late(served_from: ServedFrom, then: Fallback) -> Answer {
     Answer { served_from, otherwise: Some(Otherwise { when: "the watch cache does not reach the revision within 3 s", then }) }
 }

@@ -1,4 +1,4 @@
-//! The releases between which nothing changes.
+//! The releases at which a table or a gate changes.
 
 use std::collections::BTreeSet;
 

@@ -18,7 +18,7 @@ macro_rules! get_rows {
     };
 }
 
-/// All versions.
+/// Rows for all versions.
 const GETS: &[GetRow] = get_rows! {
     Unset => ETCD,         GET_UNSET_ETCD;
     Zero  => CACHE,        GET_RV0;

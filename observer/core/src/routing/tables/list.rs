@@ -1,4 +1,4 @@
-//! Lists.
+//! §1.3 and §1.5: which layer answers a list.
 
 use super::answer::Decision;
 use super::list_eras::{Era, LIST_ERAS, ListRow};

@@ -8,16 +8,16 @@ use crate::routing::gates::Gate;
 use crate::routing::rules::{self, RuleId};
 use crate::routing::version::Versions;
 
-/// The rows of some versions, perhaps only with a gate on or off.
+/// The rows for a range of versions. Some of them apply only with certain gates on or off.
 #[derive(Debug)]
 pub(in crate::routing) struct Era {
     pub(in crate::routing) versions: Versions,
-    /// All must hold.
+    /// All of these conditions must hold.
     pub(super) gates: &'static [GateIs],
     pub(in crate::routing) rows: &'static [ListRow],
 }
 
-/// One row.
+/// A row of §1.3: conditions on the request and the server, and the answer if all of them hold.
 #[derive(Debug)]
 pub(in crate::routing) struct ListRow {
     pub(super) token: TokenIs,
@@ -32,7 +32,7 @@ pub(in crate::routing) struct ListRow {
     pub(in crate::routing) rule: RuleId,
 }
 
-/// The first column is era and row in §1.3.
+/// The first column names the era and the row in §1.3.
 macro_rules! list_rows {
     ($($row:literal | $token:ident | $matching:ident | $version:ident | $limit:ident | $keys:ident | $snapshot:ident | $consistent:ident
         => $answer:ident, $rule:ident;)*) => {
@@ -55,7 +55,7 @@ const NO_FALLBACK: GateIs = GateIs::On(Gate::ConsistentListFromCacheSkipTimeoutF
 const SNAPSHOTS: GateIs = GateIs::On(Gate::ListFromCacheSnapshot);
 const NO_SNAPSHOTS: GateIs = GateIs::Off(Gate::ListFromCacheSnapshot);
 
-/// Tested in this order. An era without a matching row passes the request on to the next.
+/// Tested in this order. If no row of an era matches, the next era is tried.
 pub(in crate::routing) const LIST_ERAS: &[Era] = &[
     Era { versions: Versions::minors(16, 18), gates: &[], rows: ERA_A },
     Era { versions: Versions::minors(28, 29), gates: &[CONSISTENT], rows: ERA_C_PRIME_BUG },
@@ -68,7 +68,7 @@ pub(in crate::routing) const LIST_ERAS: &[Era] = &[
     Era { versions: Versions::since(31), gates: &[], rows: ERA_D },
 ];
 
-/// 1.16 to 1.18. There is no resourceVersionMatch. Row 2 stands before row 1 so that a token names its own rule.
+/// 1.16 to 1.18, without resourceVersionMatch. Row 2 precedes row 1 so that a request with a token names its own rule.
 const ERA_A: &[ListRow] = list_rows! {
     //     continue | match | version | limit | keys | snapshot | consistent
     "A 2" | Set      | Any   | Any     | Any   | Any  | Any      | Any => ETCD,         LIST_CONTINUE_ETCD;
@@ -78,7 +78,7 @@ const ERA_A: &[ListRow] = list_rows! {
     "A 5" | Absent   | Any   | N       | No    | Any  | Any      | Any => CACHE_OR_504, LIST_RV;
 };
 
-/// 1.19 to 1.26, and 1.27 to 1.30 with default gates. Row 2 before row 1 as above.
+/// 1.19 to 1.26, and 1.27 to 1.30 with default gates. Row 2 precedes row 1, as above.
 const ERA_B_AND_C: &[ListRow] = list_rows! {
     //     continue | match    | version | limit | keys | snapshot | consistent
     "B 2" | Set      | Any      | Any     | Any   | Any  | Any      | Any => ETCD,         LIST_CONTINUE_ETCD;
@@ -91,19 +91,20 @@ const ERA_B_AND_C: &[ListRow] = list_rows! {
     "B 6" | Absent   | NotOlder | N       | No    | Any  | Any      | Any => CACHE_OR_504, LIST_NOT_OLDER_THAN;
 };
 
-/// 1.28 and 1.29 with `ConsistentListFromCache`: resourceVersion=0 is consistent too, whatever the limit.
+/// 1.28 and 1.29 with `ConsistentListFromCache`: resourceVersion=0 is consistent too, with any limit.
 const ERA_C_PRIME_BUG: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "C′ 2" | Absent   | Any   | Zero    | Any   | Any  | Any      | Any => CONSISTENT_OR_504, LIST_RV0_CONSISTENT_BUG;
 };
 
-/// 1.28 to 1.30 with `ConsistentListFromCache`. Nobody asks what etcd can do. Rows 3 and 4 are as in era C.
+/// 1.28 to 1.30 with `ConsistentListFromCache`. They do not check whether etcd answers progress requests. Rows 3 and 4 are as in
+/// era C.
 const ERA_C_PRIME: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "C′ 1" | Absent   | Any   | Unset   | No    | Any  | Any      | Any => CONSISTENT_OR_504, LIST_UNSET_CONSISTENT_ALPHA;
 };
 
-/// 1.31 and 1.32, and later with `ListFromCacheSnapshot` off. Row 4 is validation.
+/// 1.31 and 1.32, and later with `ListFromCacheSnapshot` off. Row 4 is part of `validation`.
 const ERA_D: &[ListRow] = list_rows! {
     //     continue | match    | version | limit | keys | snapshot | consistent
     "D 1" | Set      | Any      | Any     | Any   | Any  | Any      | Any => ETCD,               LIST_CONTINUE_ETCD;
@@ -116,7 +117,8 @@ const ERA_D: &[ListRow] = list_rows! {
     "D 8" | Absent   | NotOlder | N       | Any   | Any  | Any      | Any => CACHE_OR_504,       LIST_NOT_OLDER_THAN;
 };
 
-/// 1.33.0 to 1.33.2, before row 5 of era D. One key is found in the cache all the same (`cacher.go` `listItems`, v0.33.0).
+/// 1.33.0 to 1.33.2, tested before row 5 of era D. A list of one key is answered from the cache nevertheless (`cacher.go`
+/// `listItems`, v0.33.0).
 const ERA_E: &[ListRow] = list_rows! {
     //       continue | match | version | limit | keys | snapshot | consistent
     "E .0–.2" | Absent | Unset | Unset   | Yes   | Many | Any      | Yes => ETCD, LIST_UNSET_LIMIT_TRAP;
@@ -143,13 +145,14 @@ const ERA_F: &[ListRow] = list_rows! {
     "F 10" | Absent   | NotOlder      | N       | Any   | Any  | Any      | Any => CACHE_OR_504,       LIST_NOT_OLDER_THAN;
 };
 
-/// 1.37 with `ConsistentListFromCacheSkipTimeoutFallback`: before the consistent row of era F, or of D without snapshots.
+/// 1.37 with `ConsistentListFromCacheSkipTimeoutFallback`, tested before the consistent row of era F, or of era D without
+/// snapshots.
 const ERA_G: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "G 7"  | Absent   | Unset | Unset   | Any   | Any  | Any      | Yes => CONSISTENT_OR_429, LIST_UNSET_CONSISTENT_NO_FALLBACK;
 };
 
-/// The same with snapshots.
+/// 1.37 with `ListFromCacheSnapshot` as well.
 const ERA_G_SNAPSHOTS: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "G 6"  | Negative | Any   | Any     | Any   | Any  | Any      | Yes => CONSISTENT_OR_429, LIST_CONTINUE_LATEST_NO_FALLBACK;

@@ -1,7 +1,7 @@
-//! The decision tables, row by row as docs/semantics.md has them: §1.3 in `list_eras`, §2.1 in `get`, §2.2 and §2.3 in
-//! `watch`, §1.5 in `not_ready`, §1.11 in `validation`.
+//! The decision tables, with the rows of docs/semantics.md: §1.3 in `list_eras`, §2.1 in `get`, §2.2 and §2.3 in `watch`, §1.5 in
+//! `not_ready`, §1.11 in `validation`.
 //!
-//! Within a table rows are tested top-down and the first match wins.
+//! Within a table, rows are tested from top to bottom, and the first match wins.
 
 mod answer;
 mod list_eras;

@@ -1,6 +1,6 @@
-//! §1.5: what happens instead while the watch cache is not ready.
+//! §1.5: answers that replace those of the watch cache while it is not ready.
 //!
-//! What goes to etcd anyway is not touched by it: these rows are for all other answers.
+//! A request that goes to etcd anyway is unaffected.
 
 use super::answer::{Answer, Decision, ETCD, REFUSED_429, REFUSED_429_LATE};
 use crate::routing::columns::{GateIs, If, VersionIs};
@@ -17,7 +17,7 @@ pub(super) struct NotReadyRow {
     version: VersionIs,
     limit: If,
     selective: If,
-    /// Whether the list would be a consistent one.
+    /// Whether a ready cache would answer with a consistent list.
     consistent: If,
     instead: Instead,
     rule: RuleId,
@@ -25,9 +25,9 @@ pub(super) struct NotReadyRow {
 
 #[derive(Debug)]
 enum Instead {
-    /// Another answer.
+    /// This answer replaces that of the ready cache.
     Answer(Answer),
-    /// The same answer after a wait, or a refusal with this status.
+    /// The answer of the ready cache after a wait, or this status if the cache does not become ready in time.
     Waits(u16),
 }
 
@@ -46,9 +46,9 @@ macro_rules! not_ready_rows {
     };
 }
 
-/// The wait ends with the request's deadline.
+/// The wait lasts until the request's deadline, which gives 504.
 const V16_TO_24_12: Versions = Versions { first: Release::OLDEST, last: Release::new(24, 12) };
-/// A wait that fails is answered with 503. All releases in which the gate can be off.
+/// A wait without success gives 503. Includes all releases in which the gate can be off.
 const V24_13_ON: Versions = Versions { first: Release::new(24, 13), last: Release::NEWEST };
 const V31_TO_33: Versions = Versions::minors(31, 33);
 const V31_ON: Versions = Versions::since(31);
@@ -86,7 +86,7 @@ pub(super) const WATCH_NOT_READY: &[NotReadyRow] = not_ready_rows! {
     V31_ON        | RESILIENT | Any      | Any   | Any      | Any => REFUSED,             WATCH_NOT_READY_REFUSED;
 };
 
-/// What happens instead of `ready`; `None` when no row covers it.
+/// The answer that replaces `ready`, or `ready` itself if etcd gives it; `None` when no row covers it.
 pub(super) fn instead_of(ready: Decision, facts: &Facts<'_>, rows: &[NotReadyRow]) -> Option<Decision> {
     if ready.served_from == ServedFrom::Etcd {
         return Some(ready);

@@ -11,7 +11,7 @@ use crate::routing::version::Release;
 /// `pkg/storage/etcd3/watcher.go`, v0.29 to v0.37; measured by the matrix, `docs/accuracy.md`).
 const ASKS_FIRST: Release = Release::new(29, 0);
 
-/// Always etcd; a streaming list that demands a revision which etcd has not reached is told so.
+/// Always etcd. If a streaming list demands a revision that etcd has not reached, releases from 1.29 on send an `ERROR` event 504.
 pub(in crate::routing) fn decide_uncached(verb: Verb, facts: &Facts<'_>) -> Decision {
     let demands = facts.initial == InitialEvents::True && facts.version == Version::N;
     let answer = if verb == Verb::Watch && demands && facts.release >= ASKS_FIRST { &ETCD_OR_EVENT_504 } else { &ETCD };

@@ -11,9 +11,9 @@ use crate::routing::version::{Release, Versions};
 #[derive(Debug)]
 pub(super) struct RefusalRow {
     pub(super) versions: Versions,
-    /// Whether the options are validated as those of a watch: `watch` is true, whatever the path says.
+    /// Whether the options are validated as those of a watch: the `watch` parameter is true, with any path.
     as_watch: If,
-    /// Whether a list is made.
+    /// Whether the request lists objects, as all verbs except get and watch do here.
     lists: If,
     token: TokenIs,
     matching: MatchIs,
@@ -49,7 +49,7 @@ const V27_ON: Versions = Versions::since(27);
 const ANY: GateIs = GateIs::Any;
 const NO_WATCH_LIST: GateIs = GateIs::Off(Gate::WatchList);
 
-/// Validation (422) stands before what only the storage layer refuses (400).
+/// Rows of validation (422) precede those of the storage layer (400).
 pub(super) const REFUSALS: &[RefusalRow] = refusal_rows! {
     // versions | watch | list | continue | match       | version | initial | gate
     V19_ON      | No    | Any  | Any      | Set         | Unset   | Any     | ANY           => REFUSED_422, REFUSED_MATCH_WITHOUT_VERSION;
@@ -66,8 +66,8 @@ pub(super) const REFUSALS: &[RefusalRow] = refusal_rows! {
     ALL         | Any   | Yes  | Invalid  | Any         | Any     | Any     | ANY           => REFUSED_400, REFUSED_CONTINUE_INVALID;
 };
 
-/// The refusal of a read, if it is refused; `cached` says whether the resource has a watch cache. A get takes no options but
-/// `resourceVersion`.
+/// The refusal of a read, or `None` if it passes. `cached` is whether the resource has a watch cache. A get has no option other
+/// than `resourceVersion`.
 pub(in crate::routing) fn decide_refusal(
     info: &RequestInfo,
     options: &ListOptions,
@@ -87,14 +87,16 @@ pub(in crate::routing) fn decide_refusal(
     row.map(|row| row.answer.by(row.rule)).or_else(no_number).or_else(conflict)
 }
 
-/// The first release whose cache has list options validated before it looks at them (kubernetes/apiserver
+/// The first release in which list options are validated before the cache reads them (kubernetes/apiserver
 /// `pkg/storage/cacher/delegator.go` `GetList`, v0.33).
 const VALIDATES_FOR_THE_CACHE: Release = Release::new(33, 0);
-/// The first release whose cache takes a list with a limit (kubernetes/apiserver `pkg/storage/cacher/cacher.go` `shouldDelegateList`).
+/// The first release whose cache answers lists with a limit (kubernetes/apiserver `pkg/storage/cacher/cacher.go`
+/// `shouldDelegateList`).
 const CACHE_KNOWS_LIMITS: Release = Release::new(31, 0);
 
-/// A `resourceVersion` that is no number is refused by whoever reads it: etcd's layer answers 400, a get only after it has read; the watch
-/// cache has no status for it, which makes 500. Measured by the matrix (`docs/accuracy.md`) on 1.29.6 to 1.37.2.
+/// The layer that parses `resourceVersion` refuses one that is not a number. The etcd layer answers 400, for a get only after it
+/// has read the object. The watch cache returns an error without a status, which becomes 500. The matrix (`docs/accuracy.md`)
+/// measured this on 1.29.6 to 1.37.2.
 fn version_is_no_number(verb: Verb, facts: &Facts<'_>, cached: bool) -> Option<Decision> {
     if facts.version != Version::Invalid {
         return None;
@@ -117,13 +119,13 @@ fn version_is_no_number(verb: Verb, facts: &Facts<'_>, cached: bool) -> Option<D
     Some(answer.by(rules::REFUSED_VERSION_NO_NUMBER))
 }
 
-/// Whether a list that names a revision, whatever that is, goes to the watch cache before 1.33.
+/// Whether a list with any `resourceVersion`, even a malformed one, goes to the watch cache before 1.33.
 fn goes_to_the_cache(facts: &Facts<'_>) -> bool {
     let limit_is_known = facts.release >= CACHE_KNOWS_LIMITS && facts.matching == Match::NotOlderThan;
     facts.token == Token::Absent && facts.matching != Match::Exact && (!facts.limit || limit_is_known)
 }
 
-/// A name in the path counts as a field selector, and a field selector beside it must demand the same.
+/// A name in the path counts as a field selector, and an explicit field selector must demand the same name.
 fn names_conflict(info: &RequestInfo, options: &ListOptions) -> bool {
     !info.name.is_empty()
         && !options.field_selector.is_empty()

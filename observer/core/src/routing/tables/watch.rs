@@ -44,7 +44,7 @@ const V29_0_TO_3: Versions = Versions::patches(29, 0, 3);
 const ANY: GateIs = GateIs::Any;
 const FROM_STORAGE: GateIs = GateIs::On(Gate::WatchFromStorageWithoutResourceVersion);
 
-/// `sendInitialEvents` counts from 1.27 on and with WatchList only; validation refuses it otherwise.
+/// `sendInitialEvents` counts only from 1.27 on, and validation refuses it unless `WatchList` is on.
 pub(super) const WATCHES: &[WatchRow] = watch_rows! {
     // versions  | initial events  | version | bookmarks | progress | gate
     V31_ON       | TrueOrRewritten | Any     | Yes       | No       | ANY          => REFUSED_500,             WATCH_LIST_NO_PROGRESS;
