@@ -103,9 +103,9 @@ fn sessions_of_kubectl_are_understood() {
 fn no_credential_and_no_content_of_a_session_is_told() {
     for tape in tapes().into_iter().filter(|tape| tape.name.contains("kubectl")) {
         let recorded: Vec<u8> = tape.pieces.iter().flat_map(Piece::bytes).copied().collect();
-        let told = format!("{:?}", play(&tape, &tape.pieces));
+        let emitted = format!("{:?}", play(&tape, &tape.pieces));
         for canary in ["admin-token-of-the-test-cluster", "BEGIN CERTIFICATE", "fieldsV1"] {
-            assert!(!told.contains(canary), "{}: {canary}", tape.name);
+            assert!(!emitted.contains(canary), "{}: {canary}", tape.name);
         }
         if tape.protocol == Some(Protocol::Http1) {
             let text = String::from_utf8_lossy(&recorded);

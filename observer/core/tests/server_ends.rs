@@ -172,18 +172,18 @@ impl Run {
     }
 
     fn pass(&mut self, wire: &mut Wire, direction: Direction, bytes: &[u8]) {
-        let mut told = Vec::new();
-        wire.0.bytes(self.at, direction, bytes, &mut |one| told.push(one));
-        for one in told {
+        let mut emitted = Vec::new();
+        wire.0.bytes(self.at, direction, bytes, &mut |one| emitted.push(one));
+        for one in emitted {
             self.observer.observe(one, &mut |_event| {});
         }
     }
 
     fn ends(&mut self, wire: &mut Wire, direction: Direction) {
         self.wait(1);
-        let mut told = Vec::new();
-        wire.0.end(self.at, direction, EndManner::CloseNotify, &mut |one| told.push(one));
-        for one in told {
+        let mut emitted = Vec::new();
+        wire.0.end(self.at, direction, EndManner::CloseNotify, &mut |one| emitted.push(one));
+        for one in emitted {
             self.observer.observe(one, &mut |_event| {});
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use observer_core::exchange::{Client, Shape};
 use observer_core::observer::{Exposure, Finding};
 use observer_core::reflector::{
-    ListTold, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeTold, StallTold, StuckTold,
+    ListEvent, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeEvent, StallEvent, StuckEvent,
 };
 use observer_core::storm::{StormKind, StormRecord};
 use observer_core::time::Timestamp;
@@ -16,7 +16,7 @@ use super::quantity::{bytes, count, counted, length, microseconds};
 const MEMBERS_NAMED: usize = 3;
 
 /// `cause=expired/no-bookmarks → 1,704 items, 1,586 spurious 7.1 MB 90 ms  cache list-rv0`.
-pub(super) fn relist(list: &ListTold) -> String {
+pub(super) fn relist(list: &ListEvent) -> String {
     let cause = list.cause.map_or_else(String::new, |cause| format!(" cause={cause}"));
     let items = if list.repeats.at_least { "≥ " } else { "" };
     let served = list.served_from.as_ref().map_or_else(String::new, |served_from| format!("  {served_from}"));
@@ -31,14 +31,14 @@ pub(super) fn relist(list: &ListTold) -> String {
     )
 }
 
-pub(super) fn resume(resume: &ResumeTold) -> String {
+pub(super) fn resume(resume: &ResumeEvent) -> String {
     let from = resume.resource_version.map_or_else(String::new, |revision| format!(" from RV={revision}"));
     let (paused, before) = (microseconds(resume.paused_us), resume.after.in_words());
     let tried = if resume.attempts > 0 { format!(" and {}", counted(resume.attempts, "attempt")) } else { String::new() };
     format!("{}{from} after {paused}{tried}, without a list; the watch before {before}", subject(&resume.client, &resume.shape))
 }
 
-pub(super) fn stuck(stuck: &StuckTold) -> String {
+pub(super) fn stuck(stuck: &StuckEvent) -> String {
     let reached = stuck.current.map_or_else(String::new, |current| format!(", it is at RV={current}"));
     format!(
         "{} asks for RV={} and was refused {} times since {}: the API server has not reached it{reached}",
@@ -50,12 +50,12 @@ pub(super) fn stuck(stuck: &StuckTold) -> String {
 }
 
 /// `slow/1.0 pods all namespaces has not read for 1.0 s: the API server waits for the flow-control window of the stream`.
-pub(super) fn stalled(stall: &StallTold) -> String {
+pub(super) fn stalled(stall: &StallEvent) -> String {
     let lasted = microseconds(stall.lasted_us);
     format!("{} has not read for {lasted}: the API server waits for the {}", subject(&stall.client, &stall.shape), stall.by)
 }
 
-pub(super) fn stall_ended(stall: &StallTold) -> String {
+pub(super) fn stall_ended(stall: &StallEvent) -> String {
     format!("{} is over after {}", subject(&stall.client, &stall.shape), microseconds(stall.lasted_us))
 }
 

@@ -206,13 +206,13 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
         for one in told {
             shown.note(&one);
             match one {
-                reflector::Told::RelistBegan(began) => storms.began(*began, &mut |one| shown.note(&one)),
-                reflector::Told::Relist(list) => storms.listed(&list),
-                reflector::Told::InitialList(_)
-                | reflector::Told::Resumed(_)
-                | reflector::Told::Stuck(_)
-                | reflector::Told::Stalled(_)
-                | reflector::Told::StallEnded(_) => {}
+                reflector::ReflectorEvent::RelistBegan(began) => storms.began(*began, &mut |one| shown.note(&one)),
+                reflector::ReflectorEvent::Relist(list) => storms.listed(&list),
+                reflector::ReflectorEvent::InitialList(_)
+                | reflector::ReflectorEvent::Resumed(_)
+                | reflector::ReflectorEvent::Stuck(_)
+                | reflector::ReflectorEvent::Stalled(_)
+                | reflector::ReflectorEvent::StallEnded(_) => {}
             }
         }
         shown.note(&reflectors);

@@ -77,20 +77,20 @@ impl Default for Reader {
 
 impl Reader {
     /// Takes the next bytes of the file.
-    pub fn bytes(&mut self, bytes: &[u8], told: &mut dyn FnMut(Record)) {
+    pub fn bytes(&mut self, bytes: &[u8], emit: &mut dyn FnMut(Record)) {
         for step in bytes.chunks(STEP) {
             self.buffer.0.extend(step);
-            self.read(false, told);
+            self.read(false, emit);
         }
     }
 
     /// Notes the end of the file. A file without its end mark is torn.
-    pub fn finish(&mut self, told: &mut dyn FnMut(Record)) {
-        self.read(true, told);
+    pub fn finish(&mut self, emit: &mut dyn FnMut(Record)) {
+        self.read(true, emit);
         match self.state {
             State::Blocks => {
                 let skipped = self.skipped.take();
-                told(Record::Lost(Lost {
+                emit(Record::Lost(Lost {
                     offset: skipped.map_or(self.offset, |skipped| skipped.offset),
                     bytes: skipped.map_or(0, |skipped| skipped.bytes),
                     observations: None,
@@ -101,7 +101,7 @@ impl Reader {
             }
             State::Ended => {
                 if let Some(skipped) = self.skipped.take() {
-                    told(Record::Lost(self.lost(skipped, Some(0), None, LostReason::Trailing)));
+                    emit(Record::Lost(self.lost(skipped, Some(0), None, LostReason::Trailing)));
                 }
             }
             State::Head | State::Refused => {}
@@ -114,7 +114,7 @@ impl Reader {
         self.buffer.0 = Vec::new();
     }
 
-    fn read(&mut self, at_end: bool, told: &mut dyn FnMut(Record)) {
+    fn read(&mut self, at_end: bool, emit: &mut dyn FnMut(Record)) {
         let mut at = 0;
         loop {
             let rest = self.buffer.0.get(at..).unwrap_or_default();
@@ -130,13 +130,13 @@ impl Reader {
                 Step::Drop(length) => at += length,
                 Step::Refuse(refused) => {
                     self.state = State::Refused;
-                    told(Record::Refused(refused));
+                    emit(Record::Refused(refused));
                 }
                 Step::Head(head, length) => {
                     self.state = State::Blocks;
                     self.expected = Some(head.first);
                     at += length;
-                    told(Record::Head(head));
+                    emit(Record::Head(head));
                 }
                 Step::Skip(length, until) => {
                     // Blocks follow a damaged head.
@@ -148,7 +148,7 @@ impl Reader {
                 }
                 Step::Block(head, lines, length) => {
                     at += length;
-                    self.block(&head, &lines, place, length as u64, told);
+                    self.block(&head, &lines, place, length as u64, emit);
                 }
             }
         }
@@ -157,7 +157,7 @@ impl Reader {
     }
 
     /// Takes an intact block.
-    fn block(&mut self, head: &BlockHead, lines: &[u8], offset: u64, length: u64, told: &mut dyn FnMut(Record)) {
+    fn block(&mut self, head: &BlockHead, lines: &[u8], offset: u64, length: u64, emit: &mut dyn FnMut(Record)) {
         let skipped = self.skipped.take();
         if self.expected.is_some_and(|expected| expected > head.first) {
             // The block repeats earlier observations.
@@ -172,21 +172,21 @@ impl Reader {
         if missing != Some(0) || skipped.is_some() {
             let reason = if skipped.is_some() { LostReason::Damaged } else { LostReason::Missing };
             let skipped = skipped.unwrap_or(Skipped { offset, bytes: 0, until: None });
-            told(Record::Lost(self.lost(skipped, missing, Some(head.from), reason)));
+            emit(Record::Lost(self.lost(skipped, missing, Some(head.from), reason)));
         }
         self.expected = Some(head.first);
         match head.kind {
             BlockKind::Standing => {
-                self.each(head, lines, offset, Record::Standing, told);
+                self.each(head, lines, offset, Record::Standing, emit);
             }
             BlockKind::Observations => {
                 self.expected = Some(head.first.saturating_add(u64::from(head.count)));
                 // A head stores the time, but not how far the wall clock was set.
-                let latest = self.each(head, lines, offset, Record::Observation, told);
+                let latest = self.each(head, lines, offset, Record::Observation, emit);
                 self.latest = self.latest.max(latest.or(Some(head.until)));
             }
-            BlockKind::Complete => self.end(FileEnd::Complete, told),
-            BlockKind::Continues => self.end(FileEnd::Continues, told),
+            BlockKind::Complete => self.end(FileEnd::Complete, emit),
+            BlockKind::Continues => self.end(FileEnd::Continues, emit),
             BlockKind::Other(_later) => {}
         }
     }
@@ -199,7 +199,7 @@ impl Reader {
         lines: &[u8],
         offset: u64,
         record: fn(Observation) -> Record,
-        told: &mut dyn FnMut(Record),
+        emit: &mut dyn FnMut(Record),
     ) -> Option<Timestamp> {
         let is_standing = head.kind == BlockKind::Standing;
         // An earlier part recorded standing observations too, so they need not be missing.
@@ -215,20 +215,20 @@ impl Reader {
                 continue;
             };
             if out_of_bounds > 0 {
-                told(lost(std::mem::take(&mut out_of_bounds), self.latest.max(latest), Some(observation.at)));
+                emit(lost(std::mem::take(&mut out_of_bounds), self.latest.max(latest), Some(observation.at)));
             }
             latest = latest.max(Some(observation.at));
-            told(record(observation));
+            emit(record(observation));
         }
         if out_of_bounds > 0 {
-            told(lost(out_of_bounds, self.latest.max(latest), Some(head.until)));
+            emit(lost(out_of_bounds, self.latest.max(latest), Some(head.until)));
         }
         latest
     }
 
-    fn end(&mut self, end: FileEnd, told: &mut dyn FnMut(Record)) {
+    fn end(&mut self, end: FileEnd, emit: &mut dyn FnMut(Record)) {
         self.state = State::Ended;
-        told(Record::End(end));
+        emit(Record::End(end));
     }
 
     fn lost(&self, skipped: Skipped, observations: Option<u64>, until: Option<Timestamp>, reason: LostReason) -> Lost {

@@ -36,19 +36,19 @@ pub struct Replay {
 
 impl Replay {
     /// Takes the next bytes of the current file. After [`Self::end_file`], the next file is current.
-    pub fn bytes(&mut self, bytes: &[u8], told: &mut dyn FnMut(Replayed)) {
-        self.feed(told, |reader, sink| reader.bytes(bytes, sink));
+    pub fn bytes(&mut self, bytes: &[u8], emit: &mut dyn FnMut(Replayed)) {
+        self.feed(emit, |reader, sink| reader.bytes(bytes, sink));
         self.offset = self.offset.saturating_add(bytes.len() as u64);
     }
 
     /// Notes the end of the current file.
-    pub fn end_file(&mut self, told: &mut dyn FnMut(Replayed)) {
-        self.feed(told, |reader, sink| reader.finish(sink));
+    pub fn end_file(&mut self, emit: &mut dyn FnMut(Replayed)) {
+        self.feed(emit, |reader, sink| reader.finish(sink));
         self.reader = Reader::default();
     }
 
     /// Notes that there are no further files.
-    pub fn finish(&mut self, told: &mut dyn FnMut(Replayed)) {
+    pub fn finish(&mut self, emit: &mut dyn FnMut(Replayed)) {
         if self.last_end == Some(FileEnd::Continues) {
             let lost = Lost {
                 offset: self.offset,
@@ -58,16 +58,16 @@ impl Replay {
                 until: None,
                 reason: LostReason::NoLaterPart,
             };
-            self.lose(lost, told);
+            self.lose(lost, emit);
         }
     }
 
-    fn feed(&mut self, told: &mut dyn FnMut(Replayed), feed: impl FnOnce(&mut Reader, &mut dyn FnMut(Record))) {
+    fn feed(&mut self, emit: &mut dyn FnMut(Replayed), feed: impl FnOnce(&mut Reader, &mut dyn FnMut(Record))) {
         let mut reader = std::mem::take(&mut self.reader);
         let mut refused = false;
         feed(&mut reader, &mut |record| {
             if !refused {
-                refused = self.take(record, told).is_err();
+                refused = self.take(record, emit).is_err();
             }
         });
         if refused {
@@ -76,29 +76,29 @@ impl Replay {
         self.reader = reader;
     }
 
-    fn take(&mut self, record: Record, told: &mut dyn FnMut(Replayed)) -> Result<(), Refused> {
+    fn take(&mut self, record: Record, emit: &mut dyn FnMut(Replayed)) -> Result<(), Refused> {
         match record {
-            Record::Head(head) => return self.begin(head, told).inspect_err(|refused| told(Replayed::Refused(*refused))),
-            Record::Standing(observation) if !self.joined => self.observe(observation, told),
+            Record::Head(head) => return self.begin(head, emit).inspect_err(|refused| emit(Replayed::Refused(*refused))),
+            Record::Standing(observation) if !self.joined => self.observe(observation, emit),
             Record::Standing(_said_before) => {}
             Record::Observation(observation) => {
                 self.expected = self.expected.saturating_add(1);
-                self.observe(observation, told);
+                self.observe(observation, emit);
             }
             Record::Lost(lost) => {
                 self.expected = self.expected.saturating_add(lost.observations.unwrap_or(0));
-                self.lose(lost, told);
+                self.lose(lost, emit);
             }
             Record::End(end) => self.last_end = Some(end),
             Record::Refused(refused) => {
-                told(Replayed::Refused(refused));
+                emit(Replayed::Refused(refused));
                 return Err(refused);
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, head: FileHead, told: &mut dyn FnMut(Replayed)) -> Result<(), Refused> {
+    fn begin(&mut self, head: FileHead, emit: &mut dyn FnMut(Replayed)) -> Result<(), Refused> {
         if let Some(before) = self.present {
             if before.capture != head.capture {
                 return Err(Refused::OtherCapture { capture: head.capture });
@@ -116,24 +116,24 @@ impl Replay {
             let from = self.latest.or(Some(head.capture));
             let reason = LostReason::NoEarlierPart;
             self.expected = head.first;
-            self.lose(Lost { offset: 0, bytes: 0, observations: missing, from, until: Some(head.at), reason }, told);
+            self.lose(Lost { offset: 0, bytes: 0, observations: missing, from, until: Some(head.at), reason }, emit);
         }
         Ok(())
     }
 
-    fn observe(&mut self, observation: Observation, told: &mut dyn FnMut(Replayed)) {
+    fn observe(&mut self, observation: Observation, emit: &mut dyn FnMut(Replayed)) {
         self.latest = self.latest.max(Some(observation.at));
-        told(Replayed::Observation(observation));
+        emit(Replayed::Observation(observation));
     }
 
     /// The Observer learns of a loss only if observations may be missing.
-    fn lose(&mut self, lost: Lost, told: &mut dyn FnMut(Replayed)) {
+    fn lose(&mut self, lost: Lost, emit: &mut dyn FnMut(Replayed)) {
         let Lost { observations, from, until, .. } = lost;
         let from = from.or(self.latest);
         let at = until.or(from).unwrap_or_default();
-        told(Replayed::Lost(lost));
+        emit(Replayed::Lost(lost));
         if observations != Some(0) {
-            told(Replayed::Observation(Observation { at, what: What::Unrecorded { observations, from, until } }));
+            emit(Replayed::Observation(Observation { at, what: What::Unrecorded { observations, from, until } }));
         }
     }
 }

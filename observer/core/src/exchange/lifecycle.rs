@@ -26,7 +26,7 @@ pub struct Exchange {
     pub shown_before: Option<u64>,
     /// How far back the API server can begin a watch of this resource.
     pub event_window: EventWindow,
-    contradiction_told: bool,
+    contradiction_reported: bool,
     /// Memory of the exchange when it was last counted, in bytes.
     pub(crate) counted_memory: usize,
     /// When the request's head was complete.
@@ -75,7 +75,7 @@ impl Exchange {
             verdict,
             shown_before: None,
             event_window: EventWindow::default(),
-            contradiction_told: false,
+            contradiction_reported: false,
             counted_memory: 0,
             started: at,
             response: None,
@@ -191,7 +191,7 @@ impl Exchange {
     /// The proof that contradicts the verdict; returned only once.
     pub fn take_contradiction(&mut self) -> Option<&'static Proof> {
         let verdict = self.verdict.as_ref().filter(|verdict| verdict.certainty == Certainty::Contradicted)?;
-        let id = verdict.proof.filter(|_| !std::mem::replace(&mut self.contradiction_told, true))?;
+        let id = verdict.proof.filter(|_| !std::mem::replace(&mut self.contradiction_reported, true))?;
         proof(id.as_str())
     }
 

@@ -38,24 +38,24 @@ impl fmt::Debug for MetricsReader {
 
 impl MetricsReader {
     /// Reads the next bytes.
-    pub fn push(&mut self, bytes: &[u8], told: &mut dyn FnMut(&Sample<'_>)) {
+    pub fn push(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&Sample<'_>)) {
         let mut rest = bytes;
         while let Some(end) = memchr(b'\n', rest) {
             let (line, behind) = rest.split_at(end);
             rest = behind.get(1..).unwrap_or_default();
             if self.begun.is_empty() && !self.passing {
-                self.line(line, told);
+                self.line(line, emit);
             } else {
                 self.begin(line);
-                self.end_of_line(told);
+                self.end_of_line(emit);
             }
         }
         self.begin(rest);
     }
 
     /// Reads the last line if it has no line end, and returns the counts of unread lines.
-    pub fn finish(mut self, told: &mut dyn FnMut(&Sample<'_>)) -> Unread {
-        self.end_of_line(told);
+    pub fn finish(mut self, emit: &mut dyn FnMut(&Sample<'_>)) -> Unread {
+        self.end_of_line(emit);
         self.unread
     }
 
@@ -76,21 +76,21 @@ impl MetricsReader {
         }
     }
 
-    fn end_of_line(&mut self, told: &mut dyn FnMut(&Sample<'_>)) {
+    fn end_of_line(&mut self, emit: &mut dyn FnMut(&Sample<'_>)) {
         if std::mem::take(&mut self.passing) {
             return;
         }
         let line = std::mem::take(&mut self.begun);
-        self.line(&line, told);
+        self.line(&line, emit);
     }
 
-    fn line(&mut self, line: &[u8], told: &mut dyn FnMut(&Sample<'_>)) {
+    fn line(&mut self, line: &[u8], emit: &mut dyn FnMut(&Sample<'_>)) {
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
             return;
         }
         match std::str::from_utf8(line).ok().and_then(Sample::read) {
-            Some(sample) => told(&sample),
+            Some(sample) => emit(&sample),
             None => self.unread.malformed += 1,
         }
     }

@@ -101,14 +101,14 @@ proptest! {
 
 fn read(parts: &[&[u8]], labels: &[&str]) -> (Vec<String>, Unread) {
     let mut samples = Vec::new();
-    let mut told = |sample: &Sample<'_>| {
+    let mut emitted = |sample: &Sample<'_>| {
         let labels = labels.iter().filter_map(|label| Some(format!(" {label}={}", sample.label(label)?)));
         samples.push(format!("{}{} {}", sample.name, labels.collect::<String>(), sample.value));
     };
     let mut reader = MetricsReader::default();
     for part in parts {
-        reader.push(part, &mut told);
+        reader.push(part, &mut emitted);
     }
-    let unread = reader.finish(&mut told);
+    let unread = reader.finish(&mut emitted);
     (samples, unread)
 }

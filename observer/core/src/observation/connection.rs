@@ -71,10 +71,10 @@ impl ConnectionDecoder {
     }
 
     /// Decodes the next bytes of one direction.
-    pub fn bytes(&mut self, at: Timestamp, direction: Direction, bytes: &[u8], told: &mut dyn FnMut(Observation)) {
+    pub fn bytes(&mut self, at: Timestamp, direction: Direction, bytes: &[u8], emit: &mut dyn FnMut(Observation)) {
         // Counted first, because the decoder may fail.
         *self.observed.of(direction) += bytes.len() as u64;
-        self.decode(at, told, |http, sink| http.bytes(direction, bytes, sink));
+        self.decode(at, emit, |http, sink| http.bytes(direction, bytes, sink));
     }
 
     /// Takes header fields in plaintext, which later bytes of that direction have in their header blocks.
@@ -83,29 +83,29 @@ impl ConnectionDecoder {
     }
 
     /// Notes a gap: forwarded bytes that the decoder was not given.
-    pub fn gap(&mut self, at: Timestamp, direction: Direction, gap: Gap, told: &mut dyn FnMut(Observation)) {
+    pub fn gap(&mut self, at: Timestamp, direction: Direction, gap: Gap, emit: &mut dyn FnMut(Observation)) {
         *self.missed.of(direction) += gap.length;
         let stream = gap.stream.map(|stream| StreamId(u64::from(stream)));
-        told(Observation { at, what: What::Missed { connection: self.state.connection, stream, direction, bytes: gap.length } });
-        self.decode(at, told, |http, sink| http.gap(direction, gap, sink));
+        emit(Observation { at, what: What::Missed { connection: self.state.connection, stream, direction, bytes: gap.length } });
+        self.decode(at, emit, |http, sink| http.gap(direction, gap, sink));
     }
 
     /// Notes that one side ended its half.
-    pub fn end(&mut self, at: Timestamp, direction: Direction, manner: EndManner, told: &mut dyn FnMut(Observation)) {
+    pub fn end(&mut self, at: Timestamp, direction: Direction, manner: EndManner, emit: &mut dyn FnMut(Observation)) {
         let end = ConnectionEnd { direction, manner };
         self.state.first_end.get_or_insert(end);
-        told(Observation { at, what: What::ConnectionEnded { connection: self.state.connection, end } });
-        self.decode(at, told, |http, sink| http.end(direction, sink));
+        emit(Observation { at, what: What::ConnectionEnded { connection: self.state.connection, end } });
+        self.decode(at, emit, |http, sink| http.end(direction, sink));
     }
 
     /// Notes that the client's socket accepts no more bytes since `since`; with `None`, that it accepts them again.
-    pub fn socket_blocked(&mut self, at: Timestamp, since: Option<Timestamp>, told: &mut dyn FnMut(Observation)) {
+    pub fn socket_blocked(&mut self, at: Timestamp, since: Option<Timestamp>, emit: &mut dyn FnMut(Observation)) {
         let (connection, stream, by) = (self.state.connection, None, Blockage::Socket);
         let what = match since {
             Some(since) => What::Blocked { connection, stream, by, since },
             None => What::Unblocked { connection, stream, by },
         };
-        told(Observation { at, what });
+        emit(Observation { at, what });
     }
 
     /// Number of bytes that the decoder was given so far.
@@ -119,38 +119,38 @@ impl ConnectionDecoder {
     }
 
     /// Notes that the connection is no longer observed, although it may continue.
-    pub fn lose_sight(&mut self, at: Timestamp, told: &mut dyn FnMut(Observation)) {
-        self.state.lose_sight(&mut |what| told(Observation { at, what }));
+    pub fn lose_sight(&mut self, at: Timestamp, emit: &mut dyn FnMut(Observation)) {
+        self.state.lose_sight(&mut |what| emit(Observation { at, what }));
     }
 
     /// Notes that the connection is closed, even if its halves did not end. `forwarded` counts the bytes that the tap passed on.
-    pub fn close(&mut self, at: Timestamp, forwarded: Plaintext, told: &mut dyn FnMut(Observation)) {
-        let mut tell = |what| told(Observation { at, what });
+    pub fn close(&mut self, at: Timestamp, forwarded: Plaintext, emit: &mut dyn FnMut(Observation)) {
+        let mut emit = |what| emit(Observation { at, what });
         let first_end = self.state.first_end;
         for (stream, mut open) in std::mem::take(&mut self.state.streams) {
-            open.flush(&mut tell);
+            open.flush(&mut emit);
             let end = open.end(ExchangeEnd::Cut(first_end), first_end);
-            tell(What::Ended { exchange: self.state.exchange(stream), end });
+            emit(What::Ended { exchange: self.state.exchange(stream), end });
         }
-        tell(What::ConnectionClosed { connection: self.state.connection, forwarded, observed: self.observed });
+        emit(What::ConnectionClosed { connection: self.state.connection, forwarded, observed: self.observed });
     }
 
     fn decode(
         &mut self,
         at: Timestamp,
-        told: &mut dyn FnMut(Observation),
+        emit: &mut dyn FnMut(Observation),
         feed: impl FnOnce(&mut http::Connection, &mut dyn FnMut(Event<'_>)),
     ) {
-        let mut tell = |what| told(Observation { at, what });
+        let mut emit = |what| emit(Observation { at, what });
         let state = &mut self.state;
         state.at = at;
         feed(&mut self.http, &mut |event| {
-            state.event(event, &mut tell);
+            state.event(event, &mut emit);
             if state.gathered >= MOST_GATHERED {
-                state.flush(&mut tell);
+                state.flush(&mut emit);
             }
         });
-        state.flush(&mut tell);
+        state.flush(&mut emit);
     }
 }
 
@@ -159,69 +159,69 @@ impl State {
         ExchangeId { connection: self.connection, stream }
     }
 
-    fn event(&mut self, event: Event<'_>, told: &mut dyn FnMut(What)) {
+    fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(What)) {
         let connection = self.connection;
         match event {
-            Event::Request { stream, head } => self.request(stream, &RequestLine::of(&head, &self.path_prefix), told),
-            Event::Informational { stream, status } => told(What::Informed { exchange: self.exchange(stream), status }),
-            Event::Response { stream, head } => self.response(stream, &ResponseLine::of(&head), told),
-            Event::Body { stream, direction, bytes } => self.on(stream, |open| open.body(direction, bytes.0, told)),
+            Event::Request { stream, head } => self.request(stream, &RequestLine::of(&head, &self.path_prefix), emit),
+            Event::Informational { stream, status } => emit(What::Informed { exchange: self.exchange(stream), status }),
+            Event::Response { stream, head } => self.response(stream, &ResponseLine::of(&head), emit),
+            Event::Body { stream, direction, bytes } => self.on(stream, |open| open.body(direction, bytes.0, emit)),
             Event::BodyGap { stream, direction, length } => {
-                told(What::BodyMissed { exchange: self.exchange(stream), direction, bytes: length });
+                emit(What::BodyMissed { exchange: self.exchange(stream), direction, bytes: length });
                 self.on(stream, |open| open.gap(direction, length));
             }
-            Event::Opaque { stream, direction, bytes } => self.on(stream, |open| open.opaque(direction, bytes.0, told)),
-            Event::OpaqueGap { stream, direction, length } => self.on(stream, |open| open.opaque_gap(direction, length, told)),
-            Event::MessageEnd { stream, direction: Direction::Response } => self.finish(stream, ExchangeEnd::Complete, told),
+            Event::Opaque { stream, direction, bytes } => self.on(stream, |open| open.opaque(direction, bytes.0, emit)),
+            Event::OpaqueGap { stream, direction, length } => self.on(stream, |open| open.opaque_gap(direction, length, emit)),
+            Event::MessageEnd { stream, direction: Direction::Response } => self.finish(stream, ExchangeEnd::Complete, emit),
             Event::MessageCut { stream, direction: Direction::Response } => {
-                self.finish(stream, ExchangeEnd::Cut(self.first_end), told);
+                self.finish(stream, ExchangeEnd::Cut(self.first_end), emit);
             }
             Event::MessageEnd { direction: Direction::Request, .. }
             | Event::MessageCut { direction: Direction::Request, .. }
             | Event::Window { direction: Direction::Request, .. } => {}
-            Event::Reset { stream, by, code } => self.finish(stream, ExchangeEnd::Reset { by, code }, told),
+            Event::Reset { stream, by, code } => self.finish(stream, ExchangeEnd::Reset { by, code }, emit),
             Event::Upgraded { stream, protocol } => {
                 self.on(stream, |open| open.upgrade(&protocol));
-                told(What::Upgraded { exchange: self.exchange(stream), protocol });
+                emit(What::Upgraded { exchange: self.exchange(stream), protocol });
             }
             Event::Window { stream, direction: Direction::Response, used_up } => {
                 let by = if stream.is_some() { Blockage::StreamWindow } else { Blockage::ConnectionWindow };
-                told(if used_up {
+                emit(if used_up {
                     What::Blocked { connection, stream, by, since: self.at }
                 } else {
                     What::Unblocked { connection, stream, by }
                 });
             }
-            Event::GoAway { by, code, .. } => told(What::GoAway { connection, by, code }),
+            Event::GoAway { by, code, .. } => emit(What::GoAway { connection, by, code }),
             Event::Malformed { direction, at, what } => {
-                told(What::Malformed { connection, direction, offset: at, what: what.to_owned() });
+                emit(What::Malformed { connection, direction, offset: at, what: what.to_owned() });
             }
-            Event::Dark { direction, loss } => self.dark(direction, loss, told),
+            Event::Dark { direction, loss } => self.dark(direction, loss, emit),
         }
     }
 
-    fn request(&mut self, stream: StreamId, request: &RequestLine, told: &mut dyn FnMut(What)) {
+    fn request(&mut self, stream: StreamId, request: &RequestLine, emit: &mut dyn FnMut(What)) {
         let exchange = self.exchange(stream);
-        told(What::Requested { exchange, request: Box::new(request.clone()) });
+        emit(What::Requested { exchange, request: Box::new(request.clone()) });
         if self.response_is_dark {
-            told(What::Ended { exchange, end: ExchangeEnd::OutOfSight });
+            emit(What::Ended { exchange, end: ExchangeEnd::OutOfSight });
         } else {
             self.streams.insert(stream, Box::new(Stream::new(exchange, request)));
         }
     }
 
-    fn response(&mut self, stream: StreamId, response: &ResponseLine, told: &mut dyn FnMut(What)) {
+    fn response(&mut self, stream: StreamId, response: &ResponseLine, emit: &mut dyn FnMut(What)) {
         let exchange = self.exchange(stream);
-        told(What::Responded { exchange, response: Box::new(response.clone()) });
-        self.on(stream, |open| open.response(response, told));
+        emit(What::Responded { exchange, response: Box::new(response.clone()) });
+        self.on(stream, |open| open.response(response, emit));
     }
 
     /// Reports the data that the streams have gathered.
-    fn flush(&mut self, told: &mut dyn FnMut(What)) {
+    fn flush(&mut self, emit: &mut dyn FnMut(What)) {
         self.gathered = 0;
         for stream in std::mem::take(&mut self.touched) {
             if let Some(open) = self.streams.get_mut(&stream) {
-                open.flush(told);
+                open.flush(emit);
             }
         }
     }
@@ -237,32 +237,32 @@ impl State {
         }
     }
 
-    fn finish(&mut self, stream: StreamId, end: ExchangeEnd, told: &mut dyn FnMut(What)) {
+    fn finish(&mut self, stream: StreamId, end: ExchangeEnd, emit: &mut dyn FnMut(What)) {
         if let Some(mut open) = self.streams.remove(&stream) {
             let end = open.end(end, self.first_end);
             match end {
-                ExchangeEnd::Complete => open.finish(told),
+                ExchangeEnd::Complete => open.finish(emit),
                 // The body is incomplete because the exchange is, not because it is malformed.
-                ExchangeEnd::Reset { .. } | ExchangeEnd::Cut(_) | ExchangeEnd::OutOfSight => open.flush(told),
+                ExchangeEnd::Reset { .. } | ExchangeEnd::Cut(_) | ExchangeEnd::OutOfSight => open.flush(emit),
             }
-            told(What::Ended { exchange: self.exchange(stream), end });
+            emit(What::Ended { exchange: self.exchange(stream), end });
         }
     }
 
     /// Reports that one direction is no longer decoded. Without responses, open exchanges continue out of sight. Without requests,
     /// later responses cannot be matched.
-    fn dark(&mut self, direction: Direction, loss: http::Loss, told: &mut dyn FnMut(What)) {
-        told(What::Dark { connection: self.connection, direction, loss });
+    fn dark(&mut self, direction: Direction, loss: http::Loss, emit: &mut dyn FnMut(What)) {
+        emit(What::Dark { connection: self.connection, direction, loss });
         if direction == Direction::Response {
             self.response_is_dark = true;
-            self.lose_sight(told);
+            self.lose_sight(emit);
         }
     }
 
-    fn lose_sight(&mut self, told: &mut dyn FnMut(What)) {
+    fn lose_sight(&mut self, emit: &mut dyn FnMut(What)) {
         for (stream, mut open) in std::mem::take(&mut self.streams) {
-            open.flush(told);
-            told(What::Ended { exchange: self.exchange(stream), end: ExchangeEnd::OutOfSight });
+            open.flush(emit);
+            emit(What::Ended { exchange: self.exchange(stream), end: ExchangeEnd::OutOfSight });
         }
     }
 }

@@ -60,7 +60,7 @@ impl Stream {
         }
     }
 
-    pub(super) fn response(&mut self, response: &ResponseLine, told: &mut dyn FnMut(What)) {
+    pub(super) fn response(&mut self, response: &ResponseLine, emit: &mut dyn FnMut(What)) {
         let success = response.is_success();
         self.version.take_if(|_| !VersionDocument::is_in(response));
         let kind = match self.expected {
@@ -74,18 +74,18 @@ impl Stream {
             Ok(reader) => self.reader = Some(reader),
             // A rejection by priority and fairness is plain text, and a response without a body has no type: neither is a loss.
             Err(Unsupported::MediaType) if content_type.is_empty() || (!success && content_type.starts_with("text/plain")) => {}
-            Err(Unsupported::MediaType) => self.not_read(BodyNotRead::MediaType(media_type(content_type)), told),
-            Err(Unsupported::ContentCoding) => self.not_read(BodyNotRead::ContentCoding(content_encoding.to_owned()), told),
+            Err(Unsupported::MediaType) => self.not_read(BodyNotRead::MediaType(media_type(content_type)), emit),
+            Err(Unsupported::ContentCoding) => self.not_read(BodyNotRead::ContentCoding(content_encoding.to_owned()), emit),
         }
     }
 
-    pub(super) fn body(&mut self, direction: Direction, bytes: &[u8], told: &mut dyn FnMut(What)) {
+    pub(super) fn body(&mut self, direction: Direction, bytes: &[u8], emit: &mut dyn FnMut(What)) {
         self.count(direction, bytes.len() as u64);
         if direction == Direction::Response {
             self.has_body = true;
             self.version.take_if(|version| !version.push(bytes));
             self.recognize_watch(bytes);
-            self.read(told, |reader, sink| reader.push(bytes, sink));
+            self.read(emit, |reader, sink| reader.push(bytes, sink));
         }
     }
 
@@ -109,18 +109,18 @@ impl Stream {
     }
 
     /// Takes bytes of an upgraded exchange.
-    pub(super) fn opaque(&mut self, direction: Direction, bytes: &[u8], told: &mut dyn FnMut(What)) {
+    pub(super) fn opaque(&mut self, direction: Direction, bytes: &[u8], emit: &mut dyn FnMut(What)) {
         self.count(direction, bytes.len() as u64);
-        self.on_socket(told, |socket, sink| socket.push(direction, bytes, sink));
+        self.on_socket(emit, |socket, sink| socket.push(direction, bytes, sink));
     }
 
     /// Notes a gap in the bytes of an upgraded exchange.
-    pub(super) fn opaque_gap(&mut self, direction: Direction, length: u64, told: &mut dyn FnMut(What)) {
+    pub(super) fn opaque_gap(&mut self, direction: Direction, length: u64, emit: &mut dyn FnMut(What)) {
         self.count(direction, length);
         if self.socket.is_some() {
-            told(What::BodyMissed { exchange: self.exchange, direction, bytes: length });
+            emit(What::BodyMissed { exchange: self.exchange, direction, bytes: length });
         }
-        self.on_socket(told, |socket, sink| socket.gap(direction, length, sink));
+        self.on_socket(emit, |socket, sink| socket.gap(direction, length, sink));
     }
 
     /// How the exchange ended. `end` and `first_end` are those of the connection; the Close frame of a WebSocket is more precise.
@@ -148,14 +148,14 @@ impl Stream {
     }
 
     /// Reports what the reader still holds, once the response is complete. A response without a body (HEAD, 204) has nothing.
-    pub(super) fn finish(&mut self, told: &mut dyn FnMut(What)) {
+    pub(super) fn finish(&mut self, emit: &mut dyn FnMut(What)) {
         if self.has_body {
-            self.read(told, |reader, sink| reader.finish(sink));
+            self.read(emit, |reader, sink| reader.finish(sink));
         }
         if let Some(version) = self.version.take().and_then(|version| version.finish()) {
-            self.tell(Body::Version(version), told);
+            self.emit(Body::Version(version), emit);
         }
-        self.flush(told);
+        self.flush(emit);
     }
 
     /// Memory of the items and events that are gathered and not yet reported, in bytes.
@@ -164,107 +164,107 @@ impl Stream {
     }
 
     /// Reports the gathered counts, items and events.
-    pub(super) fn flush(&mut self, told: &mut dyn FnMut(What)) {
+    pub(super) fn flush(&mut self, emit: &mut dyn FnMut(What)) {
         let exchange = self.exchange;
         self.gathered = 0;
         for (direction, bytes) in [(Direction::Request, &mut self.request_bytes), (Direction::Response, &mut self.response_bytes)] {
             if *bytes > 0 {
-                told(What::Bytes { exchange, direction, bytes: std::mem::take(bytes) });
+                emit(What::Bytes { exchange, direction, bytes: std::mem::take(bytes) });
             }
         }
         if !self.items.is_empty() {
-            told(What::Understood { exchange, body: Body::Items(std::mem::take(&mut self.items)) });
+            emit(What::Understood { exchange, body: Body::Items(std::mem::take(&mut self.items)) });
         }
         if !self.events.is_empty() {
-            told(What::Understood { exchange, body: Body::Events(std::mem::take(&mut self.events)) });
+            emit(What::Understood { exchange, body: Body::Events(std::mem::take(&mut self.events)) });
         }
     }
 
-    fn on_socket(&mut self, told: &mut dyn FnMut(What), feed: impl FnOnce(&mut WatchSocket, &mut dyn FnMut(Part<'_>))) {
+    fn on_socket(&mut self, emit: &mut dyn FnMut(What), feed: impl FnOnce(&mut WatchSocket, &mut dyn FnMut(Part<'_>))) {
         let Some(mut socket) = self.socket.take() else { return };
-        feed(&mut socket, &mut |part| self.part(part, told));
+        feed(&mut socket, &mut |part| self.part(part, emit));
         self.socket = Some(socket);
     }
 
     /// Reads a part of a watch's messages. Their first byte shows their media type.
-    fn part(&mut self, part: Part<'_>, told: &mut dyn FnMut(What)) {
+    fn part(&mut self, part: Part<'_>, emit: &mut dyn FnMut(What)) {
         match part {
             Part::Message(Redacted(bytes)) => {
-                self.begin_messages(bytes, told);
-                self.read(told, |reader, sink| reader.push(bytes, sink));
+                self.begin_messages(bytes, emit);
+                self.read(emit, |reader, sink| reader.push(bytes, sink));
             }
             Part::MessageGap(length) => {
                 // The gap may include the first byte.
                 self.has_body = true;
                 self.reader.iter_mut().for_each(|reader| reader.gap(length));
             }
-            Part::MessageEnd => self.read(told, |reader, sink| reader.end_message(sink)),
+            Part::MessageEnd => self.read(emit, |reader, sink| reader.end_message(sink)),
             Part::Close(_) => {}
-            Part::Malformed { at, what } => self.not_read(BodyNotRead::Malformed { at, what: what.to_owned() }, told),
+            Part::Malformed { at, what } => self.not_read(BodyNotRead::Malformed { at, what: what.to_owned() }, emit),
         }
     }
 
-    fn begin_messages(&mut self, bytes: &[u8], told: &mut dyn FnMut(What)) {
+    fn begin_messages(&mut self, bytes: &[u8], emit: &mut dyn FnMut(What)) {
         let Some(first) = bytes.first().filter(|_| !std::mem::replace(&mut self.has_body, true)) else { return };
         let media_type = MediaType::of_event(*first);
         match media_type.and_then(|media_type| BodyReader::new(BodyKind::Messages, media_type.as_str(), "").ok()) {
             Some(reader) => {
                 self.reader = Some(reader);
-                self.tell(Body::MediaType(media_type.map(MediaType::as_str).unwrap_or_default().to_owned()), told);
+                self.emit(Body::MediaType(media_type.map(MediaType::as_str).unwrap_or_default().to_owned()), emit);
             }
-            None => self.not_read(BodyNotRead::MediaType("WebSocket messages of an unknown type".to_owned()), told),
+            None => self.not_read(BodyNotRead::MediaType("WebSocket messages of an unknown type".to_owned()), emit),
         }
     }
 
-    fn not_read(&mut self, reason: BodyNotRead, told: &mut dyn FnMut(What)) {
+    fn not_read(&mut self, reason: BodyNotRead, emit: &mut dyn FnMut(What)) {
         self.reader = None;
-        told(What::NotRead { exchange: self.exchange, reason });
+        emit(What::NotRead { exchange: self.exchange, reason });
     }
 
-    fn read(&mut self, told: &mut dyn FnMut(What), feed: impl FnOnce(&mut BodyReader, &mut dyn FnMut(Fact))) {
+    fn read(&mut self, emit: &mut dyn FnMut(What), feed: impl FnOnce(&mut BodyReader, &mut dyn FnMut(Fact))) {
         let Some(mut reader) = self.reader.take() else { return };
         let mut malformed = None;
-        feed(&mut reader, &mut |fact| match self.fact(fact, told) {
+        feed(&mut reader, &mut |fact| match self.fact(fact, emit) {
             Ok(()) => {}
             Err(reason) => malformed = Some(reason),
         });
         match malformed {
-            Some(reason) => self.not_read(reason, told),
+            Some(reason) => self.not_read(reason, emit),
             None => self.reader = Some(reader),
         }
     }
 
-    fn fact(&mut self, fact: Fact, told: &mut dyn FnMut(What)) -> Result<(), BodyNotRead> {
+    fn fact(&mut self, fact: Fact, emit: &mut dyn FnMut(What)) -> Result<(), BodyNotRead> {
         match fact {
             Fact::Item(item) => {
                 self.gathered += item.memory();
                 self.items.push(item);
-                self.flush_if_full(told);
+                self.flush_if_full(emit);
             }
             Fact::Frame(frame) => {
                 self.gathered += frame.memory();
                 self.events.push(frame);
-                self.flush_if_full(told);
+                self.flush_if_full(emit);
             }
-            Fact::Kind { kind, .. } => self.tell(Body::Kind(kind), told),
-            Fact::ListMeta(meta) => self.tell(Body::List(meta), told),
-            Fact::Object(object) => self.tell(Body::Object(object), told),
-            Fact::Status(status) if self.is_read => self.tell(Body::Status(status), told),
-            Fact::Status(status) => self.tell(Body::Status(Box::new(status.without_words())), told),
+            Fact::Kind { kind, .. } => self.emit(Body::Kind(kind), emit),
+            Fact::ListMeta(meta) => self.emit(Body::List(meta), emit),
+            Fact::Object(object) => self.emit(Body::Object(object), emit),
+            Fact::Status(status) if self.is_read => self.emit(Body::Status(status), emit),
+            Fact::Status(status) => self.emit(Body::Status(Box::new(status.without_words())), emit),
             Fact::Complete => {}
             Fact::Malformed { at, what } => return Err(BodyNotRead::Malformed { at, what: what.to_owned() }),
         }
         Ok(())
     }
 
-    fn flush_if_full(&mut self, told: &mut dyn FnMut(What)) {
+    fn flush_if_full(&mut self, emit: &mut dyn FnMut(What)) {
         if self.gathered >= BATCH_BYTES || self.items.len() >= BATCH || self.events.len() >= BATCH {
-            self.flush(told);
+            self.flush(emit);
         }
     }
 
-    fn tell(&self, body: Body, told: &mut dyn FnMut(What)) {
-        told(What::Understood { exchange: self.exchange, body });
+    fn emit(&self, body: Body, emit: &mut dyn FnMut(What)) {
+        emit(What::Understood { exchange: self.exchange, body });
     }
 }
 

@@ -23,8 +23,8 @@ fn words_of_a_refused_write_are_dropped() {
     let answer = format!("HTTP/1.1 422 x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     for method in ["POST", "PUT", "PATCH", "DELETE"] {
         let request = format!("{method} /api/v1/namespaces/b/secrets/a HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
-        let told = told(&[(Direction::Request, request), (Direction::Response, answer.clone())]);
-        assert!(told.contains("understood Status(422)"), "{method}: {told}");
+        let emitted = emitted(&[(Direction::Request, request), (Direction::Response, answer.clone())]);
+        assert!(emitted.contains("understood Status(422)"), "{method}: {emitted}");
     }
 }
 
@@ -70,7 +70,7 @@ fn version_that_a_client_asks_for_is_told() {
         "]],
     );
     for none in [answer(r#"{"gitVersion":"tomorrow"}"#), answer("{}"), answer(&" ".repeat(5000))] {
-        assert!(!told(&[ask, (Direction::Response, &none)]).contains("Version("), "{none}");
+        assert!(!emitted(&[ask, (Direction::Response, &none)]).contains("Version("), "{none}");
     }
 }
 
@@ -161,19 +161,19 @@ fn logs_and_discovery_are_only_counted() {
 
 #[test]
 fn hole_in_a_body_is_told_with_its_exchange() {
-    let mut told = Vec::new();
+    let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut tell = |observation: Observation| told.push(describe(&observation.what));
+    let mut emit = |observation: Observation| emitted.push(describe(&observation.what));
     let at = Timestamp::default();
-    decoder.bytes(at, Direction::Request, b"GET /api/v1/configmaps HTTP/1.1\r\n\r\n", &mut tell);
+    decoder.bytes(at, Direction::Request, b"GET /api/v1/configmaps HTTP/1.1\r\n\r\n", &mut emit);
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", LIST.len());
-    decoder.bytes(at, Direction::Response, head.as_bytes(), &mut tell);
-    decoder.gap(at, Direction::Response, Gap { stream: None, length: LIST.len() as u64 }, &mut tell);
-    decoder.close(at, Plaintext::default(), &mut tell);
+    decoder.bytes(at, Direction::Response, head.as_bytes(), &mut emit);
+    decoder.gap(at, Direction::Response, Gap { stream: None, length: LIST.len() as u64 }, &mut emit);
+    decoder.close(at, Plaintext::default(), &mut emit);
     assert_eq!(
-        told[2..],
+        emitted[2..],
         ["missed Response 206", "body missed Response 206", "bytes Response 206", "ended Complete", "closed"],
-        "{told:#?}"
+        "{emitted:#?}"
     );
 }
 
@@ -294,44 +294,44 @@ fn exec_over_websocket_is_only_counted() {
 
 #[test]
 fn connection_ends_with_what_was_passed_on_and_what_was_shown_of_it() {
-    let mut told = Vec::new();
+    let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut tell = |observation: Observation| told.push(observation.what);
+    let mut emit = |observation: Observation| emitted.push(observation.what);
     let at = Timestamp::default();
-    decoder.bytes(at, Direction::Request, b"GET / HTTP/1.1\r\n\r\n", &mut tell);
-    decoder.bytes(at, Direction::Response, b"HTTP/1.1 200 OK\r\n", &mut tell);
-    decoder.gap(at, Direction::Response, Gap { stream: None, length: 9 }, &mut tell);
-    decoder.bytes(at, Direction::Response, b"not HTTP", &mut tell);
+    decoder.bytes(at, Direction::Request, b"GET / HTTP/1.1\r\n\r\n", &mut emit);
+    decoder.bytes(at, Direction::Response, b"HTTP/1.1 200 OK\r\n", &mut emit);
+    decoder.gap(at, Direction::Response, Gap { stream: None, length: 9 }, &mut emit);
+    decoder.bytes(at, Direction::Response, b"not HTTP", &mut emit);
     let forwarded = Plaintext { request: 18, response: 34 };
-    decoder.close(at, forwarded, &mut tell);
+    decoder.close(at, forwarded, &mut emit);
     let observed = Plaintext { request: 18, response: 25 };
-    assert_eq!(told.last(), Some(&What::ConnectionClosed { connection: ConnectionId(1), forwarded, observed }));
+    assert_eq!(emitted.last(), Some(&What::ConnectionClosed { connection: ConnectionId(1), forwarded, observed }));
 }
 
 #[test]
 fn what_is_under_way_goes_out_of_sight_and_is_nobodys_end() {
-    let mut told = Vec::new();
+    let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut tell = |observation: Observation| told.push(describe(&observation.what));
-    decoder.bytes(Timestamp::default(), Direction::Request, WATCH_REQUEST.as_bytes(), &mut tell);
-    decoder.lose_sight(Timestamp::default(), &mut tell);
-    decoder.close(Timestamp::default(), Plaintext::default(), &mut tell);
-    assert_eq!(told[1..], ["ended OutOfSight", "closed"]);
+    let mut emit = |observation: Observation| emitted.push(describe(&observation.what));
+    decoder.bytes(Timestamp::default(), Direction::Request, WATCH_REQUEST.as_bytes(), &mut emit);
+    decoder.lose_sight(Timestamp::default(), &mut emit);
+    decoder.close(Timestamp::default(), Plaintext::default(), &mut emit);
+    assert_eq!(emitted[1..], ["ended OutOfSight", "closed"]);
 }
 
 #[test]
 fn hole_in_a_websocket_is_told_with_its_exchange() {
-    let mut told = Vec::new();
+    let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut tell = |observation: Observation| told.push(describe(&observation.what));
+    let mut emit = |observation: Observation| emitted.push(describe(&observation.what));
     let at = Timestamp::default();
-    decoder.bytes(at, Direction::Request, WATCH_REQUEST.as_bytes(), &mut tell);
-    decoder.bytes(at, Direction::Response, &[SWITCHED.as_bytes(), &frame(0x81, ADDED)[..2]].concat(), &mut tell);
-    decoder.gap(at, Direction::Response, Gap { stream: None, length: ADDED.len() as u64 }, &mut tell);
-    decoder.bytes(at, Direction::Response, &frame(0x81, ADDED), &mut tell);
-    decoder.close(at, Plaintext::default(), &mut tell);
-    let (missed, rest) = (format!("missed Response {}", ADDED.len()), &told[3..]);
-    assert!(rest.contains(&missed) && rest.contains(&format!("body {missed}")), "{told:#?}");
+    decoder.bytes(at, Direction::Request, WATCH_REQUEST.as_bytes(), &mut emit);
+    decoder.bytes(at, Direction::Response, &[SWITCHED.as_bytes(), &frame(0x81, ADDED)[..2]].concat(), &mut emit);
+    decoder.gap(at, Direction::Response, Gap { stream: None, length: ADDED.len() as u64 }, &mut emit);
+    decoder.bytes(at, Direction::Response, &frame(0x81, ADDED), &mut emit);
+    decoder.close(at, Plaintext::default(), &mut emit);
+    let (missed, rest) = (format!("missed Response {}", ADDED.len()), &emitted[3..]);
+    assert!(rest.contains(&missed) && rest.contains(&format!("body {missed}")), "{emitted:#?}");
 }
 
 /// A WebSocket frame with a payload of less than 126 bytes.
@@ -342,22 +342,22 @@ fn frame(first: u8, payload: impl AsRef<[u8]>) -> Vec<u8> {
 
 #[track_caller]
 fn check<B: AsRef<[u8]>>(pieces: &[(Direction, B)], expected: &Expect) {
-    expected.assert_eq(&told(pieces));
+    expected.assert_eq(&emitted(pieces));
 }
 
-fn told<B: AsRef<[u8]>>(pieces: &[(Direction, B)]) -> String {
-    let mut told = String::new();
+fn emitted<B: AsRef<[u8]>>(pieces: &[(Direction, B)]) -> String {
+    let mut emitted = String::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut tell = |observation: Observation| {
+    let mut emit = |observation: Observation| {
         let text = serde_json::to_string(&observation).unwrap();
         assert!(!text.contains("canary"), "an object's content left the decoder: {text}");
-        told.push_str(&(describe(&observation.what) + "\n"));
+        emitted.push_str(&(describe(&observation.what) + "\n"));
     };
     for (direction, bytes) in pieces {
-        decoder.bytes(Timestamp::default(), *direction, bytes.as_ref(), &mut tell);
+        decoder.bytes(Timestamp::default(), *direction, bytes.as_ref(), &mut emit);
     }
-    decoder.close(Timestamp::default(), Plaintext::default(), &mut tell);
-    told
+    decoder.close(Timestamp::default(), Plaintext::default(), &mut emit);
+    emitted
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "what has no words of its own is shown as it is")]

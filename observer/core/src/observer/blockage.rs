@@ -1,8 +1,8 @@
 //! Responses that wait for their client to read, and the effect on its reflectors.
 
 use super::event::Event;
-use super::following::Telling;
-use super::owner::Observer;
+use super::following::Emitter;
+use super::observe::Observer;
 use crate::http::StreamId;
 use crate::observation::{ConnectionId, ExchangeId, What};
 use crate::time::Timestamp;
@@ -15,7 +15,7 @@ impl Observer {
         stream: Option<StreamId>,
         at: Timestamp,
         what: &What,
-        told: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(Event),
     ) {
         if stream.is_none() {
             self.note_connection(connection, what);
@@ -25,18 +25,18 @@ impl Observer {
         let of = |stream| ExchangeId { connection, stream };
         for (_, open) in self.open.range_mut(of(first)..=of(last)) {
             open.apply(at, what);
-            self.following.blockage_changed(open, at, Telling { told, several });
+            self.following.blockage_changed(open, at, Emitter { emit, several });
         }
     }
 
     /// Applies the blockages of its connection to a new exchange, which waits from the beginning.
-    pub(super) fn inherit_blockage(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    pub(super) fn inherit_blockage(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let blocked = self.connections.get(&id.connection).map(|connection| connection.blocked.clone()).unwrap_or_default();
         let Some(open) = self.open.get_mut(&id).filter(|_| !blocked.is_empty()) else { return };
         for by in blocked {
             open.apply(at, &What::Blocked { connection: id.connection, stream: None, by, since: at });
         }
-        self.following.blockage_changed(open, at, Telling { told, several: self.upstreams.several() });
+        self.following.blockage_changed(open, at, Emitter { emit, several: self.upstreams.several() });
     }
 
     fn note_connection(&mut self, connection: ConnectionId, what: &What) {

@@ -16,7 +16,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::owner::Observer;
+use super::observe::Observer;
 use crate::http::{Direction, StreamId};
 use crate::observation::{Blockage, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, UpstreamName};
 use crate::routing::ServerProfile;

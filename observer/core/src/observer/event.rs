@@ -8,7 +8,7 @@ use crate::exchange::{Client, Shape};
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::Verb;
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, Plaintext, Process, UpstreamName};
-use crate::reflector::{self, ListTold, RelistBegan, ResumeTold, StallTold, StuckTold};
+use crate::reflector::{self, ListEvent, RelistBegan, ResumeEvent, StallEvent, StuckEvent};
 use crate::routing::ServerProfile;
 use crate::storm::{self, StormRecord};
 use crate::time::Timestamp;
@@ -93,7 +93,7 @@ pub enum Event {
     InitialList {
         /// The list and its cost.
         #[serde(flatten)]
-        list: Box<ListTold>,
+        list: Box<ListEvent>,
     },
     /// A reflector started a relist.
     RelistBegan {
@@ -105,31 +105,31 @@ pub enum Event {
     Relist {
         /// The list, with its cost, cause and evidence.
         #[serde(flatten)]
-        list: Box<ListTold>,
+        list: Box<ListEvent>,
     },
     /// A reflector resumed its watch, without a list.
     Resume {
         /// The new watch, and how the previous one ended.
         #[serde(flatten)]
-        resume: Box<ResumeTold>,
+        resume: Box<ResumeEvent>,
     },
     /// A reflector repeatedly asks for a revision that the API server does not reach.
     Stuck {
         /// The revision, and the refusals so far.
         #[serde(flatten)]
-        stuck: Box<StuckTold>,
+        stuck: Box<StuckEvent>,
     },
     /// A reflector does not read its response, so the server cannot send.
     Stalled {
         /// The stall so far, with its cause.
         #[serde(flatten)]
-        stall: Box<StallTold>,
+        stall: Box<StallEvent>,
     },
     /// A stalled reflector reads again, or its response ended.
     StallEnded {
         /// The stall, with its cause and length.
         #[serde(flatten)]
-        stall: Box<StallTold>,
+        stall: Box<StallEvent>,
     },
     /// A storm was declared: enough reflectors relist at once.
     StormBegan {
@@ -261,23 +261,23 @@ pub enum Event {
 
 impl Event {
     /// The event for a report of a reflector.
-    pub(super) fn of_reflector(told: reflector::Told) -> Self {
-        match told {
-            reflector::Told::InitialList(list) => Self::InitialList { list },
-            reflector::Told::RelistBegan(began) => Self::RelistBegan { began },
-            reflector::Told::Relist(list) => Self::Relist { list },
-            reflector::Told::Resumed(resume) => Self::Resume { resume },
-            reflector::Told::Stuck(stuck) => Self::Stuck { stuck },
-            reflector::Told::Stalled(stall) => Self::Stalled { stall },
-            reflector::Told::StallEnded(stall) => Self::StallEnded { stall },
+    pub(super) fn of_reflector(emit: reflector::ReflectorEvent) -> Self {
+        match emit {
+            reflector::ReflectorEvent::InitialList(list) => Self::InitialList { list },
+            reflector::ReflectorEvent::RelistBegan(began) => Self::RelistBegan { began },
+            reflector::ReflectorEvent::Relist(list) => Self::Relist { list },
+            reflector::ReflectorEvent::Resumed(resume) => Self::Resume { resume },
+            reflector::ReflectorEvent::Stuck(stuck) => Self::Stuck { stuck },
+            reflector::ReflectorEvent::Stalled(stall) => Self::Stalled { stall },
+            reflector::ReflectorEvent::StallEnded(stall) => Self::StallEnded { stall },
         }
     }
 
     /// The event for a report on a storm.
-    pub(super) fn of_storm(told: storm::Told) -> Self {
-        match told {
-            storm::Told::Began(record) => Self::StormBegan { record },
-            storm::Told::Ended(record) => Self::StormEnded { record },
+    pub(super) fn of_storm(emit: storm::StormEvent) -> Self {
+        match emit {
+            storm::StormEvent::Began(record) => Self::StormBegan { record },
+            storm::StormEvent::Ended(record) => Self::StormEnded { record },
         }
     }
 

@@ -28,15 +28,15 @@ pub(super) struct Counted {
 }
 
 /// Receiver of the events that follow from an observation.
-pub(super) struct Telling<'t> {
-    pub told: &'t mut dyn FnMut(Event),
+pub(super) struct Emitter<'t> {
+    pub emit: &'t mut dyn FnMut(Event),
     /// Whether clients used several API servers; if not, events omit the name.
     pub several: bool,
 }
 
-impl Telling<'_> {
-    fn tell(&mut self, event: Event) {
-        (self.told)(if self.several { event } else { event.without_upstream_name() });
+impl Emitter<'_> {
+    fn emit(&mut self, event: Event) {
+        (self.emit)(if self.several { event } else { event.without_upstream_name() });
     }
 }
 
@@ -61,42 +61,42 @@ impl Following {
         self.reflectors.lose_sight(at);
     }
 
-    pub(super) fn requested(&mut self, exchange: &Exchange, mut telling: Telling<'_>) {
-        let mut told = Vec::new();
-        self.reflectors.requested(exchange, &mut |one| told.push(one));
-        self.follow(told, &mut telling);
+    pub(super) fn requested(&mut self, exchange: &Exchange, mut emitter: Emitter<'_>) {
+        let mut emit = Vec::new();
+        self.reflectors.requested(exchange, &mut |one| emit.push(one));
+        self.follow(emit, &mut emitter);
     }
 
-    pub(super) fn answered(&mut self, exchange: &Exchange, at: Timestamp, mut telling: Telling<'_>) {
-        let mut told = Vec::new();
-        self.reflectors.answered(exchange, at, &mut |one| told.push(one));
-        self.follow(told, &mut telling);
+    pub(super) fn answered(&mut self, exchange: &Exchange, at: Timestamp, mut emitter: Emitter<'_>) {
+        let mut emit = Vec::new();
+        self.reflectors.answered(exchange, at, &mut |one| emit.push(one));
+        self.follow(emit, &mut emitter);
     }
 
-    pub(super) fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, mut telling: Telling<'_>) {
-        let mut told = Vec::new();
-        self.reflectors.understood(exchange, at, body, &mut |one| told.push(one));
-        self.follow(told, &mut telling);
+    pub(super) fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, mut emitter: Emitter<'_>) {
+        let mut emit = Vec::new();
+        self.reflectors.understood(exchange, at, body, &mut |one| emit.push(one));
+        self.follow(emit, &mut emitter);
     }
 
-    pub(super) fn ended(&mut self, exchange: &Exchange, mut telling: Telling<'_>) {
-        let mut told = Vec::new();
-        self.reflectors.ended(exchange, &mut |one| told.push(one));
-        self.follow(told, &mut telling);
+    pub(super) fn ended(&mut self, exchange: &Exchange, mut emitter: Emitter<'_>) {
+        let mut emit = Vec::new();
+        self.reflectors.ended(exchange, &mut |one| emit.push(one));
+        self.follow(emit, &mut emitter);
     }
 
-    pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, mut telling: Telling<'_>) {
-        let mut told = Vec::new();
-        self.reflectors.blockage_changed(exchange, at, &mut |one| told.push(one));
-        self.follow(told, &mut telling);
+    pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, mut emitter: Emitter<'_>) {
+        let mut emit = Vec::new();
+        self.reflectors.blockage_changed(exchange, at, &mut |one| emit.push(one));
+        self.follow(emit, &mut emitter);
     }
 
     /// Advances time to `at`.
-    pub(super) fn pass(&mut self, at: Timestamp, mut telling: Telling<'_>) {
-        let mut told = Vec::new();
-        self.reflectors.pass(at, &mut |one| told.push(one));
-        self.follow(told, &mut telling);
-        self.storms.pass(at, &mut |told| telling.tell(Event::of_storm(told)));
+    pub(super) fn pass(&mut self, at: Timestamp, mut emitter: Emitter<'_>) {
+        let mut emit = Vec::new();
+        self.reflectors.pass(at, &mut |one| emit.push(one));
+        self.follow(emit, &mut emitter);
+        self.storms.pass(at, &mut |emit| emitter.emit(Event::of_storm(emit)));
     }
 
     /// The state of all reflectors when a shutdown is requested.
@@ -146,20 +146,20 @@ impl Following {
     }
 
     /// Emits the reports of reflectors, and counts their relists and resumes. Passes relists to the storms.
-    fn follow(&mut self, told: Vec<reflector::Told>, telling: &mut Telling<'_>) {
-        for told in told {
-            telling.tell(Event::of_reflector(told.clone()));
-            match told {
-                reflector::Told::RelistBegan(began) => {
+    fn follow(&mut self, emit: Vec<reflector::ReflectorEvent>, emitter: &mut Emitter<'_>) {
+        for emit in emit {
+            emitter.emit(Event::of_reflector(emit.clone()));
+            match emit {
+                reflector::ReflectorEvent::RelistBegan(began) => {
                     self.relists = self.relists.saturating_add(u64::from(!began.cause.begins_from_nothing()));
-                    self.storms.began(*began, &mut |told| telling.tell(Event::of_storm(told)));
+                    self.storms.began(*began, &mut |emit| emitter.emit(Event::of_storm(emit)));
                 }
-                reflector::Told::Relist(list) => self.storms.listed(&list),
-                reflector::Told::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
-                reflector::Told::InitialList(_)
-                | reflector::Told::Stuck(_)
-                | reflector::Told::Stalled(_)
-                | reflector::Told::StallEnded(_) => {}
+                reflector::ReflectorEvent::Relist(list) => self.storms.listed(&list),
+                reflector::ReflectorEvent::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
+                reflector::ReflectorEvent::InitialList(_)
+                | reflector::ReflectorEvent::Stuck(_)
+                | reflector::ReflectorEvent::Stalled(_)
+                | reflector::ReflectorEvent::StallEnded(_) => {}
             }
         }
     }

@@ -4,7 +4,7 @@
 //! is no longer followed.
 
 use super::event::Event;
-use super::owner::Observer;
+use super::observe::Observer;
 use crate::exchange::Exchange;
 use crate::observation::{ConnectionId, ExchangeEnd, ExchangeId, What};
 use crate::time::Timestamp;
@@ -27,27 +27,27 @@ impl Observer {
     }
 
     /// Counts the memory of a request again, and stops following it if the bound is exceeded.
-    pub(super) fn count_memory(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    pub(super) fn count_memory(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let Some(open) = self.open.get_mut(&id) else { return };
         let memory = open.memory();
         self.open_memory.remove(std::mem::replace(&mut open.counted_memory, memory));
         self.open_memory.add(memory);
         if self.open_memory.is_exceeded() {
             self.missed.exchanges_dropped = self.missed.exchanges_dropped.saturating_add(1);
-            self.leave(id, at, told);
+            self.leave(id, at, emit);
         }
     }
 
     /// Stops following the open exchanges on `connection`, which continue unobserved.
-    pub(super) fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    pub(super) fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let lost: Vec<ExchangeId> = self.open.keys().copied().filter(|id| id.connection == connection).collect();
         for exchange in lost {
-            self.leave(exchange, at, told);
+            self.leave(exchange, at, emit);
         }
     }
 
-    fn leave(&mut self, exchange: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    fn leave(&mut self, exchange: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         self.on(exchange, at, &What::Ended { exchange, end: ExchangeEnd::OutOfSight });
-        self.finish(exchange, at, told);
+        self.finish(exchange, at, emit);
     }
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::identity::ReflectorId;
-use super::owner::Reflectors;
 use super::polling::Polling;
 use super::record::{ReflectorRow, ReflectorState};
+use super::reflectors::Reflectors;
 use super::spells::{Spell, Trouble};
 use super::state::{Reflector, State};
 use super::watch_end::WatchEnd;

@@ -1,13 +1,13 @@
 //! State changes of a reflector on the requests and responses of lists.
 
 use super::cause::{RelistCause, UnknownCause};
+use super::events::{ListEvent, ReflectorEvent, RelistBegan, StuckEvent};
 use super::listing::{Failure, FailureKind, Listing, Origin};
 use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
 use super::servers::Refusal;
 use super::spells::Trouble;
 use super::state::{ClientAge, Context, Form, Reflector, STUCK_AFTER, State, Stuck};
-use super::told::{ListTold, RelistBegan, StuckTold, Told};
 use super::versions::Versions;
 use super::watching::Watching;
 use crate::exchange::Exchange;
@@ -16,7 +16,7 @@ use crate::time::{Timestamp, microseconds};
 
 impl Reflector {
     /// Processes a request for a list, or for a watch with initial events.
-    pub(super) fn lists(&mut self, exchange: &Exchange, context: &Context<'_>, told: &mut dyn FnMut(Told)) {
+    pub(super) fn lists(&mut self, exchange: &Exchange, context: &Context<'_>, emit: &mut dyn FnMut(ReflectorEvent)) {
         let (at, options) = (exchange.started, &exchange.request.options);
         let is_page = options.continue_token != Continue::Unset;
         self.last_seen = at;
@@ -26,8 +26,8 @@ impl Reflector {
             self.last_form = Some(Form::of(options));
         }
         let listing = match std::mem::replace(&mut self.state, State::Waiting) {
-            State::Listing(listing, _) => self.list_on(listing, exchange, context, told),
-            State::Listed | State::Watching(_) | State::Waiting => Box::new(self.begin_list(exchange, context, told)),
+            State::Listing(listing, _) => self.list_on(listing, exchange, context, emit),
+            State::Listed | State::Watching(_) | State::Waiting => Box::new(self.begin_list(exchange, context, emit)),
         };
         let watching = options.watch.then(|| Box::new(Watching::begin(exchange)));
         self.state = State::Listing(listing, watching);
@@ -50,7 +50,7 @@ impl Reflector {
         mut listing: Box<Listing>,
         exchange: &Exchange,
         context: &Context<'_>,
-        told: &mut dyn FnMut(Told),
+        emit: &mut dyn FnMut(ReflectorEvent),
     ) -> Box<Listing> {
         let options = &exchange.request.options;
         let is_page = options.continue_token != Continue::Unset;
@@ -75,10 +75,10 @@ impl Reflector {
             return Box::new(Listing::begin(origin, exchange));
         }
         self.list_failure = listing.failure;
-        Box::new(self.begin_list(exchange, context, told))
+        Box::new(self.begin_list(exchange, context, emit))
     }
 
-    fn begin_list(&mut self, exchange: &Exchange, context: &Context<'_>, told: &mut dyn FnMut(Told)) -> Listing {
+    fn begin_list(&mut self, exchange: &Exchange, context: &Context<'_>, emit: &mut dyn FnMut(ReflectorEvent)) -> Listing {
         let last_list = self.list_failure.as_ref().map_or(self.revision_since, |failure| failure.at);
         // The reason for an expiry lies after that revision, not after the watch that reported the expiry.
         let idle_since = self
@@ -91,7 +91,7 @@ impl Reflector {
         let without_end = options.watch && !options.ends_state_with_bookmark();
         let went_wrong = self.watched_since_list || self.list_failure.is_some() || refusal.is_some();
         let origin = match (self.had_a_list && (self.has_watched() || without_end), went_wrong || without_end) {
-            (true, true) => self.begin_relist(exchange, context, refusal, told),
+            (true, true) => self.begin_relist(exchange, context, refusal, emit),
             (true, false) => Origin::Plain,
             (false, _) => Origin::Initial,
         };
@@ -106,7 +106,7 @@ impl Reflector {
         exchange: &Exchange,
         context: &Context<'_>,
         refusal: Option<Refusal>,
-        told: &mut dyn FnMut(Told),
+        emit: &mut dyn FnMut(ReflectorEvent),
     ) -> Origin {
         let at = exchange.started;
         let ended = self.past_watch.as_ref().map(|watch| watch.ended);
@@ -139,7 +139,7 @@ impl Reflector {
             evidence.insert(place, Moment { at: refusal.from, what });
         }
         self.note_relist(at, cause);
-        told(Told::RelistBegan(Box::new(RelistBegan {
+        emit(ReflectorEvent::RelistBegan(Box::new(RelistBegan {
             at,
             reflector: self.id,
             client_id: self.key.client,
@@ -179,7 +179,13 @@ impl Reflector {
         self.timeline.push(at, what);
     }
 
-    pub(super) fn note_too_large(&mut self, exchange: &Exchange, listing: &Listing, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub(super) fn note_too_large(
+        &mut self,
+        exchange: &Exchange,
+        listing: &Listing,
+        at: Timestamp,
+        emit: &mut dyn FnMut(ReflectorEvent),
+    ) {
         let (Some(Failure { kind: FailureKind::TooLarge, .. }), ResourceVersion::At(revision)) =
             (&listing.failure, listing.options.resource_version)
         else {
@@ -188,12 +194,12 @@ impl Reflector {
         if self.stuck.is_some_and(|stuck| stuck.revision != revision) {
             self.end_stuck(at);
         }
-        let first = Stuck { revision, current: None, since: at, refusals: 0, told: false };
+        let first = Stuck { revision, current: None, since: at, refusals: 0, reported: false };
         let stuck = self.stuck.get_or_insert(first);
         stuck.current = exchange.status.as_ref().and_then(Status::current_revision);
         stuck.refusals = stuck.refusals.saturating_add(1);
-        if stuck.refusals >= STUCK_AFTER && !std::mem::replace(&mut stuck.told, true) {
-            let stuck = StuckTold {
+        if stuck.refusals >= STUCK_AFTER && !std::mem::replace(&mut stuck.reported, true) {
+            let stuck = StuckEvent {
                 at,
                 reflector: self.id,
                 client: self.client.clone(),
@@ -205,12 +211,12 @@ impl Reflector {
             };
             self.spells.begin(Trouble::Stuck, stuck.since);
             self.last_stuck_at = Some(revision);
-            told(Told::Stuck(Box::new(stuck)));
+            emit(ReflectorEvent::Stuck(Box::new(stuck)));
         }
     }
 
     /// Completes a list: updates the reflector and reports the list.
-    pub(super) fn whole(&mut self, listing: Listing, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub(super) fn whole(&mut self, listing: Listing, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let counts = &mut self.counts;
         counts.items = counts.items.saturating_add(listing.items);
         counts.streamed_items = counts.streamed_items.saturating_add(if listing.options.watch { listing.items } else { 0 });
@@ -242,7 +248,7 @@ impl Reflector {
         self.had_a_list = true;
         self.watched_since_list = matches!(self.state, State::Watching(_));
         self.polls.whole();
-        let told_list = ListTold {
+        let list_event = ListEvent {
             at: listing.began,
             ended_at: at,
             reflector: self.id,
@@ -264,12 +270,12 @@ impl Reflector {
         self.objects.is_partial = listing.is_partial;
         match listing.origin {
             Origin::Again { cause, evidence } => {
-                let relist = Box::new(ListTold { cause: Some(cause), evidence, ..told_list });
+                let relist = Box::new(ListEvent { cause: Some(cause), evidence, ..list_event });
                 self.last_relist = Some(relist.clone());
-                told(Told::Relist(relist));
+                emit(ReflectorEvent::Relist(relist));
             }
-            Origin::Initial if self.has_watched() => told(Told::InitialList(Box::new(told_list))),
-            Origin::Initial => self.first_list = Some(Box::new(told_list)),
+            Origin::Initial if self.has_watched() => emit(ReflectorEvent::InitialList(Box::new(list_event))),
+            Origin::Initial => self.first_list = Some(Box::new(list_event)),
             Origin::Plain => {}
         }
     }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::clients::ClientId;
+use super::events::ListEvent;
 use super::identity::{ReflectorId, Representation};
 use super::moment::Moment;
 use super::polling::Polling;
 use super::servers::Server;
 use super::spells::{Spell, Trouble};
 use super::state::{ClientAge, Form, ListsFrom, Reflector, State};
-use super::told::ListTold;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
 use super::watching::Watching;
@@ -172,7 +172,7 @@ pub struct ReflectorRow {
     pub last_end: Option<WatchEnd>,
     /// Its last relist, with the evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_relist: Option<Box<ListTold>>,
+    pub last_relist: Option<Box<ListEvent>>,
     /// Its latest moments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<Moment>,
@@ -184,7 +184,7 @@ pub struct ReflectorRow {
 impl ReflectorRow {
     pub(super) fn of(reflector: &Reflector, process: Option<Process>, server: Option<&Server>, now: Timestamp) -> Self {
         let counts = &reflector.counts;
-        let stalling = reflector.stalling.filter(|stalling| stalling.told);
+        let stalling = reflector.stalling.filter(|stalling| stalling.reported);
         let watching = watching(reflector);
         let newest = server.and_then(|server| server.newest(&reflector.key.resource));
         Self {
@@ -201,7 +201,7 @@ impl ReflectorRow {
             first_seen: reflector.first_seen,
             last_seen: reflector.last_seen,
             resource_version: reflector.revision,
-            server_revision: reflector.stuck.filter(|stuck| stuck.told).and_then(|stuck| stuck.current),
+            server_revision: reflector.stuck.filter(|stuck| stuck.reported).and_then(|stuck| stuck.current),
             behind: behind(newest, reflector.revision),
             behind_store: behind(server.and_then(|server| server.newest_beside(&reflector.key.resource)), reflector.revision),
             objects: reflector.objects.estimated_len(),
@@ -285,7 +285,7 @@ fn state(reflector: &Reflector) -> ReflectorState {
         }
         State::Listing(..) => ReflectorState::Listing,
         State::Listed => ReflectorState::Listed,
-        State::Watching(_) if reflector.stalling.is_some_and(|stalling| stalling.told) => ReflectorState::Stalled,
+        State::Watching(_) if reflector.stalling.is_some_and(|stalling| stalling.reported) => ReflectorState::Stalled,
         State::Watching(_) => ReflectorState::Watching,
         State::Waiting => ReflectorState::Waiting,
     }
@@ -296,7 +296,7 @@ fn since(reflector: &Reflector) -> Timestamp {
         (State::Listing(..), Some(stuck)) if reflector.is_stuck() => stuck.since,
         (State::Listing(listing, _), _) => listing.began,
         (State::Watching(watching), _) => {
-            let stalled = reflector.stalling.filter(|stalling| stalling.told).map(|stalling| stalling.since);
+            let stalled = reflector.stalling.filter(|stalling| stalling.reported).map(|stalling| stalling.since);
             stalled.or(watching.opened).unwrap_or(watching.asked)
         }
         (State::Listed, _) => reflector.revision_since,

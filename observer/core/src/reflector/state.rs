@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::cause::RelistCause;
+use super::events::{ListEvent, ReflectorEvent, ResumeEvent};
 use super::identity::{Key, ReflectorId};
-use super::kin::Place;
+use super::key_group::Place;
 use super::listing::{Failure, Listing};
 use super::moment::{Happened, Timeline};
 use super::polling::PollClock;
 use super::servers::{Refusal, Server};
 use super::spells::{Spell, Spells, Trouble};
 use super::stalling::Stalling;
-use super::told::{ListTold, ResumeTold, Told};
 use super::versions::{RepeatCounter, Versions};
 use super::watch_end::WatchEnd;
 use super::watching::{PastWatch, Watching};
@@ -58,9 +58,9 @@ pub(super) struct Reflector {
     pub first_seen: Timestamp,
     /// Time of its last request, its last delivery, or the end of its last watch.
     pub last_seen: Timestamp,
-    pub last_relist: Option<Box<ListTold>>,
+    pub last_relist: Option<Box<ListEvent>>,
     /// Its first list, kept until its first watch shows that it is a reflector.
-    pub first_list: Option<Box<ListTold>>,
+    pub first_list: Option<Box<ListEvent>>,
     /// The revision that the server refuses as not reached yet; `None` while it refuses none.
     pub stuck: Option<Stuck>,
     /// Revision at which it was last stuck.
@@ -69,7 +69,7 @@ pub(super) struct Reflector {
     /// The last watch that was of use, and the number of failed attempts since; `None` once a resume is confirmed.
     pub interrupted: Option<Interrupted>,
     /// The resume to report once the watch is confirmed.
-    pub resuming: Option<Box<ResumeTold>>,
+    pub resuming: Option<Box<ResumeEvent>>,
     /// Whether it requested a watch after its last complete list.
     pub watched_since_list: bool,
     /// Form of its last list.
@@ -272,7 +272,7 @@ pub(super) struct Stuck {
     pub current: Option<u64>,
     pub since: Timestamp,
     pub refusals: u64,
-    pub told: bool,
+    pub reported: bool,
 }
 
 /// Number of refusals at one revision that makes a reflector stuck. A client's transport makes up to 11 attempts before the
@@ -358,7 +358,7 @@ impl Reflector {
 
     /// Whether it keeps asking for a revision that the server does not reach.
     pub(super) fn is_stuck(&self) -> bool {
-        self.stuck.is_some_and(|stuck| stuck.told)
+        self.stuck.is_some_and(|stuck| stuck.reported)
     }
 
     /// Its troubles until `now`. A relist loop ends with its last relist once that is more than ten minutes ago.
@@ -384,13 +384,13 @@ impl Reflector {
 
     /// Advances time to `at`. Confirms a resume once its watch has lasted a second. Also completes an initial state after a pause,
     /// and reports a blockage of a second as a stall.
-    pub(super) fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
-        let lived = |resume: &ResumeTold| at.since(resume.at).as_nanos() >= u128::from(WatchEnd::VERY_SHORT_NANOS);
+    pub(super) fn pass(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        let lived = |resume: &ResumeEvent| at.since(resume.at).as_nanos() >= u128::from(WatchEnd::VERY_SHORT_NANOS);
         if self.resuming.as_deref().is_some_and(lived) {
-            self.confirm_resume(told);
+            self.confirm_resume(emit);
         }
-        self.pass_state(at, told);
-        self.pass_stall(at, told);
+        self.pass_state(at, emit);
+        self.pass_stall(at, emit);
     }
 
     /// Number of object versions kept for it.
@@ -417,7 +417,7 @@ impl Reflector {
         at: Timestamp,
         body: &Body,
         room: &mut Room,
-        told: &mut dyn FnMut(Told),
+        emit: &mut dyn FnMut(ReflectorEvent),
     ) {
         self.last_seen = at;
         if self.shape.scope == Some(Scope::All) && exchange.namespaced.is_some() {
@@ -440,18 +440,18 @@ impl Reflector {
                     }
                 }
             }
-            Body::Events(events) => self.delivered(exchange, at, events, room, told),
+            Body::Events(events) => self.delivered(exchange, at, events, room, emit),
             Body::MediaType(_) | Body::Kind(_) | Body::List(_) | Body::Object(_) | Body::Status(_) | Body::Version(_) => {}
         }
     }
 
     /// Processes the end of one of its requests.
-    pub(super) fn ended(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+    pub(super) fn ended(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some((at, _)) = exchange.ended else { return };
         self.last_seen = at;
         self.counts.bytes = self.counts.bytes.saturating_add(exchange.response_bytes);
-        self.end_stall(at, told);
-        self.end_state_with(exchange, told);
+        self.end_stall(at, emit);
+        self.end_state_with(exchange, emit);
         let is_lossy = exchange.missed_bytes > 0 || exchange.not_read.is_some();
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, None) if listing.exchange == Some(exchange.id) => {
@@ -459,23 +459,23 @@ impl Reflector {
                 self.note_list_end(exchange, &listing, at);
                 if is_whole {
                     self.state = State::Listed;
-                    self.whole(*listing, at, told);
+                    self.whole(*listing, at, emit);
                 } else {
-                    self.note_too_large(exchange, &listing, at, told);
+                    self.note_too_large(exchange, &listing, at, emit);
                     self.state = State::Listing(listing, None);
                 }
             }
             State::Listing(mut listing, Some(watching)) if watching.exchange == exchange.id => {
                 listing.exchange = None;
                 listing.note_answer(exchange);
-                self.watch_ended(exchange, &watching, at, told);
+                self.watch_ended(exchange, &watching, at, emit);
                 listing.failure = self.past_watch.as_ref().map(Failure::of_streaming);
                 self.state = State::Listing(listing, None);
             }
             State::Watching(watching) if watching.exchange == exchange.id => {
                 self.objects.is_partial |= is_lossy;
                 self.counts.repeats_at_least |= is_lossy;
-                self.watch_ended(exchange, &watching, at, told);
+                self.watch_ended(exchange, &watching, at, emit);
             }
             other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,
         }

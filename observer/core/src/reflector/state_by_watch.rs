@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use super::events::ReflectorEvent;
 use super::moment::Happened;
 use super::state::{Reflector, State};
-use super::told::Told;
 use super::watch_end::WatchEnd;
 use crate::exchange::Exchange;
 use crate::time::Timestamp;
@@ -25,10 +25,10 @@ impl Reflector {
     }
 
     /// Completes the state if it is due at `at`.
-    pub(super) fn pass_state(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub(super) fn pass_state(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         // While the client does not read, a pause proves nothing.
         if self.stalling.is_none() && self.state_complete_at().is_some_and(|due| due <= at) {
-            self.end_state(None, told);
+            self.end_state(None, emit);
         }
     }
 
@@ -47,15 +47,15 @@ impl Reflector {
     }
 
     /// Completes the state at the end of its watch, if the watch ended normally.
-    pub(super) fn end_state_with(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+    pub(super) fn end_state_with(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
         let is_of_it = matches!(&self.state, State::Listing(_, Some(watching)) if watching.exchange == exchange.id);
         if is_of_it && matches!(WatchEnd::of(exchange), Some(WatchEnd::TimedOut | WatchEnd::Early)) {
-            self.end_state(Some(exchange), told);
+            self.end_state(Some(exchange), emit);
         }
     }
 
     /// Completes the state. `exchange` is `None` if only time passed.
-    pub(super) fn end_state(&mut self, exchange: Option<&Exchange>, told: &mut dyn FnMut(Told)) {
+    pub(super) fn end_state(&mut self, exchange: Option<&Exchange>, emit: &mut dyn FnMut(ReflectorEvent)) {
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, Some(watching)) if listing.is_without_end() => {
                 let at = watching.latest.or(watching.opened).unwrap_or(watching.asked);
@@ -64,7 +64,7 @@ impl Reflector {
                 }
                 self.timeline.push(at, Happened::InitialEventsEnded { items: listing.items });
                 self.state = State::Watching(watching);
-                self.whole(*listing, at, told);
+                self.whole(*listing, at, emit);
             }
             other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,
         }

@@ -1,10 +1,10 @@
 //! State changes of a reflector on the requests, events and ends of watches.
 
+use super::events::{ReflectorEvent, ResumeEvent};
 use super::listing::kind;
 use super::moment::Happened;
 use super::spells::Trouble;
 use super::state::{Interrupted, Reflector, Room, State};
-use super::told::{ResumeTold, Told};
 use super::versions::{Before, Versions};
 use super::watch_end::WatchEnd;
 use super::watching::Watching;
@@ -66,7 +66,7 @@ impl Reflector {
     }
 
     /// Processes the head of a response.
-    pub(super) fn answered(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub(super) fn answered(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         if !exchange.response.as_ref().is_some_and(|(_, response)| response.is_granted()) {
             return;
         }
@@ -85,10 +85,10 @@ impl Reflector {
             return;
         }
         if let Some(list) = self.first_list.take() {
-            told(Told::InitialList(list));
+            emit(ReflectorEvent::InitialList(list));
         }
         if let Some(Interrupted { past, attempts }) = &self.interrupted {
-            self.resuming = Some(Box::new(ResumeTold {
+            self.resuming = Some(Box::new(ResumeEvent {
                 at,
                 reflector: self.id,
                 client: self.client.clone(),
@@ -103,12 +103,12 @@ impl Reflector {
 
     /// Confirms a granted watch as a resume: it delivered, or it lasted. The server also grants an expired watch, but its first
     /// event refuses it.
-    pub(super) fn confirm_resume(&mut self, told: &mut dyn FnMut(Told)) {
+    pub(super) fn confirm_resume(&mut self, emit: &mut dyn FnMut(ReflectorEvent)) {
         if let Some(resume) = self.resuming.take() {
             self.interrupted = None;
             self.past_watch = None;
             self.counts.resumes = self.counts.resumes.saturating_add(1);
-            told(Told::Resumed(resume));
+            emit(ReflectorEvent::Resumed(resume));
         }
     }
 
@@ -118,16 +118,16 @@ impl Reflector {
         at: Timestamp,
         frames: &[WatchFrame],
         room: &mut Room,
-        told: &mut dyn FnMut(Told),
+        emit: &mut dyn FnMut(ReflectorEvent),
     ) {
         let (mut events, mut bookmarks) = (0, 0);
         for frame in frames {
             if frame.event_type != EventType::Error {
-                self.confirm_resume(told);
+                self.confirm_resume(emit);
             }
             if self.is_behind_state(frame) {
                 self.note_delivery(at, &mut events, &mut bookmarks);
-                self.end_state(Some(exchange), told);
+                self.end_state(Some(exchange), emit);
             }
             if let State::Listing(listing, Some(_)) = &mut self.state {
                 listing.bytes = listing.bytes.saturating_add(frame.bytes);
@@ -166,7 +166,7 @@ impl Reflector {
             }
             if frame.initial_events_end {
                 self.note_delivery(at, &mut events, &mut bookmarks);
-                self.initial_events_ended(exchange, at, told);
+                self.initial_events_ended(exchange, at, emit);
             }
         }
         self.note_delivery(at, &mut events, &mut bookmarks);
@@ -213,14 +213,14 @@ impl Reflector {
         self.end_stuck(at);
     }
 
-    fn initial_events_ended(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    fn initial_events_ended(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, Some(mut watching)) if watching.exchange == exchange.id => {
                 watching.is_listed(at);
                 self.timeline.push(at, Happened::InitialEventsEnded { items: listing.items });
                 listing.note_answer(exchange);
                 self.state = State::Watching(watching);
-                self.whole(*listing, at, told);
+                self.whole(*listing, at, emit);
             }
             other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,
         }
@@ -239,7 +239,13 @@ impl Reflector {
         }
     }
 
-    pub(super) fn watch_ended(&mut self, exchange: &Exchange, watching: &Watching, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub(super) fn watch_ended(
+        &mut self,
+        exchange: &Exchange,
+        watching: &Watching,
+        at: Timestamp,
+        emit: &mut dyn FnMut(ReflectorEvent),
+    ) {
         let Some(end) = watching.end(exchange, at) else { return };
         let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
         let status = error.or(exchange.status.as_ref());
@@ -254,7 +260,7 @@ impl Reflector {
         }
         let past = watching.over(end, at, stalled, end.code().map(|code| kind(code, status)));
         if past.was_of_use() {
-            self.confirm_resume(told);
+            self.confirm_resume(emit);
             self.useful_watch = Some(past.clone());
             self.interrupted = Some(Interrupted { past: past.clone(), attempts: 0 });
         } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::record::StormMember;
-use crate::reflector::ListTold;
+use crate::reflector::ListEvent;
 
 /// Counts, items and bytes of lists.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ impl Cost {
     }
 
     /// The cost of one complete list.
-    pub(super) fn of(list: &ListTold) -> Self {
+    pub(super) fn of(list: &ListEvent) -> Self {
         let layer = list.served_from.as_ref().map(|served_from| (served_from.to_string(), 1));
         Self {
             relists: 0,

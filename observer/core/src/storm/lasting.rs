@@ -8,7 +8,7 @@ use super::cost::Cost;
 use super::record::{StormId, StormKind, StormMember, StormRecord};
 use super::trigger::Votes;
 use crate::observation::UpstreamName;
-use crate::reflector::{ClientId, ListTold, ReflectorId, RelistBegan, RelistCause};
+use crate::reflector::{ClientId, ListEvent, ReflectorId, RelistBegan, RelistCause};
 use crate::time::{Rate, Timestamp};
 
 /// Bound for the members kept of a past storm, and for those reported with any storm: the ones with the most bytes, and the ones
@@ -189,7 +189,7 @@ impl PastStorm {
     }
 
     /// Notes a complete list of a reflector, which may be a member that lacked one.
-    pub(super) fn listed(&mut self, list: &ListTold, cost: &Cost) {
+    pub(super) fn listed(&mut self, list: &ListEvent, cost: &Cost) {
         if self.unlisted.remove(&list.reflector).is_none() {
             return;
         }

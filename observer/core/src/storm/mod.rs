@@ -3,11 +3,11 @@
 mod cost;
 mod lasting;
 mod limits;
-mod owner;
 mod record;
+mod storms;
 mod trigger;
 
 pub use limits::StormLimits;
-pub use owner::{Storms, Told};
 pub use record::{StormId, StormKind, StormMember, StormRecord};
+pub use storms::{StormEvent, Storms};
 pub use trigger::Trigger;

@@ -30,7 +30,7 @@ use observer_core::observation::{
     Process, RequestLine, ResponseLine, UpstreamName, What,
 };
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
-use observer_core::reflector::{ListTold, ReflectorRow, Repeats};
+use observer_core::reflector::{ListEvent, ReflectorRow, Repeats};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
@@ -41,11 +41,11 @@ use std::time::Duration;
 #[track_caller]
 pub(crate) fn check(script: &str, expected: &Expect) {
     let (snapshot, events) = play(script, Limits::default());
-    let told = events.iter().filter_map(describe);
+    let emitted = events.iter().filter_map(describe);
     let mut rows: Vec<&ReflectorRow> = snapshot.reflectors.iter().collect();
     rows.sort_by_key(|row| row.reflector);
     let rows = rows.into_iter().map(row);
-    let text: String = told.chain(rows).map(|line| line + "\n").collect();
+    let text: String = emitted.chain(rows).map(|line| line + "\n").collect();
     expected.assert_eq(&text);
 }
 
@@ -276,7 +276,7 @@ fn describe(event: &Event) -> Option<String> {
     })
 }
 
-fn listed(what: &str, list: &ListTold) -> String {
+fn listed(what: &str, list: &ListEvent) -> String {
     let cause = list.cause.map_or_else(String::new, |cause| format!(" cause={cause}"));
     let served = list.served_from.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
     let fallback = list

@@ -21,13 +21,13 @@ impl Payload {
         self.left == 0
     }
 
-    /// Takes the payload at the front of `bytes`, and passes it to `told` unmasked. Returns the bytes after it.
-    pub(super) fn take<'a>(&mut self, bytes: &'a [u8], told: &mut dyn FnMut(&[u8])) -> &'a [u8] {
+    /// Takes the payload at the front of `bytes`, and passes it to `emit` unmasked. Returns the bytes after it.
+    pub(super) fn take<'a>(&mut self, bytes: &'a [u8], emit: &mut dyn FnMut(&[u8])) -> &'a [u8] {
         let limit = usize::try_from(self.left).unwrap_or(usize::MAX);
         let (payload, rest) = bytes.split_at_checked(limit).unwrap_or((bytes, &[]));
         match self.mask {
             None if payload.is_empty() => {}
-            None => told(payload),
+            None => emit(payload),
             Some(mask) => {
                 for piece in payload.chunks(UNMASKED) {
                     let mut unmasked = [0; UNMASKED];
@@ -35,7 +35,7 @@ impl Payload {
                     for ((clear, masked), key) in unmasked.iter_mut().zip(piece).zip(keys) {
                         *clear = masked ^ key;
                     }
-                    told(unmasked.get(..piece.len()).unwrap_or_default());
+                    emit(unmasked.get(..piece.len()).unwrap_or_default());
                     self.turn = self.turn.wrapping_add(piece.len()) % mask.len();
                 }
             }

@@ -74,8 +74,8 @@ fn frames_that_cannot_be_are_malformed_where_they_are() {
         (b"\x82\x7f\xff\0\0\0\0\0\0\0".to_vec(), "WebSocket frame with an impossible length"),
         ([frame(TEXT, b"", None), frame(FINAL | TEXT, b"", None)].concat(), "WebSocket message within another"),
     ] {
-        let told = read(&[ok.as_slice(), &wrong, &ok].concat());
-        let (before, after) = told.split_once("malformed at ").unwrap_or_else(|| panic!("{what}: {told}"));
+        let emitted = read(&[ok.as_slice(), &wrong, &ok].concat());
+        let (before, after) = emitted.split_once("malformed at ").unwrap_or_else(|| panic!("{what}: {emitted}"));
         assert_eq!(before, "\"ok\"\nend\n");
         let (at, words) = after.split_once(": ").unwrap();
         assert_eq!(words, format!("{what}\n"));
@@ -86,49 +86,49 @@ fn frames_that_cannot_be_are_malformed_where_they_are() {
 
 #[test]
 fn a_gap_within_a_payload_loses_nothing_else() {
-    let mut told = String::new();
+    let mut emitted = String::new();
     let mut socket = WebSocket::default();
-    let mut note = |part: Part<'_>| told.push_str(&describe(part));
+    let mut note = |part: Part<'_>| emitted.push_str(&describe(part));
     let first = frame(FINAL | TEXT, b"one two three", Some(KEY));
     socket.push(&first[..6 + 4], &mut note);
     socket.gap(4, &mut note);
     socket.push(&first[6 + 8..], &mut note);
     socket.push(&frame(FINAL | TEXT, b"whole", None), &mut note);
-    assert_eq!(told, "\"one \"\ngap 4\n\"three\"\nend\n\"whole\"\nend\n");
+    assert_eq!(emitted, "\"one \"\ngap 4\n\"three\"\nend\n\"whole\"\nend\n");
 }
 
 #[test]
 fn a_gap_that_ends_a_payload_ends_its_message() {
-    let mut told = String::new();
+    let mut emitted = String::new();
     let mut socket = WebSocket::default();
-    let mut note = |part: Part<'_>| told.push_str(&describe(part));
+    let mut note = |part: Part<'_>| emitted.push_str(&describe(part));
     socket.push(&frame(FINAL | TEXT, b"lost", None)[..2], &mut note);
     socket.gap(4, &mut note);
     socket.push(&frame(FINAL | TEXT, b"whole", None), &mut note);
-    assert_eq!(told, "gap 4\nend\n\"whole\"\nend\n");
+    assert_eq!(emitted, "gap 4\nend\n\"whole\"\nend\n");
 }
 
 #[test]
 fn a_gap_beyond_a_payload_is_the_end_of_what_can_be_read() {
     for before in [0, 1, 3] {
-        let mut told = String::new();
+        let mut emitted = String::new();
         let mut socket = WebSocket::default();
-        let mut note = |part: Part<'_>| told.push_str(&describe(part));
+        let mut note = |part: Part<'_>| emitted.push_str(&describe(part));
         socket.push(&frame(FINAL | TEXT, b"lost", None)[..before], &mut note);
         socket.gap(20, &mut note);
         socket.push(&frame(FINAL | TEXT, b"whole", None), &mut note);
-        assert!(socket.is_over() && !told.contains("whole"), "{told}");
+        assert!(socket.is_over() && !emitted.contains("whole"), "{emitted}");
     }
 }
 
 #[test]
 fn what_was_not_seen_of_a_close_frame_hides_its_code_only() {
-    let mut told = String::new();
+    let mut emitted = String::new();
     let mut socket = WebSocket::default();
-    let mut note = |part: Part<'_>| told.push_str(&describe(part));
+    let mut note = |part: Part<'_>| emitted.push_str(&describe(part));
     socket.push(&frame(FINAL | CLOSE, b"\x03\xe8bye", None)[..3], &mut note);
     socket.gap(4, &mut note);
-    assert_eq!(told, "close None\n");
+    assert_eq!(emitted, "close None\n");
 }
 
 proptest! {

@@ -211,7 +211,7 @@ impl Cbor {
         let whole = length.and_then(|length| usize::try_from(length).ok()).and_then(|length| bytes.split_at_checked(length));
         if let Some((text, rest)) = whole {
             match kind {
-                Kind::Of(field) => self.tell(field, &kept::text(text, field.limit()), receiver),
+                Kind::Of(field) => self.emit(field, &kept::text(text, field.limit()), receiver),
                 Kind::Key => self.note_key(text),
             }
             return rest;
@@ -256,12 +256,12 @@ impl Cbor {
     fn end_text(&mut self, kind: Kind, receiver: &mut impl Receiver) {
         let text = std::mem::take(&mut self.text);
         match kind {
-            Kind::Of(field) => self.tell(field, &text.decoded(), receiver),
+            Kind::Of(field) => self.emit(field, &text.decoded(), receiver),
             Kind::Key => self.note_key(text.as_bytes()),
         }
     }
 
-    fn tell(&mut self, field: Field, text: &str, receiver: &mut impl Receiver) {
+    fn emit(&mut self, field: Field, text: &str, receiver: &mut impl Receiver) {
         let next = receiver.text(self.place, field, text);
         self.proceed(next);
     }

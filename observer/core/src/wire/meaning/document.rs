@@ -34,7 +34,7 @@ struct Found {
     item: ObjectRef,
     is_list: bool,
     metadata: Metadata,
-    kind_told: bool,
+    kind_emitted: bool,
 }
 
 /// State of the document's `metadata`.
@@ -69,7 +69,7 @@ impl<S: Syntax> DocumentReader<S> {
 
     /// Reads up to the end of the document; returns the bytes after it.
     fn read<'a>(&mut self, bytes: &'a [u8], sink: &mut dyn FnMut(Fact)) -> &'a [u8] {
-        let progress = self.syntax.push(bytes, &mut Telling { found: &mut self.found, sink });
+        let progress = self.syntax.push(bytes, &mut Emitter { found: &mut self.found, sink });
         let read = match progress {
             Progress::Pending => bytes.len(),
             Progress::Complete(offset) | Progress::Resumed { offset, .. } | Progress::Malformed(offset, _) => offset,
@@ -115,7 +115,7 @@ impl<S: Syntax> Reader for DocumentReader<S> {
 
     fn finish(&mut self, sink: &mut dyn FnMut(Fact)) {
         if self.state == State::Reading {
-            match self.syntax.finish(&mut Telling { found: &mut self.found, sink }) {
+            match self.syntax.finish(&mut Emitter { found: &mut self.found, sink }) {
                 Ending::Between => self.malformed("no document", sink),
                 Ending::Inside => self.malformed("ends in the middle of a document", sink),
                 Ending::Complete => {}
@@ -139,12 +139,12 @@ impl<S: Syntax> Reader for DocumentReader<S> {
 }
 
 /// Emits each fact as soon as it is certain.
-struct Telling<'a> {
+struct Emitter<'a> {
     found: &'a mut Found,
     sink: &'a mut dyn FnMut(Fact),
 }
 
-impl Receiver for Telling<'_> {
+impl Receiver for Emitter<'_> {
     fn enter(&mut self, place: Place) -> Next {
         match place {
             Place::Items | Place::Rows => self.note_list(),
@@ -171,7 +171,7 @@ impl Receiver for Telling<'_> {
             Place::Item | Place::Row => (self.sink)(Fact::Item(std::mem::take(&mut self.found.item))),
             Place::Metadata => {
                 self.found.metadata.complete();
-                self.tell_list_meta();
+                self.emit_list_meta();
             }
             Place::Object => self.tell_all(),
             Place::Event
@@ -205,7 +205,7 @@ impl Receiver for Telling<'_> {
             | Place::Causes
             | Place::Cause => {
                 self.found.outline.note_text(field, text);
-                self.tell_kind_once_known();
+                self.emit_kind_once_known();
                 return Next::Read;
             }
         };
@@ -226,28 +226,28 @@ impl Receiver for Telling<'_> {
     }
 }
 
-impl Telling<'_> {
+impl Emitter<'_> {
     fn note_list(&mut self) {
         self.found.is_list = true;
-        self.tell_list_meta();
+        self.emit_list_meta();
     }
 
-    fn tell_list_meta(&mut self) {
+    fn emit_list_meta(&mut self) {
         if self.found.is_list && self.found.metadata == Metadata::Complete {
             self.found.metadata = Metadata::Told;
             (self.sink)(Fact::ListMeta(self.found.outline.list_meta()));
         }
     }
 
-    fn tell_kind_once_known(&mut self) {
+    fn emit_kind_once_known(&mut self) {
         let outline = &self.found.outline;
         if outline.kind.is_some() && outline.api_version.is_some() {
-            self.tell_kind();
+            self.emit_kind();
         }
     }
 
-    fn tell_kind(&mut self) {
-        if !std::mem::replace(&mut self.found.kind_told, true) {
+    fn emit_kind(&mut self) {
+        if !std::mem::replace(&mut self.found.kind_emitted, true) {
             let outline = &self.found.outline;
             (self.sink)(Fact::Kind { kind: outline.kind().to_owned(), api_version: outline.api_version().to_owned() });
         }
@@ -255,7 +255,7 @@ impl Telling<'_> {
 
     /// Emits the facts that are certain only at the end of the document.
     fn tell_all(&mut self) {
-        self.tell_kind();
+        self.emit_kind();
         let outline = &mut self.found.outline;
         if outline.is_status() {
             (self.sink)(Fact::Status(Box::new(outline.take_status())));

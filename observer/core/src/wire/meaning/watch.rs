@@ -49,7 +49,7 @@ impl<S: Syntax> WatchReader<S> {
         self.position = self.position.saturating_add(read as u64);
         match progress {
             Progress::Pending => {}
-            Progress::Complete(_) => self.tell(sink),
+            Progress::Complete(_) => self.emit(sink),
             Progress::Resumed { begun, .. } => self.frame_start = self.position.saturating_sub(begun),
             Progress::Malformed(_, what) => self.malformed(what, sink),
         }
@@ -57,7 +57,7 @@ impl<S: Syntax> WatchReader<S> {
     }
 
     /// Emits the event that ends here.
-    fn tell(&mut self, sink: &mut dyn FnMut(Fact)) {
+    fn emit(&mut self, sink: &mut dyn FnMut(Fact)) {
         let frame = std::mem::take(&mut self.event).into_frame(self.position - self.frame_start);
         self.frame_start = self.position;
         sink(Fact::Frame(frame));
@@ -94,7 +94,7 @@ impl<S: Syntax> Reader for WatchReader<S> {
             match self.syntax.finish(&mut self.event) {
                 Ending::Between => {}
                 Ending::Inside => self.malformed("ends in the middle of a watch event", sink),
-                Ending::Complete => self.tell(sink),
+                Ending::Complete => self.emit(sink),
             }
         }
         self.is_silent = true;

@@ -25,7 +25,7 @@ impl Protobuf {
                 Part::Nothing => {}
                 Part::Scalar(name) => {
                     let Interest::Text(field) = place.member(name) else { break };
-                    self.tell(field, &kept::text(value, field.limit()), receiver);
+                    self.emit(field, &kept::text(value, field.limit()), receiver);
                     if self.state != BEFORE_FIELD {
                         return rest_of_bytes(after);
                     }
@@ -155,7 +155,7 @@ impl Protobuf {
         let whole = usize::try_from(length).ok().and_then(|length| bytes.split_at_checked(length));
         if let Some((text, rest)) = whole {
             match kind {
-                Kind::Of(field) => self.tell(field, &kept::text(text, field.limit()), receiver),
+                Kind::Of(field) => self.emit(field, &kept::text(text, field.limit()), receiver),
                 Kind::Key => self.note_key(text),
             }
             return rest;
@@ -177,14 +177,14 @@ impl Protobuf {
             self.state = BEFORE_FIELD;
             let text = std::mem::take(&mut self.text);
             match kind {
-                Kind::Of(field) => self.tell(field, &text.decoded(), receiver),
+                Kind::Of(field) => self.emit(field, &text.decoded(), receiver),
                 Kind::Key => self.note_key(text.as_bytes()),
             }
         }
         rest
     }
 
-    fn tell(&mut self, field: Field, text: &str, receiver: &mut impl Receiver) {
+    fn emit(&mut self, field: Field, text: &str, receiver: &mut impl Receiver) {
         let Some(open) = self.opens.top() else { return };
         if field == Field::Kind {
             self.content = Message::of_kind(text);

@@ -28,11 +28,11 @@ fn events_of_a_sequence_are_frames_of_their_own_length() {
 fn events_are_told_with_their_last_byte() {
     let bytes = document(WATCH.lines().next().unwrap());
     let mut reader = BodyReader::new(BodyKind::Watch, CBOR, "").unwrap();
-    let mut told = Vec::new();
-    reader.push(&bytes[..bytes.len() - 1], &mut |fact| told.push(fact));
-    assert_eq!(told, []);
-    reader.push(&bytes[bytes.len() - 1..], &mut |fact| told.push(fact));
-    assert_eq!(told.len(), 1);
+    let mut emitted = Vec::new();
+    reader.push(&bytes[..bytes.len() - 1], &mut |fact| emitted.push(fact));
+    assert_eq!(emitted, []);
+    reader.push(&bytes[bytes.len() - 1..], &mut |fact| emitted.push(fact));
+    assert_eq!(emitted.len(), 1);
 }
 
 #[test]
@@ -107,12 +107,12 @@ fn nothing_follows_a_gap() {
     let facts = read(BodyKind::Watch, &whole);
     for start in 0..whole.len() {
         let mut reader = BodyReader::new(BodyKind::Watch, CBOR, "").unwrap();
-        let mut told = Vec::new();
-        reader.push(&whole[..start], &mut |fact| told.push(fact));
+        let mut emitted = Vec::new();
+        reader.push(&whole[..start], &mut |fact| emitted.push(fact));
         reader.gap(1);
-        reader.push(&whole[start + 1..], &mut |fact| told.push(fact));
-        reader.finish(&mut |fact| told.push(fact));
-        assert!(facts.starts_with(&told), "without {start}: {told:?}");
+        reader.push(&whole[start + 1..], &mut |fact| emitted.push(fact));
+        reader.finish(&mut |fact| emitted.push(fact));
+        assert!(facts.starts_with(&emitted), "without {start}: {emitted:?}");
     }
 }
 

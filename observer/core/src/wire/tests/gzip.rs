@@ -78,11 +78,13 @@ fn bodies_with_more_facts_than_compressed_bytes_are_given_up_at_the_same_place_i
     ] {
         let compressed = gzip_member(&body);
         let facts = read_as(kind, media_type, "gzip", [compressed.as_slice()]);
-        let told = (kind, media_type, facts.len(), facts.last().cloned());
-        let Some(Fact::Malformed { what: "more items or events than compressed bytes", .. }) = told.3 else { panic!("{told:?}") };
-        assert!(facts.len() < FACTS / 8, "{told:?}");
+        let emitted = (kind, media_type, facts.len(), facts.last().cloned());
+        let Some(Fact::Malformed { what: "more items or events than compressed bytes", .. }) = emitted.3 else {
+            panic!("{emitted:?}")
+        };
+        assert!(facts.len() < FACTS / 8, "{emitted:?}");
         for length in [1, 7, 1000, 1024, 1500] {
-            assert!(read_as(kind, media_type, "gzip", compressed.chunks(length)) == facts, "chunks of {length}: {told:?}");
+            assert!(read_as(kind, media_type, "gzip", compressed.chunks(length)) == facts, "chunks of {length}: {emitted:?}");
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::wire::{BodyKind, BodyReader, Fact, MediaType, WatchFrame};
 fn messages_say_the_same_as_a_body_in_every_encoding() {
     for (media_type, body, messages) in all() {
         let expected = frames(read_as(BodyKind::Watch, media_type, "", [body.as_slice()]));
-        let told = frames(read(media_type, &messages, usize::MAX));
-        assert_eq!(without_lengths(told), without_lengths(expected), "{media_type}");
+        let emitted = frames(read(media_type, &messages, usize::MAX));
+        assert_eq!(without_lengths(emitted), without_lengths(expected), "{media_type}");
     }
 }
 
@@ -43,9 +43,9 @@ fn a_gap_loses_the_event_of_its_message_only() {
     for (media_type, _, messages) in all().into_iter().filter(|(media_type, ..)| *media_type != CBOR) {
         let whole = frames(read(media_type, &messages, usize::MAX));
         for lost in 0..messages[1].len() {
-            let mut told = Vec::new();
+            let mut emitted = Vec::new();
             let mut reader = BodyReader::new(BodyKind::Messages, media_type, "").unwrap();
-            let mut note = |fact| told.push(fact);
+            let mut note = |fact| emitted.push(fact);
             reader.push(&messages[0], &mut note);
             reader.end_message(&mut note);
             reader.push(&messages[1][..lost], &mut note);
@@ -53,10 +53,10 @@ fn a_gap_loses_the_event_of_its_message_only() {
             reader.end_message(&mut note);
             reader.push(&messages[2], &mut note);
             reader.end_message(&mut note);
-            let told = without_lengths(frames(told));
+            let emitted = without_lengths(frames(emitted));
             let rest = without_lengths(vec![whole[0].clone(), whole[2].clone()]);
             let all = without_lengths(whole[..3].to_vec());
-            assert!(told == rest || told == all, "{media_type}, lost from {lost}: {told:?}");
+            assert!(emitted == rest || emitted == all, "{media_type}, lost from {lost}: {emitted:?}");
         }
     }
 }

@@ -75,9 +75,9 @@ fn zero_seconds_are_none_as_they_are_always_written() {
 
 #[test]
 fn each_frame_is_an_event_with_its_object() {
-    let told: Vec<_> = frames(events(&watch())).into_iter().map(|frame| (frame.event_type, frame.object)).collect();
+    let emitted: Vec<_> = frames(events(&watch())).into_iter().map(|frame| (frame.event_type, frame.object)).collect();
     assert_eq!(
-        told,
+        emitted,
         [
             (EventType::Added, object("n", "a", "u", "1")),
             (EventType::Modified, object("n", "b", "u", "2")),

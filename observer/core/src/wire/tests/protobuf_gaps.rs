@@ -10,9 +10,9 @@ fn only_the_event_with_a_gap_is_lost() {
     let whole = watch();
     let facts = events(&whole);
     let (first, second) = (frame_end(&whole, 0), frame_end(&whole, frame_end(&whole, 0)));
-    let told = without(BodyKind::Watch, &whole, first + 30, second - 5);
+    let emitted = without(BodyKind::Watch, &whole, first + 30, second - 5);
     let others: Vec<Fact> = [0, 2, 3, 4].map(|index| facts[index].clone()).to_vec();
-    assert_eq!(told, others);
+    assert_eq!(emitted, others);
 }
 
 #[test]
@@ -30,8 +30,8 @@ fn gap_in_what_nobody_reads_loses_nothing() {
 fn no_gap_in_a_watch_makes_a_wrong_fact() {
     let whole = watch();
     for (start, end) in gaps(&whole) {
-        let told = without(BodyKind::Watch, &whole, start, end);
-        assert!(is_subsequence(&told, &events(&whole)), "without {start}..{end}: {told:?}");
+        let emitted = without(BodyKind::Watch, &whole, start, end);
+        assert!(is_subsequence(&emitted, &events(&whole)), "without {start}..{end}: {emitted:?}");
     }
 }
 
@@ -44,8 +44,8 @@ fn no_gap_in_a_document_makes_a_wrong_fact() {
     for whole in [pod_list(), too_large(), pod, in_parts] {
         let facts = document(&whole);
         for (start, end) in gaps(&whole) {
-            let told = without(BodyKind::Document, &whole, start, end);
-            assert!(is_subsequence(&told, &facts), "without {start}..{end} of {whole:x?}: {told:?}");
+            let emitted = without(BodyKind::Document, &whole, start, end);
+            assert!(is_subsequence(&emitted, &facts), "without {start}..{end} of {whole:x?}: {emitted:?}");
         }
     }
 }
@@ -55,9 +55,9 @@ fn only_the_item_with_a_gap_is_lost() {
     let items: Vec<Vec<u8>> = ["a", "b", "c"].map(|name| bytes(2, object(&object_meta("n", name, "u", "1")))).to_vec();
     let whole = envelope("v1", "PodList", &items.concat());
     let start = whole.len() - 4 - items[2].len() - items[1].len();
-    let told = without(BodyKind::Document, &whole, start + 8, start + items[1].len());
+    let emitted = without(BodyKind::Document, &whole, start + 8, start + items[1].len());
     let facts = document(&whole);
-    assert_eq!(told, [facts[0].clone(), facts[1].clone(), facts[3].clone(), Fact::Complete]);
+    assert_eq!(emitted, [facts[0].clone(), facts[1].clone(), facts[3].clone(), Fact::Complete]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The last relist of a reflector: its cause, the evidence, and the result.
 
-use observer_core::reflector::ListTold;
+use observer_core::reflector::ListEvent;
 use observer_core::routing::Certainty;
 
 use super::moments;
@@ -10,7 +10,7 @@ use crate::view::lines::time_of_day;
 use crate::view::page::sheet::Sheet;
 use crate::view::quantity::{bytes, counted, microseconds};
 
-pub(super) fn write(list: &ListTold, sheet: &mut Sheet) {
+pub(super) fn write(list: &ListEvent, sheet: &mut Sheet) {
     let cause = list.cause.map_or_else(String::new, |cause| format!("   {cause}"));
     sheet.section(&format!("LAST RELIST   {}{cause}", time_of_day(list.at)));
     if let Some(cause) = list.cause {
@@ -32,7 +32,7 @@ pub(super) fn write(list: &ListTold, sheet: &mut Sheet) {
     moments::write(&list.evidence, None, sheet);
 }
 
-fn came(list: &ListTold) -> String {
+fn came(list: &ListEvent) -> String {
     format!(
         "{} · {} · {} in {}",
         counted(list.items, "item"),
@@ -42,7 +42,7 @@ fn came(list: &ListTold) -> String {
     )
 }
 
-fn served(list: &ListTold) -> String {
+fn served(list: &ListEvent) -> String {
     let Some(served_from) = &list.served_from else { return "not known".to_owned() };
     let mark = match list.certainty {
         Some(Certainty::Predicted) => "~",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::connection::Connection;
 use super::event::Event;
 use super::finding::{Exposure, Known, find, problems};
-use super::following::{Counted, Following, Telling};
+use super::following::{Counted, Emitter, Following};
 use super::limits::Limits;
 use super::missed::Missed;
 use super::outages::Outages;
@@ -84,24 +84,24 @@ impl Observer {
         }
     }
 
-    /// Processes the next observation and passes the resulting events to `told`.
-    pub fn observe(&mut self, observation: Observation, told: &mut dyn FnMut(Event)) {
+    /// Processes the next observation and passes the resulting events to `emit`.
+    pub fn observe(&mut self, observation: Observation, emit: &mut dyn FnMut(Event)) {
         let Observation { at, what } = observation;
         self.now = self.now.max(at);
         self.started.get_or_insert(at);
         if self.following.awaits_time() {
-            self.following.pass(self.now, Telling { told, several: self.upstreams.several() });
+            self.following.pass(self.now, Emitter { emit, several: self.upstreams.several() });
         }
         self.recent.note(self.now, &what);
         match what {
             What::Profile { upstream, profile } => {
                 if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
-                    told(Event::Profile { at, upstream, profile });
+                    emit(Event::Profile { at, upstream, profile });
                 }
             }
             What::ConnectionOpened { connection, upstream, protocol, process, attached_late } => {
                 self.following.connected(connection, process.clone(), at);
-                self.opened(Opened { connection, upstream, protocol, process, attached_late }, at, told);
+                self.opened(Opened { connection, upstream, protocol, process, attached_late }, at, emit);
             }
             What::ConnectionEnded { connection, end } => self.half_ended(connection, at, end),
             What::ConnectionClosed { connection, forwarded, observed } => {
@@ -109,19 +109,19 @@ impl Observer {
                 self.totals.forwarded += forwarded;
                 self.totals.observed += observed;
                 self.following.disconnected(connection, at);
-                told(Event::ConnectionClosed { at, connection, first_end, forwarded, observed });
+                emit(Event::ConnectionClosed { at, connection, first_end, forwarded, observed });
             }
             What::GoAway { connection, by, code } => {
                 self.note_goaway(connection, at, by);
-                told(Event::GoAway { at, connection, by, code });
+                emit(Event::GoAway { at, connection, by, code });
             }
-            What::Requested { exchange, request } => self.requested(exchange, at, *request, told),
+            What::Requested { exchange, request } => self.requested(exchange, at, *request, emit),
             What::Responded { exchange, ref response } => {
-                self.responded(exchange, at, response, &what, told);
-                self.count_memory(exchange, at, told);
+                self.responded(exchange, at, response, &what, emit);
+                self.count_memory(exchange, at, emit);
             }
             What::Understood { exchange, body: Body::Version(ref version) } => {
-                self.learn_version(exchange.connection, version, at, told);
+                self.learn_version(exchange.connection, version, at, emit);
             }
             What::Understood { exchange, ref body } => {
                 if let Some(open) = self.open.get_mut(&exchange) {
@@ -131,33 +131,33 @@ impl Observer {
                         self.tables.clarify(&self.scopes);
                     }
                     let goes_back = self.upstreams.learn_revision(open, at, body, &self.limits);
-                    self.following.understood(open, at, body, Telling { told, several: self.upstreams.several() });
+                    self.following.understood(open, at, body, Emitter { emit, several: self.upstreams.several() });
                     if goes_back {
                         let upstream = open.upstream.clone();
                         self.drop_shown(&upstream);
                     }
-                    self.tell_contradiction(exchange, at, told);
-                    self.count_memory(exchange, at, told);
+                    self.report_contradiction(exchange, at, emit);
+                    self.count_memory(exchange, at, emit);
                 }
             }
             What::NotRead { exchange, ref reason } => {
                 self.missed.note_body(reason);
                 self.on(exchange, at, &what);
-                self.count_memory(exchange, at, told);
+                self.count_memory(exchange, at, emit);
             }
             What::Bytes { exchange, .. } | What::BodyMissed { exchange, .. } => self.on(exchange, at, &what),
             What::Blocked { connection, stream, .. } | What::Unblocked { connection, stream, .. } => {
-                self.note_blockage(connection, stream, at, &what, told);
+                self.note_blockage(connection, stream, at, &what, emit);
             }
             What::Upgraded { exchange, ref protocol } => {
                 self.expect_end(exchange.connection);
-                told(Event::Upgraded { at, exchange, protocol: protocol.clone() });
+                emit(Event::Upgraded { at, exchange, protocol: protocol.clone() });
                 self.on(exchange, at, &what);
             }
             What::Ended { exchange, end } => {
                 self.note_cut(exchange, at, end);
                 self.on(exchange, at, &what);
-                self.finish(exchange, at, told);
+                self.finish(exchange, at, emit);
             }
             What::Listener { upstream, state } => {
                 if state == ListenerState::Refusing {
@@ -165,7 +165,7 @@ impl Observer {
                 }
                 self.following.listener(&upstream, state, at);
                 self.outages.note(&upstream, state, at);
-                told(Event::Listener { at, upstream, state });
+                emit(Event::Listener { at, upstream, state });
             }
             What::Missed { .. }
             | What::Malformed { .. }
@@ -179,7 +179,7 @@ impl Observer {
             | What::NotProbed { .. }
             | What::Unrecorded { .. }
             | What::CaptureEnded { .. }
-            | What::Unknown => self.miss(at, what, told),
+            | What::Unknown => self.miss(at, what, emit),
             What::ShutdownRequested => self.shutdown_requested(at),
             What::Informed { .. } | What::Tick => {}
         }
@@ -259,17 +259,17 @@ impl Observer {
         }
     }
 
-    fn opened(&mut self, opened: Opened, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    fn opened(&mut self, opened: Opened, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let Opened { connection, upstream, protocol, process, attached_late } = opened;
         self.totals.connections += 1;
         if self.upstreams.connected(&upstream).is_err() {
             self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
         }
         *self.connection(connection) = Connection::opened(upstream.clone(), at, attached_late);
-        told(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
+        emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
     }
 
-    fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, told: &mut dyn FnMut(Event)) {
+    fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, emit: &mut dyn FnMut(Event)) {
         self.totals.requests += 1;
         if request.closes {
             self.expect_end(id.connection);
@@ -277,11 +277,11 @@ impl Observer {
         let Some(info) = &request.info else {
             self.missed.unknown_requests = self.missed.unknown_requests.saturating_add(1);
             let is_late = self.connections.get(&id.connection).is_some_and(|connection| connection.attached_late);
-            return self.begin(id, at, request, is_late.then(attached_late), told);
+            return self.begin(id, at, request, is_late.then(attached_late), emit);
         };
         self.totals.watches += u64::from(info.verb == Verb::Watch);
         let verdict = self.verdict(id.connection, info, &request, at);
-        self.begin(id, at, request, verdict, told);
+        self.begin(id, at, request, verdict, emit);
     }
 
     fn begin(
@@ -290,7 +290,7 @@ impl Observer {
         at: Timestamp,
         request: RequestLine,
         verdict: Option<Verdict>,
-        told: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(Event),
     ) {
         let upstream = self.upstream_of(id.connection);
         let resource = request.resource();
@@ -303,9 +303,9 @@ impl Observer {
             return;
         }
         if let Some(exchange) = self.open.get(&id) {
-            self.following.requested(exchange, Telling { told, several: self.upstreams.several() });
+            self.following.requested(exchange, Emitter { emit, several: self.upstreams.several() });
         }
-        self.inherit_blockage(id, at, told);
+        self.inherit_blockage(id, at, emit);
     }
 
     fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
@@ -322,7 +322,7 @@ impl Observer {
 
     /// Learns the version that a client was given. If no version was known, it is the server's. If another was known, the address
     /// leads to several servers (a rolling upgrade), and this connection to one of that version. A version from a flag stays.
-    fn learn_version(&mut self, connection: ConnectionId, version: &ServerVersion, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    fn learn_version(&mut self, connection: ConnectionId, version: &ServerVersion, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let upstream = self.upstream_of(connection);
         let known = self.upstreams.known_of(&upstream, None).0;
         if known.provenance.version == Basis::Flag {
@@ -331,7 +331,7 @@ impl Observer {
         if known.version.is_none() {
             let profile = Box::new(known.of_another_version(version.clone()));
             if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
-                told(Event::Profile { at, upstream, profile });
+                emit(Event::Profile { at, upstream, profile });
             }
             return;
         }
@@ -354,25 +354,25 @@ impl Observer {
         Box::new(record)
     }
 
-    fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, what: &What, told: &mut dyn FnMut(Event)) {
+    fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, what: &What, emit: &mut dyn FnMut(Event)) {
         let Some(open) = self.open.get_mut(&id) else { return };
         open.apply(at, what);
-        self.tell_contradiction(id, at, told);
+        self.report_contradiction(id, at, emit);
         let established = response.is_granted();
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
             let record = self.record(open);
-            told(Event::WatchOpened { record });
-            self.following.answered(open, at, Telling { told, several: self.upstreams.several() });
+            emit(Event::WatchOpened { record });
+            self.following.answered(open, at, Emitter { emit, several: self.upstreams.several() });
         }
     }
 
     /// Notes that observations are missing: open exchanges may have ended, and the server may have been restarted. The profile is
     /// assumed to hold. So is the server of each connection, since connection IDs are not reused within a run.
-    pub(super) fn lose_sight_of_all(&mut self, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    pub(super) fn lose_sight_of_all(&mut self, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let mut connections: Vec<ConnectionId> = self.open.keys().map(|id| id.connection).collect();
         connections.dedup();
         for connection in connections {
-            self.lose_sight_of(connection, at, told);
+            self.lose_sight_of(connection, at, emit);
         }
         self.connections.values_mut().for_each(|connection| connection.first_end = None);
         self.upstreams.forget_all();
@@ -385,8 +385,8 @@ impl Observer {
         }
     }
 
-    pub(super) fn finish(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
-        self.tell_contradiction(id, at, told);
+    pub(super) fn finish(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
+        self.report_contradiction(id, at, emit);
         let Some(exchange) = self.open.remove(&id) else { return };
         self.open_memory.remove(exchange.counted_memory);
         self.total(&exchange);
@@ -398,12 +398,12 @@ impl Observer {
         }
         self.missed.records_dropped = self.missed.records_dropped.saturating_add(self.finished.push(&exchange));
         let record = self.record(&exchange);
-        told(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
-        self.following.ended(&exchange, Telling { told, several: self.upstreams.several() });
+        emit(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
+        self.following.ended(&exchange, Emitter { emit, several: self.upstreams.several() });
     }
 
     /// Emits the contradiction of a verdict, once for each exchange, and learns from it.
-    fn tell_contradiction(&mut self, id: ExchangeId, at: Timestamp, told: &mut dyn FnMut(Event)) {
+    fn report_contradiction(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let Some(because) = self.open.get_mut(&id).and_then(|exchange| exchange.take_contradiction()) else { return };
         let Some(exchange) = self.open.get(&id) else { return };
         let resource = exchange.request.resource();
@@ -421,9 +421,9 @@ impl Observer {
         let record = self.record(exchange);
         let RequestRecord { id: exchange, client, verb, shape, verdict: Some(verdict), .. } = *record else { return };
         let (shape, verdict) = (Box::new(shape), Box::new(verdict));
-        told(Event::Contradicted { at, exchange, client, verb, shape, verdict, because: because.sentence });
+        emit(Event::Contradicted { at, exchange, client, verb, shape, verdict, because: because.sentence });
         if let Some((upstream, profile)) = learned {
-            told(Event::Profile { at, upstream, profile });
+            emit(Event::Profile { at, upstream, profile });
         }
     }
 

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use super::alarms::{Alarms, Purpose};
 use super::clients::Clients;
+use super::events::ReflectorEvent;
 use super::identity::{Key, ReflectorId};
-use super::kin::Kin;
+use super::key_group::KeyGroup;
 use super::limits::ReflectorLimits;
 use super::pacing::{Pacing, RateLimit};
 use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
 use super::servers::{Servers, Shown};
 use super::state::{Context, Form, Reflector, Room, State};
-use super::told::Told;
 use super::watch_end::WatchEnd;
 use crate::exchange::{Exchange, MemoryUse};
 use crate::k8s::{Continue, ListOptions, ResourceVersion, Verb};
@@ -51,7 +51,7 @@ pub struct Reflectors {
     limits: ReflectorLimits,
     clients: Clients,
     servers: Servers,
-    by_key: BTreeMap<Key, Kin>,
+    by_key: BTreeMap<Key, KeyGroup>,
     known: BTreeMap<ReflectorId, Box<Reflector>>,
     memory: MemoryUse,
     of_exchange: BTreeMap<ExchangeId, ReflectorId>,
@@ -101,7 +101,7 @@ impl Reflectors {
     }
 
     /// Assigns a new request to a reflector, if it is a list or a watch.
-    pub fn requested(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+    pub fn requested(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
         let client = self.clients.of(exchange.id.connection, &exchange.request, exchange.started);
         if let Some(client) = client {
             self.pacing.asked(client, exchange);
@@ -129,13 +129,13 @@ impl Reflectors {
         let Some(reflector) = self.known.get_mut(&id) else { return };
         let kept = reflector.kept_objects();
         if is_list {
-            reflector.lists(exchange, &context, told);
+            reflector.lists(exchange, &context, emit);
         } else {
             reflector.watches(exchange);
         }
         reflector.connection = exchange.id.connection;
-        if let Some(kin) = self.by_key.get_mut(&reflector.key) {
-            kin.begin(id, reflector.place.take(), exchange.started);
+        if let Some(group) = self.by_key.get_mut(&reflector.key) {
+            group.begin(id, reflector.place.take(), exchange.started);
         }
         let now = reflector.kept_objects();
         self.objects = (self.objects + now).saturating_sub(kept);
@@ -143,9 +143,9 @@ impl Reflectors {
     }
 
     /// Processes the head of a response.
-    pub fn answered(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub fn answered(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some(reflector) = self.of(exchange.id) else { return };
-        reflector.answered(exchange, at, told);
+        reflector.answered(exchange, at, emit);
         if reflector.resuming.is_some() {
             let due = at.plus(Duration::from_nanos(WatchEnd::VERY_SHORT_NANOS));
             let id = reflector.id;
@@ -157,25 +157,25 @@ impl Reflectors {
     }
 
     /// Processes the start or end of a blockage of a reflector's response.
-    pub fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some(reflector) = self.of(exchange.id) else { return };
         let before = reflector.stalling;
-        reflector.blockage_changed(exchange, at, told);
+        reflector.blockage_changed(exchange, at, emit);
         let (id, after) = (reflector.id, reflector.stalling);
         if let Some(before) = before {
             self.alarms.unset(before.due(), id, Purpose::Stall);
         }
-        if let Some(after) = after.filter(|stalling| !stalling.told) {
+        if let Some(after) = after.filter(|stalling| !stalling.reported) {
             self.alarms.set(after.due(), id, Purpose::Stall);
         }
     }
 
     /// Advances time to `at`.
-    pub fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub fn pass(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         while let Some(id) = self.alarms.next(at) {
             if let Some(reflector) = self.known.get_mut(&id) {
                 let kept = reflector.kept_objects();
-                reflector.pass(at, told);
+                reflector.pass(at, emit);
                 self.objects = (self.objects + reflector.kept_objects()).saturating_sub(kept);
                 if let Some(due) = reflector.state_due(at) {
                     self.alarms.set(due, id, Purpose::State);
@@ -190,7 +190,7 @@ impl Reflectors {
     }
 
     /// Processes a decoded part of a body.
-    pub fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, told: &mut dyn FnMut(Told)) {
+    pub fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, emit: &mut dyn FnMut(ReflectorEvent)) {
         let options = &exchange.request.options;
         if let (Some(revision), Some(resource)) = (body.newest_revision(options.resource_version), exchange.request.resource()) {
             let is_newest = matches!(body, Body::List(_)) && options.asks_for_newest();
@@ -203,7 +203,7 @@ impl Reflectors {
         let kept = reflector.kept_objects();
         // It may use the room that the others leave, and at least an equal share.
         let mut room = Room { versions: (limit + kept).saturating_sub(all).max(share), exceeded: 0 };
-        reflector.understood(exchange, at, body, &mut room, told);
+        reflector.understood(exchange, at, body, &mut room, emit);
         let (client, now) = (reflector.key.client, reflector.kept_objects());
         self.objects = (self.objects + now).saturating_sub(kept);
         self.missed.thinned = self.missed.thinned.saturating_add(room.exceeded);
@@ -213,7 +213,7 @@ impl Reflectors {
     }
 
     /// Processes the end of a request.
-    pub fn ended(&mut self, exchange: &Exchange, told: &mut dyn FnMut(Told)) {
+    pub fn ended(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
         if Propagation::is_write(exchange) {
             if let Some(client) = self.clients.on(exchange.id.connection) {
                 self.propagation.written(client, exchange);
@@ -223,14 +223,14 @@ impl Reflectors {
         let Some(id) = self.of_exchange.remove(&exchange.id) else { return };
         let Some(reflector) = self.known.get_mut(&id) else { return };
         let kept = reflector.kept_objects();
-        reflector.ended(exchange, told);
+        reflector.ended(exchange, emit);
         let now = reflector.kept_objects();
         self.objects = (self.objects + now).saturating_sub(kept);
         if !reflector.is_busy() {
             let place = (reflector.last_seen, reflector.revision);
-            if let Some(kin) = self.by_key.get_mut(&reflector.key) {
-                kin.take_up(reflector.id, reflector.place.replace(place));
-                kin.rest(reflector.id, place);
+            if let Some(group) = self.by_key.get_mut(&reflector.key) {
+                group.take_up(reflector.id, reflector.place.replace(place));
+                group.rest(reflector.id, place);
             }
         }
         self.count_memory(id);
@@ -274,8 +274,8 @@ impl Reflectors {
             let client = self.clients.get(reflector.key.client);
             let process = client.and_then(|client| client.process.clone());
             // Only looked up for rows that report it.
-            let kin = (process.is_some() && reflector.has_watched()).then(|| self.by_key.get(&reflector.key)).flatten();
-            let together = kin.map_or(1, |kin| kin.most_together(now));
+            let group = (process.is_some() && reflector.has_watched()).then(|| self.by_key.get(&reflector.key)).flatten();
+            let together = group.map_or(1, |group| group.most_together(now));
             let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream), now);
             let client_left = self.client_left(reflector);
             let polling = row.polling.map(|polling| if client_left { polling.of_one_that_left() } else { polling });
@@ -382,8 +382,8 @@ impl Reflectors {
         let Some(reflector) = self.known.remove(&id) else { return };
         self.memory.remove(reflector.counted_memory);
         self.objects = self.objects.saturating_sub(reflector.kept_objects());
-        if let Some(kin) = self.by_key.get_mut(&reflector.key)
-            && kin.leave(id, reflector.place)
+        if let Some(group) = self.by_key.get_mut(&reflector.key)
+            && group.leave(id, reflector.place)
         {
             self.by_key.remove(&reflector.key);
         }

@@ -15,7 +15,7 @@ pub(super) type Place = (Timestamp, Option<u64>);
 
 /// All reflectors with one key: their number, and those without a request under way.
 #[derive(Debug, Default)]
-pub(super) struct Kin {
+pub(super) struct KeyGroup {
     all: usize,
     /// Element *n* is the time since which at least *n* + 2 reflectors are busy.
     together: Vec<Timestamp>,
@@ -30,7 +30,7 @@ const MOST_TOGETHER: usize = 64;
 /// Shorter overlaps do not count: the end of a watch may be observed only after the next watch of the same reflector began.
 const TOGETHER: Duration = Duration::from_secs(3);
 
-impl Kin {
+impl KeyGroup {
     /// Adds a reflector, with a request at `at`.
     pub(super) fn join(&mut self, at: Timestamp) {
         self.all += 1;
@@ -104,46 +104,46 @@ mod tests {
 
     #[test]
     fn who_has_the_revision_comes_first_and_who_is_busy_not_at_all() {
-        let mut kin = Kin::default();
+        let mut group = KeyGroup::default();
         for number in 1..=4 {
-            kin.join(at(0));
-            kin.rest(ReflectorId(number), (at(number), Some(number % 2)));
+            group.join(at(0));
+            group.rest(ReflectorId(number), (at(number), Some(number % 2)));
         }
-        kin.take_up(ReflectorId(3), Some((at(3), Some(1))));
-        let found: Vec<u64> = kin.candidates(Some(1)).map(|id| id.0).collect();
+        group.take_up(ReflectorId(3), Some((at(3), Some(1))));
+        let found: Vec<u64> = group.candidates(Some(1)).map(|id| id.0).collect();
         assert_eq!(found, [1, 4, 2, 1]);
-        assert!((1..=3).all(|number| !kin.leave(ReflectorId(number), None)));
-        assert!(kin.leave(ReflectorId(4), Some((at(4), Some(0)))));
+        assert!((1..=3).all(|number| !group.leave(ReflectorId(number), None)));
+        assert!(group.leave(ReflectorId(4), Some((at(4), Some(0)))));
     }
 
     #[test]
     fn together_is_who_is_busy_at_once_for_three_seconds() {
-        let mut kin = Kin::default();
-        kin.join(at(0));
-        kin.join(at(1));
-        assert_eq!((kin.most_together(at(3)), kin.most_together(at(4))), (1, 2));
-        kin.rest(ReflectorId(1), (at(3), None));
-        assert_eq!(kin.most_together(at(60)), 1, "it was for two seconds only");
-        kin.begin(ReflectorId(1), Some((at(3), None)), at(60));
-        kin.rest(ReflectorId(2), (at(71), None));
-        assert_eq!(kin.most_together(at(100)), 2, "it was, once");
+        let mut group = KeyGroup::default();
+        group.join(at(0));
+        group.join(at(1));
+        assert_eq!((group.most_together(at(3)), group.most_together(at(4))), (1, 2));
+        group.rest(ReflectorId(1), (at(3), None));
+        assert_eq!(group.most_together(at(60)), 1, "it was for two seconds only");
+        group.begin(ReflectorId(1), Some((at(3), None)), at(60));
+        group.rest(ReflectorId(2), (at(71), None));
+        assert_eq!(group.most_together(at(100)), 2, "it was, once");
     }
 
     #[test]
     fn lists_that_overlap_for_moments_are_not_together() {
-        let mut kin = Kin::default();
-        (1..=4).for_each(|_| kin.join(at(0)));
+        let mut group = KeyGroup::default();
+        (1..=4).for_each(|_| group.join(at(0)));
         for number in 3..=4 {
-            kin.rest(ReflectorId(number), (at(1), None));
+            group.rest(ReflectorId(number), (at(1), None));
         }
-        assert_eq!(kin.most_together(at(60)), 2, "two were for long, and four for a second");
+        assert_eq!(group.most_together(at(60)), 2, "two were for long, and four for a second");
     }
 
     #[test]
     fn few_of_very_many_are_looked_at() {
-        let mut kin = Kin::default();
-        (0..10_000).for_each(|number| kin.rest(ReflectorId(number), (at(number), Some(7))));
-        assert_eq!(kin.candidates(Some(7)).count(), 2 * LOOKED_AT);
+        let mut group = KeyGroup::default();
+        (0..10_000).for_each(|number| group.rest(ReflectorId(number), (at(number), Some(7))));
+        assert_eq!(group.candidates(Some(7)).count(), 2 * LOOKED_AT);
     }
 
     fn at(second: u64) -> Timestamp {

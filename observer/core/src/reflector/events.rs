@@ -15,21 +15,21 @@ use crate::time::Timestamp;
 
 /// A report of a reflector.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum ReflectorEvent {
     /// Its first list is complete, and it watches.
-    InitialList(Box<ListTold>),
+    InitialList(Box<ListEvent>),
     /// It started a relist.
     RelistBegan(Box<RelistBegan>),
     /// Its relist is complete.
-    Relist(Box<ListTold>),
+    Relist(Box<ListEvent>),
     /// It resumed its watch, without a list.
-    Resumed(Box<ResumeTold>),
+    Resumed(Box<ResumeEvent>),
     /// It is stuck: it repeatedly asks for a revision that the server does not reach.
-    Stuck(Box<StuckTold>),
+    Stuck(Box<StuckEvent>),
     /// It does not read, so the server cannot send.
-    Stalled(Box<StallTold>),
+    Stalled(Box<StallEvent>),
     /// It reads again, or the response ended.
-    StallEnded(Box<StallTold>),
+    StallEnded(Box<StallEvent>),
 }
 
 /// The start of a relist.
@@ -62,7 +62,7 @@ impl RelistBegan {
 
 /// A complete list of a reflector: its cost, and its share of unchanged objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ListTold {
+pub struct ListEvent {
     /// When it was first requested.
     pub at: Timestamp,
     /// When it was complete.
@@ -104,7 +104,7 @@ pub struct ListTold {
     pub fallback_after: Option<u16>,
 }
 
-impl ListTold {
+impl ListEvent {
     /// Estimated memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let evidence: usize = self.evidence.iter().map(Moment::memory).sum();
@@ -114,7 +114,7 @@ impl ListTold {
 
 /// A resume: a watch that continues from the last resource version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ResumeTold {
+pub struct ResumeEvent {
     /// When the watch was granted.
     pub at: Timestamp,
     /// Number of the reflector.
@@ -138,7 +138,7 @@ pub struct ResumeTold {
 
 /// A stuck reflector: it repeatedly asks for a revision that the server does not reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StuckTold {
+pub struct StuckEvent {
     /// Time of the refusal that made it stuck.
     pub at: Timestamp,
     /// Number of the reflector.
@@ -161,7 +161,7 @@ pub struct StuckTold {
 
 /// A stall: the reflector does not read, so the server cannot send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StallTold {
+pub struct StallEvent {
     /// Time of the report.
     pub at: Timestamp,
     /// Number of the reflector.

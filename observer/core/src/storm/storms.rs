@@ -8,12 +8,12 @@ use super::lasting::{MEMBERS_TOLD, PastStorm, Room, Storm};
 use super::limits::StormLimits;
 use super::record::{StormId, StormRecord};
 use crate::observation::UpstreamName;
-use crate::reflector::{ListTold, ReflectorId, RelistBegan};
+use crate::reflector::{ListEvent, ReflectorId, RelistBegan};
 use crate::time::Timestamp;
 
 /// A report on a storm, made as it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum StormEvent {
     /// A storm was declared.
     Began(Box<StormRecord>),
     /// A storm ended.
@@ -59,9 +59,9 @@ impl Storms {
 
     /// Notes the start of a relist. A client whose process was restarted, or that rebuilt its informer, takes no part: that is a
     /// rollout, not a failure.
-    pub fn began(&mut self, began: RelistBegan, told: &mut dyn FnMut(Told)) {
+    pub fn began(&mut self, began: RelistBegan, emit: &mut dyn FnMut(StormEvent)) {
         let at = began.at;
-        self.pass(at, told);
+        self.pass(at, emit);
         if began.cause.begins_from_nothing() {
             return;
         }
@@ -82,13 +82,13 @@ impl Storms {
             let storm = front.name(StormId(self.next), at, Room { members: self.limits.members, memory: room });
             self.next = self.next.saturating_add(1);
             self.named = self.named.saturating_add(1);
-            told(Told::Began(Box::new(storm.record(&upstream, None, MEMBERS_TOLD))));
+            emit(StormEvent::Began(Box::new(storm.record(&upstream, None, MEMBERS_TOLD))));
             front.storm = Some(storm);
         }
     }
 
     /// Notes the end of a relist.
-    pub fn listed(&mut self, list: &ListTold) {
+    pub fn listed(&mut self, list: &ListEvent) {
         let upstream = list.shape.upstream.clone().unwrap_or_default();
         let cost = Cost::of(list);
         self.past.iter_mut().for_each(|storm| storm.listed(list, &cost));
@@ -105,14 +105,14 @@ impl Storms {
     }
 
     /// Advances time to `at`, and reports storms that have ended.
-    pub fn pass(&mut self, at: Timestamp, told: &mut dyn FnMut(Told)) {
+    pub fn pass(&mut self, at: Timestamp, emit: &mut dyn FnMut(StormEvent)) {
         let limits = self.limits;
         for (upstream, front) in &mut self.fronts {
             let ended = front.over_since(&limits).filter(|ended| *ended <= at);
             front.forget_before(at, limits.window);
             if let Some((ended, storm)) = ended.and_then(|ended| Some((ended, front.storm.take()?))) {
                 let storm = storm.end(upstream, ended);
-                told(Told::Ended(Box::new(storm.record().clone())));
+                emit(StormEvent::Ended(Box::new(storm.record().clone())));
                 self.past.push_back(storm);
                 let memory = |past: &VecDeque<PastStorm>| past.iter().map(PastStorm::memory).sum::<usize>();
                 while self.past.len() > limits.past || (self.past.len() > 1 && memory(&self.past) > limits.memory) {
