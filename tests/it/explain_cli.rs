@@ -15,7 +15,7 @@ fn list_without_a_revision_is_read_from_etcd_before_1_31() {
     check(
         &[PODS, "--server-version", "1.30.4"],
         &expect![[r"
-        GET /api/v1/pods?limit=500   API server version v1.30.4 (flag); gates assumed default; etcd answers progress requests (assumed)
+        GET /api/v1/pods?limit=500   API server version v1.30.4 (flag); feature gates: defaults assumed
 
         served from   etcd   rule list-unset-etcd
         why           no resourceVersion: before 1.31, or without ConsistentListFromCache, a list without one is a quorum read from etcd
@@ -36,7 +36,7 @@ fn list_without_a_revision_is_a_consistent_read_of_the_cache_in_1_34() {
     check(
         &[PODS, "--server-version", "1.34.2"],
         &expect![[r"
-            GET /api/v1/pods?limit=500   API server version v1.34.2 (flag); gates assumed default; etcd answers progress requests (assumed)
+            GET /api/v1/pods?limit=500   API server version v1.34.2 (flag); feature gates: defaults assumed
 
             served from   cache, consistent   rule list-unset-consistent
             or            etcd when the watch cache does not reach the revision within 3 s
@@ -57,7 +57,7 @@ fn gate_outranks_the_version() {
     check(
         &[PODS, "--server-version", "1.31.0", "--gate", "ConsistentListFromCache=false"],
         &expect![[r"
-        GET /api/v1/pods?limit=500   API server version v1.31.0 (flag); gates assumed default; ConsistentListFromCache=false; etcd answers progress requests (assumed)
+        GET /api/v1/pods?limit=500   API server version v1.31.0 (flag); feature gates: defaults assumed; ConsistentListFromCache=false
 
         served from   etcd   rule list-unset-no-progress
         why           no resourceVersion, and either etcd does not answer progress requests (needs 3.4.31 or 3.5.13) or ConsistentListFromCache is off: a quorum read from etcd

@@ -30,9 +30,9 @@ fn page_follows_the_size_of_its_terminal() {
     let mut seat = Seat::take();
     let mut watchtap = seat.start(&["demo"]);
     let small = seat.screen.wait_for("watching").unwrap();
-    assert!(!small.contains("SPURIOUS"), "{small}");
+    assert!(!small.contains("UNCHANGED"), "{small}");
     seat.screen.resize(200, 50).unwrap();
-    seat.screen.wait_for("SPURIOUS").unwrap();
+    seat.screen.wait_for("UNCHANGED").unwrap();
     seat.screen.resize(40, 10).unwrap();
     seat.screen.wait_for("too small").unwrap();
     seat.screen.press("q").unwrap();
@@ -60,7 +60,7 @@ fn what_is_said_meanwhile_is_on_the_page_and_after_it_on_the_screen() {
     let mut watchtap = seat.start(&["demo", "--speed", "25", "--grace", "1ms"]);
     seat.screen.wait_for("» demo: ").unwrap();
     seat.screen.resize(200, 120).unwrap();
-    seat.screen.wait_for("SPURIOUS").unwrap();
+    seat.screen.wait_for("UNCHANGED").unwrap();
     seat.screen.press("q").unwrap();
     assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
     let left = seat.screen.wait_for("unset KUBECONFIG").unwrap();

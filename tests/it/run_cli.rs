@@ -240,7 +240,7 @@ fn the_demo_shows_every_layer_and_lives_through_expired_watches_and_restarts() {
     running.signal(Signal::INT);
     let ended = running.ended();
     assert_eq!(ended.code, Some(0), "{}", ended.said);
-    assert!(ended.said.contains("not seen: nothing"), "{}", ended.said);
+    assert!(ended.said.contains("not observed: nothing"), "{}", ended.said);
 }
 
 /// A running `watchtap run`; dropping it kills the process.

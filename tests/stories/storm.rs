@@ -40,7 +40,7 @@ fn storm_after_a_restart_is_told_once_and_as_it_was_foretold() -> Result<()> {
     );
     let foretold = reflectors(exposure["exposed"].as_array().context("what is exposed")?.iter())?;
     ensure!(exposure["reflectors"] == foretold.len() && foretold.len() > EACH, "{exposure:#}");
-    let words = format!("if the API server restarted now: {} of {} reflectors would list again", foretold.len(), 3 * EACH);
+    let words = format!("if the API server restarted now: {} of {} reflectors relist", foretold.len(), 3 * EACH);
     ensure!(before.text.contains(&words), "{}", before.text);
 
     stage.cluster.stop_api_server(Signal::Kill)?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use observer_core::http::{Direction, Protocol, Start};
@@ -35,9 +36,25 @@ fn what_a_tap_delivers_ends_in_the_snapshot() {
 }
 
 #[test]
-fn a_run_without_traffic_lasts_until_its_end() {
+fn a_run_lasts_until_its_end_and_not_until_its_last_observation() {
+    struct Seen(mpsc::Sender<()>);
+    impl Write for Seen {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if String::from_utf8_lossy(bytes).contains("refusing") {
+                self.0.send(()).unwrap();
+            }
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let (seen, observed) = mpsc::channel();
+    let lines = EventLines::begin(Printer::to(Box::new(Seen(seen)) as Box<dyn Write + Send>)).unwrap();
     let mut lasted = Duration::ZERO;
-    let outcome = observe(Outputs::default(), |_nothing_comes| {
+    let outcome = observe(Outputs::new(vec![Box::new(lines)], None), |intake| {
+        intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Held });
+        observed.recv_timeout(Duration::from_secs(10)).unwrap();
         let begun = Instant::now();
         while lasted < Duration::from_millis(5) {
             lasted = begun.elapsed();
@@ -45,8 +62,7 @@ fn a_run_without_traffic_lasts_until_its_end() {
     });
     let snapshot = outcome.snapshot;
     let length = snapshot.at.since(snapshot.started.unwrap());
-    // The thread starts a little later than the test measures.
-    assert!(length >= lasted / 2, "{length:?} of {lasted:?}");
+    assert!(length >= lasted, "{length:?} of {lasted:?}");
 }
 
 #[test]

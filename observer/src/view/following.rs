@@ -160,7 +160,8 @@ pub(super) const fn state(row: &ReflectorRow) -> &'static str {
             Some(Polling { kind: PollingKind::Polls | PollingKind::Poller | PollingKind::HotLoop, .. }) => "polling",
             None => "listed",
         },
-        ReflectorState::Waiting => "waiting",
+        ReflectorState::Waiting if row.client_left => "gone",
+        ReflectorState::Waiting => "no watch",
         ReflectorState::Stalled => "stalled",
         ReflectorState::Watching => "watching",
     }
@@ -195,7 +196,7 @@ pub(super) fn seen(finding: &Finding) -> String {
 pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     (exposure.watching > 0).then(|| {
         format!(
-            "if the API server restarted now: {} of {} would list again ({}, {}), and {} if anything was written that is not seen here",
+            "if the API server restarted now: {} of {} relist ({}, {}), and {} more if there were writes that watchtap did not observe",
             count(exposure.reflectors),
             counted(exposure.watching, "reflector"),
             counted(exposure.items, "object"),

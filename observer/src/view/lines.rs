@@ -197,10 +197,10 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
                 *at,
                 Tone::Bad,
                 "missed",
-                &format!("decoding connection {connection} failed; its traffic goes on. Please report it"),
+                &format!("decoding connection {connection} failed; its traffic continues. Please report it"),
             ),
             Event::CaptureEnded { at, why } => {
-                self.line(*at, Tone::Bad, "missed", &format!("the capture ended early: {why}; all else goes on"))
+                self.line(*at, Tone::Bad, "missed", &format!("the capture ended early: {why}; everything else continues"))
             }
             Event::Unrecorded { at, .. } => {
                 self.line(*at, Tone::Bad, "missed", "the capture lacks a span before this: see the report")
@@ -227,8 +227,8 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             etcd::lists(totals),
             format!("{} under way", count(totals.open)),
             bytes(totals.response_bytes),
-            format!("not seen: {}", or_nothing(&not_seen(missed))),
-            format!("not understood: {}", or_nothing(&not_understood(missed))),
+            format!("not observed: {}", or_nothing(&not_seen(missed))),
+            format!("unparsed: {}", or_nothing(&not_understood(missed))),
         ];
         self.line(at, Tone::Quiet, "totals", &text.join(" · "))
     }

@@ -134,7 +134,7 @@ fn missed(missed: &Missed, colour: Colour, out: &mut Printable) {
     let understood = not_understood(missed);
     let tone = |words: &[String]| if words.is_empty() { Tone::Plain } else { Tone::Bad };
     let text = |words: &[String]| if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
-    for (label, words) in [("not seen: ", seen), (" · not understood: ", understood)] {
+    for (label, words) in [("not observed: ", seen), (" · unparsed: ", understood)] {
         out.push(label);
         out.append(&colour.paint(tone(&words), text(&words)));
     }
@@ -274,12 +274,12 @@ fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut P
     let mut table = Table::new(&[
         ("REFLECTORS", Align::Left),
         ("STATE", Align::Left),
-        ("FOR", Align::Right),
-        ("BEHIND", Align::Right),
+        ("STATE FOR", Align::Right),
+        ("RVS BEHIND", Align::Right),
         ("RESUMES", Align::Right),
         ("RELISTS", Align::Right),
         ("LAST CAUSE", Align::Left),
-        ("SPURIOUS", Align::Right),
+        ("UNCHANGED", Align::Right),
         ("OF OBJECTS", Align::Right),
     ]);
     for row in rows.iter().take(MAX_ROWS) {

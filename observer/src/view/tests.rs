@@ -21,10 +21,10 @@ fn silent_run_says_what_that_usually_means() {
     };
     let text = report_text(&run, &Observer::new(Limits::default()).snapshot(), Colour::Off);
     expect![[r"
-        watchtap exec: kubectl version   API server: version not known; gates assumed default; etcd answers progress requests (assumed)   0 µs
+        watchtap exec: kubectl version   API server: version unknown; feature gates: defaults assumed   0 µs
 
         0 of 0 lists read from etcd · 0 relists · 0 storms · 0 watches · 0 requests · 0 B
-        not seen: nothing · not understood: nothing
+        not observed: nothing · unparsed: nothing
         note: a note
 
         Nothing came through.
@@ -55,14 +55,14 @@ fn live_lines_say_who_asked_what_and_which_layer_answered() {
         ),
     ];
     expect![[r"
-        00:00:00.000 server version v1.34.4 (/version); gates assumed default; etcd answers progress requests (assumed)
+        00:00:00.000 server version v1.34.4 (/version); feature gates: defaults assumed
         00:00:00.002 get    my-controller/0.3 discovery: 2 requests → 45 B 1.0 ms
         00:00:00.002 list   my-controller/0.3 pods all namespaces RV=0 → 1 item 110 B 500 µs  cache ~list-rv0
         00:00:00.003 get    my-controller/0.3 pods default/web-0 → 404 NotFound 500 µs  etcd ~get-unset-etcd
         00:00:00.004 watch  my-controller/0.3 pods all namespaces RV=812345 open 500 µs  cache ~watch-rv
         00:00:00.004 end    my-controller/0.3 pods all namespaces RV=812345 after 500 µs: 410 Expired; 0 events, 0 bookmarks
         00:00:00.005 list   my-controller/0.3 nodes cluster labels a�[31m → 0 items 70 B 500 µs  cache, consistent ~list-unset-consistent
-        00:00:01.006 totals 6 requests · 0 of 2 lists read from etcd · 0 under way · 346 B · not seen: nothing · not understood: nothing
+        00:00:01.006 totals 6 requests · 0 of 2 lists read from etcd · 0 under way · 346 B · not observed: nothing · unparsed: nothing
     "]]
     .assert_eq(&lines(exchanges.into_iter()));
 }
@@ -87,7 +87,9 @@ fn columns_of_a_report_name_sums_and_medians() {
         .into_iter(),
     );
     let mut observer = Observer::new(Limits::default());
-    observations.into_iter().for_each(|observation| observer.observe(observation, &mut |_event| {}));
+    for observation in observations {
+        observer.observe(observation, &mut |_event| {});
+    }
     let run =
         Run { budget: None, subcommand: "exec", command: Vec::new(), exit_code: None, silence: Vec::new(), notes: Vec::new() };
     let report = report_text(&run, &observer.snapshot(), Colour::Off);

@@ -122,10 +122,10 @@ watch_cache_capacity{group="apps",resource="deployments"} 100
     fn gates_caches_and_etcd_are_learned_in_the_labels_of_any_version() {
         assert_eq!(
             learned("1.31.4", OLD),
-            "version v1.31.4 (/version); gates /metrics; ConsistentListFromCache=false; etcd answers progress requests (assumed); \
+            "version v1.31.4 (/version); feature gates: /metrics; ConsistentListFromCache=false; \
              deployments.apps without watch cache (/metrics)"
         );
-        assert_eq!(learned("1.34.4", NEW), "version v1.34.4 (/version); gates /metrics; etcd answers progress requests (/metrics)");
+        assert_eq!(learned("1.34.4", NEW), "version v1.34.4 (/version); feature gates: /metrics");
     }
 
     #[test]
@@ -143,13 +143,13 @@ watch_cache_capacity{group="apps",resource="deployments"} 100
     #[test]
     fn page_of_another_server_behind_the_same_address_is_left_alone() {
         let page = format!("kubernetes_build_info{{git_version=\"v1.34.4\"}} 1{NEW}");
-        assert!(learned("1.33.4", &page).contains("gates assumed default"));
-        assert!(learned("1.34.4", &page).contains("gates /metrics"));
+        assert!(learned("1.33.4", &page).contains("feature gates: defaults assumed"));
+        assert!(learned("1.34.4", &page).contains("feature gates: /metrics"));
     }
 
     #[test]
     fn page_that_says_nothing_changes_nothing() {
-        let expected = "version v1.31.4 (/version); gates assumed default; etcd answers progress requests (assumed)";
+        let expected = "version v1.31.4 (/version); feature gates: defaults assumed";
         assert_eq!(learned("1.31.4", "up 1"), expected);
     }
 

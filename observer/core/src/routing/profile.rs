@@ -176,25 +176,27 @@ impl ServerProfile {
         let basis = &self.provenance;
         let version = match &self.version {
             Some(version) => format!("version {version} ({})", basis.version),
-            None => "version not known".to_owned(),
+            None => "version unknown".to_owned(),
         };
+        // Nearly every etcd answers progress requests, so that is worth no phrase.
         let etcd = match self.etcd {
-            EtcdSupport::Version(version) => format!("etcd {version} ({})", basis.etcd),
-            EtcdSupport::AssumedSound => format!("etcd answers progress requests ({})", basis.etcd),
-            EtcdSupport::Unknown => "etcd not known".to_owned(),
+            EtcdSupport::Version(version) => Some(format!("etcd {version} ({})", basis.etcd)),
+            EtcdSupport::AssumedSound => None,
+            EtcdSupport::Unknown => Some("etcd unknown".to_owned()),
         };
-        let mut phrases = vec![version, format!("gates {}", basis.gates)];
+        let gates = if basis.gates == Basis::MinorDefault { "defaults assumed".to_owned() } else { basis.gates.to_string() };
+        let mut phrases = vec![version, format!("feature gates: {gates}")];
         let answers = |gate: &Gate| if self.gates_by_answers.contains(gate) { " (answers)" } else { "" };
         phrases.extend(self.gates_to_tell().map(|(gate, on)| format!("{}={on}{}", gate.as_str(), answers(gate))));
         let disagreed = self.gates_by_answers.iter().filter(|gate| !self.gates.contains_key(gate));
         phrases.extend(disagreed.map(|gate| format!("{} on and off (answers)", gate.as_str())));
-        phrases.push(etcd);
+        phrases.extend(etcd);
         if !self.watch_cache {
             phrases.push(format!("no watch cache ({})", basis.watch_cache));
         }
         phrases.extend(self.uncached.iter().map(|resource| format!("{resource} without watch cache ({})", basis.watch_cache)));
         if let Some(newest) = self.version.as_ref().and_then(ServerVersion::borrowed_from) {
-            phrases.push(format!("rules of {newest} borrowed: nothing newer was read"));
+            phrases.push(format!("newer than any version known here: rules of {newest} used"));
         }
         phrases
     }
@@ -264,9 +266,8 @@ mod tests {
             profile.assumptions(),
             [
                 "version v1.38.0 (/version)",
-                "gates assumed default",
-                "etcd answers progress requests (assumed)",
-                "rules of 1.37 borrowed: nothing newer was read",
+                "feature gates: defaults assumed",
+                "newer than any version known here: rules of 1.37 used",
             ]
         );
     }

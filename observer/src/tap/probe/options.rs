@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// single-stepped: 1 to 2 µs at the entry, and again at the return.
 const CALLS_PER_SECOND: u32 = 100_000;
 
-/// The options of a probe.
+/// The processes that a probe records, and the bounds of its cost.
 ///
 /// A process is recorded if it matches any of `processes`, `names` or `cgroups`; without these, all processes are. The kernel
 /// decides when a process first calls its TLS library after executing its program. A process that takes another name or cgroup

@@ -19,7 +19,7 @@ const EXPOSED: &[Column] = &[
     Column::words("CLIENT", 3),
     Column::words("RESOURCE", 2),
     Column::words("SCOPE", 2).from(110),
-    Column::number("BEHIND", 11),
+    Column::number("RVS BEHIND", 11),
     Column::number("ITEMS", 11),
     Column::number("BYTES", 7),
 ];
@@ -137,10 +137,7 @@ fn numbered(counted: &[(u64, &str)]) -> Vec<String> {
 fn restart(snapshot: &Snapshot, sheet: &mut Sheet) {
     sheet.section("A RESTART");
     let exposure = &snapshot.exposure;
-    sheet.say(
-        Tone::Plain,
-        &following::exposure(exposure).unwrap_or_else(|| "nobody watches, so nobody would list again".to_owned()),
-    );
+    sheet.say(Tone::Plain, &following::exposure(exposure).unwrap_or_else(|| "no reflector watches, so none relists".to_owned()));
     if exposure.exposed.is_empty() {
         return;
     }

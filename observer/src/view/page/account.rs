@@ -54,7 +54,7 @@ fn sentences(key: &RowKey, snapshot: &Snapshot) -> Vec<Sentence> {
 
 fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Sentence> {
     let cause = row.last_relist.as_ref().and_then(|relist| relist.cause);
-    let why = cause.map(|cause| ("why", Tone::Notable, format!("listed again: {}", cause.sentence())));
+    let why = cause.map(|cause| ("why", Tone::Notable, format!("relisted: {}", cause.sentence())));
     why.into_iter().chain(advice(snapshot, &[row.reflector])).collect()
 }
 

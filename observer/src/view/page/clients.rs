@@ -27,7 +27,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::number("RESUMES", 7).from(160),
     Column::number("RELISTS", 7),
     Column::number("EVENTS", 11).from(100),
-    Column::number("SPURIOUS", 16).from(120),
+    Column::number("UNCHANGED", 16).from(120),
     Column::number("BYTES", 7),
 ];
 
@@ -129,7 +129,7 @@ pub(super) fn identity(row: &ReflectorRow) -> String {
         None => "-".to_owned(),
         Some(Identity::ServiceAccount { namespace, name }) => format!("{namespace}/{name}"),
         Some(Identity::Subject { subject }) => subject.clone(),
-        Some(Identity::Bearer) => "a token without a name".to_owned(),
+        Some(Identity::Bearer) => "opaque bearer token".to_owned(),
         Some(Identity::OtherScheme) => "a credential that is no token".to_owned(),
     }
 }

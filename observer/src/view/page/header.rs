@@ -93,8 +93,8 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
         words => (Tone::Bad, format!("{label}: {}", words.join(", "))),
     };
     let mut phrases = vec![
-        phrase("seen 100 %", "not seen", &not_seen(missed)),
-        phrase("not understood 0", "not understood", &not_understood(missed)),
+        phrase("traffic observed 100 %", "not observed", &not_seen(missed)),
+        phrase("unparsed 0", "unparsed", &not_understood(missed)),
         phrase("dropped 0", "dropped", &dropped(missed)),
     ];
     let failed = connections(missed);
@@ -110,11 +110,11 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
 /// The result of [`following::exposure`], in phrases.
 fn exposure(exposure: &Exposure) -> Vec<(Tone, String)> {
     if exposure.watching == 0 {
-        return vec![(Tone::Plain, "on a restart now: nobody watches, so nobody would list again".to_owned())];
+        return vec![(Tone::Plain, "if the API server restarted now: no reflector watches, so none relists".to_owned())];
     }
     let tone = if exposure.reflectors > 0 { Tone::Notable } else { Tone::Plain };
     let (some, all) = (count(exposure.reflectors), counted(exposure.watching, "reflector"));
-    let mut phrases = vec![(tone, format!("on a restart now: {some} of {all} would list again"))];
+    let mut phrases = vec![(tone, format!("if the API server restarted now: {some} of {all} relist"))];
     if exposure.reflectors > 0 {
         phrases.extend([(tone, counted(exposure.items, "object")), (tone, bytes(exposure.bytes))]);
     }

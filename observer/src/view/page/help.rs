@@ -14,12 +14,12 @@ const KEYS: &[(&str, &str)] = &[
     ("f", "filter on the selected row's client and resource"),
     ("s, S", "sort by the next column (▾ marks it; behind the last, the worst first); the other way round"),
     ("r", "put what came since in its place: until then new rows stand below, so that nothing moves while you read"),
-    ("p", "freeze the picture; collecting goes on"),
+    ("p", "freeze the page; watchtap continues to collect"),
     ("y", "copy the selected list or watch as a kubectl get --raw"),
-    ("i", "what verdicts rest on, all that was missed, and who would list again after a restart"),
+    ("i", "basis of the verdicts, everything missed, and the reflectors that relist after a restart"),
     ("?, ctrl-l", "this help; draw the screen anew"),
     ("q, ctrl-c", "the end, with a report; open connections may end first"),
-    ("ctrl-z", "stop, and the traffic with it, until fg or bg: then the traffic goes on without the page"),
+    ("ctrl-z", "stop, and the traffic with it, until fg or bg; after bg the traffic continues without the page"),
 ];
 
 const WORDS: &[(&str, &str)] = &[
@@ -32,11 +32,8 @@ const WORDS: &[(&str, &str)] = &[
     ("spurious", "objects that came again in the very version that the client had"),
     ("behind", "revisions from the client's newest to the newest seen of its resource"),
     ("storm", "many reflectors that list again within seconds"),
-    (
-        "on a restart",
-        "who would list again if the API server were restarted now, and what that would cost: those who are behind it",
-    ),
-    ("not seen", "traffic that was passed on and not observed: all numbers are lower bounds then"),
+    ("if restarted", "reflectors that relist if the API server restarts now, and their cost: those with a stale resource version"),
+    ("not observed", "traffic that was forwarded and not observed; all numbers are lower bounds then"),
 ];
 
 /// The help, in lines of `cells`.

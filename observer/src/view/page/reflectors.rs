@@ -18,14 +18,14 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::words("RESOURCE", 2),
     Column::words("SCOPE", 2).from(130),
     Column::word("STATE", 8),
-    Column::number("FOR", 9).from(95),
+    Column::number("STATE FOR", 9).from(95),
     Column::number("EVENTS/S", 8).from(110),
-    Column::number("BEHIND", 8).from(120),
+    Column::number("RVS BEHIND", 10).from(120),
     Column::number("EVENTS", 9).from(160),
     Column::number("RESUMES", 7).from(150),
     Column::number("RELISTS", 7),
     Column::words("LAST CAUSE", 4),
-    Column::number("SPURIOUS", 13).from(130),
+    Column::number("UNCHANGED", 13).from(130),
     Column::number("BYTES", 7).from(140),
 ];
 

@@ -25,7 +25,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::number("LISTS", 7),
     Column::number("PEAK", 8).from(110),
     Column::number("ITEMS", 11).from(130),
-    Column::number("SPURIOUS", 11).from(140),
+    Column::number("UNCHANGED", 11).from(140),
     Column::number("BYTES", 7),
     Column::words("SERVED FROM", 1).from(160),
 ];

@@ -32,27 +32,27 @@ fn who(row: &ReflectorRow, sheet: &mut Sheet) {
     if let Some(command) = &row.client.kubectl_command {
         sheet.fact("command", Tone::Plain, command);
     }
-    let process = if row.process.is_some() { process(row) } else { "not known: none of this machine, or not told".to_owned() };
+    let process = if row.process.is_some() { process(row) } else { "unknown (remote, or gone before it was looked up)".to_owned() };
     sheet.fact("process", Tone::Plain, &process);
     container(row, sheet);
     sheet.fact("asks for", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
-    sheet.fact("client age", Tone::Plain, &age(row.age));
+    sheet.fact("client-go age", Tone::Plain, &age(row.age));
 }
 
 const fn representation(representation: Representation) -> &'static str {
     match representation {
-        Representation::Object => "whole objects",
+        Representation::Object => "full objects",
         Representation::Metadata => "their metadata",
-        Representation::Table => "rows for people",
+        Representation::Table => "Table (kubectl columns)",
     }
 }
 
 /// The inferred age, and the evidence.
 fn age(age: Option<ClientAge>) -> String {
     let (age, because) = match age {
-        None => return "its requests do not show it yet".to_owned(),
-        Some(ClientAge::Until1_17) => ("client-go until 1.17", "it listed again from resourceVersion=0 with a limit"),
-        Some(ClientAge::From1_18) => ("client-go from 1.18 on", "it listed again from its own revision without a limit"),
+        None => return "not enough requests yet to guess".to_owned(),
+        Some(ClientAge::Until1_17) => ("client-go until 1.17", "it relisted from resourceVersion=0 with a limit"),
+        Some(ClientAge::From1_18) => ("client-go from 1.18 on", "it relisted from its own revision without a limit"),
         Some(ClientAge::WatchList) => {
             ("client-go from 1.35 on, or from 1.27 on with WatchListClient", "it asks for streaming lists")
         }
@@ -73,7 +73,7 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     if let Some(at) = row.last_event {
         let age = following::age(at, snapshot.at);
         let age = if age == "now" { age } else { format!("{age} ago") };
-        sheet.fact("last event", Tone::Plain, &format!("{age}, {} a second of late", row.events_per_second));
+        sheet.fact("last event", Tone::Plain, &format!("{age}, {}/s recently", row.events_per_second));
     }
     if let Some(by) = row.stalled_by {
         sheet.fact("does not read", Tone::Bad, &format!("the API server waits for the {by}"));
@@ -98,7 +98,7 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
 /// The cause of the last relist and the change to make, above the long time line. The evidence is below.
 fn found(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     if let Some(cause) = row.last_relist.as_ref().and_then(|relist| relist.cause) {
-        sheet.fact("listed again", Tone::Notable, &cause.sentence());
+        sheet.fact("relisted", Tone::Notable, &cause.sentence());
     }
     for finding in findings_of(row, snapshot) {
         sheet.fact("finding", Tone::Notable, finding.kind.as_str());

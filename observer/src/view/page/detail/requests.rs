@@ -115,7 +115,7 @@ fn cells(record: &RequestRecord) -> Vec<Cell> {
         Cell::words(&status),
         Cell::words(&known(objects, unread, record.missed_bytes)),
         Cell::words(&bytes(record.bytes)),
-        Cell::words(&record.total_us.map_or_else(|| "goes on".to_owned(), microseconds)),
+        Cell::words(&record.total_us.map_or_else(|| "ongoing".to_owned(), microseconds)),
         Cell::words(&record.ending().unwrap_or_else(|| "-".to_owned())),
     ]
 }

@@ -23,7 +23,7 @@ const MEMBERS: &[Column] = &[
     Column::number("LISTS", 6),
     Column::number("REQUESTS", 8).from(100),
     Column::number("ITEMS", 10),
-    Column::number("SPURIOUS", 10),
+    Column::number("UNCHANGED", 10),
     Column::number("BYTES", 7),
 ];
 

@@ -12,16 +12,15 @@ fn stuck_reflector() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          3 elastic-operator/1.18.2 (apps/manager)
-          process         not known: none of this machine, or not told
-          asks for        secrets · kube-system/: whole objects
-          client age      client-go from 1.18 on, by its requests: it listed again from
-                          its own revision without a limit (other libraries may look
-                          alike)
+          process         unknown (remote, or gone before it was looked up)
+          asks for        secrets · kube-system/: full objects
+          client-go age   client-go from 1.18 on, by its requests: it relisted from its
+                          own revision without a limit (other libraries may look alike)
           state           stuck for 3 m 17 s
           revision        1100, 0 behind the newest seen of its resource, 60,101 behind
                           the newest seen in its etcd
@@ -33,6 +32,7 @@ fn stuck_reflector() {
         TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or
         refusal  z does not read  ? out of sight
           7 moments before are not kept
+          12:02:31.000  L  asks for a list, RV=1100
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -43,20 +43,20 @@ fn reflector_that_listed_again() {
     let mut page = page(&trouble());
     press(&mut page, "j<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #1 · my-controller/0.34 pods all namespaces
           client          1 my-controller/0.34 (apps/manager)
           process         manager 4711
-          asks for        pods · all namespaces: whole objects
-          client age      client-go from 1.18 on, by its requests: it listed again from its own revision without a limit (other libraries may look alike)
+          asks for        pods · all namespaces: full objects
+          client-go age   client-go from 1.18 on, by its requests: it relisted from its own revision without a limit (other libraries may look alike)
           state           watching for 2 m 29 s
           revision        61201, 0 behind the newest seen of its resource, 0 behind the newest seen in its etcd
-          last event      1 m 31 s ago, 0 a second of late
-          listed again    the revision to watch from was gone (410): no bookmark had moved it on, and the client had not asked for any
+          last event      1 m 31 s ago, 0/s recently
+          relisted        the revision to watch from was gone (410): no bookmark had moved it on, and the client had not asked for any
           finding         no-bookmarks
           advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision advances while the resource is quiet; the API server must be 1.16 or later.
 
@@ -98,8 +98,8 @@ fn reflector_that_listed_again() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
           12:03:20.000  x  410 Expired
@@ -131,8 +131,8 @@ fn list_from_etcd_with_the_reasons_of_its_verdict() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         list pods · all namespaces · limit=500
           served from     etcd   rule ~list-unset-etcd
@@ -164,8 +164,8 @@ fn watch_with_what_it_delivered() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         watch pods · all namespaces · RV=N
           served from     cache   rule ~watch-rv
@@ -181,7 +181,7 @@ fn watch_with_what_it_delivered() {
 
         LATEST
                     AT  CLIENT                   STATUS      OBJECTS    BYTES      TOTAL
-          12:03:21.100  my-controller/0.34          200            1   4.0 kB    goes on
+          12:03:21.100  my-controller/0.34          200            1   4.0 kB    ongoing
           12:00:00.100  my-controller/0.34          200            2      0 B   3 m 19 s
 
 
@@ -197,8 +197,8 @@ fn storm_with_its_members_ranked_by_cost() {
     expect![[r"
         watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 0 of 12 reflectors relist · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
         storm 1 · mass-expiry
           state           ongoing, its members joined within 1.1 s
@@ -210,7 +210,7 @@ fn storm_with_its_members_ranked_by_cost() {
           cause           12 × expired/no-bookmarks
 
         MEMBERS   the most bytes first
-          CLIENT                 RESOURCE         LISTS       ITEMS    SPURIOUS    BYTES
+          CLIENT                 RESOURCE         LISTS       ITEMS   UNCHANGED    BYTES
           fleet-c/v1             kind3s.exampl…       1           2           1    12 kB
           fleet-c/v1             kind2s.exampl…       1           2           1   9.0 kB
           fleet-b/v1             kind3s.exampl…       1           2           1   8.0 kB
@@ -230,18 +230,18 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
         etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 0 of 1 reflector would list again · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 0 of 1 reflector relist · perhaps 1 more (i)
         [1 Reflectors 1] 2 Requests 3  3 Storms 0  4 Clients 1  5 Findings 1
         reflector #1 · slow-reader/0.1 pods all namespaces
           client          1 slow-reader/0.1 (apps/manager)
-          process         not known: none of this machine, or not told
-          asks for        pods · all namespaces: whole objects
-          client age      its requests do not show it yet
+          process         unknown (remote, or gone before it was looked up)
+          asks for        pods · all namespaces: full objects
+          client-go age   not enough requests yet to guess
           state           stalled for 20 s
           revision        11, 0 behind the newest seen of its resource, 0 behind the
                           newest seen in its etcd
-          last event      24 s ago, <0.1 a second of late
+          last event      24 s ago, <0.1/s recently
           does not read   the API server waits for the flow-control window of the stream
           finding         slow-reader
           advice          Read the watch in a loop that does nothing else, as
@@ -258,8 +258,8 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
         etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 0 of 1 reflector would list again · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 0 of 1 reflector relist · perhaps 1 more (i)
          1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
         client 1 · slow-reader/0.1
           identity        apps/manager
@@ -291,8 +291,8 @@ fn client_with_its_reflectors() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
         client 1 · my-controller/0.34
           identity        apps/manager
@@ -334,8 +334,8 @@ fn finding_with_advice() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
         finding stuck-reflector
           client          elastic-operator/1.18.2
@@ -364,10 +364,10 @@ fn what_is_gone_says_so() {
     press(&mut page, "<enter>");
     page.show(super::script::play(super::stories::SILENCE));
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
+        watchtap  kind-dev · API server v1.34.4 (/version) …
         etcd 0 of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: nobody watches, so nobody would list again
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: no reflector watches, so none relists
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
           This is no longer among what is kept: it made room for something else, or is
           over. esc leads back.

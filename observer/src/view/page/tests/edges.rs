@@ -95,10 +95,10 @@ proptest! {
 #[test]
 fn nobody_has_come_yet() {
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
+        watchtap  kind-dev · API server v1.34.4 (/version) …
         etcd 0 of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: nobody watches, so nobody would list again
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: no reflector watches, so none relists
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
 
           No client has connected yet:
@@ -147,10 +147,10 @@ fn names_from_the_wire_do_nothing_but_be_seen() {
     );
     let mut page = page(&script);
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default …
+        watchtap  kind-dev · API server v1.34.4 (/version) …
         etcd 0 of 3 lists · 0 relists · 0 storms · 0 watches · req 0.3/s · events 0/s …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: nobody watches, so nobody would list again
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: no reflector watches, so none relists
         [1 Reflectors 3] 2 Requests 3  3 Storms 0  4 Clients 3  5 Findings 0
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ �]0;owned��evil��…  pods          listed          0  -
@@ -179,7 +179,7 @@ fn losses_are_told_above_the_tables() {
     snapshot.missed.last_connect_failure = "timed out".to_owned();
     let page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::On);
     let buffer = drawn(&page, 140, 24);
-    expect!["not seen: 4.1 kB in 2 gaps · not understood: malformed HTTP in 1 place · dropped 0 · 3 connections failed: timed out"]
+    expect!["not observed: 4.1 kB in 2 gaps · unparsed: malformed HTTP in 1 place · dropped 0 · 3 connections failed: timed out"]
         .assert_eq(text(&buffer).lines().nth(2).unwrap_or_default());
     assert_eq!(buffer.cell((0, 2)).map(|cell| cell.fg), Some(Color::Red));
 }

@@ -81,8 +81,8 @@ fn sorting_goes_from_column_to_column_and_back_to_the_worst_first() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
          ▾CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500
@@ -153,8 +153,8 @@ fn filter_shows_what_it_hides_and_esc_clears_it() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500
@@ -182,8 +182,8 @@ fn filter_that_is_not_kept_leaves_the_one_before() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
 
           No row fits the filter my-controller zzz. esc clears it, / changes it.
@@ -218,8 +218,8 @@ fn pause_freezes_the_picture_and_says_how_old_it_is() {
     expect![[r"
         watchtap  kind-dev …                  PAUSED, 1 m 0 s old · 1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500

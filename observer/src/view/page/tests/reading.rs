@@ -12,8 +12,8 @@ fn help() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      the tables; shift-tab goes back
@@ -29,18 +29,18 @@ fn help() {
                           worst first); the other way round
           r               put what came since in its place: until then new rows stand
                           below, so that nothing moves while you read
-          p               freeze the picture; collecting goes on
+          p               freeze the page; watchtap continues to collect
           y               copy the selected list or watch as a kubectl get --raw
-          i               what verdicts rest on, all that was missed, and who would list
-                          again after a restart
+          i               basis of the verdicts, everything missed, and the reflectors
+                          that relist after a restart
         j k scroll · esc back · q quit
     "]]
     .assert_eq(&small(&page));
     expect![[r#"
-        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      the tables; shift-tab goes back
@@ -51,12 +51,12 @@ fn help() {
           f               filter on the selected row's client and resource
           s, S            sort by the next column (▾ marks it; behind the last, the worst first); the other way round
           r               put what came since in its place: until then new rows stand below, so that nothing moves while you read
-          p               freeze the picture; collecting goes on
+          p               freeze the page; watchtap continues to collect
           y               copy the selected list or watch as a kubectl get --raw
-          i               what verdicts rest on, all that was missed, and who would list again after a restart
+          i               basis of the verdicts, everything missed, and the reflectors that relist after a restart
           ?, ctrl-l       this help; draw the screen anew
           q, ctrl-c       the end, with a report; open connections may end first
-          ctrl-z          stop, and the traffic with it, until fg or bg: then the traffic goes on without the page
+          ctrl-z          stop, and the traffic with it, until fg or bg; after bg the traffic continues without the page
 
         FILTERS
           client:  resource:  scope:  state:  cause:  verb:  served:  rule:  kind:
@@ -69,8 +69,8 @@ fn help() {
           spurious        objects that came again in the very version that the client had
           behind          revisions from the client's newest to the newest seen of its resource
           storm           many reflectors that list again within seconds
-          on a restart    who would list again if the API server were restarted now, and what that would cost: those who are behind it
-          not seen        traffic that was passed on and not observed: all numbers are lower bounds then
+          if restarted    reflectors that relist if the API server restarts now, and their cost: those with a stale resource version
+          not observed    traffic that was forwarded and not observed; all numbers are lower bounds then
         (15 empty lines)
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
@@ -81,15 +81,14 @@ fn what_the_numbers_rest_on() {
     let mut page = page(&trouble());
     press(&mut page, "i");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         API SERVER
           version v1.30.4 (/version)
-          gates assumed default
-          etcd answers progress requests (assumed)
+          feature gates: defaults assumed
 
         VERDICTS
           0 of 22 lists of unknown origin
@@ -108,8 +107,8 @@ fn what_the_numbers_rest_on() {
           nothing
 
         A RESTART
-          if the API server restarted now: 1 of 2 reflectors would list again (1 object, 14 kB), and 1 if anything was written that is not seen here
-          CLIENT                                                                RESOURCE                                       SCOPE                                               BEHIND        ITEMS    BYTES
+          if the API server restarted now: 1 of 2 reflectors relist (1 object, 14 kB), and 1 more if there were writes that watchtap did not observe
+          CLIENT                                                                RESOURCE                                       SCOPE                                           RVS BEHIND        ITEMS    BYTES
           kube-rs/2.0                                                           configmaps                                     default/ · labels app=nginx                              1            1    14 kB
 
         CLIENTS
@@ -118,7 +117,7 @@ fn what_the_numbers_rest_on() {
 
         SAID
           nothing
-        (12 empty lines)
+        (13 empty lines)
         j k scroll · esc back · q quit
     "]].assert_eq(&large(&page));
 }

@@ -11,8 +11,8 @@ fn reflectors_the_worst_first() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500
@@ -28,24 +28,24 @@ fn reflectors_the_worst_first() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
-          CLIENT                      RESOURCE           SCOPE              STATE           FOR  EVENTS/S    BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                                SPURIOUS    BYTES
-        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0         0          0        0        1  1 × watch-error/500                              0    90 kB
-          my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0         0          3        0        1  expired/bookmarks-not-asked                      2    14 MB
-          inventory/v2                pods               all namespaces     listed     5 m 40 s         0    60,190          0        0        0  -                                                0   2.1 MB
-          inventory/v2                deployments.apps   all namespaces     listed          now         0         0          0        0        0  -                                                0    31 kB
-          kube-rs/2.0                 configmaps         default/ · label…  watching   5 m 50 s         0         0          0        0        0  -                                                0    14 kB
+          CLIENT                      RESOURCE           SCOPE              STATE     STATE FOR  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
+        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × watch-error/500                             0    90 kB
+          my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0           0          3        0        1  expired/bookmarks-not-asked                     2    14 MB
+          inventory/v2                pods               all namespaces     listed     5 m 40 s         0      60,190          0        0        0  -                                               0   2.1 MB
+          inventory/v2                deployments.apps   all namespaces     listed          now         0           0          0        0        0  -                                               0    31 kB
+          kube-rs/2.0                 configmaps         default/ · label…  watching   5 m 50 s         0           0          0        0        0  -                                               0    14 kB
         (16 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          3 elastic-operator/1.18.2 (apps/manager)
-          process         not known: none of this machine, or not told
-          asks for        secrets · kube-system/: whole objects
-          client age      client-go from 1.18 on, by its requests: it listed again from its own revision without a limit (other libraries may look alike)
+          process         unknown (remote, or gone before it was looked up)
+          asks for        secrets · kube-system/: full objects
+          client-go age   client-go from 1.18 on, by its requests: it relisted from its own revision without a limit (other libraries may look alike)
           state           stuck for 3 m 17 s
           revision        1100, 0 behind the newest seen of its resource, 60,101 behind the newest seen in its etcd
           finding         stuck-reflector
@@ -73,8 +73,8 @@ fn requests_by_shape() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
           VERB    REQUEST                                N  SERVED FROM            BYTES
         ▸ list    pods · all namespaces · RV=N           1  ~ cache               7.2 MB
@@ -95,10 +95,10 @@ fn requests_by_shape() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
           VERB    REQUEST                                               N  SERVED FROM          RULE                           OBJECTS    BYTES  FIRST BYTE (MED)  TOTAL (MED)   FAILED  LAST END
         ▸ list    pods · all namespaces · RV=N                          1  ~ cache              list-rv                              3   7.2 MB             90 ms        90 ms        0  -
@@ -140,8 +140,8 @@ fn storms_that_go_on() {
     expect![[r"
         watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 0 of 12 reflectors relist · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
           STORM  STATE        LENGTH  TRIGGER             REFLECTORS    LISTS    BYTES
         ▸     1  ongoing       1.1 s  mass-expiry                 12       12    60 kB
@@ -153,12 +153,12 @@ fn storms_that_go_on() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                               ▲ relist storm, 12 reflectors, 1.1 s
+        watchtap  kind-dev · API server v1.34.4 (/version) · feature gates: defaults assumed                                                                                ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s · events 0/s · 48 requests · 60 kB
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 0 of 12 reflectors would list again · perhaps 12 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 0 of 12 reflectors relist · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
-          STORM  STATE           BEGAN      LENGTH  TRIGGER             REFLECTORS  CLIENTS    LISTS      PEAK        ITEMS     SPURIOUS    BYTES  SERVED FROM
+          STORM  STATE           BEGAN      LENGTH  TRIGGER             REFLECTORS  CLIENTS    LISTS      PEAK        ITEMS    UNCHANGED    BYTES  SERVED FROM
         ▸     1  ongoing  12:01:40.000       1.1 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache 12
         (20 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -171,7 +171,7 @@ fn storms_that_go_on() {
           cause           12 × expired/no-bookmarks
 
         MEMBERS   the most bytes first
-          CLIENT                                                         RESOURCE                                  SCOPE                                      LISTS  REQUESTS       ITEMS    SPURIOUS    BYTES
+          CLIENT                                                         RESOURCE                                  SCOPE                                      LISTS  REQUESTS       ITEMS   UNCHANGED    BYTES
           fleet-c/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1    12 kB
           fleet-c/v1                                                     kind2s.example.com                        all namespaces                                 1         1           2           1   9.0 kB
           fleet-b/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1   8.0 kB
@@ -194,8 +194,8 @@ fn clients_with_what_their_reflectors_come_to() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                     REFLECTORS  STUCK  RELISTS    BYTES
         ▸ elastic-operator/1.18.2                             1      1        1    90 kB
@@ -210,12 +210,12 @@ fn clients_with_what_their_reflectors_come_to() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
-          CLIENT                                IDENTITY                  PROCESS                   REFLECTORS  STUCK  WATCHING      LISTS    WATCHES  RESUMES  RELISTS       EVENTS          SPURIOUS    BYTES
+          CLIENT                                IDENTITY                  PROCESS                   REFLECTORS  STUCK  WATCHING      LISTS    WATCHES  RESUMES  RELISTS       EVENTS         UNCHANGED    BYTES
         ▸ elastic-operator/1.18.2               apps/manager              -                                  1      1         0         17          1        0        1            0                 0    90 kB
           my-controller/0.34                    apps/manager              manager 4711                       1      0         1          2          2        0        1            3                 2    14 MB
           inventory/v2                          apps/manager              -                                  2      0         0          2          0        0        0            0                 0   2.1 MB
@@ -227,8 +227,8 @@ fn clients_with_what_their_reflectors_come_to() {
           process         -
 
         REFLECTORS   the worst first; tab 1 opens them one by one
-          CLIENT                      RESOURCE           SCOPE              STATE           FOR  EVENTS/S    BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                                SPURIOUS    BYTES
-          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0         0          0        0        1  1 × watch-error/500                              0    90 kB
+          CLIENT                      RESOURCE           SCOPE              STATE     STATE FOR  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
+          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × watch-error/500                             0    90 kB
 
         FINDINGS
           stuck-reflector: asks for revision 1100 again and again; the server has not reached it
@@ -245,8 +245,8 @@ fn findings_with_what_was_seen() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB …
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT      RESOURCE    SEEN
         ▸ stuck-reflector         elastic-o…  secrets     asks for revision 1100 again …
@@ -259,10 +259,10 @@ fn findings_with_what_was_seen() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · gates assumed default · etcd answers progress requests (assumed)                                                               1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        seen 100 % · not understood 0 · dropped 0
-        on a restart now: 1 of 2 reflectors would list again · 1 object · 14 kB · perhaps 1 more (i)
+        traffic observed 100 % · unparsed 0 · dropped 0
+        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
         ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  asks for revision 1100 again and again; the server has not reached it
