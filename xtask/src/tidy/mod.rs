@@ -1,5 +1,5 @@
-//! The house rules, as tests: one file a rule, each a pure function over text with examples of what it catches, and one test over
-//! the real tree whose message says what to do.
+//! The house rules, as tests: one file per rule. Each rule is a pure function over text, with examples of violations. One test
+//! applies it to the real tree; its message states the remedy.
 
 mod cargo_tree;
 mod references;
@@ -19,6 +19,7 @@ mod machine_names;
 mod module_names;
 mod other_systems;
 mod printing;
+mod prose;
 mod rule_book;
 mod security_claims;
 mod taps_and_views;
