@@ -73,7 +73,7 @@ fn versions_of_vendors_are_known_and_a_version_of_nothing_is_named() {
     assert_eq!((vendor.exit_code, &vendor.document["server_version"]), (Some(0), &"v1.34.4-gke.123".into()));
     let newer = verify(Behaviour { version: "v1.45.0", ..USUAL });
     let assumptions = newer.document["assumptions"].to_string();
-    assert!(assumptions.contains("rules of 1.37 borrowed"), "{assumptions}");
+    assert!(assumptions.contains("rules of 1.37 used"), "{assumptions}");
     let unbuilt = verify(Behaviour { version: "v0.0.0-master+$Format:%H$", ..USUAL });
     assert_eq!(unbuilt.exit_code, Some(125));
     assert!(

@@ -168,7 +168,7 @@ fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, 
             "from etcd instead where nothing of this resource was written since the revision that etcd was last compacted to: no snapshot is left then",
         ),
         (question.info.verb == Verb::DeleteCollection, "this is the list that a deletecollection begins with"),
-        (version.borrowed_from().is_some() && is_served, "the rules of 1.37 are borrowed: nothing newer was read"),
+        (version.borrowed_from().is_some() && is_served, "the server is newer than any version known here: rules of 1.37 used"),
         (version.minor() == Release::NEWEST.minor && is_served, "of 1.37 only a beta was read"),
     ]
     .into_iter()

@@ -80,7 +80,7 @@ fn versions_outside_of_what_was_read_are_said_to_be() {
     assert_eq!(unknown(&server("1.15.12"), "GET /api/v1/pods").0, UnknownReason::VersionTooOld);
     let borrowed = verdict("1.39.0", "GET /api/v1/pods");
     assert_eq!(borrowed.served_from, ServedFrom::CacheConsistent);
-    assert_eq!(borrowed.notes, ["the rules of 1.37 are borrowed: nothing newer was read"]);
+    assert_eq!(borrowed.notes, ["the server is newer than any version known here: rules of 1.37 used"]);
     assert_eq!(verdict("1.37.0", "GET /api/v1/pods").notes, ["of 1.37 only a beta was read"]);
 }
 
