@@ -262,6 +262,7 @@ fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
         ];
         table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
     }
+    out.end_line();
     table.render(colour, out);
     left_out(rows.len(), out);
 }
@@ -297,6 +298,7 @@ fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut P
         ];
         table.row(cells, Vec::new());
     }
+    out.end_line();
     table.render(colour, out);
     left_out(rows.len(), out);
 }
