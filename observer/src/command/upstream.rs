@@ -64,16 +64,16 @@ pub(super) fn proxy_config(
 /// also asks for metrics with those credentials. An unknown version is reported, since it makes all verdicts unknown. Users often
 /// may not read metrics, so that failure is only logged.
 pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
-    let selected = &reread(selected).await;
-    let credentials = Credentials::of(selected).filter(|_| metrics);
-    let metrics = credentials.is_some();
+    let (selected, credentials) = &reread(selected).await;
+    let for_metrics = credentials.as_ref().filter(|_| metrics);
+    let metrics = for_metrics.is_some();
     let what = if metrics { "/version and /metrics (requests of ours" } else { "/version (one request of ours" };
     say(format!("asking {} for {what}, not in the report)", endpoint(selected)));
     let page = async {
-        let found = timeout(PAGE_WITHIN, Box::pin(ask_metrics(selected, credentials.as_ref()?))).await;
+        let found = timeout(PAGE_WITHIN, Box::pin(ask_metrics(selected, for_metrics?))).await;
         Some(found.unwrap_or_else(|_elapsed| Err(QuestionError::TimedOut.into())))
     };
-    let (version, found) = tokio::join!(ask_version(selected), page);
+    let (version, found) = tokio::join!(ask_version(selected, credentials.as_ref()), page);
     let mut profile = version_profile(version);
     match found {
         Some(Ok(found)) => found.add_to(&mut profile),
@@ -83,14 +83,19 @@ pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
     profile
 }
 
-/// The context with the current contents of its certificate files, since the last reading may be hours old. If reading fails or
-/// takes more than 1 s, the old contents stay.
-async fn reread(selected: &Selected) -> Selected {
+/// The context with the current contents of its certificate files, since the last reading may be hours old, and its credentials.
+/// If the certificates cannot be read, the old contents stay. If reading takes more than 1 s, there are no credentials.
+async fn reread(selected: &Selected) -> (Selected, Option<Credentials>) {
     const READ_WITHIN: Duration = Duration::from_secs(1);
     let named = selected.clone();
-    match timeout(READ_WITHIN, tokio::task::spawn_blocking(move || named.reread())).await {
-        Ok(Ok(Ok(fresh))) => fresh,
-        Ok(Ok(Err(_)) | Err(_)) | Err(_) => selected.clone(),
+    let reading = tokio::task::spawn_blocking(move || {
+        let selected = named.reread().unwrap_or(named);
+        let credentials = Credentials::of(&selected);
+        (selected, credentials)
+    });
+    match timeout(READ_WITHIN, reading).await {
+        Ok(Ok(read)) => read,
+        Ok(Err(_)) | Err(_) => (selected.clone(), None),
     }
 }
 
@@ -111,7 +116,8 @@ fn version_profile(asked: Result<String>) -> ServerProfile {
 
 /// Fails with the reason if the API server does not answer. A refusal is an answer.
 pub(super) async fn check_answers(selected: &Selected) -> Result<()> {
-    match timeout(ANSWERS_WITHIN, ask_version(selected)).await {
+    let (selected, credentials) = &reread(selected).await;
+    match timeout(ANSWERS_WITHIN, ask_version(selected, credentials.as_ref())).await {
         Ok(Ok(_version)) => Ok(()),
         Ok(Err(error)) if matches!(error.downcast_ref(), Some(QuestionError::Status { .. })) => Ok(()),
         Ok(Err(error)) => Err(error),
@@ -119,14 +125,14 @@ pub(super) async fn check_answers(selected: &Selected) -> Result<()> {
     }
 }
 
-async fn ask_version(selected: &Selected) -> Result<String> {
+async fn ask_version(selected: &Selected, credentials: Option<&Credentials>) -> Result<String> {
     let denied = match ask_version_as(selected, None, None).await {
         Ok(version) => return Ok(version),
         Err(denied) => denied,
     };
     let is_denied =
         matches!(denied.downcast_ref(), Some(QuestionError::Status { status, .. }) if matches!(status.as_u16(), 401 | 403));
-    match Credentials::of(selected).filter(|_| is_denied) {
+    match credentials.filter(|_| is_denied) {
         Some(credentials) => ask_version_as(selected, credentials.certificate.as_ref(), credentials.token.as_deref()).await,
         None => Err(denied),
     }

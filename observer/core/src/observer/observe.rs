@@ -97,6 +97,8 @@ impl Observer {
             What::Profile { upstream, profile } => {
                 if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
                     emit(Event::Profile { at, upstream, profile });
+                } else {
+                    self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
                 }
             }
             What::ConnectionOpened { connection, upstream, protocol, process, attached_late } => {
@@ -332,10 +334,12 @@ impl Observer {
             let profile = Box::new(known.of_another_version(version.clone()));
             if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
                 emit(Event::Profile { at, upstream, profile });
+            } else {
+                self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
             }
             return;
         }
-        let other = (known.version.as_ref() != Some(version)).then(|| self.upstreams.another(&upstream, version));
+        let other = (known.version.as_ref() != Some(version)).then(|| self.upstreams.another(&upstream, version)).flatten();
         if let Some(connection) = self.connections.get_mut(&connection) {
             connection.profile = other;
         }

@@ -1,6 +1,6 @@
 //! The API servers that clients reach, each with its profile and its revisions.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -39,10 +39,20 @@ pub(super) struct Upstreams {
 #[derive(Debug, Default)]
 struct Upstream {
     profile: ServerProfile,
+    /// The memory that the profile was counted with, in bytes.
+    counted_memory: usize,
     /// Latest profiles of servers of other versions at the same address.
-    others: VecDeque<Arc<ServerProfile>>,
+    others: Vec<Other>,
     histories: Histories,
     connections: u64,
+}
+
+/// The profile of a server of another version, which connections share.
+#[derive(Debug)]
+struct Other {
+    profile: Arc<ServerProfile>,
+    /// Whether it was made from the current profile of the address.
+    is_current: bool,
 }
 
 /// There is no room for another API server, or for its profile.
@@ -60,35 +70,36 @@ impl Upstreams {
     }
 
     pub(super) fn learn(&mut self, name: &UpstreamName, profile: ServerProfile) -> Result<(), TooMany> {
-        let mut memory = self.memory;
-        memory.remove(self.known.get(name).map_or(0, Upstream::memory));
-        if !memory.has_room(of_profile(&profile)) {
+        let (mut memory, counted) = (self.memory, of_profile(&profile));
+        memory.remove(self.known.get(name).map_or(0, |upstream| upstream.counted_memory));
+        if !memory.has_room(counted) {
             return Err(TooMany);
         }
-        memory.add(of_profile(&profile));
+        memory.add(counted);
         let upstream = self.entry(name)?;
         upstream.profile = profile;
-        upstream.others.clear();
+        upstream.counted_memory = counted;
+        upstream.others.iter_mut().for_each(|other| other.is_current = false);
         self.memory = memory;
         Ok(())
     }
 
-    /// The profile of a server of `version` at the address of another one. Few such profiles are kept, and connections share them.
-    pub(super) fn another(&mut self, name: &UpstreamName, version: &ServerVersion) -> Arc<ServerProfile> {
+    /// The profile of a server of `version` at the address of another one; `None` if connections hold too many such profiles already.
+    pub(super) fn another(&mut self, name: &UpstreamName, version: &ServerVersion) -> Option<Arc<ServerProfile>> {
         /// A rolling upgrade has two versions.
         const MOST: usize = 4;
-        let known = |upstream: &Upstream| upstream.others.iter().find(|other| other.version.as_ref() == Some(version)).cloned();
-        if let Some(other) = self.known.get(name).and_then(known) {
-            return other;
+        let upstream = self.known.get_mut(name)?;
+        upstream.others.retain(|other| Arc::strong_count(&other.profile) > 1);
+        let is_it = |other: &&Other| other.is_current && other.profile.version.as_ref() == Some(version);
+        if let Some(other) = upstream.others.iter().find(is_it) {
+            return Some(Arc::clone(&other.profile));
         }
-        let other = Arc::new(self.known_of(name, None).0.of_another_version(version.clone()));
-        if let Some(upstream) = self.known.get_mut(name) {
-            upstream.others.push_back(Arc::clone(&other));
-            if upstream.others.len() > MOST {
-                upstream.others.pop_front();
-            }
+        if upstream.others.len() >= MOST {
+            return None;
         }
-        other
+        let profile = Arc::new(upstream.profile.of_another_version(version.clone()));
+        upstream.others.push(Other { profile: Arc::clone(&profile), is_current: true });
+        Some(profile)
     }
 
     pub(super) fn connected(&mut self, name: &UpstreamName) -> Result<(), TooMany> {
@@ -182,12 +193,5 @@ impl Upstreams {
         }
         self.first.get_or_insert_with(|| name.clone());
         Ok(self.known.entry(name.clone()).or_default())
-    }
-}
-
-impl Upstream {
-    /// Estimated memory of its profile, in bytes; 0 until the profile is learned.
-    fn memory(&self) -> usize {
-        if self.profile == ServerProfile::default() { 0 } else { of_profile(&self.profile) }
     }
 }

@@ -89,6 +89,9 @@ pub enum UnknownCause {
 }
 
 impl RelistCause {
+    /// Different causes that are counted of a reflector or a storm. There are two dozen, and one for each status.
+    pub(crate) const MOST_COUNTED: usize = 64;
+
     /// Identifier of the cause, with details after a slash. The page's filter `cause:` takes it; `watchtap explain` takes only
     /// rules and proofs.
     pub fn id(self) -> String {

@@ -124,15 +124,15 @@ impl Clients {
     }
 
     pub(super) fn connected(&mut self, connection: ConnectionId, process: Option<Process>, at: Timestamp) {
-        *self.connection(connection, at) = Connection { process, client: None };
+        *self.connection(connection, None, at) = Connection { process, client: None };
     }
 
-    /// The entry of a connection, created if it is missing.
-    fn connection(&mut self, id: ConnectionId, at: Timestamp) -> &mut Connection {
+    /// The entry of a connection, created if it is missing. `stays` does not leave, even if its oldest connection is dropped.
+    fn connection(&mut self, id: ConnectionId, stays: Option<ClientId>, at: Timestamp) -> &mut Connection {
         if self.connections.len() >= self.most_connections && !self.connections.contains_key(&id) {
             // Drops the oldest; a capture may lack its end.
             let client = self.connections.pop_first().and_then(|(_, connection)| connection.client);
-            if let Some(client) = client {
+            if let Some(client) = client.filter(|client| Some(*client) != stays) {
                 self.leave(client, at);
             }
         }
@@ -158,7 +158,7 @@ impl Clients {
             Some(process) => self.of_process(process, words)?,
             None => self.of_words(words, connection)?,
         };
-        let before = self.connection(connection, at).client.replace(id);
+        let before = self.connection(connection, Some(id), at).client.replace(id);
         if before != Some(id) {
             if let Some(before) = before {
                 self.leave(before, at);

@@ -236,18 +236,18 @@ impl Reflectors {
         self.count_memory(id);
     }
 
-    /// Updates the counted memory of a reflector whose list or latest moments may have grown. If the bound is then exceeded,
-    /// forgets idle reflectors, and if that is not enough, the older moments of this one.
+    /// Updates the counted memory of a reflector whose list or latest moments may have grown. If the bound is then exceeded, drops
+    /// its older moments, and forgets idle reflectors only if that is not enough: detail is worth less than a reflector.
     fn count_memory(&mut self, id: ReflectorId) {
         self.count_again(id);
-        if self.memory.is_exceeded() {
-            self.forget_some();
-        }
         if self.memory.is_exceeded()
             && let Some(reflector) = self.known.get_mut(&id)
         {
             reflector.timeline.shorten();
             self.count_again(id);
+        }
+        if self.memory.is_exceeded() {
+            self.forget_some();
         }
     }
 

@@ -244,8 +244,11 @@ impl Counts {
     }
 
     pub(super) fn note_relist(&mut self, at: Timestamp, cause: RelistCause) {
-        let of_cause = self.causes.entry(cause).or_default();
-        *of_cause = of_cause.saturating_add(1);
+        // Causes with a status have as many values as statuses; more of them are not counted apart.
+        if self.causes.len() < RelistCause::MOST_COUNTED || self.causes.contains_key(&cause) {
+            let of_cause = self.causes.entry(cause).or_default();
+            *of_cause = of_cause.saturating_add(1);
+        }
         if cause.begins_from_nothing() {
             self.beginnings = self.beginnings.saturating_add(1);
             return;

@@ -99,8 +99,10 @@ impl Storm {
             self.clients.insert(began.client_id);
         }
         self.votes.count(began.cause, began.server_refused);
-        let of_cause = self.causes.entry(began.cause).or_default();
-        *of_cause = of_cause.saturating_add(1);
+        if self.causes.len() < RelistCause::MOST_COUNTED || self.causes.contains_key(&began.cause) {
+            let of_cause = self.causes.entry(began.cause).or_default();
+            *of_cause = of_cause.saturating_add(1);
+        }
         self.rate.note(began.at, cost.relists);
         self.peak = self.peak.max(self.rate.per_second(began.at));
         if let Some(member) = self.members.get_mut(&began.reflector) {

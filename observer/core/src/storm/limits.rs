@@ -19,7 +19,8 @@ pub struct StormLimits {
     pub window: Duration,
     /// Number of members per storm that are kept individually; the others are only counted.
     pub members: usize,
-    /// Bytes, estimated, for the members of each storm, for the recent relists of each API server, and for all past storms.
+    /// Bytes, estimated, for the recent relists and storm members of all API servers together, and as many for past storms. Ten
+    /// recent relists of each API server are kept in any case.
     pub memory: usize,
     /// Number of past storms that are kept, the latest.
     pub past: usize,

@@ -74,10 +74,10 @@ impl Storms {
         if let Some(storm) = &mut front.storm {
             let most = Room { members: self.limits.members, memory: storm.memory() + room };
             storm.add(&began, &Cost { relists: 1, ..Cost::default() }, false, most);
-            front.note(began, room);
+            front.note(began, room, self.limits.reflectors);
             return;
         }
-        front.note(began, room);
+        front.note(began, room, self.limits.reflectors);
         if front.recent.len() >= self.limits.reflectors {
             let storm = front.name(StormId(self.next), at, Room { members: self.limits.members, memory: room });
             self.next = self.next.saturating_add(1);
@@ -146,8 +146,9 @@ impl Front {
         self.recent_memory + self.storm.as_ref().map_or(0, Storm::memory)
     }
 
-    /// Notes a relist. If `recent` would grow by more than `room` bytes, drops the reflectors that relisted first.
-    fn note(&mut self, began: RelistBegan, room: usize) {
+    /// Notes a relist. If `recent` would grow by more than `room` bytes, drops the reflectors that relisted first, down to as many as
+    /// make a storm.
+    fn note(&mut self, began: RelistBegan, room: usize, least: usize) {
         let (at, reflector) = (began.at, began.reflector);
         let most = self.recent_memory.saturating_add(room);
         let cost = match self.take(reflector) {
@@ -158,6 +159,7 @@ impl Front {
             None => Cost::default(),
         };
         while self.recent_memory.saturating_add(began.memory()) > most
+            && self.order.len() >= least
             && let Some((_, first)) = self.order.pop_first()
         {
             self.take(first);
