@@ -126,6 +126,8 @@ fn large_list(protocol: Protocol) {
     assert!(printed.length > 50_000_000, "{printed:?}");
     let (_, inflated) = chain.kubectl(&["get", "--raw", PATH], "");
     assert_eq!(inflated, printed);
+    // Decoding may only begin once the process of kubectl was looked up, which takes 2 s at most.
+    chain.watchtap.wait_until_quiet().unwrap();
     let outcome = chain.finish();
     let [plain, compressed] = outcome.requests("list").try_into().unwrap();
     for list in [plain, compressed] {

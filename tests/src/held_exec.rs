@@ -116,6 +116,24 @@ impl HeldExec {
         Ok(())
     }
 
+    /// Waits until watchtap uses no processor time for 3 s. It may wait for the process of a client for 2 s before it decodes, and all
+    /// its threads sleep then.
+    pub fn wait_until_quiet(&self) -> Result<()> {
+        const LIMIT: Duration = Duration::from_mins(2);
+        const QUIET: Duration = Duration::from_secs(3);
+        /// Timers take less than that.
+        const NONE: Duration = Duration::from_millis(50);
+        let started = Instant::now();
+        loop {
+            let before = self.usage()?.processor_time;
+            thread::sleep(QUIET);
+            if self.usage()?.processor_time.saturating_sub(before) <= NONE {
+                return Ok(());
+            }
+            ensure!(started.elapsed() < LIMIT, "watchtap is busy for {LIMIT:?}");
+        }
+    }
+
     /// The state follows the thread's name, which is in parentheses (proc(5), `/proc/PID/stat`).
     fn is_idle(&self) -> Result<bool> {
         for thread in fs::read_dir(format!("/proc/{}/task", self.watchtap.id()))? {

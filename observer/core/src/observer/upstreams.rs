@@ -42,14 +42,14 @@ struct Upstream {
     /// The memory that the profile was counted with, in bytes.
     counted_memory: usize,
     /// Latest profiles of servers of other versions at the same address.
-    others: Vec<Other>,
+    others: Vec<OtherVersion>,
     histories: Histories,
     connections: u64,
 }
 
 /// The profile of a server of another version, which connections share.
 #[derive(Debug)]
-struct Other {
+struct OtherVersion {
     profile: Arc<ServerProfile>,
     /// Whether it was made from the current profile of the address.
     is_current: bool,
@@ -90,7 +90,7 @@ impl Upstreams {
         const MOST: usize = 4;
         let upstream = self.known.get_mut(name)?;
         upstream.others.retain(|other| Arc::strong_count(&other.profile) > 1);
-        let is_it = |other: &&Other| other.is_current && other.profile.version.as_ref() == Some(version);
+        let is_it = |other: &&OtherVersion| other.is_current && other.profile.version.as_ref() == Some(version);
         if let Some(other) = upstream.others.iter().find(is_it) {
             return Some(Arc::clone(&other.profile));
         }
@@ -98,7 +98,7 @@ impl Upstreams {
             return None;
         }
         let profile = Arc::new(upstream.profile.of_another_version(version.clone()));
-        upstream.others.push(Other { profile: Arc::clone(&profile), is_current: true });
+        upstream.others.push(OtherVersion { profile: Arc::clone(&profile), is_current: true });
         Some(profile)
     }
 
