@@ -32,12 +32,8 @@ fn storm_after_a_restart_is_told_once_and_as_it_was_foretold() -> Result<()> {
 
     let before = stage.reading_when(|reading| reading.report["exposure"]["watching"] == 3 * EACH)?;
     let exposure = &before.report["exposure"];
-    ensure!(
-        exposure["perhaps"]
-            .as_u64()
-            .zip(exposure["reflectors"].as_u64())
-            .is_some_and(|(perhaps, certain)| perhaps + certain == 3 * EACH as u64)
-    );
+    let perhaps = exposure["perhaps"].as_u64().context("perhaps")?;
+    ensure!(exposure["reflectors"].as_u64().is_some_and(|certain| perhaps + certain == 3 * EACH as u64));
     let foretold = reflectors(exposure["exposed"].as_array().context("what is exposed")?.iter())?;
     ensure!(exposure["reflectors"] == foretold.len() && foretold.len() > EACH, "{exposure:#}");
     let words = format!("if the API server restarted now: {} of {} reflectors relist", foretold.len(), 3 * EACH);
@@ -52,7 +48,11 @@ fn storm_after_a_restart_is_told_once_and_as_it_was_foretold() -> Result<()> {
     let deeds = checked(&stage, &players)?;
     let told = stage.told_when(|told| told.all("storm-ended").next().is_some())?;
     let relisted = reflectors(told.all("relist"))?;
-    ensure!(relisted == foretold, "{foretold:?} were foretold, {relisted:?} listed again");
+    // The API server renews a lease of its own every ten seconds. Such a write, which no client watches, makes others relist, too.
+    ensure!(
+        relisted.is_superset(&foretold) && relisted.len() as u64 <= foretold.len() as u64 + perhaps,
+        "{foretold:?} and perhaps {perhaps} more were foretold, {relisted:?} relisted"
+    );
     ensure!(told.all("relist-began").all(|began| began["server_refused"] == true), "{}", told.summary());
     for relist in told.all("relist") {
         let evidence = relist["evidence"].as_array().context("evidence")?;
