@@ -43,6 +43,12 @@ impl MemoryUse {
         self.used = self.used.saturating_add(bytes);
     }
 
+    /// Replaces what an entry was `counted` with by `bytes`.
+    pub(crate) const fn recount(&mut self, counted: &mut usize, bytes: usize) {
+        self.remove(std::mem::replace(counted, bytes));
+        self.add(bytes);
+    }
+
     pub(crate) const fn remove(&mut self, bytes: usize) {
         self.used = self.used.saturating_sub(bytes);
     }

@@ -30,8 +30,7 @@ impl Observer {
     pub(super) fn count_memory(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let Some(open) = self.open.get_mut(&id) else { return };
         let memory = open.memory();
-        self.open_memory.remove(std::mem::replace(&mut open.counted_memory, memory));
-        self.open_memory.add(memory);
+        self.open_memory.recount(&mut open.counted_memory, memory);
         if self.open_memory.is_exceeded() {
             self.missed.exchanges_dropped = self.missed.exchanges_dropped.saturating_add(1);
             self.leave(id, at, emit);

@@ -47,9 +47,10 @@ impl Records {
         let (mut memory, mut shown, mut not_shown) = (MemoryUse::of(limits.records_memory), 0, 0);
         for exchange in open {
             let record = (shown < limits.records).then(|| RequestRecord::from(exchange));
-            match record.filter(|record| memory.has_room(record.memory())) {
-                Some(record) => {
-                    memory.add(record.memory());
+            let record = record.map(|record| (record.memory(), record));
+            match record.filter(|(more, _)| memory.has_room(*more)) {
+                Some((more, record)) => {
+                    memory.add(more);
                     records.push(record);
                     shown += 1;
                 }

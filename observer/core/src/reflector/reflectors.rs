@@ -254,8 +254,7 @@ impl Reflectors {
     fn count_again(&mut self, id: ReflectorId) {
         let Some(reflector) = self.known.get_mut(&id) else { return };
         let memory = reflector.memory();
-        self.memory.remove(std::mem::replace(&mut reflector.counted_memory, memory));
-        self.memory.add(memory);
+        self.memory.recount(&mut reflector.counted_memory, memory);
     }
 
     /// Notes that observations before `at` are missing from the capture.
